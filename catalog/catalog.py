@@ -1,0 +1,103 @@
+"""An explicit, ordered set of components: what an action's indices mean."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rlccfr.errors import ComponentError
+from rlccfr.registry import abstractions, samplers, update_rules
+
+TABULAR_RULES = ("cfr", "cfr_plus", "lcfr", "lcfr_plus", "dcfr", "dcfr_plus", "ecfr", "ecfr_plus")
+SAMPLERS = ("chance", "outcome", "external", "probing", "average_strategy", "variance_reduced", "none")
+ABSTRACTIONS = ("cfr_br", "none")
+
+
+class Cell(NamedTuple):
+    """One algorithm: a triple of component ids."""
+
+    update_rule: str
+    sampler: str
+    abstraction: str
+
+    def __str__(self) -> str:
+        return " x ".join(self)
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Which components there are, in the order of the action indices.
+
+    Raises:
+        ComponentError: an unknown id, an empty axis, or an id that stands twice.
+    """
+
+    update_rules: tuple[str, ...]
+    samplers: tuple[str, ...]
+    abstractions: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for registry, ids in zip((update_rules, samplers, abstractions), self.axes, strict=True):
+            if not ids or len(set(ids)) != len(ids):
+                raise ComponentError(f"a catalog needs at least one {registry.kind}, and none twice; got {list(ids)}")
+            for id in ids:
+                registry[id]
+
+    @classmethod
+    def paper(cls) -> Catalog:
+        """The paper's Table 2 as far as it is built: 8 x 7 x 2 of its 16 x 7 x 3."""
+        return cls(TABULAR_RULES, SAMPLERS, ABSTRACTIONS)
+
+    @property
+    def axes(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        return self.update_rules, self.samplers, self.abstractions
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return len(self.update_rules), len(self.samplers), len(self.abstractions)
+
+    def __len__(self) -> int:
+        rules, samplers_, abstractions_ = self.shape
+        return rules * samplers_ * abstractions_
+
+    def __iter__(self) -> Iterator[Cell]:
+        return (self.cell(*self.unravel(index)) for index in range(len(self)))
+
+    def cell(self, rule: int, sampler: int, abstraction: int) -> Cell:
+        """The triple of ids behind three action indices."""
+        return Cell(self.update_rules[rule], self.samplers[sampler], self.abstractions[abstraction])
+
+    def unravel(self, index: int) -> tuple[int, int, int]:
+        """Flat action index to three; the abstraction varies fastest."""
+        if not 0 <= index < len(self):
+            raise IndexError(f"action {index} is not in 0 .. {len(self) - 1}")
+        rest, abstraction = divmod(index, len(self.abstractions))
+        rule, sampler = divmod(rest, len(self.samplers))
+        return rule, sampler, abstraction
+
+    def ravel(self, rule: int, sampler: int, abstraction: int) -> int:
+        """Three action indices to a flat one."""
+        return (rule * len(self.samplers) + sampler) * len(self.abstractions) + abstraction
+
+    def index(self, cell: Cell) -> tuple[int, int, int]:
+        """The action indices of a triple of ids.
+
+        Raises:
+            ComponentError: one of the ids is not in this catalog.
+        """
+        for id, ids in zip(cell, self.axes, strict=True):
+            if id not in ids:
+                raise ComponentError(f"{id!r} is not in this catalog; it has {', '.join(ids)}")
+        rule, sampler, abstraction = (ids.index(id) for id, ids in zip(cell, self.axes, strict=True))
+        return rule, sampler, abstraction
+
+    def content_hash(self) -> str:
+        """Equal for equal action spaces of equal definitions: saved with every result and model."""
+        versions = [
+            [(id, registry[id].version) for id in ids]
+            for registry, ids in zip((update_rules, samplers, abstractions), self.axes, strict=True)
+        ]
+        return hashlib.sha256(json.dumps(versions).encode()).hexdigest()[:16]

@@ -1,0 +1,83 @@
+"""The samplers of the paper's catalog: which part of the tree an iteration looks at."""
+
+from __future__ import annotations
+
+from rlccfr.components import Sampler
+from rlccfr.registry import sampler
+
+LANCTOT_2009 = "Lanctot et al., Monte Carlo sampling for regret minimization in extensive games, NIPS 2009"
+_TINY = 1e-6  # the least exploration: with none, an action of probability 0 is never seen again
+_OPEN = {"exploration": (_TINY, 1.0)}
+
+
+@sampler("chance", source=f"{LANCTOT_2009}, section 3 (chance-sampled CFR, Zinkevich et al. 2007)")
+def chance() -> Sampler:
+    """One outcome drawn at each chance node, all actions of both players."""
+    return Sampler(opponent="all")
+
+
+@sampler("outcome", source=f"{LANCTOT_2009}, section 3.1", bounds=_OPEN)
+def outcome(exploration: float = 0.6) -> Sampler:
+    """One path: own actions from exploration x uniform + (1 - exploration) x policy, the rest on-policy.
+
+    Differs from the source in averaging at the opponent's nodes: at the traverser's own the weight is
+    unbounded, and actions of probability 0 bias the average.
+    """
+    return Sampler(traverser="one", exploration=exploration)
+
+
+@sampler("external", source=f"{LANCTOT_2009}, section 3.2")
+def external() -> Sampler:
+    """All own actions; one drawn at each node of the opponent and of chance."""
+    return Sampler()
+
+
+@sampler("probing", source="Gibson et al., Generalized sampling and variance in CFR, AAAI 2012, section 5", bounds=_OPEN)
+def probing(exploration: float = 0.6) -> Sampler:
+    """Outcome sampling with an on-policy roll-out for every own action that is not walked."""
+    return Sampler(traverser="one", exploration=exploration, probe=True)
+
+
+def average_strategy_inclusion(policy, count, parameters, probability):  # type: ignore[no-untyped-def]
+    """min(1, max(epsilon, (beta + tau s(a)) / (beta + sum s)))."""
+    total = 0.0
+    for a in range(len(count)):
+        total += count[a]
+    for a in range(len(count)):
+        share = (parameters[1] + parameters[2] * count[a]) / (parameters[1] + total)
+        probability[a] = min(1.0, max(parameters[0], share))
+
+
+@sampler(
+    "average_strategy",
+    source="Gibson et al., Efficient Monte Carlo CFR in games with many player actions, NIPS 2012, (7)",
+    bounds={"epsilon": (_TINY, 1.0)},
+)
+def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000.0) -> Sampler:
+    """Each own action independently, by its share of the average policy so far; else as external sampling.
+
+    The share is in counts at uniform weight, so that a rule's averaging does not rescale beta and tau.
+    """
+    return Sampler(
+        traverser="subset", inclusion=average_strategy_inclusion, parameters=(epsilon, beta, tau)
+    )
+
+
+@sampler(
+    "variance_reduced",
+    source="Schmid et al., Variance reduction in Monte Carlo CFR using baselines, AAAI 2019, (9)-(10)",
+    bounds={**_OPEN, "rate": (_TINY, 1.0)},
+)
+def variance_reduced(exploration: float = 0.6, rate: float = 0.5) -> Sampler:
+    """Outcome sampling with a learned baseline for every player's action, bootstrapped.
+
+    A baseline moves toward what the action's walk returned, not toward its importance-weighted estimate, which
+    diverges.
+    """
+    return Sampler(traverser="one", exploration=exploration, baseline_rate=rate)
+
+
+@sampler("none", source="Zinkevich et al., NIPS 2007 (vanilla traversal)")
+def none() -> Sampler:
+    """The whole tree, exactly."""
+    return Sampler(exact=True)

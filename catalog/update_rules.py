@@ -1,0 +1,159 @@
+"""The tabular update rules of the paper's catalog.
+
+Written in the library's units, where the newest regret and the newest policy have weight 1: multiplying old
+ones by (t-1)/t is the same as weighting new ones by t. ``t`` counts from 1.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+
+from rlccfr.components import Schedule, UpdateRule, always
+from rlccfr.errors import ComponentError
+from rlccfr.registry import update_rule
+
+BROWN_2019 = "Brown and Sandholm, Solving imperfect-information games via discounted regret minimization, AAAI 2019"
+XU_2024 = "Xu et al., Minimizing weighted counterfactual regret with optimistic online mirror descent, IJCAI 2024"
+LI_2020 = "Li et al., Solving imperfect-information games via exponential counterfactual regret minimization, 2020"
+
+
+def decay(gamma: float) -> Schedule:
+    """((t-1)/t)^gamma: gives iteration t the weight t^gamma."""
+    return lambda t: ((t - 1.0) / t) ** gamma
+
+
+def discount(exponent: float, offset: float = 1.0) -> Schedule:
+    """d(t-1) = (t-1)^e / ((t-1)^e + offset), and 0 at t = 1, where nothing is there to be discounted."""
+
+    def schedule(t: np.ndarray) -> np.ndarray:
+        power = np.where(t > 1, np.maximum(t - 1, 1.0) ** exponent, 0.0)
+        return power / (power + offset)
+
+    return schedule
+
+
+@update_rule("cfr", source="Zinkevich et al., Regret minimization in games with incomplete information, NIPS 2007, (7)-(8)")
+def cfr() -> UpdateRule:
+    """CFR: R <- R + r; uniform average."""
+    return UpdateRule()
+
+
+@update_rule("cfr_plus", source="Tammelin, Solving large imperfect information games using CFR+, 2014, section 3")
+def cfr_plus(gamma: float = 1.0) -> UpdateRule:
+    """CFR+: R <- max(R + r, 0); average weights t^gamma.
+
+    Differs from the source in clipping an infoset's sum, not each history's, and in no averaging delay.
+    """
+    return UpdateRule(floor=0.0, average_decay=decay(gamma))
+
+
+@update_rule("lcfr", source=f"{BROWN_2019}, section 3 (linear CFR)")
+def lcfr() -> UpdateRule:
+    """Linear CFR: R <- (t-1)/t R + r; average weights t."""
+    return UpdateRule(positive_discount=decay(1.0), negative_discount=decay(1.0), average_decay=decay(1.0))
+
+
+@update_rule("lcfr_plus", source=f"{BROWN_2019}, section 3 (LCFR+)")
+def lcfr_plus(gamma: float = 1.0) -> UpdateRule:
+    """Linear CFR+: R <- max((t-1)/t R + r, 0); average weights t^gamma."""
+    return UpdateRule(
+        positive_discount=decay(1.0), negative_discount=decay(1.0), floor=0.0, average_decay=decay(gamma)
+    )
+
+
+@update_rule("dcfr", source=f"{BROWN_2019}, section 3 (DCFR)", bounds={"beta": (-5.0, 5.0)})
+def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRule:
+    """Discounted CFR: R <- D R + r, D = d(t-1, alpha) where R > 0, else d(t-1, beta); average weights t^gamma.
+
+    d(k, e) = k^e / (k^e + 1). beta = 0 halves negative regrets at every iteration.
+    """
+    return UpdateRule(
+        positive_discount=discount(alpha), negative_discount=discount(beta), average_decay=decay(gamma)
+    )
+
+
+@update_rule("dcfr_plus", source=f"{XU_2024}, (8)")
+def dcfr_plus(alpha: float = 1.5, c: float = 1.0, gamma: float = 4.0) -> UpdateRule:
+    """Discounted CFR+: R <- max(R k^alpha / (k^alpha + c) + r, 0) with k = t - 1; average weights t^gamma.
+
+    c = 1 as the source prints it; its published code uses 1.5.
+    """
+    return UpdateRule(positive_discount=discount(alpha, c), floor=0.0, average_decay=decay(gamma))
+
+
+def weigh_by_mean_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
+    """W = exp(kappa clip(m / utility_range, -1, 1)), m the mean advantage before this iteration."""
+    for a in range(len(instant_regret)):
+        weight = exp(state[a, 2])
+        state[a, 0] += instant_regret[a]
+        state[a, 1] += mass
+        if state[a, 1] > 0.0:
+            advantage = state[a, 0] / (state[a, 1] * utility_range)
+            state[a, 2] = parameters[0] * min(max(advantage, -1.0), 1.0)
+        instant_regret[a] *= weight
+
+
+def match_weighted_regrets(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
+    """policy in proportion to W R+, uniform where no regret is positive."""
+    total = 0.0
+    for a in range(len(row)):
+        row[a] = exp(state[a, 2]) * max(row[a], 0.0)
+        total += row[a]
+    for a in range(len(row)):
+        row[a] = row[a] / total if total > 0.0 else 1.0 / len(row)
+
+
+def weigh_by_own_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
+    """W = exp(L), L = r - mean r clipped at +-10; a negative regret becomes W beta."""
+    mean = 0.0
+    for a in range(len(instant_regret)):
+        mean += instant_regret[a] / len(instant_regret)
+    for a in range(len(instant_regret)):
+        state[a, 0] = exp(min(max(instant_regret[a] - mean, -10.0), 10.0))
+        instant_regret[a] = state[a, 0] * (instant_regret[a] if instant_regret[a] >= 0.0 else parameters[0])
+
+
+def _exponential(mode: str, kappa: float, beta: float, floor: float, gamma: float) -> UpdateRule:
+    if mode == "sound":
+        return UpdateRule(
+            floor=floor,
+            average_decay=decay(gamma),
+            reweight=weigh_by_mean_advantage,
+            policy_map=match_weighted_regrets,
+            parameters=(always(kappa),),
+            arrays=("advantage_sum", "advantage_mass", "log_weight"),
+            uses_mass=True,
+        )
+    if mode == "published":
+        return UpdateRule(
+            floor=floor,
+            average_decay=decay(gamma),
+            reweight=weigh_by_own_advantage,
+            parameters=(always(beta),),
+            arrays=("published_weight",),
+            average_weight="published_weight",
+            exact_only=True,
+        )
+    raise ComponentError(f"mode must be 'sound' or 'published', not {mode!r}")
+
+
+_EXPONENTIAL_BOUNDS = {"kappa": (0.0, 20.0), "beta": (-1.0, 0.0)}
+
+
+@update_rule("ecfr", source=LI_2020, bounds=_EXPONENTIAL_BOUNDS)
+def ecfr(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> UpdateRule:
+    """Exponential CFR: R <- R + W r; policy in proportion to W R+; uniform average.
+
+    W = exp(kappa m / payoff range), m = the action's mean advantage over the past iterations. Differs from the
+    source, whose W is of the same iteration and centred (kept as mode="published", exact passes only, no
+    guarantee): a weight fixed before r is seen keeps regret O(sqrt T), also with sampled r.
+    """
+    return _exponential(mode, kappa, beta, -np.inf, 0.0)
+
+
+@update_rule("ecfr_plus", source=f"{LI_2020}, with the floor of CFR+", bounds=_EXPONENTIAL_BOUNDS)
+def ecfr_plus(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> UpdateRule:
+    """Exponential CFR+: ecfr with R <- max(R + W r, 0) and average weights t."""
+    return _exponential(mode, kappa, beta, 0.0, 1.0)

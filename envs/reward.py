@@ -1,0 +1,108 @@
+"""The reward: R = 1 - (alpha e + beta s), from measured exploitability and throughput."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from rlccfr.envs.measurement import Measurement
+from rlccfr.errors import RLCCFRError
+
+Scale = Literal["log", "linear"]
+
+DECADES = 8
+"""On the log scale the uniform policy costs 1 and an exploitability this many decades below it costs 0."""
+
+AXES = ("update_rule", "sampler", "abstraction")
+"""What agents A, B and C pick, in the order of their turns."""
+
+
+class Weights(NamedTuple):
+    """One agent's alpha and beta."""
+
+    alpha: float
+    beta: float
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The weights of agents A, B and C.
+
+    Raises:
+        RLCCFRError: a weight outside [0, 1], or an agent whose weights are both 0.
+    """
+
+    name: str
+    weights: tuple[Weights, Weights, Weights]
+
+    def __post_init__(self) -> None:
+        for alpha, beta in self.weights:
+            if not (0 <= alpha <= 1 and 0 <= beta <= 1 and alpha + beta > 0):
+                raise RLCCFRError(f"weights must lie in [0, 1] and not both be 0, not alpha={alpha}, beta={beta}")
+
+
+PRESETS = {
+    name: Preset(name, (Weights(*a), Weights(*b), Weights(*c)))
+    for name, a, b, c in (
+        ("accuracy", (1, 0), (1, 0), (1, 0)),
+        ("paper-kuhn", (1, 0.4), (0.8, 0.6), (0.9, 0.5)),
+        ("paper-leduc", (0.6, 1), (0.4, 0.9), (0.2, 0.8)),
+        ("paper-royal", (0.7, 0.8), (0.6, 0.6), (0.4, 0.9)),
+        ("paper-goofspiel", (0.6, 0.6), (0.5, 0.8), (0.2, 0.7)),
+        ("paper-speed", (0.3, 0.8), (0.4, 0.7), (0.8, 1)),
+    )
+}
+"""``accuracy``, and the weights of the paper's captions."""
+
+
+def preset(name: str) -> Preset:
+    """A preset by name.
+
+    Raises:
+        RLCCFRError: there is none of that name.
+    """
+    if name not in PRESETS:
+        raise RLCCFRError(f"unknown preset {name!r}; known: {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+def error_cost(exploitability: float, uniform_exploitability: float, scale: Scale = "log") -> float:
+    """The cost e in [0, 1] of an exploitability.
+
+    ``log``: 1 for the uniform policy, 0 from eight decades below it on. ``linear``: the ratio to the uniform
+    policy's, which is the paper's form made comparable between games.
+    """
+    ratio = max(exploitability, 1e-15) / uniform_exploitability
+    cost = 1 + math.log10(ratio) / DECADES if scale == "log" else ratio
+    return min(max(cost, 0.0), 1.0)
+
+
+def speed_cost(throughput: float, reference_throughput: float) -> float:
+    """The cost s in [0, 1] of a throughput: 0.5 is as fast as plain exact CFR, 0.01 a hundred times faster.
+
+    The paper's Table 4 prints iterations per second while its reward subtracts s; a cost that falls as
+    throughput rises is the reading under which both make sense, and the ratio frees it of the machine.
+    """
+    return 1.0 / (1.0 + throughput / reference_throughput)
+
+
+def costs(measurement: Measurement, scale: Scale = "log") -> tuple[float, float]:
+    """(e, s) of a measurement; (1, 1) where there is none, because the run failed."""
+    if not measurement.ok:
+        return 1.0, 1.0
+    return (
+        error_cost(measurement.exploitability, measurement.uniform_exploitability, scale),
+        speed_cost(measurement.throughput, measurement.reference_throughput),
+    )
+
+
+def reward(measurement: Measurement, weights: Weights, scale: Scale = "log") -> float:
+    """R = 1 - (alpha e + beta s) of one agent; at least -1, at most 1."""
+    e, s = costs(measurement, scale)
+    return 1.0 - (weights.alpha * e + weights.beta * s)
+
+
+def mean_reward(measurement: Measurement, of: Preset, scale: Scale = "log") -> float:
+    """The mean of the three agents' rewards, by which triples are compared."""
+    return sum(reward(measurement, weights, scale) for weights in of.weights) / len(of.weights)

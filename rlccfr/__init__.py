@@ -1,0 +1,39 @@
+"""RLCCFR: find the CFR algorithm that solves an imperfect-information game best and fastest."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "BudgetError": "errors",
+    "CheckpointError": "errors",
+    "ComponentError": "errors",
+    "GameError": "errors",
+    "GameTree": "game_tree",
+    "Policy": "policy",
+    "RLCCFRError": "errors",
+    "RunResult": "result",
+    "Solver": "solver",
+    "Values": "policy",
+    "load_game": "games",
+}
+
+__all__ = ["__version__", *_HOME]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from rlccfr.errors import BudgetError, CheckpointError, ComponentError, GameError, RLCCFRError
+    from rlccfr.game_tree import GameTree
+    from rlccfr.games import load_game
+    from rlccfr.policy import Policy, Values
+    from rlccfr.result import RunResult
+    from rlccfr.solver import Solver
+
+
+def __getattr__(name: str) -> Any:
+    # Lazily, so that `rlccfr --help` does not wait for Numba and pandas.
+    if name not in _HOME:
+        raise AttributeError(f"module 'rlccfr' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"rlccfr.{_HOME[name]}"), name)

@@ -1,0 +1,98 @@
+"""Solvers on disk: a NumPy archive of the tables with a JSON header."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlccfr.errors import CheckpointError, RLCCFRError
+
+if TYPE_CHECKING:
+    from rlccfr.solver import Solver
+
+FORMAT = "rlccfr-solver-1"
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write to a temporary neighbour, then rename: a reader sees the old file or the new one, never half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def save_solver(solver: Solver, path: Path) -> None:
+    """See :meth:`Solver.save`."""
+    import io
+
+    components = {
+        "update_rule": solver.update_rule,
+        "sampler": solver.sampler,
+        "abstraction": solver.abstraction,
+    }
+    for kind, component in components.items():
+        if not component.id:
+            raise CheckpointError(f"the {kind} has no id, so it can't be loaded again; register it first")
+    header = {
+        "format": FORMAT,
+        "game": {
+            "name": solver.game.name,
+            "openspiel_name": solver.game.openspiel_name,
+            "restore_recall": solver.game.restore_recall,
+            "max_histories": solver.game.num_histories,
+            "hash": solver.game.content_hash(),
+        },
+        "components": {kind: component.spec for kind, component in components.items()},
+        "options": {
+            "seed": solver.seed,
+            "averaging": solver.averaging,
+            "simultaneous": solver.simultaneous,
+            "walks": solver.walks,
+        },
+        "nodes": solver._nodes,
+        "cpu_seconds": solver._cpu_seconds,
+        "curve": solver._curve,
+    }
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, header=np.array(json.dumps(header)), **solver._engine.state())
+    write_atomically(path, buffer.getvalue())
+
+
+def load_solver(path: Path) -> Solver:
+    """See :meth:`Solver.load`."""
+    from rlccfr.openspiel import compile_game
+    from rlccfr.solver import Solver
+
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            state = {name: archive[name] for name in archive.files}
+        header = json.loads(str(state.pop("header")))
+        if header["format"] != FORMAT:
+            raise CheckpointError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")
+        spec = header["game"]
+        expected = spec.pop("hash")
+        game = compile_game(**spec)
+        if game.content_hash() != expected:
+            raise CheckpointError(f"{path} was made for another {spec['name']!r}: OpenSpiel's game has changed since")
+        solver = Solver(game, **header["components"], **header["options"])
+        solver._engine.restore(state)
+        solver._nodes, solver._cpu_seconds = header["nodes"], header["cpu_seconds"]
+        solver._curve = [tuple(point) for point in header["curve"]]
+    except (RLCCFRError, FileNotFoundError):
+        raise
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zipfile.zlib.error) as error:
+        raise CheckpointError(f"{path} is not a whole solver file ({error}); save it again or start anew") from None
+    return solver

@@ -1,0 +1,151 @@
+"""What an algorithm is made of: an update rule, a sampler, an abstraction. All three are data.
+
+The engine reads these fields and knows no algorithm by name; the algorithms themselves are in
+:mod:`rlccfr.catalog`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from rlccfr.errors import ComponentError
+
+Schedule = Callable[[np.ndarray], Any]
+"""From iterations t = 1, 2, ... (float array) to a value each, or one value for all."""
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def always(value: float) -> Schedule:
+    """The schedule that is ``value`` at every iteration."""
+    return lambda t: value
+
+
+UNIT = always(1.0)
+ZERO = always(0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Component:
+    """Common to all three; the registry fills in both fields."""
+
+    id: str = ""
+    hyperparameters: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What makes this component again: ``{"id": ..., **hyperparameters}``, JSON-able."""
+        return {"id": self.id, **self.hyperparameters}
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateRule(Component):
+    """How estimated regrets become a policy and policies an average.
+
+    At iteration t, for one infoset with regrets R, estimated instantaneous regrets r and policy sum S::
+
+        R <- max(D R + W r, floor)        D: positive_discount where R > 0, else negative_discount
+        S <- average_decay S + increment
+        policy <- policy_map(D' R + prediction r)    D': the next iteration's discount, if it predicts
+
+    Every schedule is in units where the newest weight is 1, so that rules can be switched in mid-run.
+
+    Args:
+        reweight: plain function ``f(instant_regret, mass, state, parameters, utility_range)`` that changes an
+            infoset's instantaneous regrets (A,) in place (the W above); ``mass`` is the opponent's and
+            chance's reach in them, ``state`` (A, len(arrays)) the rule's own tables.
+        policy_map: plain function ``f(row, state, parameters, utility_range)`` that turns regrets (A,) into a
+            policy in place; None is regret matching.
+        parameters: schedules handed to both functions as an array.
+        arrays: names of per-sequence tables that the solver keeps for the rule, zero at first.
+        average_weight: one of ``arrays``; weighs each action's increment of the policy sum.
+        fallback: the policy where no regret is positive.
+        exact_only: refuse samplers, because the rule is not sound with estimates.
+    """
+
+    positive_discount: Schedule = UNIT
+    negative_discount: Schedule = UNIT
+    floor: float = -np.inf
+    average_decay: Schedule = UNIT
+    prediction: Schedule = ZERO
+    reweight: Callable[..., None] | None = None
+    policy_map: Callable[..., None] | None = None
+    parameters: tuple[Schedule, ...] = ()
+    arrays: tuple[str, ...] = ()
+    average_weight: str | None = None
+    uses_mass: bool = False
+    fallback: Literal["uniform", "argmax"] = "uniform"
+    exact_only: bool = False
+
+    def __post_init__(self) -> None:
+        if self.average_weight is not None and not self.exact_only:
+            raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
+
+    @property
+    def is_plain(self) -> bool:
+        """Regret matching on regrets as they come: what the fastest path of the kernels does."""
+        return (
+            self.reweight is None
+            and self.policy_map is None
+            and self.prediction is ZERO
+            and self.fallback == "uniform"
+        )
+
+    def schedule(self, first: int, count: int) -> np.ndarray:
+        """Rows for iterations first .. first + count, shape (count + 1, 5 + len(parameters))."""
+        t = np.arange(first, first + count + 1, dtype=np.float64)
+        columns = (
+            self.positive_discount,
+            self.negative_discount,
+            always(self.floor),
+            self.average_decay,
+            self.prediction,
+            *self.parameters,
+        )
+        rows = np.empty((count + 1, len(columns)))
+        for k, column in enumerate(columns):
+            rows[:, k] = column(t)
+        return rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampler(Component):
+    """How a walk goes through the tree; every walk's estimate is unbiased.
+
+    Args:
+        exact: no walk, an exact pass over the whole tree; the other fields are then unused.
+        chance, opponent: walk ``all`` children, or ``one`` drawn by its true probability.
+        traverser: walk ``all`` own actions, ``one`` drawn with ``exploration`` (share of the uniform policy),
+            or a ``subset``, each action independently by ``inclusion``.
+        probe: value each own action that is not walked by one on-policy roll-out.
+        baseline_rate: step of the learned baselines that reduce variance; 0 for none.
+        inclusion: plain function ``f(policy, count, parameters, probability)`` that fills an infoset's
+            inclusion probabilities (A,); ``count`` is the average policy's sum at uniform weight.
+        parameters: handed to ``inclusion`` as an array.
+    """
+
+    exact: bool = False
+    chance: Literal["all", "one"] = "one"
+    opponent: Literal["all", "one"] = "one"
+    traverser: Literal["all", "one", "subset"] = "all"
+    exploration: float = 0.0
+    probe: bool = False
+    baseline_rate: float = 0.0
+    inclusion: Callable[..., None] | None = None
+    parameters: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Abstraction(Component):
+    """What stands for the opponent.
+
+    Args:
+        best_response: the opponent plays an exact best response to the current policy, not its own policy.
+    """
+
+    best_response: bool = False

@@ -1,0 +1,211 @@
+"""The state of one run, and the calls of the kernels on it: the seam between Python and compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr import kernels
+from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.errors import ComponentError
+from rlccfr.game_tree import GameTree
+
+kernels.announce_first_compilation()
+
+from rlccfr.kernels.iterations import exact_iterations, refresh_policies  # noqa: E402
+from rlccfr.kernels.layout import AVERAGE, NEGATIVE, POSITIVE, RuleFlags, Tables, scratch_for  # noqa: E402
+from rlccfr.kernels.plain import inclusion_function, policy_map_function, reweight_function  # noqa: E402
+from rlccfr.kernels.sampled import sampled_iterations, settle_all  # noqa: E402
+from rlccfr.kernels.walk import ALL, ONE, SUBSET, Frames, WalkPlan, WalkTables  # noqa: E402
+
+CHUNK = 4096
+"""Most iterations handed to a kernel at once; bounds the schedule's memory."""
+
+
+class Engine:
+    """The tables of one run, and the three components that work on them.
+
+    In a sampled run the regrets and policy sums are held in running scales (see kernels/sampled.py): read
+    regrets through :meth:`true_regret`, and policy sums in proportion only.
+
+    Args:
+        seed: of the walks.
+        simultaneous: both players move from the same policies, rather than in alternation.
+        pre_averaging: average both players before their updates; exact passes only.
+        walks: per player and iteration.
+    """
+
+    def __init__(
+        self, game: GameTree, seed: int, *, simultaneous: bool = False, pre_averaging: bool = False, walks: int = 1
+    ) -> None:
+        self.game = game
+        self.simultaneous = simultaneous
+        self.pre_averaging = pre_averaging
+        self.walks = walks
+        self.iteration = 0
+        self.scale = np.ones((2, 3))
+        self.rng = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+        self.regret = np.zeros(game.num_sequences)
+        self.policy = game.uniform_policy()
+        self.policy_sum = np.zeros(game.num_sequences)
+        self.baseline = np.zeros(game.num_sequences)
+        self.uniform_count = np.zeros(game.num_sequences)
+        self.rule_arrays: dict[str, np.ndarray] = {}  # of rules bound before; the bound one's are in _state
+        self._scratch = scratch_for(game)
+        self._frames = _frames(game)
+        self._gain, self._mass = np.zeros(game.num_sequences), np.zeros(game.num_infosets)
+        self._visited = np.zeros(game.num_infosets, np.uint32)
+        self._num_visited = game.view.infoset_begin[:2].astype(np.int64)
+        self._rule: UpdateRule | None = None
+
+    def bind(self, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction) -> None:
+        """Take up components, at the start or in mid-run.
+
+        A change of rule flushes: pending discounts are applied, then the new rule's floor and policy map, to
+        the whole table, since infosets that walks do not visit would miss them.
+
+        Raises:
+            ComponentError: the combination is not sound.
+        """
+        if rule.exact_only and not sampler.exact:
+            raise ComponentError(f"{rule.id!r} in this mode is not sound with estimates; use sampler='none'")
+        if self.pre_averaging and not (sampler.exact or self.simultaneous):
+            raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
+        functions = (
+            reweight_function(rule.reweight),
+            policy_map_function(rule.policy_map),
+            inclusion_function(sampler.inclusion),
+        )
+        new_rule = rule is not self._rule
+        if self._rule is not None:
+            settle_all(self.game.view, self._tables, self.scale)
+            self.rule_arrays |= self.arrays_of_rule()
+        self._rule, self._sampler, self._abstraction = rule, sampler, abstraction
+        self._reweight, self._policy_map, self._inclusion = functions
+        self._state = np.zeros((self.game.num_sequences, len(rule.arrays)))
+        for column, name in enumerate(rule.arrays):
+            self._state[:, column] = self.rule_arrays.get(name, 0.0)
+        self._tables = Tables(self.regret, self.policy, self.policy_sum, self._state)
+        self._flags = _flags(rule)
+        self._bind_walks(sampler, abstraction)
+        if new_rule:
+            refresh_policies(
+                self.game.view, self._tables, rule.schedule(self.iteration + 1, 0)[0], rule.floor,
+                self._flags, self._policy_map, self.game.utility_range,
+            )  # fmt: skip
+
+    def _bind_walks(self, sampler: Sampler, abstraction: Abstraction) -> None:
+        self._plan = WalkPlan(
+            chance_all=sampler.chance == "all",
+            opponent_all=sampler.opponent == "all",
+            traverser={"all": ALL, "one": ONE, "subset": SUBSET}[sampler.traverser],
+            exploration=sampler.exploration,
+            probe=sampler.probe,
+            baseline_rate=sampler.baseline_rate,
+        )
+        self._parameters = np.array(sampler.parameters, np.float64)
+        self._walk_tables = WalkTables(
+            policy=self.policy,
+            response=self._scratch.response if abstraction.best_response else self.policy,
+            policy_sum=self.policy_sum,
+            gain=self._gain,
+            baseline=self.baseline,
+            count=self.uniform_count,
+            mass=self._mass,
+            visited=self._visited,
+            num_visited=self._num_visited,
+        )
+
+    def advance(self, iterations: int, max_nodes: int) -> tuple[int, int]:
+        """Run up to ``min(iterations, CHUNK)`` iterations, stopping once ``max_nodes`` histories were touched.
+
+        Returns the number of iterations run and of histories touched.
+        """
+        assert self._rule is not None
+        view, rule = self.game.view, self._rule
+        best_response = self._abstraction.best_response
+        if self._sampler.exact:
+            per_iteration = (4 if best_response else 2) * self.game.num_histories
+            iterations = min(iterations, CHUNK, -(-max_nodes // per_iteration))
+            exact_iterations(
+                view, self._tables, self._scratch, rule.schedule(self.iteration + 1, iterations),
+                best_response, self.simultaneous, self.pre_averaging,
+                self._flags, self._reweight, self._policy_map, self.game.utility_range,
+            )  # fmt: skip
+            done, nodes = iterations, iterations * per_iteration
+        else:
+            done, nodes = sampled_iterations(
+                self.game.histories, view, self._tables, self._walk_tables, self._scratch, self._frames, self.rng,
+                self.scale, rule.schedule(self.iteration + 1, min(iterations, CHUNK)), self.walks, max_nodes,
+                self._plan, self._inclusion, self._parameters, best_response, self.simultaneous,
+                self._flags, self._reweight, self._policy_map, self.game.utility_range,
+            )  # fmt: skip
+        self.iteration += done
+        return done, nodes
+
+    def true_regret(self) -> np.ndarray:
+        """(m,) cumulative regrets, the newest with weight 1."""
+        scale = np.empty((len(self.regret), 2))
+        for player in (0, 1):
+            scale[self.game.sequences_of(player)] = self.scale[player, [POSITIVE, NEGATIVE]]
+        return self.regret / np.where(self.regret > 0, scale[:, 0], scale[:, 1])
+
+    def true_policy_sum(self) -> np.ndarray:
+        """(m,) weighted sum of the players' reach-weighted policies, the newest with weight 1."""
+        true = self.policy_sum.copy()
+        for player in (0, 1):
+            true[self.game.sequences_of(player)] /= self.scale[player, AVERAGE]
+        return true
+
+    def arrays_of_rule(self) -> dict[str, np.ndarray]:
+        """The bound rule's own tables by name."""
+        assert self._rule is not None
+        return {name: self._state[:, column].copy() for column, name in enumerate(self._rule.arrays)}
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything that the next iteration depends on, but for the components."""
+        rule_arrays = self.rule_arrays | self.arrays_of_rule()
+        return {
+            "iteration": np.array(self.iteration),
+            "scale": self.scale,
+            "rng": self.rng,
+            "regret": self.regret,
+            "policy": self.policy,
+            "policy_sum": self.policy_sum,
+            "baseline": self.baseline,
+            "uniform_count": self.uniform_count,
+            **{f"rule_{name}": array for name, array in rule_arrays.items()},
+        }
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Take up a saved state; the components must be bound already."""
+        assert self._rule is not None
+        self.iteration = int(state["iteration"])
+        for name in ("scale", "rng", "regret", "policy", "policy_sum", "baseline", "uniform_count"):
+            getattr(self, name)[...] = state[name]
+        for name, array in state.items():
+            if name.startswith("rule_"):
+                self.rule_arrays[name.removeprefix("rule_")] = array
+        for column, name in enumerate(self._rule.arrays):
+            self._state[:, column] = self.rule_arrays[name]
+
+
+def _flags(rule: UpdateRule) -> RuleFlags:
+    return RuleFlags(
+        plain=rule.is_plain,
+        reweights=rule.reweight is not None,
+        maps_policy=rule.policy_map is not None,
+        uses_mass=rule.uses_mass,
+        argmax_fallback=rule.fallback == "argmax",
+        average_column=rule.arrays.index(rule.average_weight) if rule.average_weight else -1,
+    )
+
+
+def _frames(game: GameTree) -> Frames:
+    rows, columns = game.depth + 1, game.max_actions
+    return Frames(
+        node=np.zeros(rows, np.int64),
+        action=np.zeros(rows, np.int64),
+        weight=np.zeros(rows),
+        value=np.zeros((rows, columns)),
+        taken=np.zeros((rows, columns)),
+    )

@@ -1,0 +1,93 @@
+"""Folding one infoset's estimated regrets into its table, and what follows from them: its next policy."""
+
+from __future__ import annotations
+
+
+from rlccfr.kernels.jit import inlined, kernel
+from rlccfr.kernels.layout import FLOOR, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT, PREDICTION
+
+
+@inlined
+def fold_plain(regret, policy, first, last, gain, value, floor, load, store):
+    """R <- max(D R + r, floor) with r = gain - value, then regret matching, for one infoset.
+
+    Takes bare arrays: inlined with a struct of them, Numba counts references at each call, which made the
+    exact pass three times as slow.
+
+    Args:
+        regret, policy, gain: over sequences; the infoset's are those from first to before last.
+        value: the infoset's counterfactual value, or 0 where gain holds regrets already.
+        load, store: factors (positive, negative) between stored and true regrets: D and 1 in an exact pass,
+            the running scales in a sampled one.
+    """
+    total = 0.0
+    for k in range(first, last):
+        new = regret[k]
+        new = max(new * (load[0] if new > 0.0 else load[1]) + (gain[k] - value), floor)
+        regret[k] = new * (store[0] if new > 0.0 else store[1])
+        new = max(new, 0.0)
+        policy[k] = new
+        total += new
+    if total > 0.0:
+        share = 1.0 / total
+        for k in range(first, last):
+            policy[k] *= share
+    else:
+        for k in range(first, last):
+            policy[k] = 1.0 / (last - first)
+
+
+@kernel
+def fold_general(
+    tables, first, last, gain, value, mass, now, ahead, load, store, flags, reweight, policy_map, utility_range
+):
+    """The same for a rule that weighs regrets, predicts, or has another policy than regret matching.
+
+    Args:
+        gain: overwritten with the infoset's regrets, weighted.
+        mass: opponent and chance reach that the regrets are weighted with.
+        now, ahead: the schedule's rows of this iteration and of the next.
+    """
+    for k in range(first, last):
+        gain[k] -= value
+    if flags.reweights:
+        reweight(gain[first:last], mass, tables.state[first:last], now[PARAMETERS:], utility_range)
+    fold_plain(tables.regret, tables.policy, first, last, gain, 0.0, now[FLOOR], load, store)
+    for k in range(first, last):
+        regret = tables.regret[k]
+        regret /= store[0] if regret > 0.0 else store[1]
+        if ahead[PREDICTION] != 0.0:
+            regret *= ahead[POSITIVE_DISCOUNT] if regret > 0.0 else ahead[NEGATIVE_DISCOUNT]
+            regret += ahead[PREDICTION] * gain[k]
+        tables.policy[k] = regret
+    next_policy(tables, first, last, ahead, flags, policy_map, utility_range)
+
+
+@kernel
+def next_policy(tables, first, last, ahead, flags, policy_map, utility_range):
+    """Turn an infoset's row of ``tables.policy`` from regrets into a policy, in the rule's way."""
+    if flags.maps_policy:
+        policy_map(tables.policy[first:last], tables.state[first:last], ahead[PARAMETERS:], utility_range)
+    else:
+        match_regrets(tables.policy[first:last], flags.argmax_fallback)
+
+
+@kernel
+def match_regrets(row, argmax_fallback):
+    """Turn regrets into a policy in proportion to their positive parts, in place.
+
+    Where none is positive: uniform, or with ``argmax_fallback`` the first largest.
+    """
+    total = 0.0
+    best = 0
+    for k in range(len(row)):
+        total += max(row[k], 0.0)
+        if row[k] > row[best]:
+            best = k
+    for k in range(len(row)):
+        if total > 0.0:
+            row[k] = max(row[k], 0.0) / total
+        elif argmax_fallback:
+            row[k] = 1.0 if k == best else 0.0
+        else:
+            row[k] = 1.0 / len(row)

@@ -1,0 +1,27 @@
+"""The one way in which this package compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+
+_OPTIONS = {"cache": True, "error_model": "numpy", "_nrt": False}
+
+
+def kernel(signature: Any = None) -> Callable[..., Any]:
+    """``@kernel`` or ``@kernel(signature)``: compiled at first use or ahead, and cached on disk.
+
+    Kernels allocate nothing, so Numba's reference counting (``_nrt``) is switched off: with it, every mention of
+    an array that came in a struct costs two calls, which made walks three times as slow.
+    """
+    if hasattr(signature, "__code__"):
+        return njit(**_OPTIONS)(signature)
+    return njit(signature, **_OPTIONS)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A small piece of kernels, merged into each of its callers: handing on 20 arrays costs more than it does."""
+    return njit(forceinline=True, **_OPTIONS)(function)

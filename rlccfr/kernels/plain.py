@@ -1,0 +1,47 @@
+"""Compiling the plain functions that components bring, against the signatures that kernels call them by."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from numba import njit
+
+from rlccfr.errors import ComponentError
+from rlccfr.kernels.layout import INCLUSION, POLICY_MAP, REWEIGHT
+
+
+def _no_reweight(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
+    pass
+
+
+def _no_map(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
+    pass
+
+
+def _no_inclusion(policy, count, parameters, probability):  # type: ignore[no-untyped-def]
+    pass
+
+
+@lru_cache(maxsize=None)
+def _compiled(function: Callable[..., None], signature: Any) -> Any:
+    on_disk = os.path.exists(function.__code__.co_filename)  # not what was typed at a prompt
+    try:
+        return njit(signature, cache=on_disk, error_model="numpy")(function)
+    except Exception as error:  # Numba's errors have no common base and run over pages
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise ComponentError(f"Numba can't compile {function.__name__}{signature.args}: {reason}") from error
+
+
+def reweight_function(function: Callable[..., None] | None) -> Any:
+    return _compiled(function or _no_reweight, REWEIGHT)
+
+
+def policy_map_function(function: Callable[..., None] | None) -> Any:
+    return _compiled(function or _no_map, POLICY_MAP)
+
+
+def inclusion_function(function: Callable[..., None] | None) -> Any:
+    return _compiled(function or _no_inclusion, INCLUSION)

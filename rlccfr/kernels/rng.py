@@ -1,0 +1,45 @@
+"""Random numbers for walks: one generator a solver, its whole state one word in an array that is saved.
+
+SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from rlccfr.kernels.jit import inlined
+
+STATE = types.uint64[::1]
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+_UNIT = 1.0 / (1 << 53)
+
+
+@inlined
+def uniform(rng):
+    """A double in [0, 1); advances ``rng``, a uint64 array of length 1."""
+    rng[0] += _STEP
+    word = rng[0]
+    word = (word ^ (word >> _S30)) * _MIX_1
+    word = (word ^ (word >> _S27)) * _MIX_2
+    word = word ^ (word >> _S31)
+    return np.float64(word >> _S11) * _UNIT
+
+
+@inlined
+def draw(probabilities, first, count, rng):
+    """An index below ``count`` by ``probabilities[first : first + count]``; never one of probability 0."""
+    rest = uniform(rng)
+    drawn = 0
+    for k in range(count):
+        probability = probabilities[first + k]
+        if probability > 0.0:
+            drawn = k
+            rest -= probability
+            if rest < 0.0:
+                break
+    return drawn

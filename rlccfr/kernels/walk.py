@@ -1,0 +1,245 @@
+"""One sampled walk through the history view: every sampler is a setting of this kernel.
+
+The estimator (catalog: samplers) for traverser i, with q(h) the probability that the walk reaches h and
+weight w(h) = (opponent's and chance's reach) / q(h), carried down the path:
+
+* at i's nodes, instant regret of a += w (v(a) - sum_b policy(b) v(b)), mass += w;
+* at the opponent's nodes, average increment of a += w policy(a);
+* a child that the walk takes with probability p, whose walk returned u, is worth b + (u - b) / p, one that it
+  leaves out b, where b is a baseline (0 without one).
+
+The stack is explicit: a recursive walk that hands its arrays down costs ten times as much. Nodes where one
+child is drawn from the true probabilities hand its value up unchanged and get no frame.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import from_dtype, types
+
+from rlccfr.game_tree import CHANCE, HISTORY, TERMINAL
+from rlccfr.kernels.jit import inlined
+from rlccfr.kernels.layout import F8, F8M, F8S, INCLUSION, U4S
+from rlccfr.kernels.rng import STATE, draw, uniform
+
+ALL = 0
+ONE = 1
+SUBSET = 2
+
+
+class WalkPlan(NamedTuple):
+    """A sampler as the walk kernel sees it."""
+
+    chance_all: bool
+    opponent_all: bool
+    traverser: int  # ALL, ONE (by exploration) or SUBSET (by an inclusion function)
+    exploration: float  # share of the uniform policy where ONE own action is drawn
+    probe: bool  # value the own actions not taken by one on-policy roll-out each
+    baseline_rate: float  # 0: no baseline
+
+
+class WalkTables(NamedTuple):
+    """What walks read and add to; (m,) over sequences unless said otherwise."""
+
+    policy: np.ndarray  # current, of both players
+    response: np.ndarray  # what the opponent plays: the same array, or best responses
+    policy_sum: np.ndarray
+    gain: np.ndarray  # instantaneous regrets of this iteration
+    baseline: np.ndarray  # expected utility of player 0 after the sequence
+    count: np.ndarray  # average increments at uniform weight, for inclusion functions
+    mass: np.ndarray  # (n,): sum of weights over this iteration's visits; 0: not visited
+    visited: np.ndarray  # (n,): infosets visited as traverser; player 1's from the first of its own on
+    num_visited: np.ndarray  # (2,)
+
+
+class Frames(NamedTuple):
+    """The stack: an entry for each node on the path that waits for its children."""
+
+    node: np.ndarray  # (depth,)
+    action: np.ndarray  # (depth,): the child being walked, -1 before the first
+    weight: np.ndarray  # (depth,)
+    value: np.ndarray  # (depth, actions): what the children's walks returned
+    taken: np.ndarray  # (depth, actions): the probability with which each child is taken; 0: left out
+
+
+HISTORIES = from_dtype(HISTORY)[::1]
+PLAN = types.NamedTuple(
+    (types.boolean, types.boolean, types.int64, types.float64, types.boolean, types.float64), WalkPlan
+)
+WALK_TABLES = types.NamedTuple((F8S,) * 7 + (U4S, types.int64[::1]), WalkTables)
+FRAMES = types.NamedTuple((types.int64[::1], types.int64[::1], F8S, F8M, F8M), Frames)
+
+
+@inlined
+def draw_chance(histories, first, count, rng):
+    """A chance node's outcome by its probabilities."""
+    rest = uniform(rng)
+    for child in range(first, first + count - 1):
+        rest -= histories[child].probability
+        if rest < 0.0:
+            return child
+    return first + count - 1
+
+
+@inlined
+def roll_out(histories, node, traverser, tables, rng):
+    """Utility of player 0 at the end of one on-policy path, and its number of histories."""
+    touched = 1
+    while histories[node].actor != TERMINAL:
+        here = histories[node]
+        first, count = here.first_child, here.num_children
+        if here.actor == CHANCE:
+            node = draw_chance(histories, first, count, rng)
+        else:
+            if here.actor == traverser:
+                node = first + draw(tables.policy, here.first_sequence, count, rng)
+            else:
+                node = first + draw(tables.response, here.first_sequence, count, rng)
+        touched += 1
+    return histories[node].utility, touched
+
+
+@inlined
+def probability(tables, own, sequence):
+    """What the sequence's owner plays; it picks the number, since picking the array counts references."""
+    return tables.policy[sequence] if own else tables.response[sequence]
+
+
+@inlined
+def include(here, own, plan, tables, inclusion, parameters, taken, depth, rng):
+    """Decide which children a walk takes and with what probability: fills ``taken[depth]``, 0: left out."""
+    first, count = here.first_sequence, here.num_children
+    if own and plan.traverser == ONE:
+        for k in range(count):
+            taken[depth, k] = plan.exploration / count + (1.0 - plan.exploration) * tables.policy[first + k]
+        keep_one(taken, depth, count, rng)
+    elif own and plan.traverser == SUBSET:
+        end = first + count
+        inclusion(tables.policy[first:end], tables.count[first:end], parameters, taken[depth, :count])
+        for k in range(count):
+            if uniform(rng) >= taken[depth, k]:
+                taken[depth, k] = 0.0
+    elif own or here.actor == CHANCE:
+        for k in range(count):
+            taken[depth, k] = 1.0
+    elif plan.opponent_all:
+        for k in range(count):
+            taken[depth, k] = 1.0 if tables.response[first + k] > 0.0 else 0.0
+    else:
+        for k in range(count):
+            taken[depth, k] = tables.response[first + k]
+        keep_one(taken, depth, count, rng)
+
+
+@inlined
+def keep_one(taken, depth, count, rng):
+    """Draw one entry of ``taken[depth]`` by its probability; the others become 0."""
+    rest = uniform(rng)
+    drawn = -1
+    for k in range(count):
+        rest -= taken[depth, k]
+        if taken[depth, k] > 0.0 and (drawn < 0 or rest + taken[depth, k] >= 0.0):
+            if drawn >= 0:
+                taken[depth, drawn] = 0.0
+            drawn = k
+        else:
+            taken[depth, k] = 0.0
+
+
+@inlined
+def close_frame(histories, here, own, traverser, plan, tables, frames, depth, rng):
+    """A node's value from its children's; at the traverser's, also its regrets. Counts histories probed."""
+    first, count, touched = here.first_sequence, here.num_children, 0
+    sign = 1.0 - 2.0 * traverser
+    total = 0.0
+    for k in range(count):
+        chance_taken = frames.taken[depth, k]
+        value = frames.value[depth, k]
+        if plan.probe and own:
+            if chance_taken == 0.0:
+                utility, histories_probed = roll_out(histories, here.first_child + k, traverser, tables, rng)
+                value = sign * utility
+                touched += histories_probed
+        elif here.actor == CHANCE or plan.baseline_rate == 0.0:
+            value = value / chance_taken if chance_taken > 0.0 else 0.0
+        else:
+            baseline = sign * tables.baseline[first + k]
+            if chance_taken > 0.0:
+                tables.baseline[first + k] += plan.baseline_rate * sign * (value - baseline)
+                value = baseline + (value - baseline) / chance_taken
+            else:
+                value = baseline
+        frames.value[depth, k] = value
+        if here.actor == CHANCE:
+            total += histories[here.first_child + k].probability * value
+        else:
+            total += probability(tables, own, first + k) * value
+    if own:
+        weight = frames.weight[depth]
+        if tables.mass[here.infoset] == 0.0:
+            tables.visited[tables.num_visited[traverser]] = here.infoset
+            tables.num_visited[traverser] += 1
+        tables.mass[here.infoset] += weight
+        for k in range(count):
+            tables.gain[first + k] += weight * (frames.value[depth, k] - total)
+    return total, touched
+
+
+@inlined
+def walk(histories, traverser, weight, average_weight, plan, inclusion, parameters, tables, frames, rng):
+    """One walk for ``traverser``. Returns the number of histories touched.
+
+    Args:
+        weight: of the whole walk in the regret estimate, 1 / (walks an iteration).
+        average_weight: of the whole walk in the opponent's policy sum; 0 leaves the sum alone.
+    """
+    sign = 1.0 - 2.0 * traverser
+    scale = average_weight / weight
+    node, depth, touched, value = 0, -1, 0, 0.0
+    while True:
+        here = histories[node]
+        touched += 1
+        actor, first, count = here.actor, here.first_sequence, here.num_children
+        if actor == TERMINAL:
+            value = sign * here.utility
+        else:
+            if actor == 1 - traverser and average_weight > 0.0:
+                for k in range(first, first + count):
+                    tables.policy_sum[k] += scale * weight * tables.policy[k]
+                    if plan.traverser == SUBSET:
+                        tables.count[k] += weight * tables.policy[k]
+            if actor == CHANCE and not plan.chance_all:
+                node = draw_chance(histories, here.first_child, count, rng)
+                continue
+            if actor == 1 - traverser and not plan.opponent_all and plan.baseline_rate == 0.0:
+                node = here.first_child + draw(tables.response, first, count, rng)
+                continue
+            depth += 1
+            frames.node[depth], frames.action[depth], frames.weight[depth] = node, -1, weight
+            include(here, actor == traverser, plan, tables, inclusion, parameters, frames.taken, depth, rng)
+        while depth >= 0:
+            here = histories[frames.node[depth]]
+            actor, count, action = here.actor, here.num_children, frames.action[depth]
+            if action >= 0:
+                frames.value[depth, action] = value
+            action += 1
+            while action < count and frames.taken[depth, action] == 0.0:
+                action += 1
+            if action < count:
+                frames.action[depth] = action
+                node = here.first_child + action
+                weight = frames.weight[depth] / frames.taken[depth, action]
+                if actor == CHANCE:
+                    weight *= histories[node].probability
+                elif actor != traverser:
+                    weight *= tables.response[here.first_sequence + action]
+                break
+            value, probed = close_frame(
+                histories, here, actor == traverser, traverser, plan, tables, frames, depth, rng
+            )
+            touched += probed
+            depth -= 1
+        if depth < 0:
+            return touched

@@ -1,0 +1,92 @@
+"""A behaviour policy of both players, and how good it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rlccfr.game_tree import GameTree
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Values(NamedTuple):
+    """Per player, (2,) each, in the game's units."""
+
+    game: tuple[float, float]  # what the policy is worth against itself
+    best_response: tuple[float, float]  # what a best response to the other's policy is worth
+
+    @property
+    def nash_conv(self) -> float:
+        """What the players gain together by best responses; 0 in a Nash equilibrium."""
+        return sum(self.best_response) - sum(self.game)
+
+    @property
+    def exploitability(self) -> float:
+        """NashConv / 2."""
+        return self.nash_conv / 2
+
+
+class Policy:
+    """Action probabilities of both players at every infoset of a compiled game.
+
+    Args:
+        game: the compiled game.
+        probabilities: shape (game.num_sequences,), summing to 1 over each infoset's sequences.
+    """
+
+    def __init__(self, game: GameTree, probabilities: np.ndarray):
+        self.game = game
+        self.probabilities = probabilities
+
+    @classmethod
+    def uniform(cls, game: GameTree) -> Policy:
+        return cls(game, game.uniform_policy())
+
+    @classmethod
+    def from_sums(cls, game: GameTree, sums: np.ndarray) -> Policy:
+        """The policy in proportion to ``sums``, shape (m,); uniform at infosets whose sums are 0."""
+        first = game.view.first_sequence
+        totals = np.repeat(np.add.reduceat(sums, first[:-1]), np.diff(first))
+        return cls(game, np.divide(sums, totals, out=game.uniform_policy(), where=totals > 0))
+
+    def values(self) -> Values:
+        """Exact values of the policy and of best responses to it."""
+        from rlccfr.kernels.exact import best_responses, policy_values
+        from rlccfr.kernels.layout import scratch_for
+
+        scratch = scratch_for(self.game)
+        return Values(
+            game=policy_values(self.game.view, self.probabilities, scratch),
+            best_response=best_responses(self.game.view, self.probabilities, scratch),
+        )
+
+    def nash_conv(self) -> float:
+        return self.values().nash_conv
+
+    def exploitability(self) -> float:
+        """NashConv / 2."""
+        return self.values().exploitability
+
+    def to_openspiel(self) -> Any:
+        """As an ``open_spiel.python.policy.Policy``."""
+        from rlccfr.openspiel import to_openspiel
+
+        return to_openspiel(self.game, self.probabilities)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each infoset and action: player, infoset, action, probability."""
+        import pandas as pd
+
+        counts = np.diff(self.game.view.first_sequence)
+        infoset = np.repeat(np.arange(self.game.num_infosets), counts)
+        return pd.DataFrame(
+            {
+                "player": (infoset >= self.game.view.infoset_begin[1]).astype(int),
+                "infoset": [self.game.infoset_keys[i] for i in infoset],
+                "action": self.game.sequence_action,
+                "probability": self.probabilities,
+            }
+        )

@@ -1,0 +1,164 @@
+"""Names of components: registering them, and making them from a name and hyperparameters."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
+from rlccfr.errors import ComponentError
+
+C = TypeVar("C", bound=Component)
+Bounds = tuple[float, float]
+NON_NEGATIVE: Bounds = (0.0, math.inf)
+
+
+@dataclass(frozen=True)
+class Entry(Generic[C]):
+    """One registered component: how to make it, and where it comes from."""
+
+    id: str
+    factory: Callable[..., C]
+    source: str
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    version: int = 1  # raise it when the definition changes: recorded measurements then no longer match
+
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """Names and defaults."""
+        return {name: p.default for name, p in inspect.signature(self.factory).parameters.items()}
+
+    @property
+    def description(self) -> str:
+        return inspect.getdoc(self.factory) or ""
+
+    @property
+    def summary(self) -> str:
+        return self.description.split("\n")[0]
+
+    def make(self, **hyperparameters: Any) -> C:
+        """The component with these hyperparameters, the defaults for those not given.
+
+        Raises:
+            ComponentError: an unknown name, a wrong type, a NaN, or a value out of bounds.
+        """
+        values = self.hyperparameters
+        for name, value in hyperparameters.items():
+            if name not in values:
+                raise ComponentError(f"{self.id!r} has no hyperparameter {name!r}; {_choices(name, values)}")
+            values[name] = self._checked(name, value, values[name])
+        component = self.factory(**values)
+        return replace(component, id=self.id, hyperparameters=MappingProxyType(values))
+
+    def _checked(self, name: str, value: Any, default: Any) -> Any:
+        wanted = "a number" if isinstance(default, float) else f"of type {type(default).__name__}"
+        if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if type(value) is not type(default):
+            raise ComponentError(f"{self.id!r}: {name} must be {wanted}, not {value!r}")
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            low, high = self.bounds.get(name, NON_NEGATIVE)
+            if not (math.isfinite(value) and low <= value <= high):
+                raise ComponentError(f"{self.id!r}: {name} must lie in [{low:g}, {high:g}], not {value!r}")
+        return value
+
+
+class Registry(Generic[C]):
+    """All components of one kind, by id, in order of registration."""
+
+    def __init__(self, kind: str, component_type: type[C]):
+        self.kind = kind
+        self._type = component_type
+        self._entries: dict[str, Entry[C]] = {}
+
+    def register(
+        self, id: str, *, source: str, bounds: Mapping[str, Bounds] | None = None, version: int = 1
+    ) -> Callable[[Callable[..., C]], Callable[..., C]]:
+        """Decorate a factory; its keyword arguments, all with defaults, are the hyperparameters.
+
+        Args:
+            source: where the definition comes from, with equation or section.
+            bounds: closed intervals of hyperparameters that are not just non-negative.
+
+        Raises:
+            ComponentError: the id is taken.
+        """
+
+        def decorate(factory: Callable[..., C]) -> Callable[..., C]:
+            if id in self._entries:
+                raise ComponentError(f"{self.kind} {id!r} is registered already; give yours another id")
+            self._entries[id] = Entry(id, factory, source, dict(bounds or {}), version)
+            return factory
+
+        return decorate
+
+    def __getitem__(self, id: str) -> Entry[C]:
+        _load_catalog()
+        if id not in self._entries:
+            raise ComponentError(f"unknown {self.kind} {id!r}; {_choices(id, self._entries)}")
+        return self._entries[id]
+
+    def __contains__(self, id: object) -> bool:
+        _load_catalog()
+        return id in self._entries
+
+    def __iter__(self) -> Iterator[Entry[C]]:
+        _load_catalog()
+        return iter(tuple(self._entries.values()))
+
+    def resolve(self, spec: str | Mapping[str, Any] | C) -> C:
+        """A component from its id, from ``{"id": ..., **hyperparameters}``, or as it is."""
+        if isinstance(spec, self._type):
+            return spec
+        if isinstance(spec, str):
+            return self[spec].make()
+        if isinstance(spec, Mapping) and isinstance(spec.get("id"), str):
+            return self[spec["id"]].make(**{name: value for name, value in spec.items() if name != "id"})
+        raise ComponentError(
+            f"{self.kind} must be an id, a dict with an 'id', or a {self._type.__name__}, not {spec!r}"
+        )
+
+
+update_rules = Registry("update rule", UpdateRule)
+samplers = Registry("sampler", Sampler)
+abstractions = Registry("abstraction", Abstraction)
+
+update_rule = update_rules.register
+sampler = samplers.register
+abstraction = abstractions.register
+
+
+def make(id: str, **hyperparameters: Any) -> Component:
+    """A component of whatever kind by its id, for example ``make("dcfr", gamma=3.0)``.
+
+    An id that several kinds share (``none``) must be made through its own registry.
+
+    Raises:
+        ComponentError: an unknown or ambiguous id, or a hyperparameter out of range.
+    """
+    registries: tuple[Registry[Any], ...] = (update_rules, samplers, abstractions)
+    found = [registry for registry in registries if id in registry]
+    if len(found) > 1:
+        kinds = " and ".join(registry.kind for registry in found)
+        raise ComponentError(f"{id!r} names a {kinds}: use rlccfr.registry.samplers[{id!r}].make() or its like")
+    if not found:
+        raise ComponentError(f"unknown component {id!r}; {_choices(id, [e.id for r in registries for e in r])}")
+    component: Component = found[0][id].make(**hyperparameters)
+    return component
+
+
+def _load_catalog() -> None:
+    importlib.import_module("rlccfr.catalog")  # by name: the engine depends on no algorithm
+
+
+def _choices(name: str, known: Any) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"known: {', '.join(known)}" if known else "there are none"

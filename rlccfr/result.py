@@ -1,0 +1,43 @@
+"""What a run measured."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+POINTS_PER_DECADE = 10
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Totals since the solver's start; ``curve`` has the way there.
+
+    Attributes:
+        exploitability: NashConv / 2 of the average policy, in the game's units.
+        iterations: one update of each player each.
+        nodes_touched: histories visited; an exact or best-response pass counts all of them, for each player.
+        cpu_seconds: inside the engine; measuring exploitability, loading and compiling are left out.
+        curve: columns iteration, nodes, cpu_seconds, exploitability (average policy), exploitability_current.
+    """
+
+    exploitability: float
+    nash_conv: float
+    iterations: int
+    nodes_touched: int
+    cpu_seconds: float
+    curve: pd.DataFrame = field(repr=False)
+
+    @property
+    def throughput(self) -> float:
+        """Iterations per engine CPU second."""
+        return self.iterations / self.cpu_seconds if self.cpu_seconds > 0 else math.inf
+
+
+def next_grid_point(after: int) -> int:
+    """The first integer above ``after`` on a grid of ten points a decade: 1, 2, 3, 4, 5, 6, 8, 10, 13, ..."""
+    step = math.floor(POINTS_PER_DECADE * math.log10(after) + 1e-9) if after > 0 else -1
+    while (point := round(10 ** (step / POINTS_PER_DECADE))) <= after:
+        step += 1
+    return point

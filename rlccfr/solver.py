@@ -1,0 +1,238 @@
+"""Solving one game with one algorithm, or with several in turn."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.engine import CHUNK, Engine
+from rlccfr.errors import BudgetError, ComponentError
+from rlccfr.game_tree import GameTree
+from rlccfr.policy import Policy, Values
+from rlccfr.registry import abstractions, samplers, update_rules
+from rlccfr.result import RunResult, next_grid_point
+
+SLICE = 0.05
+"""CPU seconds after which a kernel's call should return, so that Ctrl-C, progress and time budgets are heeded."""
+
+CURVE_COLUMNS = ("iteration", "nodes", "cpu_seconds", "exploitability", "exploitability_current")
+
+
+class Solver:
+    """A configurable CFR solver: update rule x sampler x abstraction on a compiled game.
+
+    Args:
+        game: from :func:`rlccfr.load_game`.
+        update_rule, sampler, abstraction: an id, ``{"id": ..., **hyperparameters}``, or what
+            :func:`rlccfr.catalog.make` returns.
+        seed: the same seed gives bitwise the same run.
+        averaging: ``"matching"`` averages each player's policy when the other's walk meets it (after its own
+            update for player 0, before it for player 1), which bounds NashConv by the regrets for every rule;
+            ``"pre"`` averages both before their updates, as OpenSpiel does (exact passes only).
+        simultaneous: update both players from the same policies rather than in alternation.
+        walks: of each player an iteration, where the sampler walks.
+
+    Raises:
+        ComponentError: an unknown component, a hyperparameter out of range, or an unsound combination.
+    """
+
+    def __init__(
+        self,
+        game: GameTree,
+        update_rule: str | Mapping[str, Any] | UpdateRule = "cfr_plus",
+        sampler: str | Mapping[str, Any] | Sampler = "none",
+        abstraction: str | Mapping[str, Any] | Abstraction = "none",
+        seed: int = 0,
+        *,
+        averaging: Literal["matching", "pre"] = "matching",
+        simultaneous: bool = False,
+        walks: int = 1,
+    ) -> None:
+        if not isinstance(game, GameTree):
+            raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
+        if averaging not in ("matching", "pre"):
+            raise ComponentError(f"averaging must be 'matching' or 'pre', not {averaging!r}")
+        if not (isinstance(walks, int) and walks >= 1):
+            raise ComponentError(f"walks must be a positive integer, not {walks!r}")
+        if not (isinstance(seed, int) and seed >= 0):
+            raise ComponentError(f"seed must be a non-negative integer, not {seed!r}")
+        self.game = game
+        self.seed = seed
+        self.averaging = averaging
+        self.simultaneous = simultaneous
+        self.walks = walks
+        self.update_rule = update_rules.resolve(update_rule)
+        self.sampler = samplers.resolve(sampler)
+        self.abstraction = abstractions.resolve(abstraction)
+        self._engine = Engine(
+            game, seed, simultaneous=simultaneous, pre_averaging=averaging == "pre", walks=walks
+        )
+        self._engine.bind(self.update_rule, self.sampler, self.abstraction)
+        self._nodes = 0
+        self._cpu_seconds = 0.0
+        self._curve: list[tuple[int, int, float, float, float]] = []
+        self._rate = 1.0  # iterations that fill a slice of time, by what has been seen
+
+    def run(
+        self,
+        iterations: int | None = None,
+        *,
+        seconds: float | None = None,
+        nodes: int | None = None,
+        curve: bool = True,
+        progress: Callable[[float], None] | None = None,
+    ) -> RunResult:
+        """Go on for one budget: iterations, engine CPU seconds, or histories touched.
+
+        Args:
+            curve: measure exploitability at ten points a decade of iterations and of nodes, not only at the
+                end. Measuring is not counted in ``cpu_seconds``.
+            progress: called now and then with the share of the budget used.
+
+        Returns:
+            Totals since the start, not of this call.
+
+        Raises:
+            BudgetError: no budget, several, or one that is not positive.
+        """
+        kind, amount = _budget(iterations, seconds, nodes)
+        used: dict[str, Callable[[], float]] = {
+            "iterations": lambda: self._engine.iteration,
+            "seconds": lambda: self._cpu_seconds,
+            "nodes": lambda: self._nodes,
+        }
+        start = used[kind]()
+        while (spent := used[kind]() - start) < amount:
+            rest = amount - spent
+            self._advance(
+                math.ceil(rest) if kind == "iterations" else sys.maxsize,
+                math.ceil(rest) if kind == "nodes" else sys.maxsize,
+                rest if kind == "seconds" else SLICE,
+                curve,
+            )
+            if progress:
+                progress(min(1.0, (used[kind]() - start) / amount))
+        return self.result()
+
+    def _advance(self, iterations: int, nodes: int, seconds: float, curve: bool) -> None:
+        """One call of the engine, up to the next point of the curve; kept short enough to be interrupted."""
+        now, at_nodes = self._engine.iteration, self._nodes
+        if curve:
+            iterations = min(iterations, next_grid_point(now) - now)
+            nodes = min(nodes, next_grid_point(at_nodes) - at_nodes)
+        limit = max(1, min(iterations, CHUNK, int(self._rate * min(1.0, seconds / SLICE))))
+        begin = time.process_time()
+        done, touched = self._engine.advance(limit, nodes)
+        elapsed = time.process_time() - begin
+        self._cpu_seconds += elapsed
+        self._nodes += touched
+        self._rate = min(2.0 * self._rate, done * SLICE / max(elapsed, 1e-9)) if elapsed < SLICE else done / 2
+        self._rate = max(self._rate, 1.0)
+        if curve and (done >= iterations or touched >= nodes):
+            self._measure()
+
+    def _measure(self) -> Values:
+        """Add the present point to the curve, unless it is there."""
+        average = self.average_policy().values()
+        if not self._curve or self._curve[-1][0] != self._engine.iteration:
+            current = self.current_policy().exploitability()
+            point = (self._engine.iteration, self._nodes, self._cpu_seconds, average.exploitability, current)
+            self._curve.append(point)
+        return average
+
+    def result(self) -> RunResult:
+        """What has been reached so far; measures the average policy."""
+        values = self._measure()
+        return RunResult(
+            exploitability=values.exploitability,
+            nash_conv=values.nash_conv,
+            iterations=self._engine.iteration,
+            nodes_touched=self._nodes,
+            cpu_seconds=self._cpu_seconds,
+            curve=pd.DataFrame(self._curve, columns=list(CURVE_COLUMNS)),
+        )
+
+    def switch(
+        self,
+        *,
+        update_rule: str | Mapping[str, Any] | UpdateRule | None = None,
+        sampler: str | Mapping[str, Any] | Sampler | None = None,
+        abstraction: str | Mapping[str, Any] | Abstraction | None = None,
+    ) -> None:
+        """Go on with other components; tables, iteration count and random stream are kept.
+
+        Raises:
+            ComponentError: as on construction; the solver then goes on with what it had.
+        """
+        rule = update_rules.resolve(update_rule) if update_rule is not None else self.update_rule
+        new_sampler = samplers.resolve(sampler) if sampler is not None else self.sampler
+        new_abstraction = abstractions.resolve(abstraction) if abstraction is not None else self.abstraction
+        self._engine.bind(rule, new_sampler, new_abstraction)
+        self.update_rule, self.sampler, self.abstraction = rule, new_sampler, new_abstraction
+
+    def average_policy(self) -> Policy:
+        """The policy that converges."""
+        return Policy.from_sums(self.game, self._engine.policy_sum)
+
+    def current_policy(self) -> Policy:
+        """The last iterate."""
+        return Policy(self.game, self._engine.policy.copy())
+
+    def values(self) -> Values:
+        """Per player, the average policy's game value and the value of a best response to it."""
+        return self.average_policy().values()
+
+    def exploitability(self) -> float:
+        """NashConv / 2 of the average policy."""
+        return self.values().exploitability
+
+    def nash_conv(self) -> float:
+        return self.values().nash_conv
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one file, whole or not at all.
+
+        Raises:
+            CheckpointError: a component has no id, so a later process could not make it again.
+        """
+        from rlccfr.checkpoint import save_solver
+
+        save_solver(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Solver:
+        """Read a saved solver; it goes on bitwise as if it had never stopped.
+
+        Raises:
+            CheckpointError: the file is damaged, of another kind, or of a game that has changed since.
+        """
+        from rlccfr.checkpoint import load_solver
+
+        return load_solver(Path(path))
+
+    def __repr__(self) -> str:
+        ids = " x ".join(part.id or "custom" for part in (self.update_rule, self.sampler, self.abstraction))
+        return f"Solver({self.game.name!r}, {ids}, iteration={self._engine.iteration:,})"
+
+
+def _budget(iterations: int | None, seconds: float | None, nodes: int | None) -> tuple[str, float]:
+    given = {
+        name: value
+        for name, value in (("iterations", iterations), ("seconds", seconds), ("nodes", nodes))
+        if value is not None
+    }
+    if len(given) != 1:
+        raise BudgetError("give exactly one budget: iterations=, seconds= or nodes=")
+    ((kind, amount),) = given.items()
+    whole = kind == "seconds" or (isinstance(amount, int) and not isinstance(amount, bool))
+    if not (whole and isinstance(amount, (int, float)) and math.isfinite(amount) and amount > 0):
+        wanted = "a positive number" if kind == "seconds" else "a positive integer"
+        raise BudgetError(f"{kind} must be {wanted}, not {amount!r}")
+    return kind, amount
