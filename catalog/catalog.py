@@ -6,14 +6,16 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rlccfr.errors import ComponentError
-from rlccfr.registry import abstractions, samplers, update_rules
+from rlccfr.registry import Registry, abstractions, samplers, update_rules
 
 TABULAR_RULES = ("cfr", "cfr_plus", "lcfr", "lcfr_plus", "dcfr", "dcfr_plus", "ecfr", "ecfr_plus")
 SAMPLERS = ("chance", "outcome", "external", "probing", "average_strategy", "variance_reduced", "none")
 ABSTRACTIONS = ("cfr_br", "none")
+
+_REGISTRIES: tuple[Registry[Any], ...] = (update_rules, samplers, abstractions)
 
 
 class Cell(NamedTuple):
@@ -40,7 +42,7 @@ class Catalog:
     abstractions: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for registry, ids in zip((update_rules, samplers, abstractions), self.axes, strict=True):
+        for registry, ids in zip(_REGISTRIES, self.axes, strict=True):
             if not ids or len(set(ids)) != len(ids):
                 raise ComponentError(f"a catalog needs at least one {registry.kind}, and none twice; got {list(ids)}")
             for id in ids:
@@ -97,7 +99,6 @@ class Catalog:
     def content_hash(self) -> str:
         """Equal for equal action spaces of equal definitions: saved with every result and model."""
         versions = [
-            [(id, registry[id].version) for id in ids]
-            for registry, ids in zip((update_rules, samplers, abstractions), self.axes, strict=True)
+            [(id, registry[id].version) for id in ids] for registry, ids in zip(_REGISTRIES, self.axes, strict=True)
         ]
         return hashlib.sha256(json.dumps(versions).encode()).hexdigest()[:16]

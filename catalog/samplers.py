@@ -32,7 +32,9 @@ def external() -> Sampler:
     return Sampler()
 
 
-@sampler("probing", source="Gibson et al., Generalized sampling and variance in CFR, AAAI 2012, section 5", bounds=_OPEN)
+@sampler(
+    "probing", source="Gibson et al., Generalized sampling and variance in CFR, AAAI 2012, section 5", bounds=_OPEN
+)
 def probing(exploration: float = 0.6) -> Sampler:
     """Outcome sampling with an on-policy roll-out for every own action that is not walked."""
     return Sampler(traverser="one", exploration=exploration, probe=True)
@@ -58,9 +60,7 @@ def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000
 
     The share is in counts at uniform weight, so that a rule's averaging does not rescale beta and tau.
     """
-    return Sampler(
-        traverser="subset", inclusion=average_strategy_inclusion, parameters=(epsilon, beta, tau)
-    )
+    return Sampler(traverser="subset", inclusion=average_strategy_inclusion, parameters=(epsilon, beta, tau))
 
 
 @sampler(

@@ -34,7 +34,9 @@ def discount(exponent: float, offset: float = 1.0) -> Schedule:
     return schedule
 
 
-@update_rule("cfr", source="Zinkevich et al., Regret minimization in games with incomplete information, NIPS 2007, (7)-(8)")
+@update_rule(
+    "cfr", source="Zinkevich et al., Regret minimization in games with incomplete information, NIPS 2007, (7)-(8)"
+)
 def cfr() -> UpdateRule:
     """CFR: R <- R + r; uniform average."""
     return UpdateRule()
@@ -58,9 +60,7 @@ def lcfr() -> UpdateRule:
 @update_rule("lcfr_plus", source=f"{BROWN_2019}, section 3 (LCFR+)")
 def lcfr_plus(gamma: float = 1.0) -> UpdateRule:
     """Linear CFR+: R <- max((t-1)/t R + r, 0); average weights t^gamma."""
-    return UpdateRule(
-        positive_discount=decay(1.0), negative_discount=decay(1.0), floor=0.0, average_decay=decay(gamma)
-    )
+    return UpdateRule(positive_discount=decay(1.0), negative_discount=decay(1.0), floor=0.0, average_decay=decay(gamma))
 
 
 @update_rule("dcfr", source=f"{BROWN_2019}, section 3 (DCFR)", bounds={"beta": (-5.0, 5.0)})
@@ -69,9 +69,7 @@ def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRul
 
     d(k, e) = k^e / (k^e + 1). beta = 0 halves negative regrets at every iteration.
     """
-    return UpdateRule(
-        positive_discount=discount(alpha), negative_discount=discount(beta), average_decay=decay(gamma)
-    )
+    return UpdateRule(positive_discount=discount(alpha), negative_discount=discount(beta), average_decay=decay(gamma))
 
 
 @update_rule("dcfr_plus", source=f"{XU_2024}, (8)")

@@ -21,7 +21,20 @@ _HOME = {
     "load_game": "games",
 }
 
-__all__ = ["__version__", *_HOME]  # noqa: PLE0604
+__all__ = [
+    "BudgetError",
+    "CheckpointError",
+    "ComponentError",
+    "GameError",
+    "GameTree",
+    "Policy",
+    "RLCCFRError",
+    "RunResult",
+    "Solver",
+    "Values",
+    "__version__",
+    "load_game",
+]
 
 if TYPE_CHECKING:
     from rlccfr.errors import BudgetError, CheckpointError, ComponentError, GameError, RLCCFRError

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,8 +38,6 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 def save_solver(solver: Solver, path: Path) -> None:
     """See :meth:`Solver.save`."""
-    import io
-
     components = {
         "update_rule": solver.update_rule,
         "sampler": solver.sampler,
@@ -67,7 +67,8 @@ def save_solver(solver: Solver, path: Path) -> None:
         "curve": solver._curve,
     }
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, header=np.array(json.dumps(header)), **solver._engine.state())
+    arrays = {"header": np.array(json.dumps(header)), **solver._engine.state()}
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     write_atomically(path, buffer.getvalue())
 
 
@@ -93,6 +94,6 @@ def load_solver(path: Path) -> Solver:
         solver._curve = [tuple(point) for point in header["curve"]]
     except (RLCCFRError, FileNotFoundError):
         raise
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zipfile.zlib.error) as error:
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise CheckpointError(f"{path} is not a whole solver file ({error}); save it again or start anew") from None
     return solver

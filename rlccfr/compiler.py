@@ -62,9 +62,7 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
     histories["num_children"] = num_children
     histories["actor"] = walk.actor[order]
     histories["infoset"] = infosets.of_history
-    histories["first_sequence"] = np.where(
-        infosets.of_history >= 0, infosets.first_sequence[infosets.of_history], -1
-    )
+    histories["first_sequence"] = np.where(infosets.of_history >= 0, infosets.first_sequence[infosets.of_history], -1)
     num_sequences = int(infosets.first_sequence[-1])
     taken = _sequence_taken(histories, parent)
     chance_reach, last = _reach(histories, parent, walk.depth[order], taken, num_sequences)

@@ -90,10 +90,7 @@ class UpdateRule(Component):
     def is_plain(self) -> bool:
         """Regret matching on regrets as they come: what the fastest path of the kernels does."""
         return (
-            self.reweight is None
-            and self.policy_map is None
-            and self.prediction is ZERO
-            and self.fallback == "uniform"
+            self.reweight is None and self.policy_map is None and self.prediction is ZERO and self.fallback == "uniform"
         )
 
     def schedule(self, first: int, count: int) -> np.ndarray:

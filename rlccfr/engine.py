@@ -56,6 +56,7 @@ class Engine:
         self._visited = np.zeros(game.num_infosets, np.uint32)
         self._num_visited = game.view.infoset_begin[:2].astype(np.int64)
         self._rule: UpdateRule | None = None
+        self._tables: Tables
 
     def bind(self, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction) -> None:
         """Take up components, at the start or in mid-run.
@@ -109,7 +110,7 @@ class Engine:
             policy_sum=self.policy_sum,
             gain=self._gain,
             baseline=self.baseline,
-            count=self.uniform_count,
+            uniform_count=self.uniform_count,
             mass=self._mass,
             visited=self._visited,
             num_visited=self._num_visited,

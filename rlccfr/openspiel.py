@@ -28,7 +28,7 @@ def compile_game(
     known_names: Iterable[str] = (),
 ) -> GameTree:
     """Compile an OpenSpiel game string; see :func:`rlccfr.load_game` for the errors."""
-    walk, forgetful = _traverse(_open(openspiel_name, known_names), restore_recall, max_histories)
+    walk, forgetful = _traverse(_open(openspiel_name, known_names), openspiel_name, restore_recall, max_histories)
     if forgetful:
         raise GameError(
             f"{openspiel_name!r} has imperfect recall: in {forgetful:,} of its {len(walk.infoset_keys):,} infosets a "
@@ -54,7 +54,9 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
     if game.num_players() != 2:
         raise GameError(f"{openspiel_name!r} has {game.num_players()} players; only two-player games are solved")
     if kind.utility != pyspiel.GameType.Utility.ZERO_SUM:
-        raise GameError(f"{openspiel_name!r} is {kind.utility.name.lower()}, not zero-sum; only zero-sum games are solved")
+        raise GameError(
+            f"{openspiel_name!r} is {kind.utility.name.lower()}, not zero-sum; only zero-sum games are solved"
+        )
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise GameError(f"{openspiel_name!r} hides its chance probabilities; an exact tree can't be built from it")
     if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
@@ -64,7 +66,7 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
     return game
 
 
-def _traverse(game: Any, restore_recall: bool, max_histories: int) -> tuple[Traversal, int]:
+def _traverse(game: Any, name: str, restore_recall: bool, max_histories: int) -> tuple[Traversal, int]:
     """Visit every history; also count the infosets whose owner forgets."""
     parents, depths, actions = array("i"), array("i"), array("q")
     actors, infosets = array("b"), array("i")
@@ -74,14 +76,16 @@ def _traverse(game: Any, restore_recall: bool, max_histories: int) -> tuple[Trav
     keys: list[str] = []
     own_last: list[tuple[int, ...]] = []
     forgetful: set[int] = set()
-    # An entry: state, parent, action, chance probability, depth, each player's last (infoset, action index).
-    stack: list[tuple[Any, ...]] = [(game.new_initial_state(), -1, -1, 1.0, 0, (), ())]
+    # An entry: the state above, its number, the action from it, the action's chance probability, the depth, and
+    # each player's last (infoset, action index). A state is made when its turn comes, since some are megabytes.
+    stack: list[tuple[Any, ...]] = [(None, -1, -1, 1.0, 0, (), ())]
     while stack:
-        state, parent, action, probability, depth, *last = stack.pop()
+        above, parent, action, probability, depth, *last = stack.pop()
+        state = game.new_initial_state() if above is None else above.child(action)
         here = len(parents)
         if here >= max_histories:
             raise GameError(
-                f"{game} has more than {max_histories:,} histories, the size limit; "
+                f"{name!r} has more than {max_histories:,} histories, the size limit; "
                 "pass a larger max_histories to load it all the same"
             )
         parents.append(parent)
@@ -95,7 +99,7 @@ def _traverse(game: Any, restore_recall: bool, max_histories: int) -> tuple[Trav
             infosets.append(-1)
             if actor == pyspiel.PlayerId.CHANCE:
                 outcomes = [(a, p) for a, p in state.chance_outcomes() if p > 0]
-                stack.extend((state.child(a), here, a, p, depth + 1, *last) for a, p in reversed(outcomes))
+                stack.extend((state, here, a, p, depth + 1, *last) for a, p in reversed(outcomes))
             continue
         actors.append(actor)
         text = state.information_state_string(actor)
@@ -113,9 +117,15 @@ def _traverse(game: Any, restore_recall: bool, max_histories: int) -> tuple[Trav
         for index in range(len(legal) - 1, -1, -1):
             moved = (infoset, index)
             after = (moved, last[1]) if actor == 0 else (last[0], moved)
-            stack.append((state.child(legal[index]), here, legal[index], 1.0, depth + 1, *after))
+            stack.append((state, here, legal[index], 1.0, depth + 1, *after))
     walk = Traversal(
-        *(np.array(column) for column in (parents, depths, actions, actors, infosets, probabilities, utilities)),
+        parent=np.array(parents),
+        depth=np.array(depths),
+        action=np.array(actions),
+        actor=np.array(actors),
+        infoset=np.array(infosets),
+        probability=np.array(probabilities),
+        utility=np.array(utilities),
         infoset_player=np.array(owners),
         infoset_level=np.array(levels),
         infoset_keys=keys,

@@ -71,9 +71,7 @@ class Solver:
         self.update_rule = update_rules.resolve(update_rule)
         self.sampler = samplers.resolve(sampler)
         self.abstraction = abstractions.resolve(abstraction)
-        self._engine = Engine(
-            game, seed, simultaneous=simultaneous, pre_averaging=averaging == "pre", walks=walks
-        )
+        self._engine = Engine(game, seed, simultaneous=simultaneous, pre_averaging=averaging == "pre", walks=walks)
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._nodes = 0
         self._cpu_seconds = 0.0

@@ -11,8 +11,8 @@ from pathlib import Path
 
 def announce_first_compilation() -> None:
     """Say why the first use takes a while, on stderr, where no cache is found."""
-    import numba
+    from numba import config
 
-    folder = Path(numba.config.CACHE_DIR or Path(__file__).parent / "__pycache__")
+    folder = Path(getattr(config, "CACHE_DIR", "") or Path(__file__).parent / "__pycache__")
     if not any(folder.rglob("sampled.sampled_iterations-*.nbi")):
         print("rlccfr: compiling its kernels, once on this machine (about 20 seconds)", file=sys.stderr)

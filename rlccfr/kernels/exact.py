@@ -10,7 +10,6 @@ from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import F8, F8S, SCRATCH, VIEW
 
 
-
 @inlined
 def infosets_from_last(view, player):
     """The infosets of ``player``, children before parents."""
@@ -42,19 +41,19 @@ def gradient_pass(view, player, reach, gradient, leaf):
     own, opponent = (view.leaf_0, view.leaf_1) if player == 0 else (view.leaf_1, view.leaf_0)
     for b in range(len(blocks)):
         block = blocks[b]
-        for quad in range(0, block.stride, LANES):
+        for quad in range(0, block["stride"], LANES):
             for lane in range(LANES):
                 leaf[quad + lane] = 0.0
-        at = block.payoff
-        for line in range(block.opponent, block.opponent_end):
+        at = block["payoff"]
+        for line in range(block["opponent"], block["opponent_end"]):
             weight = reach[opponent[line]]
             if weight != 0.0:
-                for quad in range(0, block.stride, LANES):
+                for quad in range(0, block["stride"], LANES):
                     for lane in range(LANES):
                         leaf[quad + lane] += payoff[at + quad + lane] * weight
-            at += block.stride
-        for k in range(block.own_end - block.own):
-            gradient[own[block.own + k]] += leaf[k]
+            at += block["stride"]
+        for k in range(block["own_end"] - block["own"]):
+            gradient[own[block["own"] + k]] += leaf[k]
 
 
 @inlined

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import FLOOR, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT, PREDICTION
 

@@ -88,9 +88,7 @@ def exact_iterations(
             gradient_pass(view, player, against, scratch.gradient, scratch.leaf)
             if flags.uses_mass:
                 mass_pass(view, player, against, scratch.mass)
-            update_pass(
-                view, player, tables, scratch, now, ahead, flags, reweight, policy_map, utility_range
-            )
+            update_pass(view, player, tables, scratch, now, ahead, flags, reweight, policy_map, utility_range)
             if not simultaneous:
                 reach_pass(view, player, tables.policy, scratch.reach)
         if simultaneous:

@@ -7,8 +7,7 @@ from typing import Any
 
 from numba import njit
 
-
-_OPTIONS = {"cache": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 
 def kernel(signature: Any = None) -> Callable[..., Any]:
@@ -18,10 +17,10 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
     an array that came in a struct costs two calls, which made walks three times as slow.
     """
     if hasattr(signature, "__code__"):
-        return njit(**_OPTIONS)(signature)
-    return njit(signature, **_OPTIONS)
+        return njit(**_OPTIONS)(signature)  # type: ignore[no-any-return]
+    return njit(signature, **_OPTIONS)  # type: ignore[no-any-return]
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """A small piece of kernels, merged into each of its callers: handing on 20 arrays costs more than it does."""
-    return njit(forceinline=True, **_OPTIONS)(function)
+    return njit(forceinline=True, **_OPTIONS)(function)  # type: ignore[no-any-return]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from numba import njit
@@ -13,19 +13,19 @@ from rlccfr.errors import ComponentError
 from rlccfr.kernels.layout import INCLUSION, POLICY_MAP, REWEIGHT
 
 
-def _no_reweight(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
+def _no_reweight(instant_regret, mass, state, parameters, utility_range):
     pass
 
 
-def _no_map(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
+def _no_map(row, state, parameters, utility_range):
     pass
 
 
-def _no_inclusion(policy, count, parameters, probability):  # type: ignore[no-untyped-def]
+def _no_inclusion(policy, count, parameters, probability):
     pass
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compiled(function: Callable[..., None], signature: Any) -> Any:
     on_disk = os.path.exists(function.__code__.co_filename)  # not what was typed at a prompt
     try:
@@ -36,12 +36,15 @@ def _compiled(function: Callable[..., None], signature: Any) -> Any:
 
 
 def reweight_function(function: Callable[..., None] | None) -> Any:
+    """A rule's ``reweight`` as kernels call it; one that does nothing for None."""
     return _compiled(function or _no_reweight, REWEIGHT)
 
 
 def policy_map_function(function: Callable[..., None] | None) -> Any:
+    """A rule's ``policy_map`` as kernels call it."""
     return _compiled(function or _no_map, POLICY_MAP)
 
 
 def inclusion_function(function: Callable[..., None] | None) -> Any:
+    """A sampler's ``inclusion`` as kernels call it."""
     return _compiled(function or _no_inclusion, INCLUSION)

@@ -69,9 +69,7 @@ def discount(view, player, tables, scale, column, factor):
 
 
 @inlined
-def fold_visited(
-    view, player, tables, walk_tables, scale, now, ahead, flags, reweight, policy_map, utility_range
-):
+def fold_visited(view, player, tables, walk_tables, scale, now, ahead, flags, reweight, policy_map, utility_range):
     """Fold each infoset that the player's walks visited, once, and forget the visits."""
     discount(view, player, tables, scale, POSITIVE, now[POSITIVE_DISCOUNT])
     discount(view, player, tables, scale, NEGATIVE, now[NEGATIVE_DISCOUNT])

@@ -21,8 +21,8 @@ from numba import from_dtype, types
 
 from rlccfr.game_tree import CHANCE, HISTORY, TERMINAL
 from rlccfr.kernels.jit import inlined
-from rlccfr.kernels.layout import F8, F8M, F8S, INCLUSION, U4S
-from rlccfr.kernels.rng import STATE, draw, uniform
+from rlccfr.kernels.layout import F8M, F8S, U4S
+from rlccfr.kernels.rng import draw, uniform
 
 ALL = 0
 ONE = 1
@@ -48,7 +48,7 @@ class WalkTables(NamedTuple):
     policy_sum: np.ndarray
     gain: np.ndarray  # instantaneous regrets of this iteration
     baseline: np.ndarray  # expected utility of player 0 after the sequence
-    count: np.ndarray  # average increments at uniform weight, for inclusion functions
+    uniform_count: np.ndarray  # average increments at uniform weight, for inclusion functions
     mass: np.ndarray  # (n,): sum of weights over this iteration's visits; 0: not visited
     visited: np.ndarray  # (n,): infosets visited as traverser; player 1's from the first of its own on
     num_visited: np.ndarray  # (2,)
@@ -77,7 +77,7 @@ def draw_chance(histories, first, count, rng):
     """A chance node's outcome by its probabilities."""
     rest = uniform(rng)
     for child in range(first, first + count - 1):
-        rest -= histories[child].probability
+        rest -= histories[child]["probability"]
         if rest < 0.0:
             return child
     return first + count - 1
@@ -87,18 +87,18 @@ def draw_chance(histories, first, count, rng):
 def roll_out(histories, node, traverser, tables, rng):
     """Utility of player 0 at the end of one on-policy path, and its number of histories."""
     touched = 1
-    while histories[node].actor != TERMINAL:
+    while histories[node]["actor"] != TERMINAL:
         here = histories[node]
-        first, count = here.first_child, here.num_children
-        if here.actor == CHANCE:
+        first, count = here["first_child"], here["num_children"]
+        if here["actor"] == CHANCE:
             node = draw_chance(histories, first, count, rng)
         else:
-            if here.actor == traverser:
-                node = first + draw(tables.policy, here.first_sequence, count, rng)
+            if here["actor"] == traverser:
+                node = first + draw(tables.policy, here["first_sequence"], count, rng)
             else:
-                node = first + draw(tables.response, here.first_sequence, count, rng)
+                node = first + draw(tables.response, here["first_sequence"], count, rng)
         touched += 1
-    return histories[node].utility, touched
+    return histories[node]["utility"], touched
 
 
 @inlined
@@ -110,18 +110,18 @@ def probability(tables, own, sequence):
 @inlined
 def include(here, own, plan, tables, inclusion, parameters, taken, depth, rng):
     """Decide which children a walk takes and with what probability: fills ``taken[depth]``, 0: left out."""
-    first, count = here.first_sequence, here.num_children
+    first, count = here["first_sequence"], here["num_children"]
     if own and plan.traverser == ONE:
         for k in range(count):
             taken[depth, k] = plan.exploration / count + (1.0 - plan.exploration) * tables.policy[first + k]
         keep_one(taken, depth, count, rng)
     elif own and plan.traverser == SUBSET:
         end = first + count
-        inclusion(tables.policy[first:end], tables.count[first:end], parameters, taken[depth, :count])
+        inclusion(tables.policy[first:end], tables.uniform_count[first:end], parameters, taken[depth, :count])
         for k in range(count):
             if uniform(rng) >= taken[depth, k]:
                 taken[depth, k] = 0.0
-    elif own or here.actor == CHANCE:
+    elif own or here["actor"] == CHANCE:
         for k in range(count):
             taken[depth, k] = 1.0
     elif plan.opponent_all:
@@ -151,7 +151,7 @@ def keep_one(taken, depth, count, rng):
 @inlined
 def close_frame(histories, here, own, traverser, plan, tables, frames, depth, rng):
     """A node's value from its children's; at the traverser's, also its regrets. Counts histories probed."""
-    first, count, touched = here.first_sequence, here.num_children, 0
+    first, count, touched = here["first_sequence"], here["num_children"], 0
     sign = 1.0 - 2.0 * traverser
     total = 0.0
     for k in range(count):
@@ -159,10 +159,10 @@ def close_frame(histories, here, own, traverser, plan, tables, frames, depth, rn
         value = frames.value[depth, k]
         if plan.probe and own:
             if chance_taken == 0.0:
-                utility, histories_probed = roll_out(histories, here.first_child + k, traverser, tables, rng)
+                utility, histories_probed = roll_out(histories, here["first_child"] + k, traverser, tables, rng)
                 value = sign * utility
                 touched += histories_probed
-        elif here.actor == CHANCE or plan.baseline_rate == 0.0:
+        elif here["actor"] == CHANCE or plan.baseline_rate == 0.0:
             value = value / chance_taken if chance_taken > 0.0 else 0.0
         else:
             baseline = sign * tables.baseline[first + k]
@@ -172,16 +172,16 @@ def close_frame(histories, here, own, traverser, plan, tables, frames, depth, rn
             else:
                 value = baseline
         frames.value[depth, k] = value
-        if here.actor == CHANCE:
-            total += histories[here.first_child + k].probability * value
+        if here["actor"] == CHANCE:
+            total += histories[here.first_child + k]["probability"] * value
         else:
             total += probability(tables, own, first + k) * value
     if own:
         weight = frames.weight[depth]
-        if tables.mass[here.infoset] == 0.0:
-            tables.visited[tables.num_visited[traverser]] = here.infoset
+        if tables.mass[here["infoset"]] == 0.0:
+            tables.visited[tables.num_visited[traverser]] = here["infoset"]
             tables.num_visited[traverser] += 1
-        tables.mass[here.infoset] += weight
+        tables.mass[here["infoset"]] += weight
         for k in range(count):
             tables.gain[first + k] += weight * (frames.value[depth, k] - total)
     return total, touched
@@ -201,27 +201,27 @@ def walk(histories, traverser, weight, average_weight, plan, inclusion, paramete
     while True:
         here = histories[node]
         touched += 1
-        actor, first, count = here.actor, here.first_sequence, here.num_children
+        actor, first, count = here["actor"], here["first_sequence"], here["num_children"]
         if actor == TERMINAL:
-            value = sign * here.utility
+            value = sign * here["utility"]
         else:
             if actor == 1 - traverser and average_weight > 0.0:
                 for k in range(first, first + count):
                     tables.policy_sum[k] += scale * weight * tables.policy[k]
                     if plan.traverser == SUBSET:
-                        tables.count[k] += weight * tables.policy[k]
+                        tables.uniform_count[k] += weight * tables.policy[k]
             if actor == CHANCE and not plan.chance_all:
-                node = draw_chance(histories, here.first_child, count, rng)
+                node = draw_chance(histories, here["first_child"], count, rng)
                 continue
             if actor == 1 - traverser and not plan.opponent_all and plan.baseline_rate == 0.0:
-                node = here.first_child + draw(tables.response, first, count, rng)
+                node = here["first_child"] + draw(tables.response, first, count, rng)
                 continue
             depth += 1
             frames.node[depth], frames.action[depth], frames.weight[depth] = node, -1, weight
             include(here, actor == traverser, plan, tables, inclusion, parameters, frames.taken, depth, rng)
         while depth >= 0:
             here = histories[frames.node[depth]]
-            actor, count, action = here.actor, here.num_children, frames.action[depth]
+            actor, count, action = here["actor"], here["num_children"], frames.action[depth]
             if action >= 0:
                 frames.value[depth, action] = value
             action += 1
@@ -229,12 +229,12 @@ def walk(histories, traverser, weight, average_weight, plan, inclusion, paramete
                 action += 1
             if action < count:
                 frames.action[depth] = action
-                node = here.first_child + action
+                node = here["first_child"] + action
                 weight = frames.weight[depth] / frames.taken[depth, action]
                 if actor == CHANCE:
-                    weight *= histories[node].probability
+                    weight *= histories[node]["probability"]
                 elif actor != traverser:
-                    weight *= tables.response[here.first_sequence + action]
+                    weight *= tables.response[here["first_sequence"] + action]
                 break
             value, probed = close_frame(
                 histories, here, actor == traverser, traverser, plan, tables, frames, depth, rng

@@ -1,0 +1,150 @@
+"""What a team of selectors is compared with, on the same evaluator at equal evaluations.
+
+An evaluation is a distinct cell measured. Comparisons are on R-bar, the mean of the three agents' rewards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measurement import Budget, Evaluator, Measurement, Request
+from rlccfr.envs.reward import Preset, Scale, mean_reward
+from rlccfr.errors import RLCCFRError
+
+Measurements = Mapping[Cell, Sequence[Measurement]]
+"""Of each cell one measurement an engine seed."""
+
+Rewards = Mapping[Cell, float]
+"""R-bar of each cell."""
+
+FIXED = {
+    "CFR": Cell("cfr", "none", "none"),
+    "LCFR": Cell("lcfr", "none", "none"),
+    "DCFR": Cell("dcfr", "none", "none"),
+    "ECFR": Cell("ecfr", "none", "none"),
+    "ES-MCCFR": Cell("cfr", "external", "none"),
+}
+"""The paper's fixed algorithms as cells; ES-MCCFR is external-sampling Monte Carlo CFR."""
+
+
+def measure(
+    evaluator: Evaluator, cell: Cell, game: str, budget: Budget, seeds: Sequence[int] = (0,)
+) -> list[Measurement]:
+    """One cell on one game, one measurement an engine seed."""
+    return [evaluator.measure(Request(game, (cell,), budget, seed=seed)) for seed in seeds]
+
+
+def measure_all(
+    evaluator: Evaluator,
+    catalog: Catalog,
+    game: str,
+    budget: Budget,
+    seeds: Sequence[int] = (0,),
+    progress: Callable[[float], None] | None = None,
+) -> dict[Cell, list[Measurement]]:
+    """Every cell of a catalog on one game, in the catalog's order.
+
+    Args:
+        seeds: of the engine.
+        progress: called after each cell with the share done.
+    """
+    measured = {}
+    for done, cell in enumerate(catalog, start=1):
+        measured[cell] = measure(evaluator, cell, game, budget, seeds)
+        if progress:
+            progress(done / len(catalog))
+    return measured
+
+
+def rewards_of(measurements: Measurements, preset: Preset, scale: Scale = "log") -> dict[Cell, float]:
+    """R-bar of each cell, averaged over its engine seeds."""
+    return {
+        cell: math.fsum(mean_reward(run, preset, scale) for run in runs) / len(runs)
+        for cell, runs in measurements.items()
+    }
+
+
+def virtual_best(rewards: Rewards) -> Cell:
+    """The virtual best solver of a game: its best cell; of equals the first in the catalog's order.
+
+    Raises:
+        RLCCFRError: there are no cells.
+    """
+    if not rewards:
+        raise RLCCFRError("no cells to choose from: measure some first")
+    return max(rewards, key=rewards.__getitem__)
+
+
+def single_best(rewards_by_game: Mapping[str, Rewards], game: str) -> Cell:
+    """The single best solver for a game: the cell with the highest mean R-bar over the *other* games.
+
+    Args:
+        rewards_by_game: R-bar of the same cells on each game; ``game`` itself need not be among them.
+
+    Raises:
+        RLCCFRError: no other game, or games measured on different cells.
+    """
+    others = [rewards for name, rewards in rewards_by_game.items() if name != game]
+    if not others:
+        raise RLCCFRError(f"the single best solver for {game!r} needs measurements of at least one other game")
+    if any(rewards.keys() != others[0].keys() for rewards in others):
+        raise RLCCFRError("the games were measured on different cells: measure one catalog on all of them")
+    return virtual_best({cell: math.fsum(rewards[cell] for rewards in others) for cell in others[0]})
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search over cells recommends, and what it measured on the way."""
+
+    cell: Cell
+    measurements: Mapping[Cell, Sequence[Measurement]]
+
+    @property
+    def evaluations(self) -> int:
+        """Distinct cells measured."""
+        return len(self.measurements)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Engine CPU seconds that the measured runs took."""
+        return total_cpu_seconds(self.measurements)
+
+
+def random_search(
+    evaluator: Evaluator,
+    catalog: Catalog,
+    game: str,
+    budget: Budget,
+    preset: Preset,
+    *,
+    evaluations: int,
+    scale: Scale = "log",
+    engine_seeds: Sequence[int] = (0,),
+    seed: int = 0,
+) -> SearchResult:
+    """Measure distinct cells drawn at random; recommend the best of them.
+
+    Args:
+        evaluations: cells to draw; all of the catalog if it has fewer.
+        seed: of the draw.
+
+    Raises:
+        RLCCFRError: fewer than one evaluation.
+    """
+    if evaluations < 1:
+        raise RLCCFRError(f"evaluations must be at least 1, not {evaluations!r}")
+    count = min(evaluations, len(catalog))
+    drawn = np.random.default_rng(seed).choice(len(catalog), count, replace=False)
+    cells = [catalog.cell(*catalog.unravel(int(index))) for index in drawn]
+    measured = {cell: measure(evaluator, cell, game, budget, engine_seeds) for cell in cells}
+    return SearchResult(virtual_best(rewards_of(measured, preset, scale)), measured)
+
+
+def total_cpu_seconds(measurements: Measurements) -> float:
+    """Engine CPU seconds of all runs that came to an end."""
+    return math.fsum(run.cpu_seconds for runs in measurements.values() for run in runs if run.ok)

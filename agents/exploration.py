@@ -1,0 +1,114 @@
+"""Which cell the team measures next, and which measured one it plays again.
+
+The team's greedy triple is where it would settle; what it does not know is whether another pick of *one* agent would
+be better, the others answering it. So after every component has been tried once, the agents take turns to deviate
+from the greedy triple, the later ones replying greedily: a search along three axes instead of over their product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+
+from rlccfr.errors import RLCCFRError
+
+Triple = tuple[int, int, int]
+"""Action indices of update rule, sampler and abstraction."""
+
+QFunction = Callable[[tuple[int, ...]], np.ndarray]
+"""From the picks made so far (none, one or two indices) to the Q-values of the agent whose turn it is."""
+
+
+def greedy_triple(q: QFunction, among: np.ndarray, picks: tuple[int, ...] = ()) -> Triple:
+    """What the agents pick in turn after ``picks``, each by its own Q-values.
+
+    Args:
+        among: bool of the catalog's shape; only its true cells can be the outcome. At least one must continue
+            ``picks``.
+    """
+    while len(picks) < 3:
+        open_ = among[picks].reshape(among.shape[len(picks)], -1).any(axis=1)
+        picks = (*picks, int(np.argmax(np.where(open_, q(picks), -np.inf))))
+    return picks[0], picks[1], picks[2]
+
+
+def next_to_measure(
+    q: QFunction, measured: Collection[Triple], available: np.ndarray, epsilon: float, generator: np.random.Generator
+) -> Triple:
+    """A cell that has not been measured.
+
+    In this order: one that covers components never tried; with probability ``epsilon`` any; the greedy triple; a
+    deviation of one agent from it, to the choice it values most; any.
+
+    Args:
+        measured: cells of this game measured so far.
+        available: bool of the catalog's shape: cells that can be run.
+
+    Raises:
+        RLCCFRError: none is left.
+    """
+    new = available.copy()
+    for triple in measured:
+        new[triple] = False
+    if not new.any():
+        raise RLCCFRError("every available cell has been measured: there is nothing left to explore")
+    covering = _covering(measured, new, generator)
+    if covering is not None:
+        return covering
+    if generator.random() >= epsilon:
+        best = greedy_triple(q, available)
+        if new[best]:
+            return best
+        for agent in generator.permutation(3):
+            deviations = _deviations(q, best, int(agent), available, new)
+            if deviations:
+                return deviations[0]
+    return _random(new, generator)
+
+
+def next_to_replay(
+    q: QFunction, measured: Sequence[Triple], shape: tuple[int, int, int], generator: np.random.Generator
+) -> tuple[Triple, int]:
+    """A measured cell, and the first agent that learns from playing it again.
+
+    That agent and those before it pick at random, those after it greedily, as far as measured cells go; so what it
+    learns is the worth of its pick when the rest of the team does its best.
+    """
+    explorer = int(generator.integers(3))
+    known = np.zeros(shape, dtype=np.bool_)
+    known[tuple(np.transpose(measured))] = True
+    # Uniform over the prefixes rather than over the cells: a component measured once is replayed as often as others.
+    prefixes = sorted({triple[: explorer + 1] for triple in measured})
+    prefix = prefixes[int(generator.integers(len(prefixes)))]
+    return greedy_triple(q, known, prefix), explorer
+
+
+def _covering(measured: Collection[Triple], new: np.ndarray, generator: np.random.Generator) -> Triple | None:
+    """A new cell made of as many untried components as can be, or None where all have been tried."""
+    score = np.zeros(new.shape)
+    for axis in range(3):
+        untried = new.any(axis=tuple(other for other in range(3) if other != axis))
+        untried[[triple[axis] for triple in measured]] = False
+        score += np.expand_dims(untried, tuple(other for other in range(3) if other != axis))
+    score[~new] = 0.0
+    return _random(score == score.max(), generator) if score.max() > 0 else None
+
+
+def _deviations(q: QFunction, best: Triple, agent: int, available: np.ndarray, new: np.ndarray) -> list[Triple]:
+    """New cells where one agent leaves the greedy triple and the later ones reply; most valued first."""
+    values = q(best[:agent])
+    found = []
+    for choice in np.argsort(-values, kind="stable"):
+        prefix = (*best[:agent], int(choice))
+        if available[prefix].any():
+            triple = greedy_triple(q, available, prefix)
+            if new[triple]:
+                found.append(triple)
+    return found
+
+
+def _random(among: np.ndarray, generator: np.random.Generator) -> Triple:
+    cells = np.argwhere(among)
+    rule, sampler, abstraction = (int(index) for index in cells[generator.integers(len(cells))])
+    return rule, sampler, abstraction

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rlccfr
+from rlccfr.catalog import Catalog, make
+from rlccfr.registry import update_rules
+
+
+def discounts(rule, t):
+    return update_rules.resolve(rule).schedule(t, 0)[0]
+
+
+def test_schedules_by_hand():
+    """Columns: positive and negative discount, floor, average decay, prediction."""
+    assert discounts("cfr", 7) == pytest.approx([1, 1, -np.inf, 1, 0])
+    assert discounts("cfr_plus", 4) == pytest.approx([1, 1, 0, 3 / 4, 0])
+    assert discounts("lcfr", 4) == pytest.approx([3 / 4, 3 / 4, -np.inf, 3 / 4, 0])
+    assert discounts("lcfr_plus", 4) == pytest.approx([3 / 4, 3 / 4, 0, 3 / 4, 0])
+    assert discounts("dcfr", 5) == pytest.approx([8 / 9, 1 / 2, -np.inf, (4 / 5) ** 2, 0])
+    assert discounts("dcfr_plus", 5)[[0, 2, 3]] == pytest.approx([8 / 9, 0, (4 / 5) ** 4])
+    assert discounts({"id": "dcfr_plus", "c": 1.5}, 5)[0] == pytest.approx(8 / 9.5)
+
+
+@pytest.mark.parametrize("rule", ["lcfr", "dcfr", "dcfr_plus", "lcfr_plus"])
+def test_the_first_iteration_discounts_all_and_has_no_nan(rule):
+    """d(0, e) = 0, also for e = 0, where 0^0 would give 1/2."""
+    row = discounts(rule, 1)
+    assert row[0] == 0
+    assert not np.isnan(row).any()
+
+
+def test_weights_are_in_units_of_the_newest():
+    """Linear CFR's decay is that of weights t: the sum over s of s/t."""
+    t = np.arange(1, 50)
+    decays = update_rules.resolve("lcfr").schedule(1, 48)[:, 0]
+    weights = [np.prod(decays[s:]) for s in t]  # what iteration s counts at the end
+    assert weights == pytest.approx(t / 49)
+
+
+def test_hyperparameters_are_kept_with_the_component():
+    rule = make("dcfr", gamma=3)
+    assert rule.spec == {"id": "dcfr", "alpha": 1.5, "beta": 0.0, "gamma": 3.0}
+    assert update_rules.resolve(rule.spec).schedule(1, 9) == pytest.approx(rule.schedule(1, 9))
+
+
+def test_every_entry_is_documented():
+    for entry in update_rules:
+        assert entry.source
+        assert entry.summary.endswith(".")
+
+
+def test_ids_shared_by_kinds_are_not_guessed():
+    with pytest.raises(rlccfr.ComponentError, match="sampler and abstraction"):
+        make("none")
+    with pytest.raises(rlccfr.ComponentError, match="did you mean 'external'"):
+        make("externl")
+
+
+def test_an_id_can_be_taken_once():
+    with pytest.raises(rlccfr.ComponentError, match="registered already"):
+        update_rules.register("cfr", source="here")(lambda: None)
+
+
+def test_a_users_rule_works_from_its_definition_alone():
+    """A rule that the library does not have, with a function of its own: Hedge."""
+    from rlccfr.components import UpdateRule, always
+
+    def hedge(row, state, parameters, utility_range):
+        top = row.max()
+        total = 0.0
+        for a in range(len(row)):
+            row[a] = np.exp(parameters[0] * (row[a] - top))
+            total += row[a]
+        for a in range(len(row)):
+            row[a] /= total
+
+    rule = UpdateRule(policy_map=hedge, parameters=(always(0.5),))
+    tree = rlccfr.load_game("kuhn")
+    for sampler in ("none", "external"):
+        result = rlccfr.Solver(tree, rule, sampler).run(iterations=5_000)
+        assert result.exploitability < 0.1 * rlccfr.Policy.uniform(tree).exploitability()
+
+
+def test_a_function_that_numba_refuses_is_named_in_one_line():
+    from rlccfr.components import UpdateRule
+
+    def broken(row, state, parameters, utility_range):
+        row.no_such_method()
+
+    with pytest.raises(rlccfr.ComponentError, match="broken") as error:
+        rlccfr.Solver(rlccfr.load_game("kuhn"), UpdateRule(policy_map=broken))
+    assert "\n" not in str(error.value)
+
+
+def test_the_papers_catalog():
+    catalog = Catalog.paper()
+    assert catalog.shape == (8, 7, 2)
+    assert len(list(catalog)) == len(set(catalog)) == len(catalog) == 112
+    for index, cell in enumerate(catalog):
+        assert catalog.ravel(*catalog.index(cell)) == index
+        assert catalog.cell(*catalog.unravel(index)) == cell
+
+
+def test_catalogs_are_told_apart():
+    paper = Catalog.paper()
+    smaller = Catalog(paper.update_rules[:3], paper.samplers, paper.abstractions)
+    assert paper.content_hash() == Catalog.paper().content_hash() != smaller.content_hash()
+    with pytest.raises(rlccfr.ComponentError, match="none twice"):
+        Catalog(("cfr", "cfr"), paper.samplers, paper.abstractions)
+    with pytest.raises(rlccfr.ComponentError, match="did you mean"):
+        Catalog(("cfrr",), paper.samplers, paper.abstractions)
+    with pytest.raises(rlccfr.ComponentError, match="not in this catalog"):
+        smaller.index(rlccfr.catalog.Cell("dcfr", "none", "none"))
+    with pytest.raises(IndexError):
+        paper.unravel(112)

@@ -1,0 +1,190 @@
+"""The whole engine once more on one screen: plain Python, dictionaries and recursion on OpenSpiel's states.
+
+Slow and obvious. It shares no code with the library; the kernels are tested against it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from math import exp
+
+import pyspiel
+
+Table = dict[str, list[float]]
+
+
+def match(regrets: list[float], weights: list[float] | None = None) -> list[float]:
+    """Regret matching, each positive regret times its weight."""
+    weights = weights or [1.0] * len(regrets)
+    positive = [max(r, 0.0) * w for r, w in zip(regrets, weights)]
+    total = sum(positive)
+    return [p / total for p in positive] if total > 0 else [1 / len(regrets)] * len(regrets)
+
+
+def plain(regrets, instant, discount=lambda t: (1.0, 1.0), t=1, floor=float("-inf")):
+    """R <- max(D R + r, floor)."""
+    positive, negative = discount(t)
+    return [max(R * (positive if R > 0 else negative) + r, floor) for R, r in zip(regrets, instant)]
+
+
+class Reference:
+    """CFR with alternating updates, averaged in the library's "matching" way.
+
+    Args:
+        game: turn-based OpenSpiel game.
+        fold: (regrets, instant, t) -> regrets.
+        gamma: average weights t^gamma.
+        best_response: play against best responses (CFR-BR).
+        kappa: None, or ECFR's exponent with ``payoff_range``.
+    """
+
+    def __init__(
+        self,
+        game,
+        fold: Callable = plain,
+        gamma: float = 0.0,
+        best_response: bool = False,
+        kappa: float | None = None,
+        payoff_range: float = 1.0,
+    ) -> None:
+        self.game, self.fold, self.gamma = game, fold, gamma
+        self.best_response, self.kappa, self.payoff_range = best_response, kappa, payoff_range
+        self.regret: Table = {}
+        self.policy: Table = {}
+        self.policy_sum: Table = {}
+        self.advantage: Table = {}  # ECFR: sums of regrets, and of mass
+        self.mass: dict[str, float] = defaultdict(float)
+        self.t = 0
+        self._collect(game.new_initial_state())
+
+    def _collect(self, state) -> None:
+        if state.is_terminal():
+            return
+        if not state.is_chance_node():
+            key, count = self._key(state), len(state.legal_actions())
+            for table in (self.regret, self.policy_sum, self.advantage):
+                table[key] = [0.0] * count
+            self.policy[key] = [1 / count] * count
+        for action in state.legal_actions():
+            self._collect(state.child(action))
+
+    @staticmethod
+    def _key(state) -> str:
+        return f"{state.current_player()} {state.information_state_string()}"
+
+    def iterate(self) -> None:
+        """One iteration: both players in turn."""
+        self.t += 1
+        for key, sums in self.policy_sum.items():
+            self.policy_sum[key] = [s * ((self.t - 1) / self.t) ** self.gamma for s in sums]
+        if self.best_response:
+            replies = [best_response(self.game, self.policy, player) for player in (0, 1)]
+            for player in (0, 1):
+                self._average(self.game.new_initial_state(), player, 1.0, 1.0)
+        for player in (0, 1):
+            opponent = replies[1 - player] if self.best_response else self.policy
+            if not self.best_response:
+                self._average(self.game.new_initial_state(), 1 - player, 1.0, 1.0)
+            instant: Table = {}
+            mass: dict[str, float] = defaultdict(float)
+            self._walk(self.game.new_initial_state(), player, opponent, 1.0, instant, mass)
+            for key, regrets in instant.items():
+                self._update(key, regrets, mass[key])
+
+    def _average(self, state, player: int, own: float, chance: float) -> None:
+        if state.is_terminal():
+            return
+        if state.is_chance_node():
+            for action, probability in state.chance_outcomes():
+                self._average(state.child(action), player, own, chance * probability)
+            return
+        key = self._key(state)
+        for k, action in enumerate(state.legal_actions()):
+            if state.current_player() == player:
+                self.policy_sum[key][k] += chance * own * self.policy[key][k]
+                self._average(state.child(action), player, own * self.policy[key][k], chance)
+            else:
+                self._average(state.child(action), player, own, chance)
+
+    def _walk(self, state, player, opponent, weight, instant, mass) -> float:
+        """Value to ``player``; weight = reach of the opponent and of chance."""
+        if state.is_terminal():
+            return state.player_return(player)
+        if state.is_chance_node():
+            return sum(
+                p * self._walk(state.child(a), player, opponent, weight * p, instant, mass)
+                for a, p in state.chance_outcomes()
+            )
+        key = self._key(state)
+        if state.current_player() != player:
+            return sum(
+                p * self._walk(state.child(a), player, opponent, weight * p, instant, mass)
+                for a, p in zip(state.legal_actions(), opponent[key])
+            )
+        values = [self._walk(state.child(a), player, opponent, weight, instant, mass) for a in state.legal_actions()]
+        value = sum(p * v for p, v in zip(self.policy[key], values))
+        row = instant.setdefault(key, [0.0] * len(values))
+        for k, v in enumerate(values):
+            row[k] += weight * (v - value)
+        mass[key] += weight
+        return value
+
+    def _weights(self, key: str) -> list[float]:
+        if self.kappa is None or self.mass[key] == 0:
+            return [1.0] * len(self.regret[key])
+        means = [a / self.mass[key] / self.payoff_range for a in self.advantage[key]]
+        return [exp(self.kappa * min(max(m, -1.0), 1.0)) for m in means]
+
+    def _update(self, key: str, instant: list[float], mass: float) -> None:
+        weighted = [w * r for w, r in zip(self._weights(key), instant)]
+        self.advantage[key] = [a + r for a, r in zip(self.advantage[key], instant)]
+        self.mass[key] += mass
+        self.regret[key] = self.fold(self.regret[key], weighted, t=self.t)
+        self.policy[key] = match(self.regret[key], self._weights(key))
+
+
+def best_response(game, policy: Table, player: int) -> Table:
+    """A pure best response of ``player``, the first of equals, as a policy over its infosets."""
+    histories = defaultdict(list)
+
+    def collect(state, weight: float) -> None:
+        if state.is_terminal():
+            return
+        if state.is_chance_node():
+            for a, p in state.chance_outcomes():
+                collect(state.child(a), weight * p)
+            return
+        key = Reference._key(state)
+        mine = state.current_player() == player
+        if mine:
+            histories[key].append((state, weight))
+        for k, a in enumerate(state.legal_actions()):
+            collect(state.child(a), weight if mine else weight * policy[key][k])
+
+    choice: dict[str, int] = {}
+
+    def value(state) -> float:
+        if state.is_terminal():
+            return state.player_return(player)
+        if state.is_chance_node():
+            return sum(p * value(state.child(a)) for a, p in state.chance_outcomes())
+        key = Reference._key(state)
+        if state.current_player() != player:
+            return sum(p * value(state.child(a)) for a, p in zip(state.legal_actions(), policy[key]))
+        return value(state.child(state.legal_actions()[best(key)]))
+
+    def best(key: str) -> int:
+        if key not in choice:
+            count = len(histories[key][0][0].legal_actions())
+            gains = [sum(w * value(s.child(s.legal_actions()[k])) for s, w in histories[key]) for k in range(count)]
+            choice[key] = gains.index(max(gains))
+        return choice[key]
+
+    collect(game.new_initial_state(), 1.0)
+    return {key: [float(k == best(key)) for k in range(len(s[0][0].legal_actions()))] for key, s in histories.items()}
+
+
+def load(name: str):
+    """A turn-based OpenSpiel game."""
+    return pyspiel.load_game_as_turn_based(name)
