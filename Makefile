@@ -3,13 +3,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test verify lint types wheel check clean
+.PHONY: help install test verify lint types check clean
 
 help:
-	@echo "make demo     set up, train a team of selectors on Kuhn poker, print its recommendation"
 	@echo "make test     set up, run the test suite"
 	@echo "make verify   the long suite: statistics, convergence, speed; writes docs/verification.md"
-	@echo "make check    lint, types and the wheel, besides the tests: all that CI runs"
+	@echo "make check    lint and types, besides the tests: all that CI runs"
 
 install: $(STAMP)
 
@@ -19,14 +18,11 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(STAMP)
 
-demo: install
-	$(BIN)/rlccfr demo
-
 test: install
 	$(BIN)/python -m pytest -n 2 -m "not verify"
 
 verify: install
-	$(BIN)/python -m tests.verify
+	$(BIN)/python tests/verify.py
 
 lint: install
 	$(BIN)/ruff check .
@@ -35,10 +31,7 @@ lint: install
 types: install
 	$(BIN)/mypy
 
-wheel: install
-	bash tests/check_wheel.sh
-
-check: lint types test wheel
+check: lint types test
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -34,9 +34,15 @@ def greedy_triple(q: QFunction, among: np.ndarray, picks: tuple[int, ...] = ()) 
 
 
 def next_to_measure(
-    q: QFunction, measured: Collection[Triple], available: np.ndarray, epsilon: float, generator: np.random.Generator
-) -> Triple:
-    """A cell that has not been measured.
+    q: QFunction,
+    measured: Collection[Triple],
+    available: np.ndarray,
+    epsilon: float,
+    generator: np.random.Generator,
+    *,
+    cover: bool = True,
+) -> tuple[Triple, int]:
+    """A cell that has not been measured, and the agent after which the others reply greedily.
 
     In this order: one that covers components never tried; with probability ``epsilon`` any; the greedy triple; a
     deviation of one agent from it, to the choice it values most; any.
@@ -44,6 +50,7 @@ def next_to_measure(
     Args:
         measured: cells of this game measured so far.
         available: bool of the catalog's shape: cells that can be run.
+        cover: try each component once before anything else.
 
     Raises:
         RLCCFRError: none is left.
@@ -53,18 +60,18 @@ def next_to_measure(
         new[triple] = False
     if not new.any():
         raise RLCCFRError("every available cell has been measured: there is nothing left to explore")
-    covering = _covering(measured, new, generator)
+    covering = _covering(measured, new, generator) if cover else None
     if covering is not None:
-        return covering
+        return covering, 2
     if generator.random() >= epsilon:
         best = greedy_triple(q, available)
         if new[best]:
-            return best
+            return best, 0
         for agent in generator.permutation(3):
             deviations = _deviations(q, best, int(agent), available, new)
             if deviations:
-                return deviations[0]
-    return _random(new, generator)
+                return deviations[0], int(agent)
+    return _random(new, generator), 2
 
 
 def next_to_replay(
@@ -88,9 +95,10 @@ def _covering(measured: Collection[Triple], new: np.ndarray, generator: np.rando
     """A new cell made of as many untried components as can be, or None where all have been tried."""
     score = np.zeros(new.shape)
     for axis in range(3):
-        untried = new.any(axis=tuple(other for other in range(3) if other != axis))
+        others = tuple(other for other in range(3) if other != axis)
+        untried = np.asarray(new.any(axis=others))
         untried[[triple[axis] for triple in measured]] = False
-        score += np.expand_dims(untried, tuple(other for other in range(3) if other != axis))
+        score += np.expand_dims(untried, others)
     score[~new] = 0.0
     return _random(score == score.max(), generator) if score.max() > 0 else None
 

@@ -7,10 +7,10 @@ that share one measurement. A selector therefore uses the model's networks, repl
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
@@ -24,59 +24,41 @@ from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from stable_baselines3.common.utils import polyak_update
 from stable_baselines3.common.vec_env import VecNormalize
 
+from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.errors import RLCCFRError
 
 
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Of the three DQNs and of the team's exploration.
+class LatestOutcomes(ReplayBuffer):
+    """A replay buffer that keeps the latest outcome of each choice in each situation.
 
-    Few episodes are measured, so each is learned from hard: small networks, many gradient steps, no discount.
-
-    Attributes:
-        hidden: widths of the networks' hidden layers.
-        learning_rate: Adam's.
-        gamma: discount between the decision points of an episode.
-        batch_size: transitions a gradient step.
-        gradient_steps: after each episode, for each agent.
-        target_interval: gradient steps between copies of a network to its target.
-        buffer_size: transitions each agent remembers.
-        replays: episodes on cells measured already that follow each new one; they cost no evaluation.
-        epsilon: share of measured episodes that go to a cell drawn at random, at the start ...
-        final_epsilon: ... and when the evaluations are used up; linear in between.
-
-    Raises:
-        RLCCFRError: a value out of range.
+    What a choice is worth depends on how the later agents answer it; outcomes from before they learned a better answer
+    would stay in the mean. It samples by a generator of its own instead of NumPy's global one.
     """
-
-    hidden: tuple[int, ...] = (64, 64)
-    learning_rate: float = 2e-3
-    gamma: float = 1.0
-    batch_size: int = 64
-    gradient_steps: int = 4
-    target_interval: int = 50
-    buffer_size: int = 4096
-    replays: int = 9
-    epsilon: float = 0.2
-    final_epsilon: float = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", tuple(self.hidden))
-        whole = (*self.hidden, self.batch_size, self.gradient_steps, self.target_interval, self.buffer_size)
-        if not all(isinstance(value, int) and value >= 1 for value in whole):
-            raise RLCCFRError("hidden, batch_size, gradient_steps, target_interval and buffer_size must be at least 1")
-        if not (isinstance(self.replays, int) and self.replays >= 0 and self.learning_rate > 0):
-            raise RLCCFRError("replays must be a whole number of at least 0, and learning_rate positive")
-        if not all(0 <= value <= 1 for value in (self.gamma, self.epsilon, self.final_epsilon)):
-            raise RLCCFRError("gamma, epsilon and final_epsilon must lie in [0, 1]")
-
-
-class SeededReplayBuffer(ReplayBuffer):
-    """A replay buffer that samples by a generator of its own instead of NumPy's global one."""
 
     def __init__(self, *args: Any, seed: int = 0, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.generator = np.random.default_rng(seed)
+        self.rows: dict[Hashable, int] = {}
+
+    def put(
+        self,
+        key: Hashable,
+        observation: np.ndarray,
+        after: np.ndarray,
+        action: np.ndarray,
+        reward: np.ndarray,
+        done: np.ndarray,
+    ) -> None:
+        """Add a transition as ``add`` does, in place of the one of the same key."""
+        end, was_full, known = self.pos, self.full, key in self.rows
+        if known:
+            self.pos = self.rows[key]
+        else:
+            self.rows = {other: row for other, row in self.rows.items() if row != self.pos}
+            self.rows[key] = self.pos
+        self.add(observation, after, action, reward, done, [{}])
+        if known:
+            self.pos, self.full = end, was_full
 
     def sample(self, batch_size: int, env: VecNormalize | None = None) -> ReplayBufferSamples:
         """``batch_size`` transitions, drawn with replacement."""
@@ -102,22 +84,22 @@ class Selector:
             self.model = DQN(
                 "MlpPolicy",
                 _Spaces(observation_size, actions),
-                learning_rate=hyperparameters.learning_rate,
+                learning_rate=_falling(hyperparameters.learning_rate),
                 buffer_size=hyperparameters.buffer_size,
                 batch_size=hyperparameters.batch_size,
                 gamma=hyperparameters.gamma,
-                replay_buffer_class=SeededReplayBuffer,
+                replay_buffer_class=LatestOutcomes,
                 replay_buffer_kwargs={"seed": int(replay)},
                 policy_kwargs={"net_arch": list(hyperparameters.hidden)},
                 device="cpu",  # networks this small are slower on a GPU
             )
-        self.log_to(Logger(None, []))
+        self.model.set_logger(Logger(None, []))  # train() writes to one; the team's log reads the loss from it
         self._last_sync = 0
 
     @property
-    def buffer(self) -> SeededReplayBuffer:
+    def buffer(self) -> LatestOutcomes:
         """What it has lived through."""
-        assert isinstance(self.model.replay_buffer, SeededReplayBuffer)
+        assert isinstance(self.model.replay_buffer, LatestOutcomes)
         return self.model.replay_buffer
 
     @property
@@ -125,9 +107,10 @@ class Selector:
         """Number of choices."""
         return int(self.model.q_net.action_space.n)
 
-    def log_to(self, logger: Logger) -> None:
-        """Send loss and learning rate to this logger."""
-        self.model.set_logger(logger)
+    @property
+    def loss(self) -> float:
+        """Of the last call of ``learn``; NaN before the first."""
+        return float(self.model.logger.name_to_value.get("train/loss", math.nan))
 
     def q_values(self, observation: np.ndarray) -> np.ndarray:
         """Of each choice, shape (actions,)."""
@@ -136,52 +119,74 @@ class Selector:
         return np.asarray(values[0].numpy(), dtype=np.float64)
 
     def remember(
-        self, observation: np.ndarray, action: int, reward: float, next_observation: np.ndarray, done: bool
+        self, key: Hashable, observation: np.ndarray, action: int, reward: float, after: np.ndarray, done: bool
     ) -> None:
-        """Add one transition to the replay buffer."""
-        self.buffer.add(observation, next_observation, np.array([action]), np.array([reward]), np.array([done]), [{}])
+        """Put one transition into the replay buffer, in place of the one of the same key."""
+        self.buffer.put(key, observation, after, np.array([action]), np.array([reward]), np.array([done]))
 
-    def learn(self, gradient_steps: int, progress_remaining: float) -> None:
+    def learn(self, progress_remaining: float) -> None:
         """Gradient steps on replayed transitions; the target network follows at its interval.
 
         Args:
-            progress_remaining: from 1 to 0 over the training, for learning rates that are schedules.
+            progress_remaining: from 1 to 0 over the training; the learning rate falls with it.
         """
         if not self.buffer.size():
             return
         self.model._current_progress_remaining = progress_remaining
-        self.model.train(gradient_steps, self.hyperparameters.batch_size)
+        self.model.train(self.hyperparameters.gradient_steps, self.hyperparameters.batch_size)
         if self.model._n_updates - self._last_sync >= self.hyperparameters.target_interval:
             polyak_update(self.model.q_net.parameters(), self.model.q_net_target.parameters(), 1.0)
             self._last_sync = self.model._n_updates
 
-    def output_rows(self, rows: Mapping[int, int], low: float, source: Selector) -> None:
-        """Take over another selector's networks, whose choices may stand in another order.
+    def state(self) -> dict[str, np.ndarray]:
+        """The weights of both networks, by name."""
+        return {
+            f"{network}.{name}": tensor.numpy().copy()
+            for network in ("q_net", "q_net_target")
+            for name, tensor in getattr(self.model, network).state_dict().items()
+        }
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over weights that :meth:`state` gave.
+
+        Raises:
+            RLCCFRError: arrays of other names or shapes.
+        """
+        for network in ("q_net", "q_net_target"):
+            prefix = f"{network}."
+            tensors = {
+                name.removeprefix(prefix): torch.as_tensor(array)
+                for name, array in state.items()
+                if name.startswith(prefix)
+            }
+            try:
+                getattr(self.model, network).load_state_dict(tensors)
+            except RuntimeError as error:
+                reason = str(error).splitlines()[-1].strip()
+                raise RLCCFRError(f"the saved networks do not fit: {reason}; train a new team") from None
+
+    def adopt(self, source: Selector, rows: Mapping[int, int], low: float) -> None:
+        """Take over another selector's networks, whose choices may be fewer and in another order.
 
         Args:
             rows: for each of the own choices that the other has, the other's index.
-            low: how far below the other's least Q-value each new choice starts, so that it is not picked before
-                it has been learned.
+            low: Q-value at which the choices start that it does not have.
         """
-        for mine, other in (
-            (self.model.q_net, source.model.q_net),
-            (self.model.q_net_target, source.model.q_net_target),
-        ):
-            state = {name: tensor.clone() for name, tensor in other.state_dict().items()}
-            last = len(self.hyperparameters.hidden) * 2
-            weight, bias = f"q_net.{last}.weight", f"q_net.{last}.bias"
-            state[weight], state[bias] = _mapped(state[weight], state[bias], rows, self.actions, low)
-            mine.load_state_dict(state)
+        state = source.state()
+        last = 2 * len(self.hyperparameters.hidden)  # layers and activations alternate; the last is the output
+        for network in ("q_net", "q_net_target"):
+            weight, bias = f"{network}.q_net.{last}.weight", f"{network}.q_net.{last}.bias"
+            new_weight = np.zeros((self.actions, state[weight].shape[1]), dtype=np.float32)
+            new_bias = np.full(self.actions, low, dtype=np.float32)
+            for own, other in rows.items():
+                new_weight[own], new_bias[own] = state[weight][other], state[bias][other]
+            state[weight], state[bias] = new_weight, new_bias
+        self.restore(state)
 
 
-def _mapped(
-    weight: torch.Tensor, bias: torch.Tensor, rows: Mapping[int, int], actions: int, low: float
-) -> tuple[torch.Tensor, torch.Tensor]:
-    new_weight = weight.new_zeros((actions, weight.shape[1]))
-    new_bias = bias.new_full((actions,), low)
-    for row, source in rows.items():
-        new_weight[row], new_bias[row] = weight[source], bias[source]
-    return new_weight, new_bias
+def _falling(rate: float) -> Callable[[float], float]:
+    """From ``rate`` to a twentieth of it, linear in the remaining progress."""
+    return lambda progress_remaining: rate * (0.05 + 0.95 * progress_remaining)
 
 
 class _Spaces(gym.Env[np.ndarray, np.int64]):
@@ -214,8 +219,3 @@ def single_threaded() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
-
-
-def greedy(values: np.ndarray, allowed: Sequence[bool] | np.ndarray | None = None) -> int:
-    """The allowed choice of the highest value; of equals the first."""
-    return int(np.argmax(values if allowed is None else np.where(allowed, values, -np.inf)))

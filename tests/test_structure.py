@@ -61,7 +61,6 @@ def test_numba_stays_in_the_kernels():
     ("module", "forbidden"),
     [
         ("rlccfr", ("numba", "torch", "pandas", "pyspiel")),
-        ("rlccfr.cli", ("numba", "torch", "pyspiel", "gymnasium")),
         ("rlccfr.catalog", ("numba", "torch", "pyspiel")),
         ("rlccfr.envs", ("torch", "stable_baselines3")),
         ("rlccfr.agents", ("torch", "stable_baselines3")),

@@ -1,0 +1,125 @@
+"""What a team has measured: for each situation the cells tried there, and what came of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rlccfr.catalog import Cell
+
+
+class Situation(NamedTuple):
+    """A decision point: a game, an engine seed, and the triples of the episode so far (none at its start)."""
+
+    game: str
+    engine_seed: int
+    cells: tuple[Cell, ...] = ()
+
+    def after(self, cell: Cell) -> Situation:
+        """The next decision point of the same episode."""
+        return self._replace(cells=(*self.cells, cell))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of a cell.
+
+    Attributes:
+        observations: float32 of shape (3, OBSERVATION_SIZE): what agents A, B and C saw when their turns came.
+        rewards: of A, B and C.
+        done: whether the episode ended.
+        cell_id: of the measurement.
+        cpu_seconds: that measuring took in the engine; 0 where the run failed.
+    """
+
+    observations: np.ndarray
+    rewards: tuple[float, float, float]
+    done: bool
+    cell_id: str
+    cpu_seconds: float
+
+    @property
+    def mean_reward(self) -> float:
+        """R-bar."""
+        return sum(self.rewards) / 3
+
+
+class Experience:
+    """Outcomes by situation and cell, in the order of measuring. Each is one evaluation."""
+
+    def __init__(self) -> None:
+        self._outcomes: dict[Situation, dict[Cell, Outcome]] = {}
+        self._observations: dict[tuple[Situation, tuple[str, ...]], np.ndarray] = {}
+
+    def add(self, situation: Situation, cell: Cell, outcome: Outcome) -> None:
+        """Keep one; an outcome of the same situation and cell is replaced."""
+        self._outcomes.setdefault(situation, {})[cell] = outcome
+        for agent, observation in enumerate(outcome.observations):
+            self._observations[situation, cell[:agent]] = observation
+
+    def observation(self, situation: Situation, picks: tuple[str, ...]) -> np.ndarray:
+        """What the agent whose turn it was saw after these picks.
+
+        Raises:
+            KeyError: no cell that begins so was measured there.
+        """
+        return self._observations[situation, picks]
+
+    def at(self, situation: Situation) -> Mapping[Cell, Outcome]:
+        """The cells tried in a situation."""
+        return self._outcomes.get(situation, {})
+
+    @property
+    def starts(self) -> list[Situation]:
+        """The situations that begin an episode and where something was measured."""
+        return [situation for situation in self._outcomes if not situation.cells]
+
+    @property
+    def cpu_seconds(self) -> float:
+        """That all measuring took."""
+        return sum(outcome.cpu_seconds for _, _, outcome in self)
+
+    def __iter__(self) -> Iterator[tuple[Situation, Cell, Outcome]]:
+        for situation, outcomes in self._outcomes.items():
+            for cell, outcome in outcomes.items():
+                yield situation, cell, outcome
+
+    def __len__(self) -> int:
+        return sum(map(len, self._outcomes.values()))
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Arrays without pickles, for an archive."""
+        entries = [
+            {
+                "game": situation.game,
+                "engine_seed": situation.engine_seed,
+                "cells": situation.cells,
+                "cell": cell,
+                "rewards": outcome.rewards,
+                "done": outcome.done,
+                "cell_id": outcome.cell_id,
+                "cpu_seconds": outcome.cpu_seconds,
+            }
+            for situation, cell, outcome in self
+        ]
+        observations = [outcome.observations for _, _, outcome in self]
+        return {"entries": np.array(json.dumps(entries)), "observations": np.array(observations, dtype=np.float32)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Experience:
+        """What :meth:`to_arrays` gave. Raises KeyError, TypeError or ValueError for anything else."""
+        experience = cls()
+        entries: list[dict[str, Any]] = json.loads(str(arrays["entries"]))
+        for entry, observations in zip(entries, arrays["observations"], strict=True):
+            cells = tuple(Cell(*cell) for cell in entry["cells"])
+            a, b, c = entry["rewards"]
+            experience.add(
+                Situation(entry["game"], entry["engine_seed"], cells),
+                Cell(*entry["cell"]),
+                Outcome(observations, (a, b, c), entry["done"], entry["cell_id"], entry["cpu_seconds"]),
+            )
+        return experience

@@ -1,0 +1,55 @@
+"""How the selectors learn and explore."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rlccfr.errors import RLCCFRError
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Of the three DQNs and of the team's exploration.
+
+    Few episodes are measured, so each is learned from hard: small networks, many gradient steps, no discount.
+
+    Attributes:
+        hidden: widths of the networks' hidden layers.
+        learning_rate: Adam's at the start of a training; it falls linearly to a twentieth.
+        gamma: discount between the decision points of an episode.
+        batch_size: transitions a gradient step.
+        gradient_steps: after each episode, for each agent.
+        target_interval: gradient steps between copies of a network to its target.
+        buffer_size: transitions each agent remembers.
+        replays: episodes on cells measured already that follow each new one; they cost no evaluation.
+        settling: the same, after the last new one.
+        epsilon: share of measured episodes that go to a cell drawn at random, at the start ...
+        final_epsilon: ... and when the evaluations are used up; linear in between.
+
+    Raises:
+        RLCCFRError: a value out of range.
+    """
+
+    hidden: tuple[int, ...] = (64, 64)
+    learning_rate: float = 2e-3
+    gamma: float = 1.0
+    batch_size: int = 64
+    gradient_steps: int = 2
+    target_interval: int = 50
+    buffer_size: int = 4096
+    replays: int = 16
+    settling: int = 100
+    epsilon: float = 0.2
+    final_epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(self.hidden))
+        whole = (*self.hidden, self.batch_size, self.gradient_steps, self.target_interval, self.buffer_size)
+        if not all(isinstance(value, int) and value >= 1 for value in whole):
+            raise RLCCFRError("hidden, batch_size, gradient_steps, target_interval and buffer_size must be at least 1")
+        if not all(isinstance(value, int) and value >= 0 for value in (self.replays, self.settling)):
+            raise RLCCFRError("replays and settling must be whole numbers of at least 0")
+        if not self.learning_rate > 0:
+            raise RLCCFRError(f"learning_rate must be positive, not {self.learning_rate!r}")
+        if not all(0 <= value <= 1 for value in (self.gamma, self.epsilon, self.final_epsilon)):
+            raise RLCCFRError("gamma, epsilon and final_epsilon must lie in [0, 1]")

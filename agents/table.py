@@ -1,0 +1,93 @@
+"""The recommended-algorithm table, as a DataFrame and in the formats that people and programs read."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rlccfr.checkpoint import write_atomically
+from rlccfr.errors import RLCCFRError
+
+COLUMNS = (
+    "game", "budget", "preset", "method", "update_rule", "sampler", "abstraction", "exploitability", "throughput",
+    "reward", "regret", "normalised_score", "closed_gap", "converged", "evaluations", "cpu_seconds",
+)  # fmt: skip
+TEAM, RANDOM, VBS, SBS = "team", "random search", "VBS", "SBS"
+
+
+@dataclass(frozen=True)
+class RecommendationTable:
+    """Rows by game, budget, preset and method.
+
+    Attributes:
+        frame: with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best cell of all), ``SBS``
+            (best on average over the other games) or one of the paper's fixed algorithms. ``reward`` is R-bar;
+            ``evaluations`` and ``cpu_seconds`` are what choosing took: for VBS every cell of the game, for SBS
+            every cell of the other games. NaN where there is nothing to compute from.
+    """
+
+    frame: pd.DataFrame
+
+    @property
+    def picks(self) -> pd.DataFrame:
+        """The team's rows."""
+        return self.frame[self.frame["method"] == TEAM].reset_index(drop=True)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """JSON-able dicts; None for NaN."""
+        rows: list[dict[str, Any]] = json.loads(self.frame.to_json(orient="records", double_precision=15))
+        return rows
+
+    def to_json(self) -> str:
+        """The rows as a JSON list."""
+        return json.dumps(self.to_rows(), indent=1)
+
+    def to_csv(self) -> str:
+        """With a header; numbers in full."""
+        return str(self.frame.to_csv(index=False))
+
+    def to_markdown(self) -> str:
+        """For people: four digits, and what has not converged says so."""
+        shown = _shown(self.frame)
+        lines = [list(shown.columns), ["---"] * len(shown.columns), *shown.to_numpy().tolist()]
+        return "\n".join(
+            f"| {' | '.join(str(value).replace('|', chr(92) + '|') for value in line)} |" for line in lines
+        )
+
+    def to_html(self) -> str:
+        """As :meth:`to_markdown`, as an HTML table."""
+        return str(_shown(self.frame).to_html(index=False))
+
+    def write(self, path: str | Path) -> Path:
+        """Write to a file, whole or not at all, in the format that its suffix says: .md, .csv, .html or .json.
+
+        Raises:
+            RLCCFRError: another suffix.
+        """
+        formats = {".md": self.to_markdown, ".csv": self.to_csv, ".html": self.to_html, ".json": self.to_json}
+        path = Path(path)
+        if path.suffix not in formats:
+            raise RLCCFRError(f"a table is written as {', '.join(formats)}, not as {path.suffix or path.name!r}")
+        write_atomically(path, (formats[path.suffix]().rstrip("\n") + "\n").encode())
+        return path
+
+
+def _shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """Strings for people."""
+    shown = frame.astype(object).copy()
+    for name in frame.columns:
+        shown[name] = [_cell_text(name, value) for value in frame[name]]
+    return shown
+
+
+def _cell_text(name: str, value: Any) -> str:
+    if name == "converged":
+        return "yes" if value else "not converged"
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+    return str(value)

@@ -1,0 +1,211 @@
+"""Three selectors that pick an algorithm together: update rule, then sampler, then abstraction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rlccfr.agents.experience import Experience
+from rlccfr.agents.exploration import Triple, greedy_triple
+from rlccfr.agents.hyperparameters import Hyperparameters
+from rlccfr.agents.recommendation import Recommendation
+from rlccfr.agents.selector_dqn import Selector, single_threaded
+from rlccfr.agents.training import Plan, Training
+from rlccfr.agents.training_log import TrainingLog
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measurement import Evaluator
+from rlccfr.envs.observation import OBSERVATION_SIZE
+from rlccfr.envs.options import BudgetLike, CatalogLike, Games, PresetLike
+from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv
+from rlccfr.errors import RLCCFRError
+
+
+class SelectorTeam:
+    """Three Stable-Baselines3 DQNs that pick in turn, with a coordinator that lets them share each measurement.
+
+    For each decision agent A picks the update rule, B the sampler knowing A's pick, C the abstraction knowing both;
+    the cell is measured once; each agent gets its own reward and learns. A recommendation is the greedy triple of
+    the Q-networks, never the best cell seen.
+
+    An evaluation is a distinct cell measured (where there are several segments or engine seeds: a distinct
+    beginning of an episode). Playing a measured cell again costs none.
+
+    Args:
+        games, budget, segments, preset, scale, catalog, engine_seeds, evaluator: of the episodes to train on, as
+            :class:`rlccfr.envs.selector.SelectorEnv` takes them.
+        seed: of everything random in the team: weights, exploration, replay.
+        hyperparameters: of the networks and of training.
+
+    Raises:
+        RLCCFRError: an argument that makes no sense, or a catalog of which nothing can run here.
+    """
+
+    def __init__(
+        self,
+        games: Games = "kuhn",
+        budget: BudgetLike | None = None,
+        segments: int = 1,
+        preset: PresetLike = "accuracy",
+        scale: str = "log",
+        catalog: CatalogLike = "paper",
+        engine_seeds: int | Sequence[int] = (0,),
+        evaluator: str | Path | Evaluator | None = None,
+        *,
+        seed: int = 0,
+        hyperparameters: Hyperparameters | None = None,
+    ) -> None:
+        self.env = SelectorFlatEnv(games, budget, segments, preset, scale, catalog, engine_seeds, evaluator)
+        self.available = self.env.action_masks().reshape(self.catalog.shape)
+        if not self.available.any():
+            raise RLCCFRError("nothing in this catalog can run here: install the extras that its components need")
+        self.seed = seed
+        self.hyperparameters = hyperparameters or Hyperparameters()
+        seeds = np.random.SeedSequence(seed).generate_state(4)
+        self.selectors = tuple(
+            Selector(OBSERVATION_SIZE, actions, self.hyperparameters, int(own))
+            for actions, own in zip(self.catalog.shape, seeds[:3], strict=True)
+        )
+        self.generator = np.random.default_rng(int(seeds[3]))
+        self.experience = Experience()
+        self.replayed = 0
+        """Episodes on measured cells since the last new one."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """What there is to choose from."""
+        return self.env.catalog
+
+    @property
+    def evaluations(self) -> int:
+        """Distinct cells measured in training."""
+        return len(self.experience)
+
+    def train(
+        self,
+        evaluations: int = 24,
+        episodes: int | None = None,
+        *,
+        progress: Callable[[float], None] | None = None,
+        log_dir: str | Path | None = None,
+    ) -> None:
+        """Train until so many evaluations have been made in all; a team that was stopped or loaded goes on.
+
+        Args:
+            evaluations: the cap, with what was measured in earlier calls; all cells if there are fewer.
+            episodes: measured and replayed ones together, by default ``replays`` for each measured one and
+                ``settling`` more (see :class:`Hyperparameters`); fewer than that shortens the settling.
+            progress: called after each episode with the share done.
+            log_dir: for ``training.csv``, TensorBoard's files and the checkpoint ``team.npz``, which is written
+                after each measured episode and when training ends or is interrupted.
+
+        Raises:
+            RLCCFRError: fewer than one evaluation, or too few for one whole episode.
+        """
+        plan = self._plan(evaluations, episodes)
+        directory = Path(log_dir) if log_dir is not None else None
+        try:
+            with single_threaded(), TrainingLog(directory, resumes=self.evaluations > 0) as log:
+                training = Training(self, plan, log)
+                while training.share_done < 1.0:
+                    measured = training.episode()
+                    if directory and measured:
+                        self.save(directory)
+                    if progress:
+                        progress(training.share_done)
+        finally:  # also when interrupted: what was measured and learned is kept
+            if directory:
+                self.save(directory)
+
+    def recommend(self, game: str | None = None, budget: BudgetLike | None = None) -> Recommendation:
+        """The greedy triple of the Q-networks for a game and budget, trained on or not, and its measurement.
+
+        Args:
+            game: by default the first of the team's games.
+            budget: by default the team's.
+
+        Raises:
+            GameError: an unknown game.
+        """
+        env = self._env_for(self.env.games[0] if game is None else game, budget)
+        env.reset(options={"engine_seed": env.engine_seeds[0]})
+        done, cells = False, []
+        while not done:
+            cell = self.catalog.cell(*self.greedy(env))
+            request = env.request(cell)
+            done = env.step(self.flat_action(cell))[2]
+            cells.append(cell)
+        measurement = env.evaluator.measure(request)  # just measured, so from memory
+        rewards = env.rewards(measurement)
+        return Recommendation(env.game, env.budget, env.preset.name, tuple(cells), measurement, rewards)
+
+    def greedy(self, env: SelectorEnv) -> Triple:
+        """The greedy triple at the present decision of an environment, among what can run here."""
+        with single_threaded():
+            return greedy_triple(lambda picks: self.q_values(env, picks), self.available)
+
+    def q_values(self, env: SelectorEnv, picks: tuple[int, ...] = ()) -> np.ndarray:
+        """Q-values, shape (choices,), of the agent whose turn it is after some picks of the present decision.
+
+        Args:
+            picks: action indices: none for agent A, one for B, two for C.
+        """
+        ids = [self.catalog.axes[axis][index] for axis, index in enumerate(picks)]
+        return self.selectors[len(picks)].q_values(env.observe(ids))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the team to ``team.npz`` in a directory, whole or not at all; returns the file's path.
+
+        Everything is kept but the evaluator's measurements of other cells and the optimisers' momenta.
+        """
+        from rlccfr.agents.team_file import save_team
+
+        return save_team(self, Path(path))
+
+    @classmethod
+    def load(
+        cls, path: str | Path, catalog: Catalog | None = None, evaluator: str | Path | Evaluator | None = None
+    ) -> SelectorTeam:
+        """Read a saved team.
+
+        Args:
+            path: the directory, or the file in it.
+            catalog: the one that it is to choose from, by default the saved one; :func:`expand_team` makes a team
+                for another.
+            evaluator: as on construction.
+
+        Raises:
+            CheckpointError: there is none, it is damaged, or it was trained on another catalog; the message names
+                the difference.
+        """
+        from rlccfr.agents.team_file import load_team
+
+        return load_team(Path(path), catalog, evaluator)
+
+    def flat_action(self, cell: Cell) -> int:
+        """The environment's action for a cell."""
+        return self.catalog.ravel(*self.catalog.index(cell))
+
+    def _env_for(self, game: str, budget: BudgetLike | None) -> SelectorFlatEnv:
+        of = self.env
+        return SelectorFlatEnv(
+            game,
+            of.budget if budget is None else budget,
+            of.segments,
+            of.preset,
+            of.scale,
+            of.catalog,
+            of.engine_seeds,
+            of.evaluator,
+        )
+
+    def _plan(self, evaluations: int, episodes: int | None) -> Plan:
+        segments, replays = self.env.segments, self.hyperparameters.replays
+        if evaluations < segments:
+            raise RLCCFRError(f"evaluations must be at least {segments}, one a segment, not {evaluations!r}")
+        cells = int(self.available.sum())
+        beginnings = sum(cells ** (segment + 1) for segment in range(segments))
+        cap = min(evaluations, beginnings * len(self.env.games) * len(self.env.engine_seeds))
+        settling = self.hyperparameters.settling if episodes is None else max(0, episodes - cap * (1 + replays))
+        return Plan(cap, replays, settling)

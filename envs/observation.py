@@ -1,0 +1,114 @@
+"""The observation: a fixed-length vector of game, budget, weights, progress and the picks made so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from rlccfr.catalog import Cell
+from rlccfr.components import Component
+from rlccfr.envs.features import COMPONENT_FEATURES, GameFeatures, component_features, logarithm
+from rlccfr.envs.measurement import Budget
+from rlccfr.envs.reward import AXES, Preset
+
+UNITS = ("iterations", "seconds", "nodes")
+_LEAST = {"iterations": 1.0, "seconds": 1e-4, "nodes": 1.0}
+_DECADES = {"iterations": 8.0, "seconds": 10.0, "nodes": 12.0}
+
+
+class Progress(NamedTuple):
+    """Where an episode stands at a decision.
+
+    Attributes:
+        segment: the one to be decided on, from 0.
+        segments: of the episode.
+        previous: the triple of the segment before; None at the first.
+        error_cost: e so far, 1 before anything was run.
+        error_slope: how e changed over the last segment.
+        speed_cost: s so far.
+        failed: the run went wrong, and e and s are 1 for that.
+    """
+
+    segment: int = 0
+    segments: int = 1
+    previous: Cell | None = None
+    error_cost: float = 1.0
+    error_slope: float = 0.0
+    speed_cost: float = 0.0
+    failed: bool = False
+
+
+def _component_names(prefix: str) -> list[str]:
+    return [f"{prefix}{axis}.{name}" for axis, names in zip(AXES, COMPONENT_FEATURES, strict=True) for name in names]
+
+
+FEATURE_NAMES: tuple[str, ...] = (
+    *(f"game.{name}" for name in GameFeatures._fields),
+    "budget.amount",
+    *(f"budget.{unit}" for unit in UNITS),
+    *(f"weights.{axis}.{name}" for axis in AXES for name in ("alpha", "beta")),
+    "progress.segment_share",
+    "progress.share_of_one_segment",
+    "progress.measured",
+    "progress.failed",
+    "progress.error_cost",
+    "progress.error_slope",
+    "progress.speed_cost",
+    *_component_names("pick."),
+    *_component_names("previous."),
+)
+"""What each number of an observation is."""
+
+OBSERVATION_SIZE = len(FEATURE_NAMES)
+
+
+def observation_space() -> spaces.Box:
+    """Float32 in [-1, 1], of shape (OBSERVATION_SIZE,)."""
+    return spaces.Box(-1.0, 1.0, (OBSERVATION_SIZE,), np.float32)
+
+
+def observe(
+    game: GameFeatures,
+    budget: Budget,
+    preset: Preset,
+    progress: Progress = Progress(),  # noqa: B008  (immutable)
+    picks: Sequence[str | Component] = (),
+) -> np.ndarray:
+    """What an agent sees before its pick; unknown is 0 with a flag that is 0.
+
+    Args:
+        game: ``GameFeatures.of(tree)``.
+        budget, preset: of the whole episode.
+        progress: by default an episode's beginning.
+        picks: of this decision so far, in the order update rule, sampler, abstraction: none, one, two or three.
+
+    Returns:
+        Shape (OBSERVATION_SIZE,), float32, a fresh array; :data:`FEATURE_NAMES` says what is where.
+
+    Raises:
+        ComponentError: an unknown id among the picks.
+    """
+    measured = progress.segment > 0
+    vector = np.concatenate(
+        [
+            game,
+            [logarithm(budget.amount / _LEAST[budget.unit], _DECADES[budget.unit])],
+            [float(budget.unit == unit) for unit in UNITS],
+            [value for weights in preset.weights for value in weights],
+            [progress.segment / progress.segments, 1 / progress.segments, measured, progress.failed],
+            [progress.error_cost, progress.error_slope, progress.speed_cost] if measured else [0.0] * 3,
+            *_picked(picks),
+            *_picked(progress.previous or ()),
+        ]
+    ).astype(np.float32)
+    return np.clip(vector, -1.0, 1.0, out=vector)
+
+
+def _picked(picks: Sequence[str | Component]) -> list[np.ndarray]:
+    return [
+        component_features(axis, picks[axis]) if axis < len(picks) else np.zeros(len(names), np.float32)
+        for axis, names in enumerate(COMPONENT_FEATURES)
+    ]

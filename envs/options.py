@@ -1,0 +1,125 @@
+"""The environments' keyword arguments: JSON-able on the way in, checked and typed on the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from rlccfr.catalog import Catalog
+from rlccfr.envs.cells import check_segments, compiled
+from rlccfr.envs.live import shared_evaluator
+from rlccfr.envs.measurement import Budget, Evaluator
+from rlccfr.envs.reward import Preset, Scale, Weights, preset
+from rlccfr.errors import BudgetError, RLCCFRError
+
+DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
+
+Games = str | Sequence[str]
+BudgetLike = Budget | Mapping[str, Any]
+PresetLike = str | Preset | Sequence[Sequence[float]]
+CatalogLike = str | Catalog | Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an environment was asked for; all of it valid."""
+
+    games: tuple[str, ...]
+    budget: Budget
+    segments: int
+    preset: Preset
+    scale: Scale
+    catalog: Catalog
+    engine_seeds: tuple[int, ...]
+    evaluator: Evaluator
+
+    @classmethod
+    def parse(
+        cls,
+        games: Games,
+        budget: BudgetLike | None,
+        segments: int,
+        preset: PresetLike,
+        scale: str,
+        catalog: CatalogLike,
+        engine_seeds: int | Sequence[int],
+        evaluator: str | Path | Evaluator | None,
+    ) -> Options:
+        """Check everything, and compile the games.
+
+        Raises:
+            RLCCFRError: in one line, what is wrong.
+        """
+        if scale not in get_args(Scale):
+            raise RLCCFRError(f"scale must be 'log' or 'linear', not {scale!r}")
+        parsed = _budget(DEFAULT_BUDGET if budget is None else budget)
+        check_segments(parsed, segments)
+        return cls(
+            games=_games(games),
+            budget=parsed,
+            segments=segments,
+            preset=_preset(preset),
+            scale=cast(Scale, scale),
+            catalog=_catalog(catalog),
+            engine_seeds=_seeds(engine_seeds),
+            evaluator=_evaluator(evaluator),
+        )
+
+
+def _games(games: Games) -> tuple[str, ...]:
+    names = (games,) if isinstance(games, str) else tuple(games) if isinstance(games, Sequence) else ()
+    if not names or not all(isinstance(name, str) for name in names):
+        raise RLCCFRError(f"games must be a name or a list of at least one, not {games!r}")
+    for name in names:
+        compiled(name)
+    return names
+
+
+def _budget(budget: BudgetLike) -> Budget:
+    if isinstance(budget, Budget):
+        return budget
+    if not isinstance(budget, Mapping) or set(budget) != {"unit", "amount"}:
+        raise BudgetError(f'a budget looks like {{"unit": "iterations", "amount": 1000}}, not {budget!r}')
+    if not isinstance(budget["amount"], (int, float)):
+        raise BudgetError(f"a budget's amount must be a number, not {budget['amount']!r}")
+    return Budget(budget["unit"], budget["amount"])
+
+
+def _preset(value: PresetLike) -> Preset:
+    if isinstance(value, Preset):
+        return value
+    if isinstance(value, str):
+        return preset(value)
+    try:
+        a, b, c = (Weights(float(alpha), float(beta)) for alpha, beta in value)
+    except (TypeError, ValueError):
+        raise RLCCFRError(f"a preset is a name or three pairs (alpha, beta), not {value!r}") from None
+    return Preset("custom", (a, b, c))
+
+
+def _catalog(value: CatalogLike) -> Catalog:
+    if isinstance(value, Catalog):
+        return value
+    if value == "paper":
+        return Catalog.paper()
+    fields = {"update_rules", "samplers", "abstractions"}
+    if not isinstance(value, Mapping) or set(value) != fields or any(isinstance(ids, str) for ids in value.values()):
+        raise RLCCFRError(f"catalog must be 'paper', a Catalog, or lists by {sorted(fields)}, not {value!r}")
+    return Catalog(**{axis: tuple(ids) for axis, ids in value.items()})
+
+
+def _seeds(value: int | Sequence[int]) -> tuple[int, ...]:
+    seeds = (value,) if isinstance(value, int) else tuple(value) if isinstance(value, Sequence) else ()
+    if not seeds or any(isinstance(seed, bool) or not isinstance(seed, int) or seed < 0 for seed in seeds):
+        raise RLCCFRError(f"engine_seeds must be at least one non-negative integer, not {value!r}")
+    return seeds
+
+
+def _evaluator(value: str | Path | Evaluator | None) -> Evaluator:
+    if value is None or isinstance(value, (str, Path)):
+        return shared_evaluator(None if value is None else str(Path(value).resolve()))
+    if not all(callable(getattr(value, name, None)) for name in ("measure", "known", "result")):
+        raise RLCCFRError(f"evaluator must be None, a store's path, or an evaluator, not {value!r}")
+    return value

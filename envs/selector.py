@@ -1,0 +1,243 @@
+"""Choosing a CFR algorithm as a Gymnasium environment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from rlccfr.catalog import Cell
+from rlccfr.envs.cells import compiled, uniform_exploitability, why_unavailable
+from rlccfr.envs.features import GameFeatures
+from rlccfr.envs.measurement import Evaluator, Measurement, Request
+from rlccfr.envs.observation import Progress, observation_space, observe
+from rlccfr.envs.options import BudgetLike, CatalogLike, Games, Options, PresetLike
+from rlccfr.envs.rendering import as_picture, as_text
+from rlccfr.envs.reward import AXES, costs, reward
+from rlccfr.errors import RLCCFRError
+
+
+class SelectorEnv(gym.Env[np.ndarray, Any]):
+    """``rlccfr/Selector-v0``: an episode solves one game; each step picks the algorithm for one segment of it.
+
+    Action: ``MultiDiscrete([update rules, samplers, abstractions])``, indices into ``catalog``. Observation:
+    :data:`rlccfr.envs.observation.FEATURE_NAMES`. Reward: the mean of the three agents' R at the segment's end,
+    e of the average policy then, s of the throughput since the episode's start. The last segment terminates.
+    A triple that can't run raises nothing: e = s = 1, and ``info["status"]`` says why.
+
+    ``info`` holds JSON scalars, None for numbers of a run that failed; the record behind them, with its curve, is
+    ``env.unwrapped.evaluator.result(info["cell_id"])``.
+
+    Args:
+        games: a name that :func:`rlccfr.load_game` takes, or several: each episode draws one.
+        budget: of an episode, ``{"unit": "iterations" | "seconds" | "nodes", "amount": ...}``; 1,000 iterations.
+        segments: decisions an episode; the budget is split evenly, and the solver keeps its tables in between.
+        preset: the agents' weights, a name of :data:`rlccfr.envs.reward.PRESETS` or three pairs (alpha, beta).
+        scale: of e, ``"log"`` or ``"linear"``.
+        catalog: ``"paper"``, a ``Catalog``, or ``{"update_rules": [...], "samplers": [...], "abstractions": [...]}``.
+        engine_seeds: each episode draws one; few, so that what was measured is met again.
+        evaluator: None measures, once a process; a path measures into that store; or any evaluator.
+        render_mode: ``"ansi"``, or ``"rgb_array"`` for the convergence curve.
+
+    Raises:
+        RLCCFRError: an argument that makes no sense.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # type: ignore[misc]
+
+    def __init__(
+        self,
+        games: Games = "kuhn",
+        budget: BudgetLike | None = None,
+        segments: int = 1,
+        preset: PresetLike = "paper-kuhn",
+        scale: str = "log",
+        catalog: CatalogLike = "paper",
+        engine_seeds: int | Sequence[int] = (0,),
+        evaluator: str | Path | Evaluator | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise RLCCFRError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
+        options = Options.parse(games, budget, segments, preset, scale, catalog, engine_seeds, evaluator)
+        self.options = options
+        self.games, self.budget, self.segments = options.games, options.budget, options.segments
+        self.preset, self.scale, self.catalog = options.preset, options.scale, options.catalog
+        self.engine_seeds, self.evaluator = options.engine_seeds, options.evaluator
+        self.render_mode = render_mode
+        self.observation_space = observation_space()
+        self.action_space = self._action_space()
+        self.game = self.games[0]
+        self.engine_seed = self.engine_seeds[0]
+        self._history: list[tuple[Cell, Measurement, float]] = []
+        self._progress = Progress(segments=self.segments)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            options: ``{"game": ..., "engine_seed": ...}`` decide what is otherwise drawn.
+
+        Raises:
+            RLCCFRError: options that this environment does not have.
+        """
+        super().reset(seed=seed)
+        # Both are drawn even where options decide, so that later episodes do not depend on the options.
+        drawn = {
+            "game": self.games[int(self.np_random.integers(len(self.games)))],
+            "engine_seed": self.engine_seeds[int(self.np_random.integers(len(self.engine_seeds)))],
+        } | (options or {})
+        if len(drawn) > 2 or drawn["game"] not in self.games or drawn["engine_seed"] not in self.engine_seeds:
+            raise RLCCFRError(
+                f"reset() takes the options game (of {list(self.games)}) and engine_seed (of "
+                f"{list(self.engine_seeds)}), not {options!r}"
+            )
+        self.game, self.engine_seed = drawn["game"], drawn["engine_seed"]
+        self._history = []
+        self._progress = Progress(segments=self.segments)
+        self._begin_segment()
+        return self._observation(), dict(drawn)
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Run one segment with the picked algorithm.
+
+        Raises:
+            RLCCFRError: an action out of range, or an episode that is over.
+        """
+        if len(self._history) >= self.segments:
+            raise RLCCFRError("the episode is over; call reset() first")
+        cell = self._cell(action)
+        measured = self.evaluator.measure(self.request(cell))
+        rewards = self.rewards(measured)
+        mine = self._reward(rewards)
+        self._advance(cell, measured, mine)
+        info = {"game": self.game, **_scalars(measured), **cell._asdict()}
+        info |= {f"reward_{axis}": value for axis, value in zip(AXES, rewards, strict=True)}
+        terminated = len(self._history) >= self.segments
+        if not terminated:
+            self._begin_segment()
+        return self._observation(), mine, terminated, False, info
+
+    def observe(self, picks: Sequence[str] = ()) -> np.ndarray:
+        """What an agent sees before its pick in the present segment.
+
+        Args:
+            picks: ids picked in this segment so far, in the order update rule, sampler, abstraction; empty for
+                agent A, one for B, two for C.
+        """
+        return observe(GameFeatures.of(compiled(self.game)), self.budget, self.preset, self._progress, picks)
+
+    def request(self, cell: Cell) -> Request:
+        """What picking ``cell`` now would ask the evaluator for."""
+        cells = (*(earlier for earlier, _, _ in self._history), cell)
+        return Request(self.game, cells, self.budget, self.segments, self.engine_seed)
+
+    def rewards(self, measured: Measurement) -> tuple[float, float, float]:
+        """R of agents A, B and C."""
+        a, b, c = (reward(measured, weights, self.scale) for weights in self.preset.weights)
+        return a, b, c
+
+    def action_masks(self) -> np.ndarray:
+        """Which actions can run here, bool; for ``MultiDiscrete`` of one dimension after the other.
+
+        An index of ``MultiDiscrete`` counts if some triple with it can run.
+        """
+        allowed = self._available().reshape(self.catalog.shape)
+        return np.concatenate([allowed.any(axis=tuple({0, 1, 2} - {axis})) for axis in range(3)])
+
+    def render(self) -> Any:
+        """As ``render_mode`` says: a string, or an image (height, width, 3) of uint8."""
+        heading = f"{self.game}, {self.budget}, {self.segments} segment(s), preset {self.preset.name}"
+        if self.render_mode == "ansi":
+            return as_text(heading, self._history)
+        if self.render_mode == "rgb_array":
+            last = self._history[-1] if self._history else None
+            record = self.evaluator.result(last[1].cell_id) if last else None
+            title = f"{self.game}: {last[0]}" if last else self.game
+            return as_picture(title, record, uniform_exploitability(self.game))
+        return None
+
+    def _action_space(self) -> spaces.Space[Any]:
+        return spaces.MultiDiscrete(list(self.catalog.shape))
+
+    def _cell(self, action: Any) -> Cell:
+        """The triple behind an action."""
+        indices = np.asarray(action)
+        if indices.shape != (3,) or not self.action_space.contains(indices.astype(np.int64)):
+            raise RLCCFRError(f"an action is three indices below {self.catalog.shape}, not {action!r}")
+        rule, sampler, abstraction = (int(index) for index in indices)
+        return self.catalog.cell(rule, sampler, abstraction)
+
+    def _reward(self, rewards: tuple[float, float, float]) -> float:
+        return sum(rewards) / len(rewards)
+
+    def _begin_segment(self) -> None:
+        """What happens before a decision; partners pick here."""
+
+    def _observation(self) -> np.ndarray:
+        return self.observe()
+
+    def _available(self) -> np.ndarray:
+        """(len(catalog),) bool, by flat index."""
+        return np.array([why_unavailable(cell) is None for cell in self.catalog])
+
+    def _advance(self, cell: Cell, measured: Measurement, mine: float) -> None:
+        self._history.append((cell, measured, mine))
+        error, speed = costs(measured, self.scale)
+        self._progress = Progress(
+            segment=len(self._history),
+            segments=self.segments,
+            previous=cell,
+            error_cost=error,
+            error_slope=error - self._progress.error_cost,
+            speed_cost=speed,
+            failed=not measured.ok,
+        )
+
+
+class SelectorFlatEnv(SelectorEnv):
+    """``rlccfr/SelectorFlat-v0``: as :class:`SelectorEnv`, the triples in one ``Discrete`` space, for DQN and others.
+
+    An action is :meth:`Catalog.ravel` of three indices: the abstraction varies fastest.
+    """
+
+    def action_masks(self) -> np.ndarray:
+        """Which triples can run here: shape (len(catalog),), bool."""
+        return self._available()
+
+    def _action_space(self) -> spaces.Space[Any]:
+        return spaces.Discrete(len(self.catalog))
+
+    def _cell(self, action: Any) -> Cell:
+        return self.catalog.cell(*self.catalog.unravel(checked_index(action, len(self.catalog))))
+
+
+def checked_index(action: Any, count: int) -> int:
+    """The action as an int.
+
+    Raises:
+        RLCCFRError: not one index, or out of range.
+    """
+    index = np.asarray(action)
+    if index.size != 1 or not np.issubdtype(index.dtype, np.integer) or not 0 <= int(index.item()) < count:
+        raise RLCCFRError(f"an action is an index below {count}, not {action!r}")
+    return int(index.item())
+
+
+def _scalars(measured: Measurement) -> dict[str, Any]:
+    """The measurement for ``info``; None for NaN, which JSON does not have."""
+    numbers = {name: getattr(measured, name) for name in ("exploitability", "nash_conv", "throughput", "cpu_seconds")}
+    return {
+        "status": measured.status,
+        "cell_id": measured.cell_id,
+        "iterations": measured.iterations,
+        "nodes_touched": measured.nodes_touched,
+        **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+    }

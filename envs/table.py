@@ -1,0 +1,168 @@
+"""An evaluator that runs nothing: it answers from recorded measurements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rlccfr.catalog import Cell
+from rlccfr.envs.cells import as_json, check, definitions, openspiel_name
+from rlccfr.envs.measurement import Measurement, Request
+from rlccfr.envs.records import COLUMNS, NESTED, STATUSES, to_frame, to_measurement
+from rlccfr.envs.store import MissingCellError, Store, StoreError
+from rlccfr.errors import RLCCFRError
+from rlccfr.solver import CURVE_COLUMNS
+
+REQUIRED = (
+    "game", "update_rule", "sampler", "abstraction", "budget_unit", "budget_amount",
+    "exploitability", "uniform_exploitability", "throughput", "reference_throughput",
+)  # fmt: skip
+"""The columns that a table must have; the others of :data:`rlccfr.envs.records.COLUMNS` have defaults."""
+
+
+class TableEvaluator:
+    """Answers from a table of measurements, so that selectors train in seconds and on the same numbers everywhere.
+
+    The engine version and processor may be others than these; the components' definitions may not. Of several
+    measurements of one request the newest counts.
+
+    Args:
+        source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.
+
+    Raises:
+        RLCCFRError: there is nothing to read, or a required column is missing.
+    """
+
+    def __init__(self, source: pd.DataFrame | Store | str | Path) -> None:
+        frame = _read(source)
+        absent = [name for name in REQUIRED if name not in frame]
+        if absent:
+            raise RLCCFRError(f"the table has no column {absent[0]!r}; it needs {', '.join(REQUIRED)}")
+        if "measured_at" in frame:
+            frame = frame.sort_values("measured_at", kind="stable")
+        records = [_record(row, number) for number, row in enumerate(frame.to_dict("records"))]
+        self._by_id = {record["cell_id"]: record for record in records}
+        self._by_key = {}
+        for record in records:
+            for game in {openspiel_name(record["game"]), record["openspiel_name"]}:
+                self._by_key[_key_of(record, game)] = record
+
+    def measure(self, request: Request) -> Measurement:
+        """The recorded result.
+
+        Raises:
+            MissingCellError: the table does not have it; the message says which measurement is missing.
+            RLCCFRError: a request that makes no sense.
+        """
+        check(request)
+        record = self._find(request)
+        if record is None:
+            triples = ", then ".join(str(cell) for cell in request.cells)
+            raise MissingCellError(
+                f"the table has no measurement of {triples} on {request.game!r} under {request.budget} "
+                f"in {request.segments} segment(s) with engine seed {request.seed}; measure it with a LiveEvaluator"
+            )
+        return to_measurement(record)
+
+    def known(self, request: Request) -> bool:
+        """Whether the table has it."""
+        check(request)
+        return self._find(request) is not None
+
+    def result(self, cell_id: str) -> dict[str, Any]:
+        """The full record, ``curve`` as a DataFrame among it (empty where the table has no curves).
+
+        Raises:
+            MissingCellError: there is none of that id.
+        """
+        if cell_id not in self._by_id:
+            raise MissingCellError(f"the table has no measurement with the id {cell_id!r}")
+        record = self._by_id[cell_id]
+        return {**record, "curve": pd.DataFrame(record["curve"], columns=list(CURVE_COLUMNS))}
+
+    def frame(self) -> pd.DataFrame:
+        """Every record as a row, without curves."""
+        return to_frame(self._by_id.values())
+
+    def _find(self, request: Request) -> dict[str, Any] | None:
+        key = (
+            openspiel_name(request.game),
+            as_json([definitions(cell) for cell in request.cells]),
+            request.budget.unit,
+            float(request.budget.amount),
+            request.segments,
+        )
+        found = self._by_key.get((*key, request.seed))
+        return found if found is not None else self._by_key.get((*key, None))
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TableEvaluator:
+        return self  # never changed; Gymnasium copies keyword arguments
+
+    def __repr__(self) -> str:
+        return f"TableEvaluator({len(self):,} measurements)"
+
+
+def _read(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
+    if isinstance(source, pd.DataFrame):
+        return source
+    if isinstance(source, Store):
+        return to_frame(source.records(), curves=True)
+    path = Path(source)
+    if path.is_dir():
+        return _read(Store(path, create=False))
+    try:
+        return pd.read_parquet(path)
+    except FileNotFoundError:
+        raise StoreError(f"there is no table at {path}; name a Parquet file or a store's directory") from None
+    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise StoreError(f"{path} is not a whole Parquet file ({reason}); write it again with compact()") from None
+
+
+def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
+    """A whole record from a table's row, the nested fields parsed, what is absent at its default."""
+    given = {name: _plain(value) for name, value in row.items()}
+    cell = Cell(given["update_rule"], given["sampler"], given["abstraction"])
+    record: dict[str, Any] = dict.fromkeys(COLUMNS) | {
+        "cell_id": f"row-{number}", "status": "ok", "error": "", "traceback": "", "segments": 1, "seed": 0,
+        "deterministic": False, "openspiel_name": openspiel_name(given["game"]),
+    }  # fmt: skip
+    record |= {name: value for name, value in given.items() if name in COLUMNS and value is not None}
+    record |= {name: json.loads(record[name]) for name in NESTED if isinstance(record[name], str)}
+    record["cells"] = record["cells"] or [list(cell)]
+    record["components"] = record["components"] or [definitions(Cell(*ids)) for ids in record["cells"]]
+    record["curve"] = {name: given.get(f"curve_{name}") or [] for name in CURVE_COLUMNS}
+    if record["status"] not in STATUSES:
+        raise RLCCFRError(
+            f"row {number} of the table has the status {record['status']!r}; known: {', '.join(STATUSES)}"
+        )
+    return record
+
+
+def _plain(value: Any) -> Any:
+    """Python's own types; None for what a DataFrame has as NaN."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if value is pd.NA or (isinstance(value, float) and value != value) else value
+
+
+def _key_of(record: Mapping[str, Any], game: str) -> tuple[Any, ...]:
+    """What a request is found by; the seed None where nothing is drawn at random, as any seed will do."""
+    return (
+        game,
+        as_json(record["components"]),
+        record["budget_unit"],
+        float(record["budget_amount"]),
+        int(record["segments"]),
+        None if record["deterministic"] else int(record["seed"]),
+    )

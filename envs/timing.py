@@ -1,0 +1,91 @@
+"""How fast the engine is: a cell's iterations per second beside those of plain CFR on the same game."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.engine import CHUNK, Engine
+from rlccfr.game_tree import GameTree
+
+LEAST_SECONDS = 0.02
+"""What a timed measurement lasts at least; a shorter run is repeated."""
+
+REPEAT_BELOW = 0.5
+"""A run shorter than this is timed again without its curve: stopping at the curve's points costs up to tens of ms."""
+
+
+class Timed(NamedTuple):
+    """Iterations, and the engine CPU seconds they took."""
+
+    iterations: int
+    seconds: float
+
+    @property
+    def throughput(self) -> float:
+        return self.iterations / self.seconds
+
+    def plus(self, other: Timed) -> Timed:
+        return Timed(self.iterations + other.iterations, self.seconds + other.seconds)
+
+
+NO_TIME = Timed(0, 0.0)
+
+
+class Part(NamedTuple):
+    """A stretch of a run with one triple of components."""
+
+    update_rule: UpdateRule
+    sampler: Sampler
+    abstraction: Abstraction
+    iterations: int
+
+
+class ReferenceClock:
+    """Plain CFR (exact, no abstraction) on one game, run in slices between the cells that are compared with it.
+
+    The cost of an exact pass does not depend on the tables, so one run goes on over all slices.
+    """
+
+    def __init__(self, tree: GameTree) -> None:
+        self._engine = Engine(tree, 0)
+        self._engine.bind(UpdateRule(), Sampler(exact=True), Abstraction())
+        self._engine.advance(1, sys.maxsize)  # warms caches
+        begin = time.process_time()
+        self._engine.advance(1, sys.maxsize)
+        self._rate = 1 / max(time.process_time() - begin, 1e-6)
+
+    def slice(self, seconds: float = LEAST_SECONDS, chunk: int = CHUNK) -> Timed:
+        """Run for at least ``seconds`` in calls of ``chunk`` iterations, as the compared run makes them."""
+        total = NO_TIME
+        while total.seconds < seconds:
+            limit = max(1, min(chunk, CHUNK, int(self._rate * seconds)))
+            begin = time.process_time()
+            done, _ = self._engine.advance(limit, sys.maxsize)
+            total = total.plus(Timed(done, time.process_time() - begin))
+            self._rate = total.throughput
+        return total
+
+
+def time_again(tree: GameTree, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
+    """Repeat a run on fresh tables until its repetitions have lasted ``seconds`` together.
+
+    Returns:
+        Number of runs, and the iterations and engine seconds of all of them.
+    """
+    runs, total = 0, NO_TIME
+    while total.seconds < seconds:
+        engine = Engine(tree, seed)
+        for part in parts:
+            engine.bind(part.update_rule, part.sampler, part.abstraction)
+            left = part.iterations
+            while left:
+                begin = time.process_time()
+                done, _ = engine.advance(left, sys.maxsize)
+                total = total.plus(Timed(done, time.process_time() - begin))
+                left -= done
+        runs += 1
+    return runs, total
