@@ -27,7 +27,7 @@ def compare(ours, theirs, iterations: int, their_iterations: int) -> dict:
     pairs = np.array([(rate(ours, iterations), rate(theirs, their_iterations)) for _ in range(ROUNDS + 1)])[1:]
     ratios = pairs[:, 0] / pairs[:, 1]
     return {"rlccfr / s": float(np.median(pairs[:, 0])), "OpenSpiel C++ / s": float(np.median(pairs[:, 1])),
-            "ratio": float(np.median(ratios)), "lowest": float(ratios.min()), "highest": float(ratios.max())}  # fmt: skip
+            "ratio": float(np.median(ratios)), "lowest": float(ratios.min()), "highest": float(ratios.max())}  # fmt: skip  # noqa: E501
 
 
 @pytest.mark.verify
