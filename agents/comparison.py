@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -120,7 +121,7 @@ class Bench:
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:
         """VBS where all cells of the game were measured, SBS where those of another game were."""
-        rewards = {game: rewards_of(cells, self.preset, self.scale) for game, cells in self.measured.items()}
+        rewards = self._rewards
         rows = []
         if self.game in rewards:
             cells = self.measured[self.game]
@@ -154,15 +155,19 @@ class Bench:
             "cpu_seconds": cpu_seconds,
         }
 
+    @cached_property
+    def _rewards(self) -> dict[str, dict[Cell, float]]:
+        """R-bar of every cell of each game that was measured exhaustively."""
+        return {game: rewards_of(cells, self.preset, self.scale) for game, cells in self.measured.items()}
+
     def _scores(self, reward: float) -> dict[str, float]:
         names = ("regret", "normalised_score", "closed_gap")
         if self.game not in self.measured:
             return dict.fromkeys(names, math.nan)
-        by_game = {game: rewards_of(cells, self.preset, self.scale) for game, cells in self.measured.items()}
-        here = by_game[self.game]
+        here = self._rewards[self.game]
         gap = math.nan
-        if len(by_game) > 1:
-            best, single = virtual_best(here), single_best(by_game, self.game)
+        if len(self._rewards) > 1:
+            best, single = virtual_best(here), single_best(self._rewards, self.game)
             gap = closed_gap(reward, here[single], here[best], self._standard_error(best, single))
         return dict(zip(names, (regret(reward, here.values()), normalised_score(reward, here.values()), gap)))
 

@@ -188,17 +188,8 @@ class SelectorTeam:
         return self.catalog.ravel(*self.catalog.index(cell))
 
     def _env_for(self, game: str, budget: BudgetLike | None) -> SelectorFlatEnv:
-        of = self.env
-        return SelectorFlatEnv(
-            game,
-            of.budget if budget is None else budget,
-            of.segments,
-            of.preset,
-            of.scale,
-            of.catalog,
-            of.engine_seeds,
-            of.evaluator,
-        )
+        changes = {"games": game, "budget": self.env.budget if budget is None else budget}
+        return SelectorFlatEnv(**self.env.settings | changes)
 
     def _plan(self, evaluations: int, episodes: int | None) -> Plan:
         segments, replays = self.env.segments, self.hyperparameters.replays

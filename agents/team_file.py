@@ -35,7 +35,7 @@ def save_team(team: SelectorTeam, directory: Path) -> Path:
     header = {
         "format": FORMAT,
         "catalog": {
-            "hash": team.catalog.content_hash(),
+            "hash": team.catalog.content_hash,
             "axes": team.catalog.axes,
             "versions": _versions(team.catalog),
         },
@@ -80,16 +80,7 @@ def load_team(path: Path, catalog: Catalog | None, evaluator: str | Path | Evalu
         return _restored(header, arrays, _checked_catalog(header["catalog"], catalog, file), evaluator)
     except RLCCFRError:
         raise
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        EOFError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    except DAMAGE as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise CheckpointError(f"{file} is not a whole team file ({reason}); train the team again") from None
 
@@ -114,18 +105,8 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
             raise RLCCFRError(f"the catalog lacks {', '.join(lacking)}, which the team picks from; add what is missing")
         rows.append({own.index(id): row for row, id in enumerate(others)})
     env = team.env
-    larger = SelectorTeam(
-        env.games,
-        env.budget,
-        env.segments,
-        env.preset,
-        env.scale,
-        catalog,
-        env.engine_seeds,
-        env.evaluator if evaluator is None else evaluator,
-        seed=team.seed,
-        hyperparameters=team.hyperparameters,
-    )
+    settings = env.settings | {"catalog": catalog, "evaluator": env.evaluator if evaluator is None else evaluator}
+    larger = SelectorTeam(**settings, seed=team.seed, hyperparameters=team.hyperparameters)
     worst = -2.0 * env.segments  # a reward is at least -1 a segment
     for selector, source, mapped in zip(larger.selectors, team.selectors, rows, strict=True):
         selector.adopt(source, mapped, worst)
@@ -177,7 +158,7 @@ def _checked_catalog(saved: dict[str, Any], wanted: Catalog | None, file: Path) 
     rules, samplers_, abstractions_ = (tuple(ids) for ids in saved["axes"])
     axes: tuple[tuple[str, ...], ...] = (rules, samplers_, abstractions_)
     catalog = wanted if wanted is not None else Catalog(rules, samplers_, abstractions_)
-    if catalog.content_hash() == saved["hash"]:
+    if catalog.content_hash == saved["hash"]:
         return catalog
     differences = []
     versions: list[tuple[list[int], list[int]]] = list(zip(saved["versions"], _versions(catalog), strict=True))

@@ -96,6 +96,7 @@ class Catalog:
         rule, sampler, abstraction = (ids.index(id) for id, ids in zip(cell, self.axes, strict=True))
         return rule, sampler, abstraction
 
+    @property
     def content_hash(self) -> str:
         """Equal for equal action spaces of equal definitions: saved with every result and model."""
         versions = [

@@ -144,7 +144,7 @@ def cell_id(request: Request) -> str:
     key = {
         "components": [definitions(cell) for cell in request.cells],
         "game": tree.openspiel_name,
-        "tree": tree.content_hash(),
+        "tree": tree.content_hash,
         "budget": [request.budget.unit, float(request.budget.amount)],
         "segments": request.segments,
         "seed": 0 if is_deterministic(request.cells, tree) else request.seed,

@@ -52,7 +52,7 @@ def make_record(
         "traceback": traceback,
         "game": request.game,
         "openspiel_name": tree.openspiel_name,
-        "game_hash": tree.content_hash(),
+        "game_hash": tree.content_hash,
         **last._asdict(),
         "cells": [list(cell) for cell in request.cells],
         "components": [definitions(cell) for cell in request.cells],

@@ -65,7 +65,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise RLCCFRError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
         options = Options.parse(games, budget, segments, preset, scale, catalog, engine_seeds, evaluator)
-        self.options = options
+        self.settings: dict[str, Any] = dict(vars(options))  # what makes this environment again
         self.games, self.budget, self.segments = options.games, options.budget, options.segments
         self.preset, self.scale, self.catalog = options.preset, options.scale, options.catalog
         self.engine_seeds, self.evaluator = options.engine_seeds, options.evaluator

@@ -53,7 +53,7 @@ def save_solver(solver: Solver, path: Path) -> None:
             "openspiel_name": solver.game.openspiel_name,
             "restore_recall": solver.game.restore_recall,
             "max_histories": solver.game.num_histories,
-            "hash": solver.game.content_hash(),
+            "hash": solver.game.content_hash,
         },
         "components": {kind: component.spec for kind, component in components.items()},
         "options": {
@@ -86,7 +86,7 @@ def load_solver(path: Path) -> Solver:
         spec = header["game"]
         expected = spec.pop("hash")
         game = compile_game(**spec)
-        if game.content_hash() != expected:
+        if game.content_hash != expected:
             raise CheckpointError(f"{path} was made for another {spec['name']!r}: OpenSpiel's game has changed since")
         solver = Solver(game, **header["components"], **header["options"])
         solver._engine.restore(state)

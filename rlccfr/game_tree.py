@@ -12,7 +12,8 @@ Both players share one numbering: infosets and sequences of player 0 come first.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -81,7 +82,6 @@ class GameTree:
     infoset_keys: tuple[str, ...]  # OpenSpiel's information state string of each infoset
     sequence_action: np.ndarray  # (m,): OpenSpiel's action of each sequence
     depth: int  # edges on the longest path
-    _hash: list[str] = field(default_factory=list, repr=False)
 
     @property
     def num_histories(self) -> int:
@@ -96,11 +96,11 @@ class GameTree:
         """Pairs (infoset, action) of both players, without the two empty sequences."""
         return len(self.sequence_action)
 
-    @property
+    @cached_property
     def max_actions(self) -> int:
         return int(self.histories["num_children"].max())
 
-    @property
+    @cached_property
     def utility_range(self) -> float:
         """Largest minus smallest terminal utility."""
         utility = self.histories["utility"][self.histories["actor"] == TERMINAL]
@@ -125,16 +125,15 @@ class GameTree:
         counts = np.diff(self.view.first_sequence)
         return np.repeat(1.0 / counts, counts)
 
+    @cached_property
     def content_hash(self) -> str:
         """Hash of everything that a solver reads: equal trees give equal runs."""
-        if not self._hash:
-            digest = hashlib.sha256()
-            for name in self.histories.dtype.names or ():
-                digest.update(np.ascontiguousarray(self.histories[name]).tobytes())
-            for array in self.view:
-                digest.update(array.tobytes())
-            self._hash.append(digest.hexdigest()[:16])
-        return self._hash[0]
+        digest = hashlib.sha256()
+        for name in self.histories.dtype.names or ():
+            digest.update(np.ascontiguousarray(self.histories[name]).tobytes())
+        for array in self.view:
+            digest.update(array.tobytes())
+        return digest.hexdigest()[:16]
 
     def __repr__(self) -> str:
         return (

@@ -67,15 +67,10 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
 
 
 def _traverse(game: Any, name: str, restore_recall: bool, max_histories: int) -> tuple[Traversal, int]:
-    """Visit every history; also count the infosets whose owner forgets."""
-    parents, depths, actions = array("i"), array("i"), array("q")
-    actors, infosets = array("b"), array("i")
-    probabilities, utilities = array("d"), array("d")
-    ids: dict[Any, int] = {}
-    owners, levels = array("b"), array("i")
-    keys: list[str] = []
-    own_last: list[tuple[int, ...]] = []
-    forgetful: set[int] = set()
+    """Visit every history, depth first; also count the infosets whose owner forgets."""
+    parents, depths, actions, actors = array("i"), array("i"), array("q"), array("b")
+    infosets, probabilities, utilities = array("i"), array("d"), array("d")
+    seen = _SeenInfosets(restore_recall)
     # An entry: the state above, its number, the action from it, the action's chance probability, the depth, and
     # each player's last (infoset, action index). A state is made when its turn comes, since some are megabytes.
     stack: list[tuple[Any, ...]] = [(None, -1, -1, 1.0, 0, (), ())]
@@ -88,36 +83,23 @@ def _traverse(game: Any, name: str, restore_recall: bool, max_histories: int) ->
                 f"{name!r} has more than {max_histories:,} histories, the size limit; "
                 "pass a larger max_histories to load it all the same"
             )
+        actor = state.current_player()
+        terminal = actor == pyspiel.PlayerId.TERMINAL
+        infoset = seen.number(actor, state.information_state_string(actor), last[actor]) if actor >= 0 else -1
         parents.append(parent)
         depths.append(depth)
         actions.append(action)
-        probabilities.append(probability)
-        actor = state.current_player()
-        utilities.append(state.player_return(0) if actor == pyspiel.PlayerId.TERMINAL else 0.0)
-        if actor < 0:
-            actors.append(TERMINAL if actor == pyspiel.PlayerId.TERMINAL else CHANCE)
-            infosets.append(-1)
-            if actor == pyspiel.PlayerId.CHANCE:
-                outcomes = [(a, p) for a, p in state.chance_outcomes() if p > 0]
-                stack.extend((state, here, a, p, depth + 1, *last) for a, p in reversed(outcomes))
-            continue
-        actors.append(actor)
-        text = state.information_state_string(actor)
-        key = (actor, text, last[actor]) if restore_recall else (actor, text)
-        infoset = ids.setdefault(key, len(ids))
+        actors.append(actor if actor >= 0 else TERMINAL if terminal else CHANCE)
         infosets.append(infoset)
-        if infoset == len(keys):
-            owners.append(actor)
-            levels.append(levels[last[actor][0]] + 1 if last[actor] else 0)
-            keys.append(text)
-            own_last.append(last[actor])
-        elif own_last[infoset] != last[actor]:
-            forgetful.add(infoset)
-        legal = state.legal_actions()
-        for index in range(len(legal) - 1, -1, -1):
-            moved = (infoset, index)
-            after = (moved, last[1]) if actor == 0 else (last[0], moved)
-            stack.append((state, here, legal[index], 1.0, depth + 1, *after))
+        probabilities.append(probability)
+        utilities.append(state.player_return(0) if terminal else 0.0)
+        if actor >= 0:
+            for index, move in reversed([*enumerate(state.legal_actions())]):
+                after = [(infoset, index) if player == actor else last[player] for player in (0, 1)]
+                stack.append((state, here, move, 1.0, depth + 1, *after))
+        elif not terminal:
+            outcomes = [(a, p) for a, p in state.chance_outcomes() if p > 0]
+            stack.extend((state, here, a, p, depth + 1, *last) for a, p in reversed(outcomes))
     walk = Traversal(
         parent=np.array(parents),
         depth=np.array(depths),
@@ -126,11 +108,36 @@ def _traverse(game: Any, name: str, restore_recall: bool, max_histories: int) ->
         infoset=np.array(infosets),
         probability=np.array(probabilities),
         utility=np.array(utilities),
-        infoset_player=np.array(owners),
-        infoset_level=np.array(levels),
-        infoset_keys=keys,
+        infoset_player=np.array(seen.owners),
+        infoset_level=np.array(seen.levels),
+        infoset_keys=seen.keys,
     )
-    return walk, len(forgetful)
+    return walk, len(seen.forgetful)
+
+
+class _SeenInfosets:
+    """Numbers infosets in order of discovery, and notices owners who forget their own last move."""
+
+    def __init__(self, restore_recall: bool) -> None:
+        self._restore_recall = restore_recall
+        self._ids: dict[Any, int] = {}
+        self._last: list[tuple[int, ...]] = []
+        self.owners, self.levels = array("b"), array("i")
+        self.keys: list[str] = []
+        self.forgetful: set[int] = set()
+
+    def number(self, player: int, text: str, last: tuple[int, ...]) -> int:
+        """Args: OpenSpiel's information state, and the player's last (infoset, action index), () if none."""
+        key = (player, text, last) if self._restore_recall else (player, text)
+        infoset = self._ids.setdefault(key, len(self._ids))
+        if infoset == len(self.keys):
+            self.owners.append(player)
+            self.levels.append(self.levels[last[0]] + 1 if last else 0)
+            self.keys.append(text)
+            self._last.append(last)
+        elif self._last[infoset] != last:
+            self.forgetful.add(infoset)
+        return infoset
 
 
 def _first_line(error: Exception) -> str:

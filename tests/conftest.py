@@ -2,30 +2,45 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
+
+PASSED = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--figures", help="folder for the figures that verification tests record; tests with one are done")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    report = yield
+    if report.when == "call":
+        item.stash[PASSED] = report.passed
+    return report
+
+
 @pytest.fixture
-def figures(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """``figures(title, rows, note)`` keeps a table (a list of dicts) for docs/verification.md."""
+def figures(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
+    """``figures(title, rows, note)`` keeps a table (a list of dicts) for docs/verification.md.
+
+    A test that fails leaves its table too, marked; only one that passed is not run again.
+    """
     folder = request.config.getoption("--figures")
-    name = request.node.name
+    path = Path(folder or ".") / f"{request.node.name}.json"
+    kept: dict[str, Any] = {}
 
     def keep(title: str, rows: list[dict], note: str = "") -> None:
-        if folder:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            record = {"test": request.node.nodeid, "title": title, "note": note, "rows": rows}
-            (Path(folder) / f"{name}.json").write_text(json.dumps(record))
+        kept.update(test=request.node.nodeid, title=title, note=note, rows=rows)
 
-    if folder and (Path(folder) / f"{name}.json").exists():
-        pytest.skip("its figures are recorded already; remove them to run it again")
-    return keep
+    if folder and path.exists() and json.loads(path.read_text())["passed"]:
+        pytest.skip("it passed on these sources, and its figures are recorded; remove them to run it again")
+    yield keep
+    if folder and kept:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"passed": request.node.stash.get(PASSED, False), **kept}))

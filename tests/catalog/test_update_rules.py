@@ -106,7 +106,7 @@ def test_the_papers_catalog():
 def test_catalogs_are_told_apart():
     paper = Catalog.paper()
     smaller = Catalog(paper.update_rules[:3], paper.samplers, paper.abstractions)
-    assert paper.content_hash() == Catalog.paper().content_hash() != smaller.content_hash()
+    assert paper.content_hash == Catalog.paper().content_hash != smaller.content_hash
     with pytest.raises(rlccfr.ComponentError, match="none twice"):
         Catalog(("cfr", "cfr"), paper.samplers, paper.abstractions)
     with pytest.raises(rlccfr.ComponentError, match="did you mean"):

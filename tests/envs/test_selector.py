@@ -250,7 +250,7 @@ def test_arguments_may_be_objects(evaluator):
     env = SelectorEnv(
         budget=Budget("nodes", 500), catalog=Catalog(("cfr",), ("none",), ("none",)), preset=PRESETS["accuracy"]
     )
-    assert env.options.budget == Budget("nodes", 500)
+    assert env.budget == Budget("nodes", 500)
     assert SelectorEnv(preset=[[1, 0], [0.5, 0.5], [0, 1]]).preset.weights[1] == (0.5, 0.5)
     assert SelectorEnv().evaluator is SelectorEnv().evaluator  # side by side, a cell is measured once
     assert SelectorEnv(evaluator=evaluator).evaluator is evaluator
