@@ -3,12 +3,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install test verify lint types check clean
+.PHONY: help install demo test verify lint types wheel check clean
 
 help:
+	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best of all algorithms"
 	@echo "make test     set up, run the test suite"
 	@echo "make verify   the long suite: statistics, convergence, speed; writes docs/verification.md"
-	@echo "make check    lint and types, besides the tests: all that CI runs"
+	@echo "make check    lint, types, tests and the wheel: all that CI runs"
 
 install: $(STAMP)
 
@@ -17,6 +18,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(STAMP)
+
+demo: install
+	$(BIN)/rlccfr demo
 
 test: install
 	$(BIN)/python -m pytest -n 2 -m "not verify"
@@ -31,7 +35,10 @@ lint: install
 types: install
 	$(BIN)/mypy
 
-check: lint types test
+wheel: install
+	$(BIN)/python tests/wheel.py
+
+check: lint types test wheel
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -31,6 +31,9 @@ from rlccfr.envs.measurement import Budget, Evaluator
 from rlccfr.envs.reward import Preset, Scale, mean_reward
 from rlccfr.envs.reward import preset as preset_named
 
+if TYPE_CHECKING:
+    from rlccfr.agents.team import SelectorTeam
+
 
 def build_table(
     games: Sequence[str],
@@ -45,6 +48,7 @@ def build_table(
     seed: int = 0,
     hyperparameters: Hyperparameters | None = None,
     exhaustive: bool = True,
+    others: Sequence[str] = (),
     progress: Callable[[float], None] | None = None,
 ) -> RecommendationTable:
     """Train a team for each game, budget and preset, and set its pick beside the baselines.
@@ -56,22 +60,24 @@ def build_table(
         seed: of the teams and of random search.
         exhaustive: measure every cell of every game, which VBS, SBS, regret and score need; without, they are left
             out, as large games want.
+        others: games measured exhaustively besides, without rows of their own, for SBS.
         progress: called with the share done.
     """
     evaluator = LiveEvaluator() if evaluator is None else evaluator
     catalog = catalog or Catalog.paper()
     settings = [preset_named(one) if isinstance(one, str) else one for one in presets]
-    report = _Steps(progress, len(budgets) * len(games) * (exhaustive + len(settings)))
+    to_measure = list(dict.fromkeys([*games, *others])) if exhaustive else []
+    report = _Steps(progress, len(budgets) * (len(to_measure) + len(games) * len(settings)))
     rows = []
     for budget in budgets:
         measured: dict[str, Measurements] = {}
-        for game in games if exhaustive else ():
+        for game in to_measure:
             measured[game] = measure_all(evaluator, catalog, game, budget, engine_seeds, report.within)
             report.done()
         for preset in settings:
             for game in games:
                 bench = Bench(evaluator, catalog, game, budget, preset, scale, tuple(engine_seeds), measured)
-                rows += bench.rows(evaluations, seed, hyperparameters, report.within)
+                rows += bench.rows(bench.train(evaluations, seed, hyperparameters, report.within))
                 report.done()
     return RecommendationTable(pd.DataFrame(rows, columns=list(COLUMNS)))
 
@@ -93,14 +99,14 @@ class Bench:
     engine_seeds: tuple[int, ...]
     measured: Mapping[str, Measurements]
 
-    def rows(
+    def train(
         self,
         evaluations: int,
         seed: int,
         hyperparameters: Hyperparameters | None = None,
         progress: Callable[[float], None] | None = None,
-    ) -> list[dict[str, Any]]:
-        """A row for each method: the team, trained here, and the baselines."""
+    ) -> SelectorTeam:
+        """A team that has learned on this game, on the first of the engine seeds."""
         from rlccfr.agents.team import SelectorTeam
 
         team = SelectorTeam(
@@ -108,9 +114,13 @@ class Bench:
             seed=seed, hyperparameters=hyperparameters,
         )  # fmt: skip
         team.train(evaluations, progress=progress)
+        return team
+
+    def rows(self, team: SelectorTeam) -> list[dict[str, Any]]:
+        """A row for each method: the team's pick, and the baselines'; random search has as many evaluations."""
         search = random_search(
             self.evaluator, self.catalog, self.game, self.budget, self.preset,
-            evaluations=evaluations, scale=self.scale, engine_seeds=self.engine_seeds[:1], seed=seed,
+            evaluations=team.evaluations, scale=self.scale, engine_seeds=self.engine_seeds[:1], seed=team.seed,
         )  # fmt: skip
         return [
             self.row(TEAM, team.recommend().cell, team.evaluations, team.experience.cpu_seconds),

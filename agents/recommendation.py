@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Budget, Measurement
+from rlccfr.envs.reward import AXES
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,21 @@ class Recommendation:
     def converged(self) -> bool:
         """Exploitability at most a tenth of the uniform policy's."""
         return self.measurement.converged
+
+    def to_row(self) -> dict[str, Any]:
+        """JSON-able, for a program; None where the run failed."""
+        numbers = {"exploitability": self.exploitability, "throughput": self.throughput, "reward": self.mean_reward}
+        return {
+            "game": self.game,
+            "budget": {"unit": self.budget.unit, "amount": self.budget.amount},
+            "preset": self.preset,
+            **self.cell._asdict(),
+            "segments": [cell._asdict() for cell in self.cells],
+            **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+            "rewards": dict(zip(AXES, self.rewards, strict=True)),
+            "converged": self.converged,
+            "status": self.measurement.status,
+        }
 
     def __str__(self) -> str:
         picks = ", then ".join(map(str, self.cells))

@@ -17,6 +17,7 @@ COLUMNS = (
     "game", "budget", "preset", "method", "update_rule", "sampler", "abstraction", "exploitability", "throughput",
     "reward", "regret", "normalised_score", "closed_gap", "converged", "evaluations", "cpu_seconds",
 )  # fmt: skip
+SUFFIXES = (".md", ".csv", ".html", ".json")
 TEAM, RANDOM, VBS, SBS = "team", "random search", "VBS", "SBS"
 
 
@@ -67,14 +68,24 @@ class RecommendationTable:
         """Write to a file, whole or not at all, in the format that its suffix says: .md, .csv, .html or .json.
 
         Raises:
-            RLCCFRError: another suffix.
+            RLCCFRError: another suffix, or the file can't be written.
         """
-        formats = {".md": self.to_markdown, ".csv": self.to_csv, ".html": self.to_html, ".json": self.to_json}
-        path = Path(path)
-        if path.suffix not in formats:
-            raise RLCCFRError(f"a table is written as {', '.join(formats)}, not as {path.suffix or path.name!r}")
-        write_atomically(path, (formats[path.suffix]().rstrip("\n") + "\n").encode())
+        path = checked_path(path)
+        write = {".md": self.to_markdown, ".csv": self.to_csv, ".html": self.to_html, ".json": self.to_json}
+        write_atomically(path, (write[path.suffix]().rstrip("\n") + "\n").encode(), RLCCFRError)
         return path
+
+
+def checked_path(path: str | Path) -> Path:
+    """A path to write a table to.
+
+    Raises:
+        RLCCFRError: its suffix names no format.
+    """
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise RLCCFRError(f"a table is written as {', '.join(SUFFIXES)}, not as {path.suffix or path.name!r}")
+    return path
 
 
 def _shown(frame: pd.DataFrame) -> pd.DataFrame:

@@ -59,10 +59,7 @@ def save_team(team: SelectorTeam, directory: Path) -> Path:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     path = directory / FILE_NAME
-    try:
-        write_atomically(path, buffer.getvalue())
-    except OSError as error:
-        raise CheckpointError(f"can't write {path} ({error.strerror}); check space and permissions") from None
+    write_atomically(path, buffer.getvalue())
     return path
 
 

@@ -80,11 +80,7 @@ class Store:
         Raises:
             StoreError: it can't be written.
         """
-        path = self._file(record["cell_id"])
-        try:
-            write_atomically(path, _encode(record))
-        except OSError as error:
-            raise StoreError(f"can't write {path} ({error.strerror}); check space and permissions") from None
+        write_atomically(self._file(record["cell_id"]), _encode(record), StoreError)
 
     def discard(self, cell_id: str) -> None:
         """Forget a record, so that it is measured again."""
@@ -115,10 +111,7 @@ class Store:
         target = self.path / "measurements.parquet" if path is None else Path(path)
         buffer = io.BytesIO()
         to_frame(self.records(), curves=True).to_parquet(buffer, index=False)
-        try:
-            write_atomically(target, buffer.getvalue())
-        except OSError as error:
-            raise StoreError(f"can't write {target} ({error.strerror}); check space and permissions") from None
+        write_atomically(target, buffer.getvalue(), StoreError)
         return target
 
     def _file(self, cell_id: str) -> Path:

@@ -21,18 +21,26 @@ if TYPE_CHECKING:
 FORMAT = "rlccfr-solver-1"
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write to a temporary neighbour, then rename: a reader sees the old file or the new one, never half."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+def write_atomically(path: Path, data: bytes, failure: type[RLCCFRError] = CheckpointError) -> None:
+    """Write to a temporary neighbour, then rename: a reader sees the old file or the new one, never half.
+
+    Raises:
+        RLCCFRError: of the class ``failure``, if the file can't be written.
+    """
+    temporary = None
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+    except BaseException as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise failure(f"can't write {path} ({error.strerror}); check space and permissions") from None
         raise
 
 

@@ -66,6 +66,22 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
     return game
 
 
+def solvable_names() -> dict[str, str]:
+    """OpenSpiel's games that may be two-player and zero-sum with known chances: short name to long name.
+
+    Some need parameters, and some are larger than any size limit.
+    """
+    kinds = [kind for kind in pyspiel.registered_games() if kind.default_loadable]
+    return {
+        kind.short_name: kind.long_name
+        for kind in kinds
+        if kind.min_num_players <= 2 <= kind.max_num_players
+        and kind.utility == pyspiel.GameType.Utility.ZERO_SUM
+        and kind.chance_mode != pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC
+        and (kind.provides_information_state_string or kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS)
+    }
+
+
 def _traverse(game: Any, name: str, restore_recall: bool, max_histories: int) -> tuple[Traversal, int]:
     """Visit every history, depth first; also count the infosets whose owner forgets."""
     parents, depths, actions, actors = array("i"), array("i"), array("q"), array("b")

@@ -198,7 +198,8 @@ class Solver:
         """Write everything to one file, whole or not at all.
 
         Raises:
-            CheckpointError: a component has no id, so a later process could not make it again.
+            CheckpointError: the file can't be written, or a component has no id, so a later process could not make it
+                again.
         """
         from rlccfr.checkpoint import save_solver
 

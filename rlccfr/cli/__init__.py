@@ -1,0 +1,73 @@
+"""The command line: ``rlccfr games | catalog | solve | train | recommend | table | demo``.
+
+Each command imports what it needs when it runs, so that ``--help`` does not wait for torch.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from rlccfr import __version__
+from rlccfr.cli import catalog, demo, games, recommend, solve, table, train
+from rlccfr.cli.console import Interrupted
+from rlccfr.errors import RLCCFRError
+
+app = typer.Typer(
+    name="rlccfr",
+    help="Finds, for an imperfect-information game, the CFR algorithm that solves it best and fastest.",
+    add_completion=False,
+    rich_markup_mode=None,
+)
+for command in (games.games, catalog.catalog, solve.solve, train.train, recommend.recommend, table.table, demo.demo):
+    app.command()(command)
+
+INTERRUPTED = 130
+"""The exit code of a shell's command that Ctrl-C ended."""
+
+USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
+"""Click's UsageError, of whichever click this Typer brings along."""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"rlccfr {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command line and exit: with 0, 1 for an error, 2 for a wrong call, 130 for Ctrl-C."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = app(given or ["--help"], prog_name="rlccfr", standalone_mode=False)
+        if code == INTERRUPTED:
+            _fail("interrupted", code)
+    except Interrupted as error:
+        code = _fail(str(error), INTERRUPTED)
+    except RLCCFRError as error:
+        code = _fail(str(error), 1)
+    except USAGE_ERROR as error:
+        code = _fail(error.format_message(), 2)
+    except MemoryError:
+        code = _fail("out of memory; take a smaller game or budget", 1)
+    except (KeyboardInterrupt, typer.Abort):  # some versions of Typer raise, others return the code
+        code = _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        sys.stderr.close()
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return code

@@ -1,0 +1,106 @@
+"""What the commands share: budgets, progress, and output for people or programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from rlccfr.errors import RLCCFRError
+
+if TYPE_CHECKING:
+    from rlccfr.game_tree import GameTree
+
+Iterations = Annotated[int | None, typer.Option(help="Budget in iterations (1,000 if no budget is given).")]
+Seconds = Annotated[float | None, typer.Option(help="Budget in engine CPU seconds.")]
+Nodes = Annotated[int | None, typer.Option(help="Budget in histories touched.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+StorePath = Annotated[Path, typer.Option("--store", help="Directory that keeps every measurement, to be met again.")]
+PresetName = Annotated[
+    str, typer.Option("--preset", help="Weights of the reward: accuracy, paper-kuhn, paper-leduc ...")
+]
+ScaleName = Annotated[str, typer.Option("--scale", help="Scale of the reward's error cost: log or linear.")]
+Evaluations = Annotated[int, typer.Option(help="Distinct algorithms that may be measured.")]
+Seed = Annotated[int, typer.Option(help="Of everything random: the same seed gives the same run.")]
+
+RUNS = Path("runs")
+"""Where teams and measurements go unless told otherwise, beneath the current directory."""
+
+
+class Interrupted(RLCCFRError):
+    """Ctrl-C, with a word on what was kept."""
+
+
+stderr = Console(stderr=True)
+
+
+def budget(iterations: int | None, seconds: float | None, nodes: int | None) -> dict[str, Any]:
+    """The one budget that was given, as ``{"unit": ..., "amount": ...}``; 1,000 iterations if none was.
+
+    Raises:
+        RLCCFRError: several were given.
+    """
+    options = {"iterations": iterations, "seconds": seconds, "nodes": nodes}
+    given = {unit: amount for unit, amount in options.items() if amount is not None} or {"iterations": 1000}
+    if len(given) > 1:
+        raise RLCCFRError(f"give one budget, not {' and '.join(f'--{unit}' for unit in given)}")
+    ((unit, amount),) = given.items()
+    return {"unit": unit, "amount": amount}
+
+
+@contextmanager
+def progress(description: str) -> Iterator[Callable[[float], None]]:
+    """A bar on a terminal's stderr, gone when done; yields what to call with the share done.
+
+    It pulses until the first share is known.
+    """
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, TextColumn("left:"), TimeRemainingColumn(), console=stderr, transient=True,
+        disable=not stderr.is_terminal,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(description, total=None)
+        yield lambda share: bar.update(task, total=1.0, completed=share)
+
+
+def load(game: str) -> GameTree:
+    """The compiled game, once a process, with a progress bar."""
+    with progress(f"compiling {game}"):
+        from rlccfr.envs.cells import compiled
+
+        return compiled(game)
+
+
+def print_json(value: Any) -> None:
+    """For programs; NaN, which JSON does not have, must be None already."""
+    print(json.dumps(value, indent=1, allow_nan=False))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
+    """For people, as wide as the terminal or, in a pipe, as it needs; numbers and their heads to the right."""
+    table = Table(
+        title=title, title_justify="left", show_header=any(columns), header_style="bold", box=None, pad_edge=False
+    )
+    for index, column in enumerate(columns):
+        right = rows and all(isinstance(row[index], (int, float)) or row[index] == "-" for row in rows)
+        table.add_column(column, justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(number(value) if isinstance(value, (int, float)) else str(value) for value in row))
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, markup=False, width=500)
+    console.print(table)
+
+
+def number(value: float) -> str:
+    """Four digits, with thousands separated."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,.0f}" if abs(value) >= 1e4 or value == int(value) else f"{value:.4g}"

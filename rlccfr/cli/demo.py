@@ -1,0 +1,57 @@
+"""``rlccfr demo``: the main job once, small: train a team live, and see how good its recommendation is."""
+
+from __future__ import annotations
+
+import time
+
+from rlccfr.cli.console import load, progress
+from rlccfr.cli.table import print_comparison
+
+GAME, OTHERS = "kuhn", ("leduc", "goofspiel")
+PRESET, ITERATIONS, EVALUATIONS = "paper-kuhn", 1000, 24
+
+
+def demo() -> None:
+    """Train a team live on Kuhn poker, and compare its recommendation with the best of all algorithms."""
+    begin = time.monotonic()
+    for game in (GAME, *OTHERS):
+        load(game)
+    with progress("starting"):
+        import pandas as pd
+
+        from rlccfr.agents.baselines import measure_all
+        from rlccfr.agents.comparison import Bench
+        from rlccfr.agents.team import SelectorTeam
+        from rlccfr.envs.live import LiveEvaluator
+        from rlccfr.envs.reward import AXES
+
+        evaluator = LiveEvaluator()
+        limit = {"unit": "iterations", "amount": ITERATIONS}
+        team = SelectorTeam(GAME, limit, preset=PRESET, evaluator=evaluator)
+    print(
+        f"Three DQN agents learn to pick a CFR algorithm for {GAME}: {ITERATIONS:,} iterations a run, weights "
+        f"{PRESET}.\nThey may measure {EVALUATIONS} of the {len(team.catalog)} algorithms."
+    )
+    with progress("training") as report:
+        team.train(EVALUATIONS, progress=report)
+    found = team.recommend()
+    print("\nThe agents recommend")
+    for agent, axis, id, reward in zip("ABC", AXES, found.cell, found.rewards, strict=True):
+        print(f"  {agent}  {axis.replace('_', ' '):12}  {id:17}  reward {reward:.3f}")
+    print(
+        f"  exploitability {found.exploitability:.3g}, throughput {found.throughput:,.0f} iterations/s, "
+        f"mean reward {found.mean_reward:.3f}\n"
+    )
+    measured = {}
+    for game in (GAME, *OTHERS):
+        with progress(f"measuring all {len(team.catalog)} on {game}, for comparison") as report:
+            measured[game] = measure_all(evaluator, team.catalog, game, team.env.budget, progress=report)
+    env = team.env
+    bench = Bench(evaluator, env.catalog, GAME, env.budget, env.preset, env.scale, env.engine_seeds, measured)
+    print_comparison(f"{GAME}, {env.budget}, preset {PRESET}", pd.DataFrame(bench.rows(team)))
+    print(
+        f"VBS is the best of all {len(team.catalog)}, SBS the best on average over {' and '.join(OTHERS)}; random "
+        f"search measures {EVALUATIONS} too.\nregret: what a pick's reward lacks to VBS. "
+        f"{time.monotonic() - begin:.0f} seconds in all.\n"
+        "Next: rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
+    )

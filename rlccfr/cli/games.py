@@ -1,0 +1,59 @@
+"""``rlccfr games``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rlccfr.cli.console import Json, load, print_json, print_table
+
+
+def games(
+    game: Annotated[str | None, typer.Argument(help="Compile this game and print its size.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="List OpenSpiel's two-player zero-sum games too.")] = False,
+    json: Json = False,
+) -> None:
+    """List the games that have a short name, or describe one.
+
+    Any two-player zero-sum OpenSpiel string is a game, for example "liars_dice(numdice=1,dice_sides=4)".
+    """
+    if game is not None:
+        _describe(game, json)
+        return
+    from rlccfr.games import NAMED_GAMES
+
+    rows = [{"name": g.name, "openspiel": g.openspiel_name, "description": g.description} for g in NAMED_GAMES.values()]
+    if every:
+        from rlccfr.openspiel import solvable_names
+
+        rows += [
+            {"name": name, "openspiel": name, "description": text}
+            for name, text in solvable_names().items()
+            if name not in NAMED_GAMES
+        ]
+    if json:
+        print_json(rows)
+    else:
+        print_table(("game", "description"), [(row["name"], row["description"]) for row in rows])
+
+
+def _describe(name: str, json: bool) -> None:
+    tree = load(name)
+    from rlccfr.policy import Policy
+
+    facts = {
+        "name": tree.name,
+        "openspiel": tree.openspiel_name,
+        "histories": tree.num_histories,
+        "infosets": tree.num_infosets,
+        "sequences": tree.num_sequences,
+        "depth": tree.depth,
+        "max_actions": tree.max_actions,
+        "utility_range": tree.utility_range,
+        "uniform_exploitability": Policy.uniform(tree).exploitability(),
+    }
+    if json:
+        print_json(facts)
+    else:
+        print_table(("", tree.name), list(facts.items())[1:])

@@ -1,0 +1,234 @@
+"""The commands, called as a shell would call them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import rlccfr
+from rlccfr.cli import demo, main
+from rlccfr.cli.console import stderr
+from rlccfr.cli.solve import parse_component
+
+COMMANDS = ("games", "catalog", "solve", "train", "recommend", "table", "demo")
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """``run("solve", "kuhn")`` gives exit code, stdout and stderr; in a directory of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as exit:
+            main(arguments)
+        captured = capsys.readouterr()
+        return exit.value.code, captured.out, captured.err
+
+    return call
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(run, command):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert f"rlccfr {command}" in out
+
+
+def test_without_a_command_it_lists_them(run):
+    code, out, _ = run()
+    assert code == 0
+    assert all(command in out for command in COMMANDS)
+
+
+def test_version(run):
+    assert run("--version")[1] == f"rlccfr {rlccfr.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("nope",), 2, "nope"),
+        (("solve",), 2, "game"),
+        (("solve", "kuhn", "--walls", "3"), 2, "--walls"),
+        (("solve", "kuhn", "--iterations", "many"), 2, "--iterations"),
+        (("solve", "kunn"), 1, "did you mean 'kuhn'?"),
+        (("solve", "kuhn_poker(players=3)"), 1, "3 players"),
+        (("solve", "kuhn", "--iterations", "0"), 1, "positive"),
+        (("solve", "kuhn", "--seconds", "nan"), 1, "positive"),
+        (("solve", "kuhn", "--iterations", "5", "--nodes", "5"), 1, "--iterations and --nodes"),
+        (("solve", "kuhn", "--update-rule", "dcfr(gamma=-1)"), 1, "gamma must lie in"),
+        (("solve", "kuhn", "--update-rule", "dcfr(gama=1)"), 1, "did you mean 'gamma'?"),
+        (("solve", "kuhn", "--update-rule", "dcfr(3)"), 1, "a component looks like"),
+        (("solve", "kuhn", "--sampler", "extern"), 1, "did you mean 'external'?"),
+        (("solve", "kuhn", "--checkpoint", "/dev/null/x"), 1, "can't write"),
+        (("catalog", "cfr++"), 1, "cfr_plus"),
+        (("train", "kuhn", "--preset", "fast"), 1, "unknown preset"),
+        (("train", "kuhn", "--evaluations", "0"), 1, "evaluations must be at least 1"),
+        (("recommend", "kuhn"), 1, "rlccfr train kuhn"),
+        (("table", "kuhn", "--out", "table.doc"), 1, ".md"),
+        (("table", "kuhn", "--scale", "cubic"), 1, "log"),
+    ],
+)
+def test_an_error_is_one_line_that_says_what_to_do(run, arguments, code, message):
+    got, out, err = run(*arguments)
+    assert (got, out) == (code, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_games(run):
+    rows = json.loads(run("games", "--json")[1])
+    assert [row["name"] for row in rows] == ["kuhn", "leduc", "royal", "goofspiel"]
+    assert "liars_dice" in run("games", "--all")[1]
+    assert json.loads(run("games", "leduc", "--json")[1])["infosets"] == 936
+    assert "9,457" in run("games", "leduc")[1]
+
+
+def test_catalog(run):
+    rows = json.loads(run("catalog", "--json")[1])
+    assert [row["axis"] for row in rows].count("update_rule") == 8
+    assert all(row["source"] and row["summary"] for row in rows)
+    assert "external" in run("catalog")[1]
+    assert "gamma=2.0" in run("catalog", "dcfr")[1]
+    assert [row["axis"] for row in json.loads(run("catalog", "none", "--json")[1])] == ["sampler", "abstraction"]
+
+
+def test_components_with_hyperparameters():
+    assert parse_component("none") == {"id": "none"}
+    assert parse_component("dcfr(alpha=2, beta=0.5)") == {"id": "dcfr", "alpha": 2, "beta": 0.5}
+
+
+def test_solve_is_the_solver(run):
+    facts = json.loads(
+        run("solve", "leduc", "--update-rule", "dcfr(gamma=3)", "--sampler", "external", "--seed", "7", "--json")[1]
+    )
+    rule = rlccfr.catalog.make("dcfr", gamma=3.0)
+    result = rlccfr.Solver(rlccfr.load_game("leduc"), rule, "external", seed=7).run(iterations=1000)
+    assert facts["exploitability"] == result.exploitability
+    assert facts["nodes_touched"] == result.nodes_touched
+    assert not facts["interrupted"]
+
+
+def test_solve_prints_for_people(run):
+    out = run("solve", "kuhn", "--iterations", "10", "--update-rule", "cfr")[1]
+    assert "0.0" in out
+    assert "exploitability" in out
+
+
+def test_a_checkpoint_is_gone_on_with(run):
+    half = ("solve", "leduc", "--sampler", "outcome", "--iterations", "500", "--checkpoint", "run.npz", "--json")
+    run(*half)
+    second = json.loads(run(*half)[1])
+    whole = rlccfr.Solver(rlccfr.load_game("leduc"), "cfr_plus", "outcome").run(iterations=1000)
+    assert (second["iterations"], second["exploitability"]) == (1000, whole.exploitability)
+    code, _, err = run(*half, "--seed", "1")
+    assert code == 1
+    assert "another --checkpoint" in err
+
+
+def test_an_interrupted_solve_keeps_what_it_has(run, monkeypatch):
+    shares = []
+
+    @contextmanager
+    def impatient(description):
+        def report(share):
+            shares.append(share)
+            if share > 0.1:
+                raise KeyboardInterrupt
+
+        yield report
+
+    arguments = ("solve", "kuhn", "--iterations", "1000", "--checkpoint", "run.npz", "--json")
+    with monkeypatch.context() as patch:
+        patch.setattr("rlccfr.cli.solve.progress", impatient)
+        code, out, err = run(*arguments)
+    assert code == 130
+    assert "run.npz has it all" in err
+    reached = json.loads(out)
+    assert reached["interrupted"]
+    assert reached["iterations"] == round(1000 * shares[-1]) < 1000
+    assert json.loads(run(*arguments)[1])["iterations"] == reached["iterations"] + 1000
+
+
+def test_solve_writes_policy_and_curve(run, tmp_path):
+    import pandas as pd
+
+    run("solve", "kuhn", "--policy", "out/policy.csv", "--curve", "out/curve.csv")
+    policy, curve = (pd.read_csv(tmp_path / "out" / f"{name}.csv") for name in ("policy", "curve"))
+    np.testing.assert_allclose(policy.groupby(["player", "infoset"])["probability"].sum(), 1.0)
+    assert curve["iteration"].iloc[-1] == 1000
+
+
+SMALL = ("--iterations", "20", "--evaluations", "9", "--preset", "paper-kuhn")
+
+
+def test_train_then_recommend(run, tmp_path):
+    (trained,) = json.loads(run("train", "kuhn", *SMALL, "--json")[1])
+    assert (tmp_path / "runs" / "kuhn" / "training.csv").exists()
+    recommended = json.loads(run("recommend", "kuhn", "--json")[1])
+    assert recommended == trained
+    assert recommended["budget"] == {"unit": "iterations", "amount": 20}
+    out = run("recommend", "goofspiel", "--team", "runs/kuhn", "--iterations", "10")[1]
+    assert "rlccfr solve 'goofspiel'" in out
+    assert "--iterations 10" in out
+
+
+def test_training_again_goes_on_or_refuses(run, tmp_path):
+    run("train", "kuhn", *SMALL)
+    again = run("train", "kuhn", *SMALL)[1]
+    assert "9 algorithms measured" in again
+    code, _, err = run("train", "kuhn", *SMALL[:-1], "accuracy")
+    assert code == 1
+    assert "another preset" in err
+    assert "--fresh" in err
+    assert run("train", "kuhn", *SMALL[:-1], "accuracy", "--fresh")[0] == 0
+
+
+def test_interrupted_training_goes_on(tmp_path):
+    command = [sys.executable, "-m", "rlccfr", "train", "kuhn", "--iterations", "20", "--evaluations", "40"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    log = tmp_path / "runs" / "kuhn" / "training.csv"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not (log.exists() and len(log.read_text().splitlines()) > 5):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    err = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "the same command goes on from there" in err
+    assert "Traceback" not in err
+    kept = len(list((tmp_path / "runs" / "store").glob("*.json")))
+    assert 5 <= kept < 40
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "40 algorithms measured" in done.stdout
+    assert len(log.read_text().splitlines()) == 41  # the head and a row for each, none twice
+
+
+def test_table(run, tmp_path):
+    arguments = ("kuhn", "--iterations", "20", "--evaluations", "9", "--no-exhaustive")
+    rows = json.loads(run("table", *arguments, "--json", "--out", "table.csv")[1])
+    assert {"team", "random search", "CFR", "ES-MCCFR"} <= {row["method"] for row in rows}
+    assert (tmp_path / "table.csv").read_text().startswith("game,budget,preset")
+    assert "not converged" in run("table", *arguments)[1]
+
+
+def test_the_demo_tells_the_whole_story(run, monkeypatch):
+    monkeypatch.setattr(demo, "OTHERS", ("goofspiel",))
+    monkeypatch.setattr(demo, "ITERATIONS", 10)
+    monkeypatch.setattr(demo, "EVALUATIONS", 9)
+    code, out, _ = run("demo")
+    assert code == 0
+    for word in ("update rule", "sampler", "abstraction", "VBS", "SBS", "random search", "ES-MCCFR", "DCFR"):
+        assert word in out
+
+
+def test_bars_stay_out_of_pipes(run):
+    assert not stderr.is_terminal
+    assert run("solve", "kuhn")[2] == ""

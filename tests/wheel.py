@@ -1,0 +1,49 @@
+"""The wheel check: ``python tests/wheel.py`` builds, installs into an empty venv, and uses it from outside.
+
+What an editable install hides shows here: a module or data file that is not packaged, an import that only works
+in the checkout, a dependency that is not declared.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+IMPORT_ALL = """
+import importlib, pkgutil, sys, rlccfr
+assert rlccfr.__file__.startswith(sys.prefix), rlccfr.__file__
+names = [m.name for m in pkgutil.walk_packages(rlccfr.__path__, "rlccfr.") if not m.name.endswith("__main__")]
+for name in names:
+    importlib.import_module(name)
+for package in ("catalog", "envs", "agents", "cli", "kernels"):
+    assert any(name.startswith(f"rlccfr.{package}.") for name in names), package
+assert (importlib.resources.files(rlccfr) / "py.typed").is_file()
+print(f"{len(names)} modules imported from {rlccfr.__path__[0]}")
+"""
+
+
+def run(*command: str | Path, cwd: Path) -> None:
+    print("+", *(str(part) if len(str(part)) < 80 else "..." for part in command), flush=True)
+    subprocess.run([str(part) for part in command], cwd=cwd, check=True)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        outside = Path(name)
+        run(sys.executable, "-m", "build", "--outdir", outside, ROOT, cwd=outside)  # the wheel from the sdist
+        (wheel,) = outside.glob("*.whl")
+        venv.create(outside / "venv", with_pip=True)
+        python = outside / "venv" / "bin" / "python"
+        quiet = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt")
+        run(python, *quiet, wheel, cwd=outside)
+        run(python, "-c", "import importlib.resources\n" + IMPORT_ALL, cwd=outside)
+        run(outside / "venv" / "bin" / "rlccfr", "solve", "kuhn", "--iterations", "100", "--json", cwd=outside)
+
+
+if __name__ == "__main__":
+    main()
