@@ -13,6 +13,7 @@ from rlccfr.kernels.exact import (
     respond_and_average,
 )
 from rlccfr.kernels.fold import fold_general, fold_plain, next_policy
+from rlccfr.kernels.handles import HANDLE, policy_map_of, reweight_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE_DECAY,
@@ -22,9 +23,7 @@ from rlccfr.kernels.layout import (
     FLAGS,
     FLOOR,
     NEGATIVE_DISCOUNT,
-    POLICY_MAP,
     POSITIVE_DISCOUNT,
-    REWEIGHT,
     SCRATCH,
     TABLES,
     VIEW,
@@ -55,7 +54,7 @@ def update_pass(view, player, tables, scratch, now, ahead, flags, reweight, poli
 @kernel(
     types.void(
         VIEW, TABLES, SCRATCH, F8M, types.boolean, types.boolean, types.boolean, FLAGS,
-        types.FunctionType(REWEIGHT), types.FunctionType(POLICY_MAP), F8,
+        HANDLE, HANDLE, F8,
     ),
 )  # fmt: skip
 def exact_iterations(
@@ -68,6 +67,7 @@ def exact_iterations(
         simultaneous: both players move from the same policies; else player 1 sees player 0's update.
         pre: average both players before their own updates; else player 0 after its own (catalog: matching).
     """
+    reweight, policy_map = reweight_of(reweight), policy_map_of(policy_map)
     column = flags.average_column
     for player in range(2):
         reach_pass(view, player, tables.policy, scratch.reach)
@@ -96,9 +96,10 @@ def exact_iterations(
                 reach_pass(view, player, tables.policy, scratch.reach)
 
 
-@kernel(types.void(VIEW, TABLES, F8S, F8, FLAGS, types.FunctionType(POLICY_MAP), F8))
+@kernel(types.void(VIEW, TABLES, F8S, F8, FLAGS, HANDLE, F8))
 def refresh_policies(view, tables, ahead, floor, flags, policy_map, utility_range):
     """Bring regrets above the floor and every infoset's policy in line with its regrets: after a switch."""
+    policy_map = policy_map_of(policy_map)
     for infoset in range(len(view.parent)):
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
         for k in range(first, last):

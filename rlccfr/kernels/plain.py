@@ -10,6 +10,7 @@ from typing import Any
 from numba import njit
 
 from rlccfr.errors import ComponentError
+from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import INCLUSION, POLICY_MAP, REWEIGHT
 
 
@@ -29,22 +30,22 @@ def _no_inclusion(policy, count, parameters, probability):
 def _compiled(function: Callable[..., None], signature: Any) -> Any:
     on_disk = os.path.exists(function.__code__.co_filename)  # not what was typed at a prompt
     try:
-        return njit(signature, cache=on_disk, error_model="numpy")(function)
+        return handle_of(njit(signature, cache=on_disk, error_model="numpy")(function), signature)
     except Exception as error:  # Numba's errors have no common base and run over pages
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         raise ComponentError(f"Numba can't compile {function.__name__}{signature.args}: {reason}") from error
 
 
 def reweight_function(function: Callable[..., None] | None) -> Any:
-    """A rule's ``reweight`` as kernels call it; one that does nothing for None."""
+    """The handle of a rule's ``reweight``; of one that does nothing for None."""
     return _compiled(function or _no_reweight, REWEIGHT)
 
 
 def policy_map_function(function: Callable[..., None] | None) -> Any:
-    """A rule's ``policy_map`` as kernels call it."""
+    """The handle of a rule's ``policy_map``."""
     return _compiled(function or _no_map, POLICY_MAP)
 
 
 def inclusion_function(function: Callable[..., None] | None) -> Any:
-    """A sampler's ``inclusion`` as kernels call it."""
+    """The handle of a sampler's ``inclusion``."""
     return _compiled(function or _no_inclusion, INCLUSION)

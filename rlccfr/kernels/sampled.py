@@ -13,6 +13,7 @@ from numba import types
 
 from rlccfr.kernels.exact import respond_and_average
 from rlccfr.kernels.fold import fold_general, fold_plain
+from rlccfr.kernels.handles import HANDLE, inclusion_of, policy_map_of, reweight_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE,
@@ -22,13 +23,10 @@ from rlccfr.kernels.layout import (
     F8S,
     FLAGS,
     FLOOR,
-    INCLUSION,
     NEGATIVE,
     NEGATIVE_DISCOUNT,
-    POLICY_MAP,
     POSITIVE,
     POSITIVE_DISCOUNT,
-    REWEIGHT,
     SCRATCH,
     TABLES,
     VIEW,
@@ -95,8 +93,7 @@ def fold_visited(view, player, tables, walk_tables, scale, now, ahead, flags, re
 @kernel(
     types.UniTuple(types.int64, 2)(
         HISTORIES, VIEW, TABLES, WALK_TABLES, SCRATCH, FRAMES, STATE, F8M, F8M, types.int64, types.int64,
-        PLAN, types.FunctionType(INCLUSION), F8S, types.boolean, types.boolean,
-        FLAGS, types.FunctionType(REWEIGHT), types.FunctionType(POLICY_MAP), F8,
+        PLAN, HANDLE, F8S, types.boolean, types.boolean, FLAGS, HANDLE, HANDLE, F8,
     ),
 )  # fmt: skip
 def sampled_iterations(
@@ -107,6 +104,7 @@ def sampled_iterations(
 
     Returns the number of iterations and of histories touched. See ``exact_iterations`` for the rest.
     """
+    inclusion, reweight, policy_map = inclusion_of(inclusion), reweight_of(reweight), policy_map_of(policy_map)
     touched, weight = 0, 1.0 / walks
     for t in range(len(schedule) - 1):
         now, ahead = schedule[t], schedule[t + 1]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from support import game
+from support import game, walks
 
 import rlccfr
 from rlccfr.kernels.exact import gradient_pass, reach_pass, value_pass
 from rlccfr.kernels.layout import scratch_for
-from rlccfr.kernels.walk import walk
 
 BATCHES = 400
 WALKS = 5_000  # a batch
@@ -53,11 +52,7 @@ def estimates(solver: rlccfr.Solver, policy: np.ndarray, player: int) -> tuple[n
     for batch in range(BATCHES):
         tables.policy_sum[:] = 0
         tables.gain[:] = 0
-        for _ in range(WALKS):
-            walk(
-                tree.histories, player, 1 / WALKS, 1 / WALKS, engine._plan, engine._inclusion,
-                engine._parameters, tables, engine._frames, engine.rng,
-            )  # fmt: skip
+        walks(solver, player, WALKS, 1 / WALKS)
         regrets[batch], increments[batch] = tables.gain, tables.policy_sum
         tables.mass[:] = 0
         tables.num_visited[:] = tree.view.infoset_begin[:2]

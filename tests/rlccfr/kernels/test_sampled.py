@@ -7,12 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from support import game
+from support import game, walks
 
 import rlccfr
 from rlccfr.kernels import sampled
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
-from rlccfr.kernels.walk import walk
 
 UNJITTED = """
 import json, sys, warnings
@@ -69,10 +68,7 @@ def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray,
             mine, other = tree.sequences_of(player), tree.sequences_of(1 - player)
             policy_sum[other] *= row[AVERAGE_DECAY]
             tables.policy_sum[:] = 0
-            walk(
-                tree.histories, player, 1.0, 1.0, engine._plan, engine._inclusion, engine._parameters,
-                tables, engine._frames, engine.rng,
-            )  # fmt: skip
+            walks(solver, player, 1, 1.0)
             policy_sum += tables.policy_sum
             factor = np.where(regret[mine] > 0, row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
             regret[mine] = np.maximum(regret[mine] * factor + tables.gain[mine], row[FLOOR])
