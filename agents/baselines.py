@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.cells import why_unavailable
 from rlccfr.envs.measurement import Budget, Evaluator, Measurement, Request
 from rlccfr.envs.reward import Preset, Scale, mean_reward
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import RLCCFRError, whole_number
 
 Measurements = Mapping[Cell, Sequence[Measurement]]
 """Of each cell one measurement an engine seed."""
@@ -106,8 +107,8 @@ class SearchResult:
 
     @property
     def evaluations(self) -> int:
-        """Distinct cells measured."""
-        return len(self.measurements)
+        """Runs measured: each cell once for each engine seed."""
+        return sum(map(len, self.measurements.values()))
 
     @property
     def cpu_seconds(self) -> float:
@@ -127,20 +128,20 @@ def random_search(
     engine_seeds: Sequence[int] = (0,),
     seed: int = 0,
 ) -> SearchResult:
-    """Measure distinct cells drawn at random; recommend the best of them.
+    """Measure distinct cells drawn at random among those that can run here; recommend the best of them.
 
     Args:
-        evaluations: cells to draw; all of the catalog if it has fewer.
+        evaluations: cells to draw; all that there are if they are fewer.
         seed: of the draw.
 
     Raises:
         RLCCFRError: fewer than one evaluation.
     """
-    if evaluations < 1:
-        raise RLCCFRError(f"evaluations must be at least 1, not {evaluations!r}")
-    count = min(evaluations, len(catalog))
-    drawn = np.random.default_rng(seed).choice(len(catalog), count, replace=False)
-    cells = [catalog.cell(*catalog.unravel(int(index))) for index in drawn]
+    whole_number(evaluations, "evaluations", 1, RLCCFRError)
+    available = [cell for cell in catalog if why_unavailable(cell) is None]
+    count = min(evaluations, len(available))
+    drawn = np.random.default_rng(seed).choice(len(available), count, replace=False)
+    cells = [available[int(index)] for index in drawn]
     measured = {cell: measure(evaluator, cell, game, budget, engine_seeds) for cell in cells}
     return SearchResult(virtual_best(rewards_of(measured, preset, scale)), measured)
 

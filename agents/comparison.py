@@ -182,13 +182,13 @@ class Bench:
         return dict(zip(names, (regret(reward, here.values()), normalised_score(reward, here.values()), gap)))
 
     def _standard_error(self, best: Cell, single: Cell) -> float:
-        """Of the difference of two cells' R-bar, over the engine seeds; 0 for a single seed, which shows none."""
+        """Of the difference of two cells' R-bar, over the engine seeds; infinite for one seed, which shows none."""
         cells = self.measured[self.game]
         differences = [
             mean_reward(a, self.preset, self.scale) - mean_reward(b, self.preset, self.scale)
             for a, b in zip(cells[best], cells[single], strict=True)
         ]
-        return statistics.stdev(differences) / math.sqrt(len(differences)) if len(differences) > 1 else 0.0
+        return statistics.stdev(differences) / math.sqrt(len(differences)) if len(differences) > 1 else math.inf
 
     def _has(self, cell: Cell) -> bool:
         return all(id in ids for id, ids in zip(cell, self.catalog.axes, strict=True))

@@ -1,13 +1,14 @@
 """Which cell the team measures next, and which measured one it plays again.
 
-The team's greedy triple is where it would settle; what it does not know is whether another pick of *one* agent would
-be better, the others answering it. So after every component has been tried once, the agents take turns to deviate
-from the greedy triple, the later ones replying greedily: a search along three axes instead of over their product.
+The team's greedy triple is where it would settle, so that is measured first of all. What it does not know is whether
+another pick of *one* agent would be better. So after every component has been tried once, single agents deviate from
+the best cell so far: a search along three axes instead of over their product. Which agent and to what is drawn at
+random: few measurements make Q-values that tell good picks from bad ones, but not yet the untried from each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def greedy_triple(q: QFunction, among: np.ndarray, picks: tuple[int, ...] = ()) 
 
 def next_to_measure(
     q: QFunction,
-    measured: Collection[Triple],
+    measured: Mapping[Triple, float],
     available: np.ndarray,
     epsilon: float,
     generator: np.random.Generator,
@@ -45,10 +46,10 @@ def next_to_measure(
     """A cell that has not been measured, and the agent after which the others reply greedily.
 
     In this order: one that covers components never tried; with probability ``epsilon`` any; the greedy triple; a
-    deviation of one agent from it, to the choice it values most; any.
+    deviation of one agent from the best measured cell; any.
 
     Args:
-        measured: cells of this game measured so far.
+        measured: cells tried in this situation so far, with the mean of the agents' rewards.
         available: bool of the catalog's shape: cells that can be run.
         cover: try each component once before anything else.
 
@@ -67,10 +68,11 @@ def next_to_measure(
         best = greedy_triple(q, available)
         if new[best]:
             return best, 0
+        incumbent = max(measured, key=measured.__getitem__)
         for agent in generator.permutation(3):
-            deviations = _deviations(q, best, int(agent), available, new)
-            if deviations:
-                return deviations[0], int(agent)
+            near = _neighbours(incumbent, int(agent), new)
+            if near:
+                return near[int(generator.integers(len(near)))], 2
     return _random(new, generator), 2
 
 
@@ -103,16 +105,14 @@ def _covering(measured: Collection[Triple], new: np.ndarray, generator: np.rando
     return _random(score == score.max(), generator) if score.max() > 0 else None
 
 
-def _deviations(q: QFunction, best: Triple, agent: int, available: np.ndarray, new: np.ndarray) -> list[Triple]:
-    """New cells where one agent leaves the greedy triple and the later ones reply; most valued first."""
-    values = q(best[:agent])
+def _neighbours(base: Triple, agent: int, new: np.ndarray) -> list[Triple]:
+    """New cells where one agent leaves ``base`` and the others stay."""
     found = []
-    for choice in np.argsort(-values, kind="stable"):
-        prefix = (*best[:agent], int(choice))
-        if available[prefix].any():
-            triple = greedy_triple(q, available, prefix)
-            if new[triple]:
-                found.append(triple)
+    for choice in range(new.shape[agent]):
+        pick = list(base)
+        pick[agent] = choice
+        if new[tuple(pick)]:
+            found.append((pick[0], pick[1], pick[2]))
     return found
 
 

@@ -41,12 +41,14 @@ class RecommendationTable:
 
     def to_rows(self) -> list[dict[str, Any]]:
         """JSON-able dicts; None for NaN."""
-        rows: list[dict[str, Any]] = json.loads(self.frame.to_json(orient="records", double_precision=15))
-        return rows
+        return [
+            {str(name): None if _is_nan(value) else value for name, value in row.items()}
+            for row in self.frame.astype(object).to_dict("records")
+        ]
 
     def to_json(self) -> str:
         """The rows as a JSON list."""
-        return json.dumps(self.to_rows(), indent=1)
+        return json.dumps(self.to_rows(), indent=1, allow_nan=False)
 
     def to_csv(self) -> str:
         """With a header; numbers in full."""
@@ -76,6 +78,10 @@ class RecommendationTable:
         return path
 
 
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
 def checked_path(path: str | Path) -> Path:
     """A path to write a table to.
 
@@ -100,5 +106,5 @@ def _cell_text(name: str, value: Any) -> str:
     if name == "converged":
         return "yes" if value else "not converged"
     if isinstance(value, float):
-        return "-" if math.isnan(value) else f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+        return "-" if _is_nan(value) else f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
     return str(value)

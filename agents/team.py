@@ -19,7 +19,7 @@ from rlccfr.envs.measurement import Evaluator
 from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.options import BudgetLike, CatalogLike, Games, PresetLike
 from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import RLCCFRError, whole_number
 
 
 class SelectorTeam:
@@ -60,7 +60,7 @@ class SelectorTeam:
         self.available = self.env.action_masks().reshape(self.catalog.shape)
         if not self.available.any():
             raise RLCCFRError("nothing in this catalog can run here: install the extras that its components need")
-        self.seed = seed
+        self.seed = seed = whole_number(seed, "seed", 0, RLCCFRError)
         self.hyperparameters = hyperparameters or Hyperparameters()
         seeds = np.random.SeedSequence(seed).generate_state(4)
         self.selectors = tuple(
@@ -101,10 +101,15 @@ class SelectorTeam:
                 after each measured episode and when training ends or is interrupted.
 
         Raises:
-            RLCCFRError: fewer than one evaluation, or too few for one whole episode.
+            RLCCFRError: fewer than one evaluation, or too few for one whole episode; or ``log_dir`` holds a team while
+                this one has learned nothing yet: load that one to go on with it.
         """
+        from rlccfr.agents.team_file import refuse_to_replace
+
         plan = self._plan(evaluations, episodes)
         directory = Path(log_dir) if log_dir is not None else None
+        if directory is not None and not self.evaluations:
+            refuse_to_replace(directory)
         try:
             with single_threaded(), TrainingLog(directory, resumes=self.evaluations > 0) as log:
                 training = Training(self, plan, log)
@@ -115,7 +120,7 @@ class SelectorTeam:
                     if progress:
                         progress(training.share_done)
         finally:  # also when interrupted: what was measured and learned is kept
-            if directory:
+            if directory and self.evaluations:
                 self.save(directory)
 
     def recommend(self, game: str | None = None, budget: BudgetLike | None = None) -> Recommendation:
@@ -157,7 +162,8 @@ class SelectorTeam:
     def save(self, path: str | Path) -> Path:
         """Write the team to ``team.npz`` in a directory, whole or not at all; returns the file's path.
 
-        Everything is kept but the evaluator's measurements of other cells and the optimisers' momenta.
+        Networks, experience and random state are kept; the replay buffers, which fill up again from the experience,
+        and the optimisers' momenta are not, so a training that goes on differs a little from one never stopped.
         """
         from rlccfr.agents.team_file import save_team
 
@@ -173,7 +179,7 @@ class SelectorTeam:
             path: the directory, or the file in it.
             catalog: the one that it is to choose from, by default the saved one; :func:`expand_team` makes a team
                 for another.
-            evaluator: as on construction.
+            evaluator: as on construction; name the store again to meet its measurements.
 
         Raises:
             CheckpointError: there is none, it is damaged, or it was trained on another catalog; the message names
@@ -193,8 +199,7 @@ class SelectorTeam:
 
     def _plan(self, evaluations: int, episodes: int | None) -> Plan:
         segments, replays = self.env.segments, self.hyperparameters.replays
-        if evaluations < segments:
-            raise RLCCFRError(f"evaluations must be at least {segments}, one a segment, not {evaluations!r}")
+        evaluations = whole_number(evaluations, "evaluations", segments, RLCCFRError)  # at least one a segment
         cells = int(self.available.sum())
         beginnings = sum(cells ** (segment + 1) for segment in range(segments))
         cap = min(evaluations, beginnings * len(self.env.games) * len(self.env.engine_seeds))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -21,12 +19,10 @@ from rlccfr.checkpoint import write_atomically
 from rlccfr.envs.cells import REGISTRIES
 from rlccfr.envs.measurement import Evaluator
 from rlccfr.envs.reward import AXES, Preset, Weights
-from rlccfr.errors import CheckpointError, RLCCFRError
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError, first_line
 
 FORMAT = "rlccfr-team-1"
 FILE_NAME = "team.npz"
-DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error)
-"""What reading a damaged archive raises."""
 
 
 def save_team(team: SelectorTeam, directory: Path) -> Path:
@@ -63,6 +59,18 @@ def save_team(team: SelectorTeam, directory: Path) -> Path:
     return path
 
 
+def refuse_to_replace(directory: Path) -> None:
+    """A new team's training must not cost an old team.
+
+    Raises:
+        RLCCFRError: the directory holds one.
+    """
+    if (directory / FILE_NAME).exists():
+        raise RLCCFRError(
+            f"{directory} holds a trained team: go on with it by SelectorTeam.load, remove it, or name another one"
+        )
+
+
 def load_team(path: Path, catalog: Catalog | None, evaluator: str | Path | Evaluator | None) -> SelectorTeam:
     """See :meth:`SelectorTeam.load`."""
     file = path / FILE_NAME if path.is_dir() else path
@@ -77,9 +85,8 @@ def load_team(path: Path, catalog: Catalog | None, evaluator: str | Path | Evalu
         return _restored(header, arrays, _checked_catalog(header["catalog"], catalog, file), evaluator)
     except RLCCFRError:
         raise
-    except DAMAGE as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CheckpointError(f"{file} is not a whole team file ({reason}); train the team again") from None
+    except Exception as error:  # what damaged archives raise has no common base
+        raise CheckpointError(f"{file} is not a whole team file ({first_line(error)}); train the team again") from None
 
 
 def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:
@@ -99,7 +106,9 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
     for own, others in zip(catalog.axes, team.catalog.axes, strict=True):
         lacking = [id for id in others if id not in own]
         if lacking:
-            raise RLCCFRError(f"the catalog lacks {', '.join(lacking)}, which the team picks from; add what is missing")
+            raise ComponentError(
+                f"the catalog lacks {', '.join(lacking)}, which the team picks from; add what is missing"
+            )
         rows.append({own.index(id): row for row, id in enumerate(others)})
     env = team.env
     settings = env.settings | {"catalog": catalog, "evaluator": env.evaluator if evaluator is None else evaluator}

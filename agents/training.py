@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rlccfr.agents.experience import Outcome, Situation
-from rlccfr.agents.exploration import QFunction, Triple, next_to_measure, next_to_replay
+from rlccfr.agents.exploration import QFunction, Triple, greedy_triple, next_to_measure, next_to_replay
 from rlccfr.agents.training_log import TrainingLog
 from rlccfr.catalog import Cell
 from rlccfr.envs.reward import AXES
@@ -88,7 +88,7 @@ class Training:
         while team.evaluations < self.plan.cap and not (steps and steps[-1].outcome.done):
             triple, first = next_to_measure(
                 lambda picks: team.q_values(env, picks),
-                self._measured(situation),
+                self._rewards_at(situation),
                 team.available,
                 self._epsilon,
                 team.generator,
@@ -150,22 +150,45 @@ class Training:
         return steps
 
     def _learn(self, steps: list[_Step], progress_remaining: float) -> None:
-        for step, following in zip(steps, [*steps[1:], None], strict=True):
-            if following is None and not step.outcome.done:
+        for step in steps:
+            after = self._observations_after(step)
+            if after is None:
                 continue  # the measuring of its rest was interrupted
-            after = step if following is None else following
             for agent in range(step.first, 3):
                 self.team.selectors[agent].remember(
                     (step.situation, step.cell[: agent + 1]),
                     step.outcome.observations[agent],
                     self.team.catalog.index(step.cell)[agent],
                     step.outcome.rewards[agent],
-                    after.outcome.observations[agent],
+                    after[agent],
                     step.outcome.done,
                 )
         first = min((step.first for step in steps), default=3)
         for selector in self.team.selectors[first:]:
             selector.learn(progress_remaining)
+
+    def _observations_after(self, step: _Step) -> np.ndarray | None:
+        """What the agents see at the next decision if the team does its best there, as far as it is measured.
+
+        Not what they saw when the episode went on at random: B and C would learn the worth of answers to picks that
+        A never makes. None where nothing was measured there.
+        """
+        if step.outcome.done:
+            return step.outcome.observations  # not looked at
+        following = step.situation.after(step.cell)
+        outcomes = self.team.experience.at(following)
+        if not outcomes:
+            return None
+        known = np.zeros(self.team.catalog.shape, dtype=np.bool_)
+        known[tuple(np.transpose(self._measured(following)))] = True
+        best = greedy_triple(self._remembered_values(following), known)
+        return outcomes[self.team.catalog.cell(*best)].observations
+
+    def _rewards_at(self, situation: Situation) -> dict[Triple, float]:
+        return {
+            self.team.catalog.index(cell): outcome.mean_reward
+            for cell, outcome in self.team.experience.at(situation).items()
+        }
 
     def _measured(self, situation: Situation) -> list[Triple]:
         return [self.team.catalog.index(cell) for cell in self.team.experience.at(situation)]

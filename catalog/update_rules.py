@@ -28,8 +28,8 @@ def discount(exponent: float, offset: float = 1.0) -> Schedule:
     """d(t-1) = (t-1)^e / ((t-1)^e + offset), and 0 at t = 1, where nothing is there to be discounted."""
 
     def schedule(t: np.ndarray) -> np.ndarray:
-        power = np.where(t > 1, np.maximum(t - 1, 1.0) ** exponent, 0.0)
-        return power / (power + offset)
+        # As 1 / (1 + offset / (t-1)^e), whose power may round to 0 but never overflows for e >= 0.
+        return np.where(t > 1, 1.0 / (1.0 + offset * np.maximum(t - 1, 1.0) ** -exponent), 0.0)
 
     return schedule
 
@@ -104,7 +104,10 @@ def match_weighted_regrets(row, state, parameters, utility_range):  # type: igno
 
 
 def weigh_by_own_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """W = exp(L), L = r - mean r clipped at +-10; a negative regret becomes W beta."""
+    """W = exp(L), L = r - mean r clipped at +-10; a negative regret becomes W beta.
+
+    The average that follows uses the newest W, which for player 1 is that of the iteration before.
+    """
     mean = 0.0
     for a in range(len(instant_regret)):
         mean += instant_regret[a] / len(instant_regret)

@@ -126,12 +126,11 @@ def check_segments(budget: Budget, segments: int) -> None:
         raise BudgetError(f"{budget} can't be split into {segments} segments; raise the budget or take fewer segments")
 
 
-def share(budget: Budget, segments: int, index: int) -> float:
-    """What segment ``index`` gets of the budget; whole units where they can't be split, differing by at most 1."""
+def due(budget: Budget, segments: int, finished: int) -> float:
+    """What of the budget is spent after so many segments; whole units where they can't be split."""
     if budget.unit == "seconds":
-        return budget.amount / segments
-    whole = int(budget.amount)
-    return whole * (index + 1) // segments - whole * index // segments
+        return budget.amount * finished / segments
+    return int(budget.amount) * finished // segments
 
 
 def cell_id(request: Request) -> str:

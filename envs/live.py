@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -13,12 +14,12 @@ from typing import Any
 import pandas as pd
 
 from rlccfr.engine import CHUNK
-from rlccfr.envs.cells import cell_id, check, compiled, share
+from rlccfr.envs.cells import cell_id, check, compiled, due
 from rlccfr.envs.measurement import Measurement, Request, Status
 from rlccfr.envs.records import make_record, to_frame, to_measurement, with_frame
 from rlccfr.envs.store import MissingCellError, Store
 from rlccfr.envs.timing import LEAST_SECONDS, NO_TIME, REPEAT_BELOW, Part, ReferenceClock, Timed, time_again
-from rlccfr.errors import ComponentError
+from rlccfr.errors import BudgetError, ComponentError
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
 
@@ -50,6 +51,7 @@ class LiveEvaluator:
 
     Raises:
         StoreError: the store's path is a file, or can't be written.
+        BudgetError: ``reference_seconds`` is not positive and finite.
     """
 
     def __init__(
@@ -60,9 +62,12 @@ class LiveEvaluator:
         retry_failed: bool = False,
     ) -> None:
         self.store = store if isinstance(store, Store) or store is None else Store(store)
+        if not (math.isfinite(reference_seconds) and reference_seconds > 0):
+            raise BudgetError(f"reference_seconds must be positive and finite, not {reference_seconds!r}")
         self.reference_seconds = max(reference_seconds, LEAST_SECONDS)
         self.retry_failed = retry_failed
         self._records: dict[str, dict[str, Any]] = {}
+        self._unwritten: set[str] = set()
         self._clocks: dict[str, ReferenceClock] = {}
         self._live: OrderedDict[Request, _Run] = OrderedDict()
 
@@ -70,9 +75,9 @@ class LiveEvaluator:
         """The measured result at the end of the request's last segment.
 
         Under a budget of iterations or nodes the numbers, times apart, are a :class:`rlccfr.Solver`'s, bit for
-        bit; between segments only the components that change are switched. A run shorter than half a second is
-        timed on fresh tables, for at least 20 ms and without the stops that the curve needs; ``cpu_seconds`` is
-        then the mean. A budget of seconds is run once, exactly that long.
+        bit; between segments only the components that change are switched. The throughput of a run shorter than
+        half a second is timed on fresh tables, for at least 20 ms and without the stops that the curve needs, and
+        ``cpu_seconds`` is then the mean; under a budget of seconds it stays what the run itself took.
 
         Raises:
             RLCCFRError: a request that makes no sense, such as an unknown game or id.
@@ -82,9 +87,8 @@ class LiveEvaluator:
         record = self._recall(cell)
         if record is None:
             record = self._failed_before(request, cell) or self._attempt(request, cell)
-            self._records[cell] = record
-            if self.store is not None and record["status"] != "unavailable":
-                self.store.put(record)
+            record = self._keep_first(cell, record)
+        self._write(record)
         return to_measurement(record)
 
     def known(self, request: Request) -> bool:
@@ -109,11 +113,27 @@ class LiveEvaluator:
         return to_frame((stored | self._records).values())
 
     def _recall(self, cell: str) -> dict[str, Any] | None:
-        if cell not in self._records and self.store is not None:
-            record = self.store.get(cell)
-            if record is not None and (record["status"] == "ok" or not self.retry_failed):
-                self._records[cell] = record
+        if cell not in self._records and (record := self._stored(cell)) is not None:
+            self._records[cell] = record
         return self._records.get(cell)
+
+    def _keep_first(self, cell: str, record: dict[str, Any]) -> dict[str, Any]:
+        """Remember a record, or that of another process which measured the same cell meanwhile."""
+        earlier = self._stored(cell)
+        self._records[cell] = record if earlier is None else earlier
+        if earlier is None:
+            self._unwritten.add(cell)
+        return self._records[cell]
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        """Put a record into the store, unless it is there; if that fails, the next request for it tries again."""
+        if self.store is not None and record["cell_id"] in self._unwritten and record["status"] != "unavailable":
+            self.store.put(record)
+        self._unwritten.discard(record["cell_id"])
+
+    def _stored(self, cell: str) -> dict[str, Any] | None:
+        record = self.store.get(cell) if self.store is not None else None
+        return record if record is not None and (record["status"] == "ok" or not self.retry_failed) else None
 
     def _failed_before(self, request: Request, cell: str) -> dict[str, Any] | None:
         """The record of an episode that went wrong in an earlier segment: running that again would not help."""
@@ -145,16 +165,17 @@ class LiveEvaluator:
         if not math.isfinite(result.exploitability):
             raise ArithmeticError(f"the average policy's exploitability is {result.exploitability}")
         runs, timed = 1, Timed(result.iterations, result.cpu_seconds)
-        if request.budget.unit != "seconds" and timed.seconds < REPEAT_BELOW:
+        if timed.seconds < REPEAT_BELOW:
             runs, timed = time_again(run.solver.game, run.parts, request.seed)
-        run.reference = run.reference.plus(self._slice(request, len(request.cells) - 1))
+        seconds = result.cpu_seconds if request.budget.unit == "seconds" else timed.seconds / runs
+        run.reference = run.reference.plus(self._slice(request))
         self._keep(request, run)
         numbers = {
             "exploitability": result.exploitability,
             "nash_conv": result.nash_conv,
             "throughput": timed.throughput,
             "reference_throughput": run.reference.throughput,
-            "cpu_seconds": timed.seconds / runs,
+            "cpu_seconds": seconds,
             "nodes_touched": result.nodes_touched,
             "iterations": result.iterations,
             "timed_runs": runs,
@@ -168,21 +189,20 @@ class LiveEvaluator:
         if run is None:
             run = _Run(Solver(compiled(request.game), *request.cells[0], seed=request.seed))
         for index in range(run.segments, len(request.cells)):
-            budget: dict[str, Any] = {request.budget.unit: share(request.budget, request.segments, index)}
-            run.reference = run.reference.plus(self._slice(request, index))
+            run.reference = run.reference.plus(self._slice(request))
             _switch(run, request, index)
             before = run.result.iterations if run.result else 0
-            run.result = run.solver.run(**budget)
+            run.result = run.solver.run(**_budget(run, request, index))
             run.parts[-1] = run.parts[-1]._replace(iterations=run.parts[-1].iterations + run.result.iterations - before)
             run.segments += 1
         return run
 
-    def _slice(self, request: Request, index: int) -> Timed:
+    def _slice(self, request: Request) -> Timed:
         """Plain CFR for a moment, in calls as short as under the request's budget: each call costs something too."""
         tree = compiled(request.game)
         if request.game not in self._clocks:
             self._clocks[request.game] = ReferenceClock(tree)
-        chunk, budget = float(CHUNK), share(request.budget, request.segments, index)
+        chunk, budget = float(CHUNK), due(request.budget, request.segments, 1)
         if request.budget.unit == "iterations":
             chunk = budget
         elif request.budget.unit == "nodes":
@@ -200,6 +220,18 @@ class LiveEvaluator:
 
     def __repr__(self) -> str:
         return f"LiveEvaluator(store={self.store!r}, measured={len(self._records):,})"
+
+
+def _budget(run: _Run, request: Request, index: int) -> dict[str, Any]:
+    """What is left of the budget for segment ``index``: a little less where the ones before took a little more.
+
+    At least one iteration, however small the budget.
+    """
+    unit, total = request.budget.unit, due(request.budget, request.segments, index + 1)
+    if run.result is None:
+        return {unit: total}
+    spent = {"iterations": run.result.iterations, "seconds": run.result.cpu_seconds, "nodes": run.result.nodes_touched}
+    return {unit: max(total - spent[unit], 1e-9 if unit == "seconds" else 1)}
 
 
 def _switch(run: _Run, request: Request, index: int) -> None:

@@ -12,6 +12,7 @@ from rlccfr.envs.cells import check_segments, compiled
 from rlccfr.envs.live import shared_evaluator
 from rlccfr.envs.measurement import Budget, Evaluator
 from rlccfr.envs.reward import Preset, Scale, Weights, preset
+from rlccfr.envs.table import TableEvaluator
 from rlccfr.errors import BudgetError, RLCCFRError
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
@@ -118,8 +119,12 @@ def _seeds(value: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def _evaluator(value: str | Path | Evaluator | None) -> Evaluator:
+    if isinstance(value, (str, Path)) and Path(value).suffix == ".parquet":
+        return TableEvaluator(value)
     if value is None or isinstance(value, (str, Path)):
         return shared_evaluator(None if value is None else str(Path(value).resolve()))
     if not all(callable(getattr(value, name, None)) for name in ("measure", "known", "result")):
-        raise RLCCFRError(f"evaluator must be None, a store's path, or an evaluator, not {value!r}")
+        raise RLCCFRError(
+            f"evaluator must be None, a path (a store's directory or a .parquet table), or an evaluator, not {value!r}"
+        )
     return value

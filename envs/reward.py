@@ -14,6 +14,9 @@ Scale = Literal["log", "linear"]
 DECADES = 8
 """On the log scale the uniform policy costs 1 and an exploitability this many decades below it costs 0."""
 
+EXACT = 1e-15
+"""An exploitability at or below this is 0 but for rounding."""
+
 AXES = ("update_rule", "sampler", "abstraction")
 """What agents A, B and C pick, in the order of their turns."""
 
@@ -71,9 +74,13 @@ def error_cost(exploitability: float, uniform_exploitability: float, scale: Scal
     """The cost e in [0, 1] of an exploitability.
 
     ``log``: 1 for the uniform policy, 0 from eight decades below it on. ``linear``: the ratio to the uniform
-    policy's, which is the paper's form made comparable between games.
+    policy's, which is the paper's form made comparable between games. Where the uniform policy is an equilibrium,
+    an exploitability of 0 costs 0 and any other 1.
     """
-    ratio = max(exploitability, 1e-15) / uniform_exploitability
+    floored = max(exploitability, EXACT)
+    if uniform_exploitability <= EXACT:  # the uniform policy is an equilibrium already
+        return float(floored > EXACT)
+    ratio = floored / uniform_exploitability
     cost = 1 + math.log10(ratio) / DECADES if scale == "log" else ratio
     return min(max(cost, 0.0), 1.0)
 

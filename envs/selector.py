@@ -41,7 +41,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         scale: of e, ``"log"`` or ``"linear"``.
         catalog: ``"paper"``, a ``Catalog``, or ``{"update_rules": [...], "samplers": [...], "abstractions": [...]}``.
         engine_seeds: each episode draws one; few, so that what was measured is met again.
-        evaluator: None measures, once a process; a path measures into that store; or any evaluator.
+        evaluator: None measures, once a process; a directory measures into that store; a ``.parquet`` file is a table
+            of measurements; or any evaluator.
         render_mode: ``"ansi"``, or ``"rgb_array"`` for the convergence curve.
 
     Raises:
@@ -55,7 +56,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         games: Games = "kuhn",
         budget: BudgetLike | None = None,
         segments: int = 1,
-        preset: PresetLike = "paper-kuhn",
+        preset: PresetLike = "accuracy",
         scale: str = "log",
         catalog: CatalogLike = "paper",
         engine_seeds: int | Sequence[int] = (0,),
@@ -170,7 +171,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     def _cell(self, action: Any) -> Cell:
         """The triple behind an action."""
         indices = np.asarray(action)
-        if indices.shape != (3,) or not self.action_space.contains(indices.astype(np.int64)):
+        whole = np.issubdtype(indices.dtype, np.integer)
+        if not whole or indices.shape != (3,) or not self.action_space.contains(indices.astype(np.int64)):
             raise RLCCFRError(f"an action is three indices below {self.catalog.shape}, not {action!r}")
         rule, sampler, abstraction = (int(index) for index in indices)
         return self.catalog.cell(rule, sampler, abstraction)

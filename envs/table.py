@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,10 @@ import pandas as pd
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.cells import as_json, check, definitions, openspiel_name
-from rlccfr.envs.measurement import Measurement, Request
+from rlccfr.envs.measurement import Budget, Measurement, Request
 from rlccfr.envs.records import COLUMNS, NESTED, STATUSES, to_frame, to_measurement
 from rlccfr.envs.store import MissingCellError, Store, StoreError
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import RLCCFRError, first_line
 from rlccfr.solver import CURVE_COLUMNS
 
 REQUIRED = (
@@ -23,6 +24,14 @@ REQUIRED = (
     "exploitability", "uniform_exploitability", "throughput", "reference_throughput",
 )  # fmt: skip
 """The columns that a table must have; the others of :data:`rlccfr.envs.records.COLUMNS` have defaults."""
+
+LEAST = {
+    "exploitability": -1e-9,  # rounding may take a value or two below 0
+    "uniform_exploitability": -1e-9,
+    "throughput": math.ulp(0.0),
+    "reference_throughput": math.ulp(0.0),
+}
+"""The least that a measured number can be; none is NaN or infinite."""
 
 
 class TableEvaluator:
@@ -35,7 +44,8 @@ class TableEvaluator:
         source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.
 
     Raises:
-        RLCCFRError: there is nothing to read, or a required column is missing.
+        RLCCFRError: there is nothing to read, a required column is missing, or a row makes no sense; the message
+            names the row.
     """
 
     def __init__(self, source: pd.DataFrame | Store | str | Path) -> None:
@@ -45,7 +55,7 @@ class TableEvaluator:
             raise RLCCFRError(f"the table has no column {absent[0]!r}; it needs {', '.join(REQUIRED)}")
         if "measured_at" in frame:
             frame = frame.sort_values("measured_at", kind="stable")
-        records = [_record(row, number) for number, row in enumerate(frame.to_dict("records"))]
+        records = [_checked(row, number) for number, row in enumerate(frame.to_dict("records"))]
         self._by_id = {record["cell_id"]: record for record in records}
         self._by_key = {}
         for record in records:
@@ -123,13 +133,36 @@ def _read(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
     except FileNotFoundError:
         raise StoreError(f"there is no table at {path}; name a Parquet file or a store's directory") from None
     except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise StoreError(f"{path} is not a whole Parquet file ({reason}); write it again with compact()") from None
+        raise StoreError(
+            f"{path} is not a whole Parquet file ({first_line(error)}); write it again with compact()"
+        ) from None
+
+
+def _checked(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
+    """A whole record of a row.
+
+    Raises:
+        RLCCFRError: a value of another type, or a number that can't have been measured.
+    """
+    try:
+        record = _record(row, number)
+        Budget(record["budget_unit"], record["budget_amount"])
+        measured = to_measurement(record)
+        wrong = [name for name, least in LEAST.items() if not least <= getattr(measured, name) < math.inf]
+    except (ArithmeticError, AttributeError, LookupError, RLCCFRError, TypeError, ValueError) as error:
+        raise RLCCFRError(f"row {number} of the table is not a measurement: {first_line(error)}") from None
+    if wrong and measured.ok:
+        raise RLCCFRError(
+            f"row {number} of the table is not a measurement: its {wrong[0]} is {getattr(measured, wrong[0])!r}"
+        )
+    return record
 
 
 def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     """A whole record from a table's row, the nested fields parsed, what is absent at its default."""
     given = {name: _plain(value) for name, value in row.items()}
+    if not isinstance(given["game"], str):
+        raise RLCCFRError(f"its game is {given['game']!r}")
     cell = Cell(given["update_rule"], given["sampler"], given["abstraction"])
     record: dict[str, Any] = dict.fromkeys(COLUMNS) | {
         "cell_id": f"row-{number}", "status": "ok", "error": "", "traceback": "", "segments": 1, "seed": 0,
@@ -141,9 +174,7 @@ def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     record["components"] = record["components"] or [definitions(Cell(*ids)) for ids in record["cells"]]
     record["curve"] = {name: given.get(f"curve_{name}") or [] for name in CURVE_COLUMNS}
     if record["status"] not in STATUSES:
-        raise RLCCFRError(
-            f"row {number} of the table has the status {record['status']!r}; known: {', '.join(STATUSES)}"
-        )
+        raise RLCCFRError(f"its status is {record['status']!r}; known: {', '.join(STATUSES)}")
     return record
 
 

@@ -13,7 +13,9 @@ _HOME = {
     "ComponentError": "errors",
     "GameError": "errors",
     "GameTree": "game_tree",
+    "OverflowedError": "errors",
     "Policy": "policy",
+    "PolicyError": "errors",
     "RLCCFRError": "errors",
     "RunResult": "result",
     "Solver": "solver",
@@ -27,7 +29,9 @@ __all__ = [
     "ComponentError",
     "GameError",
     "GameTree",
+    "OverflowedError",
     "Policy",
+    "PolicyError",
     "RLCCFRError",
     "RunResult",
     "Solver",
@@ -37,7 +41,15 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from rlccfr.errors import BudgetError, CheckpointError, ComponentError, GameError, RLCCFRError
+    from rlccfr.errors import (
+        BudgetError,
+        CheckpointError,
+        ComponentError,
+        GameError,
+        OverflowedError,
+        PolicyError,
+        RLCCFRError,
+    )
     from rlccfr.game_tree import GameTree
     from rlccfr.games import load_game
     from rlccfr.policy import Policy, Values
@@ -47,6 +59,8 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     # Lazily, so that `rlccfr --help` does not wait for Numba and pandas.
+    if name in ("agents", "catalog", "envs"):
+        return importlib.import_module(f"rlccfr.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'rlccfr' has no attribute {name!r}")
     return getattr(importlib.import_module(f"rlccfr.{_HOME[name]}"), name)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
-import tempfile
-import zipfile
-import zlib
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlccfr.errors import CheckpointError, RLCCFRError
+from rlccfr.errors import CheckpointError, RLCCFRError, first_line
+from rlccfr.registry import abstractions, samplers, update_rules
 
 if TYPE_CHECKING:
     from rlccfr.solver import Solver
@@ -27,18 +27,17 @@ def write_atomically(path: Path, data: bytes, failure: type[RLCCFRError] = Check
     Raises:
         RLCCFRError: of the class ``failure``, if the file can't be written.
     """
-    temporary = None
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:  # not by tempfile, whose files only their owner may read
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         if isinstance(error, OSError):
             raise failure(f"can't write {path} ({error.strerror}); check space and permissions") from None
         raise
@@ -53,7 +52,7 @@ def save_solver(solver: Solver, path: Path) -> None:
     }
     for kind, component in components.items():
         if not component.id:
-            raise CheckpointError(f"the {kind} has no id, so it can't be loaded again; register it first")
+            raise CheckpointError(f"the {kind} is not a registered one, so it can't be loaded again; register it first")
     header = {
         "format": FORMAT,
         "game": {
@@ -64,13 +63,13 @@ def save_solver(solver: Solver, path: Path) -> None:
             "hash": solver.game.content_hash,
         },
         "components": {kind: component.spec for kind, component in components.items()},
+        "versions": _versions(solver),
         "options": {
             "seed": solver.seed,
             "averaging": solver.averaging,
             "simultaneous": solver.simultaneous,
             "walks": solver.walks,
         },
-        "nodes": solver._nodes,
         "cpu_seconds": solver._cpu_seconds,
         "curve": solver._curve,
     }
@@ -97,11 +96,22 @@ def load_solver(path: Path) -> Solver:
         if game.content_hash != expected:
             raise CheckpointError(f"{path} was made for another {spec['name']!r}: OpenSpiel's game has changed since")
         solver = Solver(game, **header["components"], **header["options"])
+        if header["versions"] != _versions(solver):
+            raise CheckpointError(f"{path} was made with another definition of its components; start anew")
         solver._engine.restore(state)
-        solver._nodes, solver._cpu_seconds = header["nodes"], header["cpu_seconds"]
+        solver._cpu_seconds = header["cpu_seconds"]
         solver._curve = [tuple(point) for point in header["curve"]]
     except (RLCCFRError, FileNotFoundError):
         raise
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise CheckpointError(f"{path} is not a whole solver file ({error}); save it again or start anew") from None
+    except Exception as error:  # what damaged archives raise has no common base: half a dozen modules read them
+        raise CheckpointError(f"{path} is not a whole solver file ({first_line(error)}); start anew") from None
     return solver
+
+
+def _versions(solver: Solver) -> list[int]:
+    """Of the components' definitions."""
+    return [
+        update_rules[solver.update_rule.id].version,
+        samplers[solver.sampler.id].version,
+        abstractions[solver.abstraction.id].version,
+    ]

@@ -15,6 +15,8 @@ DENSE_FILL = 0.25
 """A connected part of the payoff matrix is stored dense when at least this share of it is not zero: a dense
 entry moves 8 bytes, a sparse one 12 to 16 and an indirection, so a third to a quarter is where they meet."""
 
+MOST_CHILDREN = int(np.iinfo(HISTORY["num_children"]).max)
+
 
 class Traversal(NamedTuple):
     """What a walk over all histories in depth-first preorder collects.
@@ -45,13 +47,17 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
     """Number, reorder and aggregate a traversal of a game with perfect recall.
 
     Raises:
-        GameError: two histories of one infoset offer different numbers of actions.
+        GameError: two histories of one infoset offer different numbers of actions, or a history has too many.
     """
     order = np.argsort(walk.depth, kind="stable")  # preorder -> breadth first, children contiguous
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     parent = np.where(walk.parent[order] >= 0, rank[walk.parent[order]], -1)
     num_children = np.bincount(parent[1:], minlength=len(order))
+    if num_children.max(initial=0) > MOST_CHILDREN:
+        raise GameError(
+            f"{name!r} has a history with more than {MOST_CHILDREN:,} children, which the engine can't hold"
+        )
     first_child = np.where(num_children > 0, 1 + np.cumsum(num_children) - num_children, -1)
 
     infosets = _number_infosets(walk, order, num_children)
@@ -210,7 +216,7 @@ def _by_block(
     order = np.lexsort((sequences, block_of))
     leaf, block = sequences[order], block_of[order]
     begin = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=num_blocks))])
-    size = int(sequences.max()) + 1
+    size = int(sequences.max(initial=0)) + 1
     place = np.searchsorted(block * size + leaf, entry_block * size + entry) - begin[entry_block]
     return leaf, begin, place
 

@@ -18,6 +18,9 @@ from rlccfr.errors import ComponentError
 Schedule = Callable[[np.ndarray], Any]
 """From iterations t = 1, 2, ... (float array) to a value each, or one value for all."""
 
+WALKS = ("all", "one", "subset")
+"""How a walk goes on at a node."""
+
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -42,6 +45,10 @@ class Component:
         """What makes this component again: ``{"id": ..., **hyperparameters}``, JSON-able."""
         return {"id": self.id, **self.hyperparameters}
 
+    def same_as(self, other: Component) -> bool:
+        """Whether both were made alike; such as have no id are alike only if they are one object."""
+        return self is other or (bool(self.id) and type(self) is type(other) and self.spec == other.spec)
+
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateRule(Component):
@@ -63,6 +70,7 @@ class UpdateRule(Component):
             policy in place; None is regret matching.
         parameters: schedules handed to both functions as an array.
         arrays: names of per-sequence tables that the solver keeps for the rule, zero at first.
+        uses_mass: have ``mass`` computed; without, it is 0 in exact passes.
         average_weight: one of ``arrays``; weighs each action's increment of the policy sum.
         fallback: the policy where no regret is positive.
         exact_only: refuse samplers, because the rule is not sound with estimates.
@@ -135,6 +143,13 @@ class Sampler(Component):
     baseline_rate: float = 0.0
     inclusion: Callable[..., None] | None = None
     parameters: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        for field_, choices in (("chance", WALKS[:2]), ("opponent", WALKS[:2]), ("traverser", WALKS)):
+            if getattr(self, field_) not in choices:
+                raise ComponentError(f"{field_} must be one of {', '.join(choices)}, not {getattr(self, field_)!r}")
+        if (self.traverser == "subset") != (self.inclusion is not None):
+            raise ComponentError("an inclusion function goes with traverser='subset', and only with it")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,13 +9,13 @@ from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.errors import ComponentError
 from rlccfr.game_tree import GameTree
 
-kernels.announce_first_compilation()
+kernels.prepare_cache()
 
 from rlccfr.kernels.iterations import exact_iterations, refresh_policies  # noqa: E402
 from rlccfr.kernels.layout import AVERAGE, NEGATIVE, POSITIVE, RuleFlags, Tables, scratch_for  # noqa: E402
 from rlccfr.kernels.plain import inclusion_function, policy_map_function, reweight_function  # noqa: E402
 from rlccfr.kernels.sampled import sampled_iterations, settle_all  # noqa: E402
-from rlccfr.kernels.walk import ALL, ONE, SUBSET, Frames, WalkPlan, WalkTables  # noqa: E402
+from rlccfr.kernels.walk import ALL, ONE, SUBSET, UNVISITED, Frames, WalkPlan, WalkTables  # noqa: E402
 
 CHUNK = 4096
 """Most iterations handed to a kernel at once; bounds the schedule's memory."""
@@ -41,7 +41,7 @@ class Engine:
         self.simultaneous = simultaneous
         self.pre_averaging = pre_averaging
         self.walks = walks
-        self.iteration = 0
+        self.counts = np.zeros(2, np.int64)  # raised inside the kernels, so that it is right even after Ctrl-C
         self.scale = np.ones((2, 3))
         self.rng = np.random.SeedSequence(seed).generate_state(1, np.uint64)
         self.regret = np.zeros(game.num_sequences)
@@ -52,11 +52,22 @@ class Engine:
         self.rule_arrays: dict[str, np.ndarray] = {}  # of rules bound before; the bound one's are in _state
         self._scratch = scratch_for(game)
         self._frames = _frames(game)
-        self._gain, self._mass = np.zeros(game.num_sequences), np.zeros(game.num_infosets)
+        self._gain, self._mass = np.zeros(game.num_sequences), np.full(game.num_infosets, UNVISITED)
+        self._utility_range = game.utility_range or 1.0  # 0 if nothing is at stake; rules divide by it
         self._visited = np.zeros(game.num_infosets, np.uint32)
         self._num_visited = game.view.infoset_begin[:2].astype(np.int64)
         self._rule: UpdateRule | None = None
         self._tables: Tables
+
+    @property
+    def iteration(self) -> int:
+        """Iterations done."""
+        return int(self.counts[0])
+
+    @property
+    def nodes(self) -> int:
+        """Histories touched."""
+        return int(self.counts[1])
 
     def bind(self, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction) -> None:
         """Take up components, at the start or in mid-run.
@@ -76,7 +87,8 @@ class Engine:
             policy_map_function(rule.policy_map),
             inclusion_function(sampler.inclusion),
         )
-        new_rule = rule is not self._rule
+        ahead = rule.schedule(self.iteration + 1, 0)[0]
+        new_rule = self._rule is None or not rule.same_as(self._rule)
         if self._rule is not None:
             settle_all(self.game.view, self._tables, self.scale)
             self.rule_arrays |= self.arrays_of_rule()
@@ -90,8 +102,7 @@ class Engine:
         self._bind_walks(sampler, abstraction)
         if new_rule:
             refresh_policies(
-                self.game.view, self._tables, rule.schedule(self.iteration + 1, 0)[0], rule.floor,
-                self._flags, self._policy_map, self.game.utility_range,
+                self.game.view, self._tables, ahead, rule.floor, self._flags, self._policy_map, self._utility_range
             )  # fmt: skip
 
     def _bind_walks(self, sampler: Sampler, abstraction: Abstraction) -> None:
@@ -116,32 +127,30 @@ class Engine:
             num_visited=self._num_visited,
         )
 
-    def advance(self, iterations: int, max_nodes: int) -> tuple[int, int]:
+    def advance(self, iterations: int, max_nodes: int) -> int:
         """Run up to ``min(iterations, CHUNK)`` iterations, stopping once ``max_nodes`` histories were touched.
 
-        Returns the number of iterations run and of histories touched.
+        Returns the number of iterations run.
         """
         assert self._rule is not None
         view, rule = self.game.view, self._rule
-        best_response = self._abstraction.best_response
+        best_response, before = self._abstraction.best_response, self.iteration
         if self._sampler.exact:
             per_iteration = (4 if best_response else 2) * self.game.num_histories
             iterations = min(iterations, CHUNK, -(-max_nodes // per_iteration))
             exact_iterations(
                 view, self._tables, self._scratch, rule.schedule(self.iteration + 1, iterations),
                 best_response, self.simultaneous, self.pre_averaging,
-                self._flags, self._reweight, self._policy_map, self.game.utility_range,
+                self._flags, self._reweight, self._policy_map, self._utility_range, self.counts, per_iteration,
             )  # fmt: skip
-            done, nodes = iterations, iterations * per_iteration
         else:
-            done, nodes = sampled_iterations(
+            sampled_iterations(
                 self.game.histories, view, self._tables, self._walk_tables, self._scratch, self._frames, self.rng,
                 self.scale, rule.schedule(self.iteration + 1, min(iterations, CHUNK)), self.walks, max_nodes,
                 self._plan, self._inclusion, self._parameters, best_response, self.simultaneous,
-                self._flags, self._reweight, self._policy_map, self.game.utility_range,
+                self._flags, self._reweight, self._policy_map, self._utility_range, self.counts,
             )  # fmt: skip
-        self.iteration += done
-        return done, nodes
+        return self.iteration - before
 
     def true_regret(self) -> np.ndarray:
         """(m,) cumulative regrets, the newest with weight 1."""
@@ -157,6 +166,10 @@ class Engine:
             true[self.game.sequences_of(player)] /= self.scale[player, AVERAGE]
         return true
 
+    def is_finite(self) -> bool:
+        """Whether every table holds numbers still; infinities and NaN are for ever."""
+        return all(np.isfinite(table).all() for table in (self.regret, self.policy, self.policy_sum, self._state))
+
     def arrays_of_rule(self) -> dict[str, np.ndarray]:
         """The bound rule's own tables by name."""
         assert self._rule is not None
@@ -166,7 +179,7 @@ class Engine:
         """Everything that the next iteration depends on, but for the components."""
         rule_arrays = self.rule_arrays | self.arrays_of_rule()
         return {
-            "iteration": np.array(self.iteration),
+            "counts": self.counts,
             "scale": self.scale,
             "rng": self.rng,
             "regret": self.regret,
@@ -180,8 +193,7 @@ class Engine:
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Take up a saved state; the components must be bound already."""
         assert self._rule is not None
-        self.iteration = int(state["iteration"])
-        for name in ("scale", "rng", "regret", "policy", "policy_sum", "baseline", "uniform_count"):
+        for name in ("counts", "scale", "rng", "regret", "policy", "policy_sum", "baseline", "uniform_count"):
             getattr(self, name)[...] = state[name]
         for name, array in state.items():
             if name.startswith("rule_"):

@@ -1,5 +1,11 @@
 """What goes wrong, in one line that says what to do about it."""
 
+from __future__ import annotations
+
+import operator
+import sys
+from typing import Any
+
 
 class RLCCFRError(Exception):
     """Base of this library's errors; its message is one line for a person to read."""
@@ -13,9 +19,38 @@ class ComponentError(RLCCFRError, ValueError):
     """An unknown component, or a hyperparameter out of range."""
 
 
+class PolicyError(RLCCFRError, ValueError):
+    """Numbers that are no policy of the game."""
+
+
 class BudgetError(RLCCFRError, ValueError):
     """A budget that is missing, doubled, or not positive."""
 
 
+class OverflowedError(RLCCFRError, ArithmeticError):
+    """A run whose numbers have left the range of floating point."""
+
+
 class CheckpointError(RLCCFRError):
     """A saved file that is damaged, or was made for something else."""
+
+
+def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) -> int:
+    """``value`` as an int, NumPy's integers among them.
+
+    Raises:
+        RLCCFRError: of the class ``failure``: not whole, below ``least``, or beyond 64 bits.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if isinstance(value, bool) or not least <= number <= sys.maxsize:
+        wanted = {0: "a non-negative integer", 1: "a positive integer"}.get(least, f"an integer of at least {least}")
+        raise failure(f"{name} must be {wanted}, not {value!r}")
+    return number
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, or its class's name if it has none."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import os
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from rlccfr.compiler import Traversal, build
-from rlccfr.errors import GameError
+from rlccfr.errors import GameError, RLCCFRError, first_line
 from rlccfr.game_tree import CHANCE, TERMINAL, GameTree
 
 MAX_HISTORIES = 2_000_000
@@ -28,7 +30,16 @@ def compile_game(
     known_names: Iterable[str] = (),
 ) -> GameTree:
     """Compile an OpenSpiel game string; see :func:`rlccfr.load_game` for the errors."""
-    walk, forgetful = _traverse(_open(openspiel_name, known_names), openspiel_name, restore_recall, max_histories)
+    if not isinstance(openspiel_name, str):
+        raise GameError(f"a game is a name or an OpenSpiel string, not {openspiel_name!r}")
+    game = _open(openspiel_name, known_names)
+    try:
+        with _quiet():
+            walk, forgetful = _traverse(game, openspiel_name, restore_recall, max_histories)
+    except (RLCCFRError, MemoryError):
+        raise
+    except Exception as error:  # a SpielError, or what its C++ library or a game in Python raises
+        raise GameError(f"OpenSpiel can't play {openspiel_name!r}: {first_line(error)}") from None
     if forgetful:
         raise GameError(
             f"{openspiel_name!r} has imperfect recall: in {forgetful:,} of its {len(walk.infoset_keys):,} infosets a "
@@ -47,9 +58,10 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
         hint = f"did you mean {near[0]!r}?" if near else "`rlccfr games` lists the names"
         raise GameError(f"unknown game {openspiel_name!r}; {hint}")
     try:
-        game = pyspiel.load_game(openspiel_name)
-    except (pyspiel.SpielError, RuntimeError) as error:
-        raise GameError(f"OpenSpiel can't load {openspiel_name!r}: {_first_line(error)}") from None
+        with _quiet():
+            game = pyspiel.load_game(openspiel_name)
+    except Exception as error:  # games of OpenSpiel's in Python raise what they please
+        raise GameError(f"OpenSpiel can't load {openspiel_name!r}: {first_line(error)}") from None
     kind = game.get_type()
     if game.num_players() != 2:
         raise GameError(f"{openspiel_name!r} has {game.num_players()} players; only two-player games are solved")
@@ -64,6 +76,19 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
     if not game.get_type().provides_information_state_string:
         raise GameError(f"{openspiel_name!r} offers no information states, so its infosets are unknown")
     return game
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """OpenSpiel writes what it raises to stderr as well, from C++; once is enough."""
+    saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nowhere)
 
 
 def solvable_names() -> dict[str, str]:
@@ -154,10 +179,6 @@ class _SeenInfosets:
         elif self._last[infoset] != last:
             self.forgetful.add(infoset)
         return infoset
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
 def openspiel_game(tree: GameTree) -> Any:

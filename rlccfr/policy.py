@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from rlccfr.errors import PolicyError
 from rlccfr.game_tree import GameTree
 
 if TYPE_CHECKING:
@@ -29,17 +31,30 @@ class Values(NamedTuple):
         return self.nash_conv / 2
 
 
+def _row_sums(game: GameTree, table: np.ndarray) -> np.ndarray:
+    """(n,) sums over each infoset's sequences."""
+    return np.add.reduceat(table, game.view.first_sequence[:-1]) if game.num_infosets else np.zeros(0)
+
+
 class Policy:
     """Action probabilities of both players at every infoset of a compiled game.
 
     Args:
         game: the compiled game.
         probabilities: shape (game.num_sequences,), summing to 1 over each infoset's sequences.
+
+    Raises:
+        PolicyError: another shape, or rows that are no probabilities.
     """
 
-    def __init__(self, game: GameTree, probabilities: np.ndarray):
+    def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
         self.game = game
-        self.probabilities = probabilities
+        self.probabilities = np.ascontiguousarray(probabilities, dtype=np.float64)
+        if self.probabilities.shape != (game.num_sequences,):
+            shape = self.probabilities.shape
+            raise PolicyError(f"a policy of {game.name!r} has the shape ({game.num_sequences},), not {shape}")
+        if not ((self.probabilities >= 0).all() and np.allclose(_row_sums(game, self.probabilities), 1)):
+            raise PolicyError("probabilities must be at least 0 and sum to 1 over each infoset's sequences")
 
     @classmethod
     def uniform(cls, game: GameTree) -> Policy:
@@ -48,8 +63,7 @@ class Policy:
     @classmethod
     def from_sums(cls, game: GameTree, sums: np.ndarray) -> Policy:
         """The policy in proportion to ``sums``, shape (m,); uniform at infosets whose sums are 0."""
-        first = game.view.first_sequence
-        totals = np.repeat(np.add.reduceat(sums, first[:-1]), np.diff(first))
+        totals = np.repeat(_row_sums(game, sums), np.diff(game.view.first_sequence))
         return cls(game, np.divide(sums, totals, out=game.uniform_policy(), where=totals > 0))
 
     def values(self) -> Values:

@@ -6,10 +6,13 @@ import difflib
 import importlib
 import inspect
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
 from rlccfr.errors import ComponentError
@@ -48,18 +51,20 @@ class Entry(Generic[C]):
         Raises:
             ComponentError: an unknown name, a wrong type, a NaN, or a value out of bounds.
         """
-        values = self.hyperparameters
-        for name, value in hyperparameters.items():
-            if name not in values:
-                raise ComponentError(f"{self.id!r} has no hyperparameter {name!r}; {_choices(name, values)}")
-            values[name] = self._checked(name, value, values[name])
+        defaults = self.hyperparameters
+        for name in hyperparameters:
+            if name not in defaults:
+                raise ComponentError(f"{self.id!r} has no hyperparameter {name!r}; {_choices(name, defaults)}")
+        values = {name: self._checked(name, hyperparameters.get(name, old), old) for name, old in defaults.items()}
         component = self.factory(**values)
         return replace(component, id=self.id, hyperparameters=MappingProxyType(values))
 
     def _checked(self, name: str, value: Any, default: Any) -> Any:
         wanted = "a number" if isinstance(default, float) else f"of type {type(default).__name__}"
+        if isinstance(value, np.generic):
+            value = value.item()
         if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
+            value = float(value) if abs(value) <= sys.float_info.max else math.inf
         if type(value) is not type(default):
             raise ComponentError(f"{self.id!r}: {name} must be {wanted}, not {value!r}")
         if isinstance(value, (int, float)) and not isinstance(value, bool):

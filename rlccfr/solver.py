@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ import pandas as pd
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine import CHUNK, Engine
-from rlccfr.errors import BudgetError, ComponentError
+from rlccfr.errors import BudgetError, ComponentError, OverflowedError, whole_number
 from rlccfr.game_tree import GameTree
 from rlccfr.policy import Policy, Values
 from rlccfr.registry import abstractions, samplers, update_rules
@@ -59,21 +60,18 @@ class Solver:
             raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
         if averaging not in ("matching", "pre"):
             raise ComponentError(f"averaging must be 'matching' or 'pre', not {averaging!r}")
-        if not (isinstance(walks, int) and walks >= 1):
-            raise ComponentError(f"walks must be a positive integer, not {walks!r}")
-        if not (isinstance(seed, int) and seed >= 0):
-            raise ComponentError(f"seed must be a non-negative integer, not {seed!r}")
+        if not isinstance(simultaneous, bool):
+            raise ComponentError(f"simultaneous must be True or False, not {simultaneous!r}")
         self.game = game
-        self.seed = seed
+        self.seed = seed = whole_number(seed, "seed", 0, ComponentError)
         self.averaging = averaging
         self.simultaneous = simultaneous
-        self.walks = walks
+        self.walks = walks = whole_number(walks, "walks", 1, ComponentError)
         self.update_rule = update_rules.resolve(update_rule)
         self.sampler = samplers.resolve(sampler)
         self.abstraction = abstractions.resolve(abstraction)
         self._engine = Engine(game, seed, simultaneous=simultaneous, pre_averaging=averaging == "pre", walks=walks)
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
-        self._nodes = 0
         self._cpu_seconds = 0.0
         self._curve: list[tuple[int, int, float, float, float]] = []
         self._rate = 1.0  # iterations that fill a slice of time, by what has been seen
@@ -99,12 +97,13 @@ class Solver:
 
         Raises:
             BudgetError: no budget, several, or one that is not positive.
+            OverflowedError: the tables hold something that is not a number.
         """
         kind, amount = _budget(iterations, seconds, nodes)
         used: dict[str, Callable[[], float]] = {
             "iterations": lambda: self._engine.iteration,
             "seconds": lambda: self._cpu_seconds,
-            "nodes": lambda: self._nodes,
+            "nodes": lambda: self._engine.nodes,
         }
         start = used[kind]()
         while (spent := used[kind]() - start) < amount:
@@ -121,38 +120,45 @@ class Solver:
 
     def _advance(self, iterations: int, nodes: int, seconds: float, curve: bool) -> None:
         """One call of the engine, up to the next point of the curve; kept short enough to be interrupted."""
-        now, at_nodes = self._engine.iteration, self._nodes
+        now, at_nodes = self._engine.iteration, self._engine.nodes
         if curve:
             iterations = min(iterations, next_grid_point(now) - now)
             nodes = min(nodes, next_grid_point(at_nodes) - at_nodes)
         limit = max(1, min(iterations, CHUNK, int(self._rate * min(1.0, seconds / SLICE))))
-        begin = time.process_time()
-        done, touched = self._engine.advance(limit, nodes)
-        elapsed = time.process_time() - begin
-        self._cpu_seconds += elapsed
-        self._nodes += touched
+        begin = time.thread_time()
+        try:
+            done = self._engine.advance(limit, nodes)
+        finally:  # Ctrl-C comes through when the kernel has returned: what it did counts
+            elapsed = time.thread_time() - begin
+            self._cpu_seconds += elapsed
         self._rate = min(2.0 * self._rate, done * SLICE / max(elapsed, 1e-9)) if elapsed < SLICE else done / 2
         self._rate = max(self._rate, 1.0)
-        if curve and (done >= iterations or touched >= nodes):
+        if curve and (done >= iterations or self._engine.nodes - at_nodes >= nodes):
             self._measure()
 
     def _measure(self) -> Values:
         """Add the present point to the curve, unless it is there."""
+        if not self._engine.is_finite():
+            raise OverflowedError(f"{self!r} has overflowed: its tables are not finite; take milder hyperparameters")
         average = self.average_policy().values()
         if not self._curve or self._curve[-1][0] != self._engine.iteration:
             current = self.current_policy().exploitability()
-            point = (self._engine.iteration, self._nodes, self._cpu_seconds, average.exploitability, current)
+            point = (self._engine.iteration, self._engine.nodes, self._cpu_seconds, average.exploitability, current)
             self._curve.append(point)
         return average
 
     def result(self) -> RunResult:
-        """What has been reached so far; measures the average policy."""
+        """What has been reached so far; measures the average policy.
+
+        Raises:
+            OverflowedError: the tables hold something that is not a number.
+        """
         values = self._measure()
         return RunResult(
             exploitability=values.exploitability,
             nash_conv=values.nash_conv,
             iterations=self._engine.iteration,
-            nodes_touched=self._nodes,
+            nodes_touched=self._engine.nodes,
             cpu_seconds=self._cpu_seconds,
             curve=pd.DataFrame(self._curve, columns=list(CURVE_COLUMNS)),
         )
@@ -172,6 +178,9 @@ class Solver:
         rule = update_rules.resolve(update_rule) if update_rule is not None else self.update_rule
         new_sampler = samplers.resolve(sampler) if sampler is not None else self.sampler
         new_abstraction = abstractions.resolve(abstraction) if abstraction is not None else self.abstraction
+        old = (self.update_rule, self.sampler, self.abstraction)
+        if all(new.same_as(of) for new, of in zip((rule, new_sampler, new_abstraction), old, strict=True)):
+            return
         self._engine.bind(rule, new_sampler, new_abstraction)
         self.update_rule, self.sampler, self.abstraction = rule, new_sampler, new_abstraction
 
@@ -230,8 +239,12 @@ def _budget(iterations: int | None, seconds: float | None, nodes: int | None) ->
     if len(given) != 1:
         raise BudgetError("give exactly one budget: iterations=, seconds= or nodes=")
     ((kind, amount),) = given.items()
-    whole = kind == "seconds" or (isinstance(amount, int) and not isinstance(amount, bool))
-    if not (whole and isinstance(amount, (int, float)) and math.isfinite(amount) and amount > 0):
-        wanted = "a positive number" if kind == "seconds" else "a positive integer"
-        raise BudgetError(f"{kind} must be {wanted}, not {amount!r}")
-    return kind, amount
+    if kind != "seconds":
+        return kind, whole_number(amount, kind, 1, BudgetError)
+    try:
+        number = float(amount) if isinstance(amount, Real) and not isinstance(amount, bool) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not 0 < number < math.inf:
+        raise BudgetError(f"seconds must be a positive number, not {amount!r}")
+    return kind, number

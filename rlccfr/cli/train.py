@@ -100,7 +100,9 @@ def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, An
     from rlccfr.agents.team_file import FILE_NAME
 
     new = SelectorTeam(**settings, evaluator=store, seed=seed)
-    if fresh or not (out / FILE_NAME).exists():
+    if fresh:
+        (out / FILE_NAME).unlink(missing_ok=True)
+    if not (out / FILE_NAME).exists():
         return new
     old = SelectorTeam.load(out, evaluator=store)
     wanted, there = ({**team.env.settings, "seed": team.seed} for team in (new, old))

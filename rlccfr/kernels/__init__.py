@@ -5,14 +5,26 @@ Importing a submodule compiles it once on a fresh machine; later processes load 
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 
+HERE = Path(__file__).parent
 
-def announce_first_compilation() -> None:
-    """Say why the first use takes a while, on stderr, where no cache is found."""
+
+def prepare_cache() -> None:
+    """Drop what was compiled from older sources; say why the first use takes a while where nothing is left.
+
+    Numba compares a kernel with its own file only, not with those whose functions are merged into it.
+    """
     from numba import config
 
-    folder = Path(getattr(config, "CACHE_DIR", "") or Path(__file__).parent / "__pycache__")
+    folder = Path(getattr(config, "CACHE_DIR", "") or HERE / "__pycache__")
+    sources = (*HERE.glob("*.py"), HERE.parent / "game_tree.py")
+    newest = max(path.stat().st_mtime for path in sources)
+    for index in (index for path in sources for index in folder.rglob(f"{path.stem}.*.nbi")):
+        with contextlib.suppress(OSError):  # another process was faster, or the folder can't be written
+            if index.stat().st_mtime < newest:
+                index.unlink()
     if not any(folder.rglob("sampled.sampled_iterations-*.nbi")):
         print("rlccfr: compiling its kernels, once on this machine (about 20 seconds)", file=sys.stderr)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import FLOOR, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT, PREDICTION
 
+SMALL = 1e-300
+"""At and below this the reciprocal may overflow."""
+
 
 @inlined
 def fold_plain(regret, policy, first, last, gain, value, floor, load, store):
@@ -27,10 +30,13 @@ def fold_plain(regret, policy, first, last, gain, value, floor, load, store):
         new = max(new, 0.0)
         policy[k] = new
         total += new
-    if total > 0.0:
+    if total > SMALL:
         share = 1.0 / total
         for k in range(first, last):
             policy[k] *= share
+    elif total > 0.0:
+        for k in range(first, last):
+            policy[k] /= total
     else:
         for k in range(first, last):
             policy[k] = 1.0 / (last - first)

@@ -17,6 +17,7 @@ from rlccfr.kernels.handles import HANDLE, policy_map_of, reweight_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE_DECAY,
+    COUNTS,
     F8,
     F8M,
     F8S,
@@ -54,18 +55,21 @@ def update_pass(view, player, tables, scratch, now, ahead, flags, reweight, poli
 @kernel(
     types.void(
         VIEW, TABLES, SCRATCH, F8M, types.boolean, types.boolean, types.boolean, FLAGS,
-        HANDLE, HANDLE, F8,
+        HANDLE, HANDLE, F8, COUNTS, types.int64,
     ),
 )  # fmt: skip
 def exact_iterations(
-    view, tables, scratch, schedule, best_response, simultaneous, pre, flags, reweight, policy_map, utility_range
-):
+    view, tables, scratch, schedule, best_response, simultaneous, pre, flags, reweight, policy_map, utility_range,
+    counts, cost,
+):  # fmt: skip
     """Run ``len(schedule) - 1`` iterations; the schedule's last row is the one after them.
 
     Args:
         best_response: the opponent is a best response to the current policy, not the current policy.
         simultaneous: both players move from the same policies; else player 1 sees player 0's update.
         pre: average both players before their own updates; else player 0 after its own (catalog: matching).
+        counts: (iterations, histories touched), raised by what is done.
+        cost: histories that an iteration touches.
     """
     reweight, policy_map = reweight_of(reweight), policy_map_of(policy_map)
     column = flags.average_column
@@ -94,6 +98,8 @@ def exact_iterations(
         if simultaneous:
             for player in range(2):
                 reach_pass(view, player, tables.policy, scratch.reach)
+        counts[0] += 1
+        counts[1] += cost
 
 
 @kernel(types.void(VIEW, TABLES, F8S, F8, FLAGS, HANDLE, F8))

@@ -61,6 +61,7 @@ class RuleFlags(NamedTuple):
 F8 = types.float64
 F8S = types.float64[::1]
 F8M = types.float64[:, ::1]
+COUNTS = types.int64[::1]  # iterations and histories touched so far
 U4S = types.uint32[::1]  # unsigned, which spares a test for negative indices at every access
 
 # reweight(instant_regret, mass, state, parameters, utility_range) and

@@ -18,6 +18,7 @@ from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE,
     AVERAGE_DECAY,
+    COUNTS,
     F8,
     F8M,
     F8S,
@@ -32,7 +33,7 @@ from rlccfr.kernels.layout import (
     VIEW,
 )
 from rlccfr.kernels.rng import STATE
-from rlccfr.kernels.walk import FRAMES, HISTORIES, PLAN, WALK_TABLES, walk
+from rlccfr.kernels.walk import FRAMES, HISTORIES, PLAN, SUBSET, UNVISITED, WALK_TABLES, walk
 
 LARGEST_SCALE = 1e100
 
@@ -86,26 +87,35 @@ def fold_visited(view, player, tables, walk_tables, scale, now, ahead, flags, re
             )  # fmt: skip
         for k in range(first, last):
             gain[k] = 0.0
-        walk_tables.mass[infoset] = 0.0
+        walk_tables.mass[infoset] = UNVISITED
     walk_tables.num_visited[player] = begin
 
 
+@inlined
+def count_uniformly(view, reach, uniform_count):
+    """What walks would add to the uniform counts on average, where none visits the opponent's nodes for it."""
+    for infoset in range(len(view.parent)):
+        for k in range(view.first_sequence[infoset], view.first_sequence[infoset + 1]):
+            uniform_count[k] += view.chance_weight[infoset] * reach[k]
+
+
 @kernel(
-    types.UniTuple(types.int64, 2)(
+    types.void(
         HISTORIES, VIEW, TABLES, WALK_TABLES, SCRATCH, FRAMES, STATE, F8M, F8M, types.int64, types.int64,
-        PLAN, HANDLE, F8S, types.boolean, types.boolean, FLAGS, HANDLE, HANDLE, F8,
+        PLAN, HANDLE, F8S, types.boolean, types.boolean, FLAGS, HANDLE, HANDLE, F8, COUNTS,
     ),
 )  # fmt: skip
 def sampled_iterations(
     histories, view, tables, walk_tables, scratch, frames, rng, scale, schedule, walks, max_nodes,
     plan, inclusion, parameters, best_response, simultaneous, flags, reweight, policy_map, utility_range,
+    counts,
 ):  # fmt: skip
-    """Run up to ``len(schedule) - 1`` iterations, fewer once ``max_nodes`` histories were touched.
+    """Run up to ``len(schedule) - 1`` iterations, fewer once ``max_nodes`` more histories were touched.
 
-    Returns the number of iterations and of histories touched. See ``exact_iterations`` for the rest.
+    See ``exact_iterations`` for the arguments.
     """
     inclusion, reweight, policy_map = inclusion_of(inclusion), reweight_of(reweight), policy_map_of(policy_map)
-    touched, weight = 0, 1.0 / walks
+    weight, before = 1.0 / walks, counts[1]
     for t in range(len(schedule) - 1):
         now, ahead = schedule[t], schedule[t + 1]
         if best_response:
@@ -113,14 +123,16 @@ def sampled_iterations(
                 discount(view, player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
             increments = (scale[0, AVERAGE], scale[1, AVERAGE])
             respond_and_average(view, tables, scratch, (1.0, 1.0), increments, flags.average_column)
-            touched += 2 * len(histories)
+            counts[1] += 2 * len(histories)
+            if plan.traverser == SUBSET:
+                count_uniformly(view, scratch.reach, walk_tables.uniform_count)
         for player in range(2):
             average_weight = 0.0
             if not best_response:
                 discount(view, 1 - player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
                 average_weight = scale[1 - player, AVERAGE] * weight
             for _ in range(walks):
-                touched += walk(
+                counts[1] += walk(
                     histories, player, weight, average_weight, plan, inclusion, parameters,
                     walk_tables, frames, rng,
                 )  # fmt: skip
@@ -135,9 +147,9 @@ def sampled_iterations(
                     view, player, tables, walk_tables, scale, now, ahead,
                     flags, reweight, policy_map, utility_range,
                 )  # fmt: skip
-        if touched >= max_nodes:
-            return t + 1, touched
-    return len(schedule) - 1, touched
+        counts[0] += 1
+        if counts[1] - before >= max_nodes:
+            return
 
 
 @kernel(types.void(VIEW, TABLES, F8M))

@@ -28,6 +28,9 @@ ALL = 0
 ONE = 1
 SUBSET = 2
 
+UNVISITED = -1.0
+"""The mass of an infoset that this iteration's walks have not met; that of one they have may round to 0."""
+
 
 class WalkPlan(NamedTuple):
     """A sampler as the walk kernel sees it."""
@@ -49,7 +52,7 @@ class WalkTables(NamedTuple):
     gain: np.ndarray  # instantaneous regrets of this iteration
     baseline: np.ndarray  # expected utility of player 0 after the sequence
     uniform_count: np.ndarray  # average increments at uniform weight, for inclusion functions
-    mass: np.ndarray  # (n,): sum of weights over this iteration's visits; 0: not visited
+    mass: np.ndarray  # (n,): sum of weights over this iteration's visits, or UNVISITED
     visited: np.ndarray  # (n,): infosets visited as traverser; player 1's from the first of its own on
     num_visited: np.ndarray  # (2,)
 
@@ -178,7 +181,8 @@ def close_frame(histories, here, own, traverser, plan, tables, frames, depth, rn
             total += probability(tables, own, first + k) * value
     if own:
         weight = frames.weight[depth]
-        if tables.mass[here["infoset"]] == 0.0:
+        if tables.mass[here["infoset"]] == UNVISITED:
+            tables.mass[here["infoset"]] = 0.0
             tables.visited[tables.num_visited[traverser]] = here["infoset"]
             tables.num_visited[traverser] += 1
         tables.mass[here["infoset"]] += weight

@@ -89,8 +89,22 @@ def test_random_search_on_a_small_catalog_measures_all(evaluator, small):
     found = random_search(evaluator, small, "kuhn", BUDGET, ACCURACY, evaluations=100)
     assert found.evaluations == len(small)
     assert found.cell == ("dcfr", "external", "none")
-    with pytest.raises(RLCCFRError, match="at least 1"):
+    with pytest.raises(RLCCFRError, match="evaluations must be a positive integer"):
         random_search(evaluator, small, "kuhn", BUDGET, ACCURACY, evaluations=0)
+
+
+def test_random_search_draws_from_what_can_run(evaluator, small, monkeypatch):
+    monkeypatch.setattr(
+        "rlccfr.agents.baselines.why_unavailable", lambda cell: "no" if cell.sampler == "external" else None
+    )
+    found = random_search(evaluator, small, "kuhn", BUDGET, ACCURACY, evaluations=100)
+    assert found.evaluations == 12
+    assert all(cell.sampler != "external" for cell in found.measurements)
+
+
+def test_an_evaluation_is_a_run(evaluator, small):
+    found = random_search(evaluator, small, "kuhn", BUDGET, ACCURACY, evaluations=4, engine_seeds=(0, 1, 2))
+    assert found.evaluations == 12 == len(evaluator.records)
 
 
 def test_the_papers_algorithms_are_in_its_catalog():

@@ -38,43 +38,44 @@ def test_greedy_keeps_to_what_is_allowed():
 def test_every_component_is_tried_first():
     generator = np.random.default_rng(0)
     for _ in range(20):
-        measured = []
+        measured = {}
         for _ in range(4):  # the longest axis: fewer can't cover it
             triple, _ = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
-            measured.append(triple)
+            measured[triple] = 0.0
         assert [len({triple[axis] for triple in measured}) for axis in range(3)] == list(SHAPE)
 
 
 def covered():
-    return [(0, 0, 0), (1, 1, 0), (2, 0, 0), (3, 2, 0), (0, 1, 1)]
+    return {(0, 0, 0): 0.1, (1, 1, 0): 0.2, (2, 0, 0): 0.9, (3, 2, 0): 0.3, (0, 1, 1): 0.4}
 
 
-def test_then_the_greedy_triple_then_deviations_of_one_agent():
+def test_then_the_greedy_triple_then_deviations_of_one_agent_from_the_best():
     generator = np.random.default_rng(0)
     measured = covered()
     triple, first = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
     assert (triple, first) == ((1, 2, 1), 0)
-    measured.append(triple)
+    measured[triple] = 0.5  # the agents were wrong: the best is still (2, 0, 0)
+    around = {(0, 0, 0), (1, 0, 0), (3, 0, 0), (2, 1, 0), (2, 2, 0), (2, 0, 1)} - set(measured)
     seen = set()
-    # Around (1, 2, 1): three rules with the best reply, two samplers, one abstraction.
-    star = {(0, 2, 1), (2, 2, 1), (3, 2, 1), (1, 0, 1), (1, 1, 1), (1, 2, 0)}
-    for _ in range(len(star)):
+    for _ in range(len(around)):
         triple, first = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
-        assert triple[:first] == (1, 2, 1)[:first]
-        assert triple[first] != (1, 2, 1)[first]
-        measured.append(triple)
+        assert first == 2
+        measured[triple] = 0.0
         seen.add(triple)
-    assert seen == star
+    assert seen == around
+    beyond, _ = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)  # nothing near is left
+    assert beyond not in measured
 
 
 def test_nothing_is_measured_twice_and_nothing_that_can_not_run():
     available = EVERYWHERE.copy()
     available[2] = False
     generator = np.random.default_rng(1)
-    measured = []
-    for _ in range(int(available.sum())):
-        measured.append(next_to_measure(q, measured, available, 0.3, generator)[0])
-    assert len(set(measured)) == len(measured)
+    measured = {}
+    for count in range(int(available.sum())):
+        assert len(measured) == count
+        triple, _ = next_to_measure(q, measured, available, 0.3, generator)
+        measured[triple] = generator.random()
     assert all(available[triple] for triple in measured)
     with pytest.raises(RLCCFRError, match="nothing left"):
         next_to_measure(q, measured, available, 0.3, generator)

@@ -316,10 +316,50 @@ def test_the_csv_needs_no_tensorboard(evaluator, small, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["team.npz", "training.csv"]
 
 
-def test_a_new_training_does_not_add_to_an_old_ones_rows(make_evaluator, small, tmp_path):
-    for _ in range(2):
+def test_a_new_training_does_not_cost_an_old_team(make_evaluator, small, tmp_path):
+    quick(make_evaluator(), small).train(3, log_dir=tmp_path)
+    kept = (tmp_path / "team.npz").read_bytes()
+    with pytest.raises(RLCCFRError, match="holds a trained team"):
         quick(make_evaluator(), small).train(3, log_dir=tmp_path)
+    assert (tmp_path / "team.npz").read_bytes() == kept
     assert len((tmp_path / "training.csv").read_text().splitlines()) == 4
+
+
+def test_interrupted_before_anything_was_measured_nothing_is_saved(make_evaluator, small, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        quick(make_evaluator(interrupt_at=1), small).train(3, log_dir=tmp_path)
+    assert not (tmp_path / "team.npz").exists()
+
+
+def test_a_numpy_seed_is_a_seed(evaluator, small, tmp_path):
+    quick(evaluator, small, seed=np.int64(3)).train(2, log_dir=tmp_path)
+    assert SelectorTeam.load(tmp_path).seed == 3
+
+
+@pytest.mark.parametrize("evaluations", [float("nan"), 2.5, "24", True])
+def test_evaluations_are_whole(evaluator, small, evaluations):
+    with pytest.raises(RLCCFRError, match="evaluations must be"):
+        quick(evaluator, small).train(evaluations)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_switch_that_pays_is_learned(make_evaluator, seed):
+    """Exact passes with any rule, then cfr; from every other beginning it is not worth 1e-7.
+
+    A second pick is worth what follows the best first one, not what follows the one that happened to be replayed.
+    """
+    catalog = Catalog(("cfr", "dcfr", "lcfr"), ("external", "none"), ("none",))
+
+    class Paying(type(make_evaluator())):
+        def measure(self, request):
+            first, *rest = request.cells
+            x = 1e-2 if not rest else 1e-4 if first.sampler != "none" else 1e-7 if rest[0].update_rule == "cfr" else 0.4
+            self.exploitability = lambda game, cell: x
+            return super().measure(request)
+
+    team = SelectorTeam("kuhn", catalog=catalog, evaluator=Paying(), segments=2, seed=seed)
+    team.train(42)
+    assert team.recommend().exploitability == 1e-7
 
 
 @pytest.mark.parametrize(

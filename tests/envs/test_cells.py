@@ -6,7 +6,7 @@ import pytest
 from support import SMALL_DICE
 
 from rlccfr.envs import Budget, Cell, Request, cells
-from rlccfr.envs.cells import cell_id, check, compiled, is_deterministic, share, why_unavailable
+from rlccfr.envs.cells import cell_id, check, compiled, due, is_deterministic, why_unavailable
 from rlccfr.errors import RLCCFRError
 from rlccfr.registry import update_rules
 
@@ -69,10 +69,10 @@ def test_a_name_and_its_openspiel_string_are_one_game():
 
 def test_shares_are_whole_and_add_up():
     budget = Budget("iterations", 1000)
-    shares = [share(budget, 3, index) for index in range(3)]
+    shares = [due(budget, 3, index + 1) - due(budget, 3, index) for index in range(3)]
     assert shares == [333, 333, 334]
     assert all(isinstance(part, int) for part in shares)
-    assert share(Budget("seconds", 1.0), 4, 2) == 0.25
+    assert due(Budget("seconds", 1.0), 4, 2) == 0.5
 
 
 @pytest.mark.parametrize(

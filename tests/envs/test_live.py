@@ -1,16 +1,30 @@
 from __future__ import annotations
 
+import itertools
 import logging
+import statistics
 from dataclasses import replace
 
 import pytest
 
 from rlccfr import Solver
-from rlccfr.envs import Budget, Cell, Evaluator, LiveEvaluator, MissingCellError, Request, Store, cells, live
+from rlccfr.envs import (
+    Budget,
+    Cell,
+    Evaluator,
+    LiveEvaluator,
+    MissingCellError,
+    Request,
+    Store,
+    StoreError,
+    cells,
+    live,
+)
 from rlccfr.errors import RLCCFRError
 
 EXACT = Cell("dcfr", "none", "none")
 SAMPLED = Cell("cfr_plus", "external", "none")
+PLAIN = Cell("cfr", "none", "none")
 BUDGET = Budget("iterations", 60)
 
 
@@ -86,8 +100,16 @@ def test_a_budget_of_seconds_is_run_once_and_just_so_long():
     evaluator = LiveEvaluator()
     measured = evaluator.measure(request(SAMPLED, budget=Budget("seconds", 0.03)))
     assert 0.03 <= measured.cpu_seconds < 0.06
-    assert measured.throughput == measured.iterations / measured.cpu_seconds
-    assert evaluator.result(measured.cell_id)["timed_runs"] == 1
+
+
+def test_speed_means_the_same_under_every_unit_of_budget():
+    """Plain CFR is as fast as itself, also in a short run, which stops for its curve again and again."""
+    evaluator, budgets = LiveEvaluator(reference_seconds=0.1), (Budget("seconds", 0.02), Budget("iterations", 20_000))
+    ratios = []
+    for game, budget in itertools.product(("kuhn", "leduc"), budgets):
+        measured = evaluator.measure(Request(game, (PLAIN,), budget))
+        ratios.append(measured.throughput / measured.reference_throughput)
+    assert 0.6 < statistics.median(ratios) < 1.6
 
 
 def test_segments_equal_switching_by_hand(solvers):
@@ -238,3 +260,45 @@ def test_wrong_requests_are_one_line(tmp_path):
         assert "\n" not in str(error.value)
     with pytest.raises(MissingCellError, match="no measurement has the id 'xyz'"):
         evaluator.result("xyz")
+
+
+def test_segments_together_spend_the_budget_and_no_more():
+    budget, passes = Budget("nodes", 1000), 2 * cells.compiled("kuhn").num_histories
+    touched = [
+        LiveEvaluator().measure(Request("kuhn", (PLAIN,) * segments, budget, segments)).nodes_touched
+        for segments in (1, 4)
+    ]
+    assert all(1000 <= nodes < 1000 + passes for nodes in touched)
+
+
+def test_what_could_not_be_written_is_written_later(tmp_path, monkeypatch):
+    evaluator = LiveEvaluator(tmp_path)
+
+    def full(*arguments):
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluator.store, "put", full)
+        with pytest.raises(StoreError):
+            evaluator.measure(request(PLAIN))
+    assert not len(evaluator.store)
+    measured = evaluator.measure(request(PLAIN))
+    assert evaluator.store.get(measured.cell_id)["throughput"] == measured.throughput
+
+
+def test_of_two_processes_the_first_to_write_counts(tmp_path, monkeypatch):
+    slow, fast = LiveEvaluator(tmp_path), LiveEvaluator(tmp_path)
+    attempt = slow._attempt
+
+    def overtaken(*arguments):
+        fast.measure(request(PLAIN))
+        return attempt(*arguments)
+
+    monkeypatch.setattr(slow, "_attempt", overtaken)
+    assert slow.measure(request(PLAIN)) == fast.measure(request(PLAIN))
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
+def test_a_reference_takes_some_time(seconds):
+    with pytest.raises(RLCCFRError, match="reference_seconds must be positive"):
+        LiveEvaluator(reference_seconds=seconds)

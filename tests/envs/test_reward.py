@@ -59,3 +59,9 @@ def test_senseless_weights_are_refused(weights):
 def test_an_unknown_preset_names_those_that_there_are():
     with pytest.raises(RLCCFRError, match="paper-leduc"):
         preset("paper-chess")
+
+
+@pytest.mark.parametrize("scale", ["log", "linear"])
+def test_where_the_uniform_policy_is_an_equilibrium(scale):
+    assert error_cost(0.0, 0.0, scale) == 0.0
+    assert error_cost(1e-3, 0.0, scale) == 1.0

@@ -120,11 +120,32 @@ def test_a_table_by_hand_needs_no_more_than_the_numbers():
 def test_what_is_no_table(tmp_path):
     with pytest.raises(RLCCFRError, match="no column 'throughput'"):
         TableEvaluator(table_by_hand().drop(columns="throughput"))
-    with pytest.raises(RLCCFRError, match="status 'fine'"):
+    with pytest.raises(RLCCFRError, match="status is 'fine'"):
         TableEvaluator(table_by_hand(status="fine"))
     with pytest.raises(StoreError, match="no table at"):
         TableEvaluator(tmp_path / "absent.parquet")
     (tmp_path / "text.parquet").write_text("not parquet")
     with pytest.raises(StoreError, match="not a whole Parquet file") as error:
         TableEvaluator(tmp_path / "text.parquet")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("exploitability", float("nan")),
+        ("exploitability", -0.5),
+        ("exploitability", "small"),
+        ("throughput", 0.0),
+        ("reference_throughput", float("inf")),
+        ("uniform_exploitability", float("nan")),
+        ("budget_amount", float("nan")),
+        ("budget_unit", "hours"),
+        ("cells", "[not json"),
+        ("game", None),
+    ],
+)
+def test_a_row_that_was_never_measured_is_named(column, value):
+    with pytest.raises(RLCCFRError, match="row 0 of the table is not a measurement") as error:
+        TableEvaluator(table_by_hand(**{column: value}))
     assert "\n" not in str(error.value)

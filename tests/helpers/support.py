@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from numba import njit
 
 import rlccfr
 from rlccfr.game_tree import GameTree
 from rlccfr.kernels.handles import inclusion_of
-from rlccfr.kernels.jit import kernel
 from rlccfr.kernels.walk import walk
 
 SMALL_DICE = "liars_dice(numdice=1,dice_sides=3)"
@@ -34,7 +34,7 @@ def walks(solver: rlccfr.Solver, traverser: int, count: int, weight: float) -> N
     )  # fmt: skip
 
 
-@kernel
+@njit(error_model="numpy", _nrt=False)  # not cached: the cache would not notice a change of walk
 def _walks(count, histories, traverser, weight, plan, inclusion, parameters, tables, frames, rng):
     function = inclusion_of(inclusion)
     for _ in range(count):

@@ -46,7 +46,7 @@ def test_exact_passes_are_the_references(rule, name, abstraction):
     start = np.maximum(start, floor)
     ours._engine.regret[:] = start
     ours._engine.policy[:] = rlccfr.Policy.from_sums(tree, np.maximum(start, 0)).probabilities
-    ours._engine.iteration = theirs.t = 3
+    ours._engine.counts[0] = theirs.t = 3
     for key, row in rows(tree, start).items():
         theirs.regret[key] = list(row)
         theirs.policy[key] = reference.match(list(row))

@@ -17,7 +17,7 @@ def test_switching_flushes_the_whole_table(before, after, sampler):
     regret, policy_sum = switched._engine.true_regret(), switched._engine.true_policy_sum()
     switched.switch(update_rule=after)
     flushed = rlccfr.Solver(tree, after, sampler, seed=1)
-    flushed._engine.iteration = 100
+    flushed._engine.counts[0] = 100
     flushed._engine.rng[:] = switched._engine.rng
     flushed._engine.regret[:] = np.maximum(regret, flushed.update_rule.floor)
     flushed._engine.policy_sum[:] = policy_sum

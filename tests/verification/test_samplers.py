@@ -1,15 +1,18 @@
-"""Every sampler's estimates have the exact pass as their mean: regrets and average increments."""
+"""Every sampler's estimates have the exact pass as their mean: regrets, average increments and reach."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from scipy import stats
-from support import game, walks
+from support import game, random_policy, walks
 
 import rlccfr
-from rlccfr.kernels.exact import gradient_pass, reach_pass, value_pass
+from rlccfr.kernels.exact import gradient_pass, mass_pass, reach_pass, value_pass
 from rlccfr.kernels.layout import scratch_for
+from rlccfr.kernels.walk import UNVISITED
 
 BATCHES = 400
 WALKS = 5_000  # a batch
@@ -31,33 +34,43 @@ def interior_policy(tree, seed: int) -> np.ndarray:
     return rlccfr.Policy.from_sums(tree, weights).probabilities
 
 
-def exact(tree, policy: np.ndarray, player: int) -> tuple[np.ndarray, np.ndarray]:
-    """Instantaneous regrets of ``player``, and the other's average increments."""
+class Estimates(NamedTuple):
+    """Of one player's walks; (m,), (m,) and (n,), or as many rows of these as there are batches."""
+
+    regrets: np.ndarray  # of the traverser
+    increments: np.ndarray  # of the other's policy sum
+    mass: np.ndarray  # reach of the traverser's infosets by the other and chance
+
+
+def exact(tree, policy: np.ndarray, player: int, response: np.ndarray) -> Estimates:
+    """What the estimates are of, by exact passes; ``response`` is what the other plays."""
     scratch = scratch_for(tree)
-    for p in (0, 1):
-        reach_pass(tree.view, p, policy, scratch.reach)
+    reach_pass(tree.view, 1 - player, policy, scratch.reach)
+    increments = np.repeat(tree.view.chance_weight, np.diff(tree.view.first_sequence)) * scratch.reach[:-2]
+    reach_pass(tree.view, 1 - player, response, scratch.reach)
     gradient_pass(tree.view, player, scratch.reach, scratch.gradient, scratch.leaf)
-    counts = np.diff(tree.view.first_sequence)
-    increments = np.repeat(tree.view.chance_weight, counts) * scratch.reach[:-2]
+    mass_pass(tree.view, player, scratch.reach, scratch.mass)
     value_pass(tree.view, player, policy, scratch.gradient)
-    return scratch.gradient[:-2], increments
+    return Estimates(scratch.gradient[:-2], increments, scratch.mass)
 
 
-def estimates(solver: rlccfr.Solver, policy: np.ndarray, player: int) -> tuple[np.ndarray, np.ndarray]:
-    """Means of BATCHES batches of WALKS walks, shape (BATCHES, m) each."""
+def estimates(solver: rlccfr.Solver, policy: np.ndarray, player: int, count: int = WALKS) -> Estimates:
+    """Means of BATCHES batches of ``count`` walks."""
     engine, tree = solver._engine, solver.game
     tables, other = engine._walk_tables, tree.sequences_of(1 - player)
     tables.policy[:] = policy
-    regrets, increments = np.empty((2, BATCHES, tree.num_sequences))
+    found = Estimates(*(np.empty((BATCHES, size)) for size in (*[tree.num_sequences] * 2, tree.num_infosets)))
     for batch in range(BATCHES):
         tables.policy_sum[:] = 0
         tables.gain[:] = 0
-        walks(solver, player, WALKS, 1 / WALKS)
-        regrets[batch], increments[batch] = tables.gain, tables.policy_sum
-        tables.mass[:] = 0
+        walks(solver, player, count, 1 / count)
+        found.regrets[batch], found.increments[batch] = tables.gain, tables.policy_sum
+        found.mass[batch] = np.where(tables.mass == UNVISITED, 0.0, tables.mass)
+        tables.mass[:] = UNVISITED
         tables.num_visited[:] = tree.view.infoset_begin[:2]
-    assert not increments[:, [s for s in range(tree.num_sequences) if not other.start <= s < other.stop]].any()
-    return regrets, increments
+    own = [s for s in range(tree.num_sequences) if not other.start <= s < other.stop]
+    assert not found.increments[:, own].any()
+    return found
 
 
 def worst(batches: np.ndarray, expected: np.ndarray) -> tuple[float, int]:
@@ -71,37 +84,60 @@ def worst(batches: np.ndarray, expected: np.ndarray) -> tuple[float, int]:
     return float(min(1.0, 2 * stats.t.sf(np.abs(z).max(), BATCHES - 1) * len(z))), len(z)
 
 
+def compared(sampler: str, tree, policy, player: int, count: int = WALKS, response=None) -> list[dict]:
+    """A row for each kind of estimate, with the smallest p of all that were tested."""
+    abstraction = "none" if response is None else "cfr_br"
+    solver = rlccfr.Solver(tree, "cfr", {"id": sampler, **SAMPLERS[sampler]}, abstraction, seed=player)
+    solver._engine.uniform_count[:] = np.random.default_rng(7).random(tree.num_sequences)
+    if response is not None:
+        solver._engine._walk_tables.response[:] = response
+    found = estimates(solver, policy, player, count)
+    expected = exact(tree, policy, player, policy if response is None else response)
+    mine, other = tree.sequences_of(player), tree.sequences_of(1 - player)
+    parts = {
+        "regrets": (found.regrets[:, mine], expected.regrets[mine]),
+        "average increments": (found.increments[:, other], expected.increments[other]),
+        "mass": (found.mass[:, tree.infosets_of(player)], expected.mass[tree.infosets_of(player)]),
+    }
+    if response is not None:  # averages are then added up by exact passes
+        del parts["average increments"]
+    rows = []
+    for what, (batches, mean) in parts.items():
+        p, tested = worst(batches, mean)
+        rows.append({"sampler": sampler, "game": tree.name, "traverser": player, "estimate of": what,
+                     "tested": tested, "smallest p (Holm)": p})  # fmt: skip
+    return rows
+
+
 @pytest.mark.verify
 @pytest.mark.parametrize("name", ["kuhn", "goofspiel", "leduc"])
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_estimates_are_unbiased(sampler, name, figures):
     tree = game(name)
-    policy, rows = interior_policy(tree, 11), []
-    for player in (0, 1):
-        solver = rlccfr.Solver(tree, "cfr", {"id": sampler, **SAMPLERS[sampler]}, seed=player)
-        rng = np.random.default_rng(7)
-        solver._engine.uniform_count[:] = rng.random(tree.num_sequences)
-        mine, other = tree.sequences_of(player), tree.sequences_of(1 - player)
-        regret, increment = exact(tree, policy, player)
-        regrets, increments = estimates(solver, policy, player)
-        for what, batches, expected in (
-            ("regrets", regrets[:, mine], regret[mine]),
-            ("average increments", increments[:, other], increment[other]),
-        ):
-            p, count = worst(batches, expected)
-            rows.append(
-                {"sampler": sampler, "game": name, "traverser": player, "estimate of": what,
-                 "tested": count, "smallest p (Holm)": p}
-            )  # fmt: skip
+    rows = [row for player in (0, 1) for row in compared(sampler, tree, interior_policy(tree, 11), player)]
     figures(f"Unbiased: {sampler} on {name}", rows, f"{BATCHES * WALKS:,} walks each; level {LEVEL:g}.")
     assert min(row["smallest p (Holm)"] for row in rows) > LEVEL
 
 
-def test_a_biased_estimate_is_found():
-    """The test above can fail: regrets of another policy are told apart."""
+@pytest.mark.parametrize("opponent", ["policy", "pure response"])
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_estimates_on_kuhn_are_unbiased(sampler, opponent):
+    """The same in short, with zeros in the policy, and against a fixed response as in CFR-BR."""
     tree = game("kuhn")
-    solver = rlccfr.Solver(tree, "cfr", "external")
-    regrets, _ = estimates(solver, interior_policy(tree, 11), 0)
+    policy = random_policy(tree, 2).probabilities
+    response = None
+    if opponent != "policy":
+        firsts = tree.view.first_sequence[:-1]
+        response = np.zeros(tree.num_sequences)
+        response[firsts + np.arange(tree.num_infosets) % 2] = 1.0
+    rows = [row for player in (0, 1) for row in compared(sampler, tree, policy, player, 500, response)]
+    assert min(row["smallest p (Holm)"] for row in rows) > LEVEL / 12  # twelve such tests
+
+
+def test_a_biased_estimate_is_found():
+    """The tests above can fail: regrets of another policy are told apart."""
+    tree = game("kuhn")
+    policy, other = interior_policy(tree, 11), interior_policy(tree, 12)
+    found = estimates(rlccfr.Solver(tree, "cfr", "external"), policy, 0)
     mine = tree.sequences_of(0)
-    wrong, _ = exact(tree, interior_policy(tree, 12), 0)
-    assert worst(regrets[:, mine], wrong[mine])[0] < LEVEL
+    assert worst(found.regrets[:, mine], exact(tree, other, 0, other).regrets[mine])[0] < LEVEL

@@ -12,6 +12,7 @@ from support import game, walks
 import rlccfr
 from rlccfr.kernels import sampled
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
+from rlccfr.kernels.walk import UNVISITED
 
 UNJITTED = """
 import json, sys, warnings
@@ -73,13 +74,13 @@ def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray,
             factor = np.where(regret[mine] > 0, row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
             regret[mine] = np.maximum(regret[mine] * factor + tables.gain[mine], row[FLOOR])
             # Only visited infosets get a new policy; elsewhere it would be the same but for rounding.
-            for infoset in np.flatnonzero(tables.mass):
+            for infoset in np.flatnonzero(tables.mass != UNVISITED):
                 here = slice(first[infoset], first[infoset + 1])
                 positive = np.maximum(regret[here], 0)
                 total = positive.sum()
                 tables.policy[here] = positive / total if total > 0 else 1 / len(positive)
             tables.gain[:] = 0
-            tables.mass[:] = 0
+            tables.mass[:] = UNVISITED
             tables.num_visited[:] = tree.view.infoset_begin[:2]
     return regret, policy_sum
 

@@ -1,0 +1,178 @@
+"""What must not go wrong: interrupts, overflow, odd games, wrong arguments."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support import game
+
+import rlccfr
+from rlccfr import compiler
+from rlccfr.components import Sampler, UpdateRule, always
+
+
+@pytest.mark.parametrize("sampler", ["none", "external"])
+def test_after_an_interrupt_tables_and_counts_agree(sampler):
+    """The signal comes while a kernel runs, and Python heeds it as the kernel returns."""
+    solver = rlccfr.Solver(game("leduc"), "lcfr", sampler, seed=2)
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    earlier = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.4)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            solver.run(seconds=60, curve=False)
+    finally:
+        signal.signal(signal.SIGALRM, earlier)
+    reached = solver.result()
+    undisturbed = rlccfr.Solver(game("leduc"), "lcfr", sampler, seed=2).run(iterations=reached.iterations, curve=False)
+    assert reached.exploitability == undisturbed.exploitability
+    assert reached.nodes_touched == undisturbed.nodes_touched
+    assert reached.cpu_seconds > 0.1
+
+
+def nearly_pure(row, state, parameters, utility_range):
+    for a in range(len(row)):
+        row[a] = 1.0 if a == 0 else 1e-200
+
+
+def test_reach_that_rounds_to_nothing_is_still_a_visit():
+    rule = UpdateRule(policy_map=nearly_pure)
+    solver = rlccfr.Solver(game("leduc"), rule, "chance", walks=2000)
+    solver.run(iterations=3)
+    assert np.isfinite(solver._engine.regret).all()
+
+
+@pytest.mark.parametrize("sampler", ["none", "external"])
+def test_regrets_that_fade_to_nothing_leave_a_policy(sampler):
+    """alpha = 0 halves regrets at every iteration, down to the least numbers that there are."""
+    solver = rlccfr.Solver(game("leduc"), rlccfr.catalog.make("dcfr", alpha=0.0), sampler)
+    solver.run(iterations=6000, curve=False)
+    assert np.isfinite(solver._engine.policy).all()
+    assert np.isfinite(solver._engine.true_regret()).all()
+
+
+def test_an_overflow_is_an_error_not_a_figure():
+    solver = rlccfr.Solver(game("kuhn"), UpdateRule(positive_discount=always(1e3), negative_discount=always(1e3)))
+    with pytest.raises(rlccfr.OverflowedError, match="overflowed") as error:
+        solver.run(iterations=500)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("hyperparameters", [{"alpha": 400.0}, {"beta": -5.0, "gamma": 300.0}])
+def test_extreme_exponents_are_limits(hyperparameters):
+    solver = rlccfr.Solver(game("kuhn"), {"id": "dcfr", **hyperparameters})
+    solver.run(iterations=5000, curve=False)
+    assert np.isfinite(solver._engine.regret).all()
+
+
+def test_average_strategy_sampling_samples_against_best_responses_too():
+    sampler = rlccfr.catalog.make("average_strategy", epsilon=1e-6, beta=1.0, tau=1.0)
+    touched = {
+        name: rlccfr.Solver(game("leduc"), "cfr", part, "cfr_br", seed=1).run(iterations=300).nodes_touched
+        for name, part in (("all", "external"), ("some", sampler))
+    }
+    assert touched["some"] < touched["all"]
+
+
+def test_switching_to_the_same_changes_nothing():
+    plain, switched = (rlccfr.Solver(game("leduc"), "cfr_plus", "external", seed=3) for _ in range(2))
+    plain.run(iterations=200, curve=False)
+    for _ in range(2):
+        switched.run(iterations=100, curve=False)
+        switched.switch(update_rule="cfr_plus", sampler={"id": "external"})
+    assert switched.exploitability() == plain.exploitability()
+
+
+@pytest.mark.parametrize("name", ["goofspiel(num_cards=1,imp_info=True)", "matrix_mp", "blotto"])
+@pytest.mark.parametrize("rule", ["cfr", "ecfr"])
+def test_odd_games_are_solved(name, rule):
+    for sampler in ("none", "external"):
+        result = rlccfr.Solver(game(name), rule, sampler).run(iterations=50)
+        assert np.isfinite(result.curve["exploitability_current"]).all()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [3, None, "liars_dice(numdice=0)", "nfg_game", "kuhn_poker(bogus=2)"],
+)
+def test_what_openspiel_can_not_play_is_one_line(name, capfd):
+    with pytest.raises(rlccfr.GameError) as error:
+        rlccfr.load_game(name)
+    assert "\n" not in str(error.value)
+    assert capfd.readouterr().err == ""
+
+
+def test_more_children_than_fit_are_refused(monkeypatch):
+    monkeypatch.setattr(compiler, "MOST_CHILDREN", 2)
+    with pytest.raises(rlccfr.GameError, match="more than 2 children"):
+        rlccfr.load_game("kuhn")
+
+
+def test_the_packages_are_there_without_an_import_of_their_own():
+    code = "import rlccfr; print(rlccfr.catalog.make('dcfr').id, rlccfr.envs.Budget, rlccfr.agents.SelectorTeam)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.startswith("dcfr")
+
+
+@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+def test_a_flipped_byte_is_noticed_or_harmless(tmp_path, mask):
+    path = tmp_path / "solver.npz"
+    solver = rlccfr.Solver(game("kuhn"), "ecfr", "variance_reduced")
+    solver.run(iterations=5)
+    solver.save(path)
+    data, expected = path.read_bytes(), solver._engine.state()
+    for at in range(0, len(data), 11):
+        path.write_bytes(data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :])
+        try:
+            state = rlccfr.Solver.load(path)._engine.state()
+        except rlccfr.CheckpointError:
+            continue
+        assert all(np.array_equal(state[name], array) for name, array in expected.items())
+
+
+def test_saved_files_have_the_usual_permissions(tmp_path):
+    rlccfr.Solver(game("kuhn")).save(tmp_path / "solver.npz")
+    (tmp_path / "other").touch()
+    assert os.stat(tmp_path / "solver.npz").st_mode == os.stat(tmp_path / "other").st_mode
+
+
+def test_numbers_of_numpy_are_numbers():
+    solver = rlccfr.Solver(game("kuhn"), {"id": "dcfr", "gamma": np.float64(3)}, seed=np.int64(2), walks=np.int32(1))
+    assert solver.run(iterations=np.int64(5)).iterations == 5
+    assert solver.run(seconds=np.float32(0.01)).cpu_seconds >= 0.01
+    assert type(solver.update_rule.hyperparameters["gamma"]) is float
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: rlccfr.Solver(game("kuhn")).run(iterations=10**400), rlccfr.BudgetError),
+        (lambda: rlccfr.Solver(game("kuhn")).run(seconds=10**400), rlccfr.BudgetError),
+        (lambda: rlccfr.Solver(game("kuhn"), {"id": "dcfr", "alpha": 10**400}), rlccfr.ComponentError),
+        (lambda: rlccfr.Solver(game("kuhn"), simultaneous="yes"), rlccfr.ComponentError),
+        (lambda: Sampler(traverser="some"), rlccfr.ComponentError),
+        (lambda: Sampler(opponent="subset"), rlccfr.ComponentError),
+        (lambda: Sampler(traverser="subset"), rlccfr.ComponentError),
+        (lambda: rlccfr.Policy(game("kuhn"), np.ones(3)), rlccfr.PolicyError),
+        (lambda: rlccfr.Policy(game("kuhn"), np.ones(24)), rlccfr.PolicyError),
+        (lambda: rlccfr.Policy(game("kuhn"), np.full(24, np.nan)), rlccfr.PolicyError),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(call, error):
+    with pytest.raises(error) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_policy_may_be_a_list():
+    tree = game("kuhn")
+    as_list = rlccfr.Policy(tree, [0.5] * tree.num_sequences)
+    assert as_list.exploitability() == rlccfr.Policy.uniform(tree).exploitability()
