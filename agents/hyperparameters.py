@@ -23,8 +23,8 @@ class Hyperparameters:
         buffer_size: transitions each agent remembers.
         replays: episodes on cells measured already that follow each new one; they cost no evaluation.
         settling: the same, after the last new one.
-        epsilon: share of measured episodes that go to a cell drawn at random, at the start ...
-        final_epsilon: ... and when the evaluations are used up; linear in between.
+        epsilon: share of measured episodes that go to a cell drawn at random; what else is tried is drawn around the
+            best, so none need be.
 
     Raises:
         RLCCFRError: a value out of range.
@@ -34,13 +34,12 @@ class Hyperparameters:
     learning_rate: float = 2e-3
     gamma: float = 1.0
     batch_size: int = 64
-    gradient_steps: int = 2
+    gradient_steps: int = 4
     target_interval: int = 50
     buffer_size: int = 4096
     replays: int = 16
     settling: int = 100
-    epsilon: float = 0.2
-    final_epsilon: float = 0.0
+    epsilon: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))
@@ -51,5 +50,5 @@ class Hyperparameters:
             raise RLCCFRError("replays and settling must be whole numbers of at least 0")
         if not self.learning_rate > 0:
             raise RLCCFRError(f"learning_rate must be positive, not {self.learning_rate!r}")
-        if not all(0 <= value <= 1 for value in (self.gamma, self.epsilon, self.final_epsilon)):
-            raise RLCCFRError("gamma, epsilon and final_epsilon must lie in [0, 1]")
+        if not all(0 <= value <= 1 for value in (self.gamma, self.epsilon)):
+            raise RLCCFRError("gamma and epsilon must lie in [0, 1]")

@@ -73,11 +73,6 @@ class Training:
             self.log.write(self.team.evaluations, self._row(steps[-1]))
         return measures
 
-    @property
-    def _epsilon(self) -> float:
-        start, end = self.team.hyperparameters.epsilon, self.team.hyperparameters.final_epsilon
-        return start + (end - start) * self.team.evaluations / self.plan.cap
-
     def _play_new(self) -> list[_Step]:
         team, env = self.team, self.team.env
         situation = self._where_to_explore()
@@ -90,7 +85,7 @@ class Training:
                 lambda picks: team.q_values(env, picks),
                 self._rewards_at(situation),
                 team.available,
-                self._epsilon,
+                team.hyperparameters.epsilon,
                 team.generator,
                 cover=not situation.cells,
             )
@@ -210,6 +205,6 @@ class Training:
         row: dict[str, float | int | str] = {"evaluations": team.evaluations, "game": step.situation.game}
         row |= step.cell._asdict()
         row |= {f"reward_{axis}": reward for axis, reward in zip(AXES, step.outcome.rewards, strict=True)}
-        row |= {"mean_reward": step.outcome.mean_reward, "epsilon": self._epsilon}
+        row["mean_reward"] = step.outcome.mean_reward
         row |= {f"loss_{axis}": selector.loss for axis, selector in zip(AXES, team.selectors, strict=True)}
         return row | {f"greedy_{axis}": id for axis, id in greedy._asdict().items()}

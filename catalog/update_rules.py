@@ -81,15 +81,19 @@ def dcfr_plus(alpha: float = 1.5, c: float = 1.0, gamma: float = 4.0) -> UpdateR
     return UpdateRule(positive_discount=discount(alpha, c), floor=0.0, average_decay=decay(gamma))
 
 
+# Columns of ECFR's tables: sums of regrets and of the reach they are weighted with, and log W.
+REGRETS, REACH, LOG_WEIGHT = 0, 1, 2
+
+
 def weigh_by_mean_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
     """W = exp(kappa clip(m / utility_range, -1, 1)), m the mean advantage before this iteration."""
     for a in range(len(instant_regret)):
-        weight = exp(state[a, 2])
-        state[a, 0] += instant_regret[a]
-        state[a, 1] += mass
-        if state[a, 1] > 0.0:
-            advantage = state[a, 0] / (state[a, 1] * utility_range)
-            state[a, 2] = parameters[0] * min(max(advantage, -1.0), 1.0)
+        weight = exp(state[a, LOG_WEIGHT])
+        state[a, REGRETS] += instant_regret[a]
+        state[a, REACH] += mass
+        if state[a, REACH] > 0.0:
+            advantage = state[a, REGRETS] / (state[a, REACH] * utility_range)
+            state[a, LOG_WEIGHT] = parameters[0] * min(max(advantage, -1.0), 1.0)
         instant_regret[a] *= weight
 
 
@@ -97,7 +101,7 @@ def match_weighted_regrets(row, state, parameters, utility_range):  # type: igno
     """policy in proportion to W R+, uniform where no regret is positive."""
     total = 0.0
     for a in range(len(row)):
-        row[a] = exp(state[a, 2]) * max(row[a], 0.0)
+        row[a] = exp(state[a, LOG_WEIGHT]) * max(row[a], 0.0)
         total += row[a]
     for a in range(len(row)):
         row[a] = row[a] / total if total > 0.0 else 1.0 / len(row)

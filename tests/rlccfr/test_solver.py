@@ -32,6 +32,21 @@ def test_kuhn_is_openspiels_run(rule):
         assert result.exploitability == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize(("rule", "plus"), [("cfr", False), ("cfr_plus", True)])
+def test_simultaneous_updates_are_openspiels(rule, plus):
+    tree = game("kuhn")
+    for averaging in ("matching", "pre"):  # one and the same where both move at once
+        ours = rlccfr.Solver(tree, rule, averaging=averaging, simultaneous=True)
+        theirs = cfr._CFRSolver(
+            ours.average_policy().to_openspiel().game,
+            alternating_updates=False, linear_averaging=plus, regret_matching_plus=plus,
+        )  # fmt: skip
+        for _ in range(50):
+            theirs.evaluate_and_update_policy()
+        expected = spiel_exploitability(theirs._game, theirs.average_policy())
+        assert ours.run(iterations=50).exploitability == pytest.approx(expected, abs=1e-9)
+
+
 @pytest.mark.parametrize(("rule", "golden"), [("cfr", 0.0686987938171576), ("dcfr", 0.022778783925763657)])
 def test_golden_values(rule, golden):
     result = rlccfr.Solver(game("kuhn"), rule, averaging="pre").run(iterations=10)

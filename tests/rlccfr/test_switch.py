@@ -29,6 +29,20 @@ def test_switching_flushes_the_whole_table(before, after, sampler):
     assert switched.exploitability() == pytest.approx(flushed.exploitability(), rel=1e-9)
 
 
+def test_a_switch_to_ecfr_weighs_the_regrets_that_are_there():
+    """Policy in proportion to W R+, with W of the mean advantages kept from before; against best responses too."""
+    for abstraction in ("none", "cfr_br"):
+        solver = rlccfr.Solver(game("kuhn"), "ecfr", abstraction=abstraction)
+        solver.run(iterations=20)
+        solver.switch(update_rule="cfr")
+        solver.run(iterations=20)
+        regret = solver._engine.true_regret()
+        solver.switch(update_rule="ecfr")
+        weights = np.exp(solver._engine.arrays_of_rule()["log_weight"])
+        expected = rlccfr.Policy.from_sums(game("kuhn"), weights * np.maximum(regret, 0)).probabilities
+        assert solver.current_policy().probabilities == pytest.approx(expected, abs=1e-12)
+
+
 def test_units_let_a_switch_go_on_smoothly():
     """With weights that grow instead, linear CFR+'s regrets would drown CFR+'s: 1.6e-1 at t = 200."""
     solver = rlccfr.Solver(game("leduc"), "lcfr_plus")
