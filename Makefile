@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 help:
 	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best of all algorithms"
 	@echo "make test     set up, run the test suite"
-	@echo "make verify   the long suite: statistics, convergence, speed; writes docs/verification.md"
+	@echo "make verify   the long suite: statistics, convergence, speed, other dependency versions; writes docs/verification.md"
 	@echo "make check    lint, types, tests and the wheel: all that CI runs"
 
 install: $(STAMP)
@@ -27,6 +27,8 @@ test: install
 
 verify: install
 	$(BIN)/python tests/verify.py
+	$(BIN)/python tests/dependencies.py oldest
+	$(BIN)/python tests/dependencies.py newest
 
 lint: install
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ Importing a submodule compiles it once on a fresh machine; later processes load 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from pathlib import Path
 
@@ -17,14 +18,22 @@ def prepare_cache() -> None:
 
     Numba compares a kernel with its own file only, not with those whose functions are merged into it.
     """
-    from numba import config
-
-    folder = Path(getattr(config, "CACHE_DIR", "") or HERE / "__pycache__")
     sources = (*HERE.glob("*.py"), HERE.parent / "game_tree.py")
     newest = max(path.stat().st_mtime for path in sources)
+    folder = _cache_folder()
     for index in (index for path in sources for index in folder.rglob(f"{path.stem}.*.nbi")):
         with contextlib.suppress(OSError):  # another process was faster, or the folder can't be written
             if index.stat().st_mtime < newest:
                 index.unlink()
     if not any(folder.rglob("sampled.sampled_iterations-*.nbi")):
         print("rlccfr: compiling its kernels, once on this machine (about 20 seconds)", file=sys.stderr)
+
+
+def _cache_folder() -> Path:
+    """Where Numba keeps these kernels: where it is told to, beside them, or with the user where that is read-only."""
+    from numba import config
+    from numba.misc.appdirs import AppDirs
+
+    if config.CACHE_DIR:
+        return Path(config.CACHE_DIR)
+    return HERE / "__pycache__" if os.access(HERE, os.W_OK) else Path(AppDirs("numba", False).user_cache_dir)

@@ -1,0 +1,49 @@
+"""The suite on other dependency versions: ``python tests/dependencies.py oldest`` or ``newest``.
+
+Oldest: every lower bound of pyproject.toml, taken by its word. Newest: whatever the index serves. torch is the one
+of the constraints file in both, whose build needs no CUDA.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def requirements(which: str) -> list[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    bounds = [line for line in project["dependencies"] if not line.startswith("torch")]
+    return [re.sub(">=", "==", line) for line in bounds] if which == "oldest" else bounds
+
+
+def main(which: str) -> int:
+    torch = re.search(r"^torch==\S+", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    assert torch is not None
+    with tempfile.TemporaryDirectory() as name:
+        venv.create(Path(name) / "venv", with_pip=True)
+        python = str(Path(name) / "venv" / "bin" / "python")
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        tools = ["pytest", "pytest-xdist", "tensorboard"]
+        subprocess.run([*install, torch.group(), *requirements(which), *tools], check=True)
+        subprocess.run([*install, "--no-deps", "-e", str(ROOT)], check=True)
+        freeze = [python, "-m", "pip", "list", "--format=freeze"]
+        names = {re.split(r"[=>\[]", line)[0].lower().replace("_", "-") for line in [*requirements(which), "torch"]}
+        for line in subprocess.run(freeze, capture_output=True, text=True, check=True).stdout.splitlines():
+            if line.split("==")[0].lower().replace("_", "-") in names:
+                print(line, flush=True)
+        tests = [python, "-m", "pytest", "-q", "-n", "2", "-m", "not verify", "-p", "no:cacheprovider"]
+        return subprocess.run(tests, cwd=ROOT, env={**os.environ, "NUMBA_CACHE_DIR": f"{name}/numba"}).returncode
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in (["oldest"], ["newest"]):
+        sys.exit("usage: python tests/dependencies.py oldest|newest")
+    sys.exit(main(sys.argv[1]))
