@@ -34,6 +34,6 @@ def _cache_folder() -> Path:
     from numba import config
     from numba.misc.appdirs import AppDirs
 
-    if config.CACHE_DIR:
-        return Path(config.CACHE_DIR)
+    if told := getattr(config, "CACHE_DIR", ""):
+        return Path(told)
     return HERE / "__pycache__" if os.access(HERE, os.W_OK) else Path(AppDirs("numba", False).user_cache_dir)
