@@ -59,13 +59,14 @@ def budget(iterations: int | None, seconds: float | None, nodes: int | None) -> 
 def progress(description: str) -> Iterator[Callable[[float], None]]:
     """A bar on a terminal's stderr, gone when done; yields what to call with the share done.
 
-    It pulses until the first share is known.
+    It pulses until the first share is known. Elsewhere there is none.
     """
+    if not stderr.is_terminal:
+        yield lambda share: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, TextColumn("left:"), TimeRemainingColumn(), console=stderr, transient=True,
-        disable=not stderr.is_terminal,
-    ) as bar:  # fmt: skip
+    left = (TextColumn("left:"), TimeRemainingColumn())
+    with Progress(*columns, *left, console=stderr, transient=True) as bar:
         task = bar.add_task(description, total=None)
         yield lambda share: bar.update(task, total=1.0, completed=share)
 

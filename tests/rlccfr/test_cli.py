@@ -81,7 +81,7 @@ def test_an_error_is_one_line_that_says_what_to_do(run, arguments, code, message
     assert (got, out) == (code, "")
     assert err.startswith("error: ")
     assert err.count("\n") == 1
-    assert message in err
+    assert message.lower() in err.lower()
 
 
 def test_games(run):
