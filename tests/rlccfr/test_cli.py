@@ -70,7 +70,7 @@ def test_version(run):
         (("solve", "kuhn", "--checkpoint", "/dev/null/x"), 1, "can't write"),
         (("catalog", "cfr++"), 1, "cfr_plus"),
         (("train", "kuhn", "--preset", "fast"), 1, "unknown preset"),
-        (("train", "kuhn", "--evaluations", "0"), 1, "evaluations must be at least 1"),
+        (("train", "kuhn", "--evaluations", "0"), 1, "evaluations must be a positive integer"),
         (("recommend", "kuhn"), 1, "rlccfr train kuhn"),
         (("table", "kuhn", "--out", "table.doc"), 1, ".md"),
         (("table", "kuhn", "--scale", "cubic"), 1, "log"),
