@@ -16,6 +16,7 @@ from rlccfr.agents.baselines import (
     Measurements,
     measure,
     measure_all,
+    median_search,
     random_search,
     rewards_of,
     single_best,
@@ -66,6 +67,7 @@ def build_table(
     evaluator = LiveEvaluator() if evaluator is None else evaluator
     catalog = catalog or Catalog.paper()
     settings = [preset_named(one) if isinstance(one, str) else one for one in presets]
+    games = list(dict.fromkeys(games))
     to_measure = list(dict.fromkeys([*games, *others])) if exhaustive else []
     report = _Steps(progress, len(budgets) * (len(to_measure) + len(games) * len(settings)))
     rows = []
@@ -118,16 +120,25 @@ class Bench:
 
     def rows(self, team: SelectorTeam) -> list[dict[str, Any]]:
         """A row for each method: the team's pick, and the baselines'; random search has as many evaluations."""
-        search = random_search(
-            self.evaluator, self.catalog, self.game, self.budget, self.preset,
-            evaluations=team.evaluations, scale=self.scale, engine_seeds=self.engine_seeds[:1], seed=team.seed,
-        )  # fmt: skip
         return [
             self.row(TEAM, team.recommend().cell, team.evaluations, team.experience.cpu_seconds),
-            self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds),
+            self.random_row(team.evaluations, team.seed),
             *self.exhaustive_rows(),
             *(self.row(name, cell, 0, 0.0) for name, cell in FIXED.items() if self._has(cell)),
         ]
+
+    def random_row(self, evaluations: int, seed: int) -> dict[str, Any]:
+        """Random search with so many evaluations: where all cells are measured the median of many, else one."""
+        if self.game in self.measured:
+            rewards = self._rewards[self.game]
+            cell = median_search(rewards, evaluations, seed)
+            cost = total_cpu_seconds(self.measured[self.game]) * evaluations / len(rewards)
+            return self.row(RANDOM, cell, evaluations, cost)
+        search = random_search(
+            self.evaluator, self.catalog, self.game, self.budget, self.preset,
+            evaluations=evaluations, scale=self.scale, engine_seeds=self.engine_seeds[:1], seed=seed,
+        )  # fmt: skip
+        return self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:
         """VBS where all cells of the game were measured, SBS where those of another game were."""
@@ -158,6 +169,7 @@ class Bench:
             **cell._asdict(),
             "exploitability": statistics.fmean(run.exploitability for run in runs),
             "throughput": statistics.fmean(run.throughput for run in runs),
+            "speed": statistics.fmean(run.throughput / run.reference_throughput for run in runs),
             "reward": reward,
             **self._scores(reward),
             "converged": all(run.converged for run in runs),

@@ -19,7 +19,7 @@ from rlccfr.checkpoint import write_atomically
 from rlccfr.envs.cells import REGISTRIES
 from rlccfr.envs.measurement import Evaluator
 from rlccfr.envs.reward import AXES, Preset, Weights
-from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError, first_line
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 
 FORMAT = "rlccfr-team-1"
 FILE_NAME = "team.npz"
@@ -86,7 +86,7 @@ def load_team(path: Path, catalog: Catalog | None, evaluator: str | Path | Evalu
     except RLCCFRError:
         raise
     except Exception as error:  # what damaged archives raise has no common base
-        raise CheckpointError(f"{file} is not a whole team file ({first_line(error)}); train the team again") from None
+        raise CheckpointError(f"{file} is not a whole team file; train the team again") from error
 
 
 def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:

@@ -10,6 +10,8 @@ from types import TracebackType
 
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 
+from rlccfr.checkpoint import require_writable
+
 
 class TrainingLog:
     """Writes a row for each measured episode; to nowhere without a directory.
@@ -19,15 +21,18 @@ class TrainingLog:
 
     Args:
         resumes: whether the training began earlier; if not, the rows of another one are dropped.
+
+    Raises:
+        RLCCFRError: the directory can't be written.
     """
 
     def __init__(self, directory: Path | None, resumes: bool = False) -> None:
         self._path = directory / "training.csv" if directory else None
-        if self._path and not resumes:
-            self._path.unlink(missing_ok=True)
         outputs: list[KVWriter] = []
-        if directory:
-            directory.mkdir(parents=True, exist_ok=True)
+        if directory and self._path:
+            require_writable(self._path)
+            if not resumes:
+                self._path.unlink(missing_ok=True)
             if importlib.util.find_spec("tensorboard"):
                 outputs.append(TensorBoardOutputFormat(str(directory)))
         self._logger = Logger(str(directory) if directory else None, outputs)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -22,6 +22,9 @@ from rlccfr.envs.timing import LEAST_SECONDS, NO_TIME, REPEAT_BELOW, Part, Refer
 from rlccfr.errors import BudgetError, ComponentError
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
+
+ROUNDS = 3
+"""Of timing a short run: odd, so that there is a median."""
 
 MOST_LIVE = 8
 """Unfinished episodes whose solvers are kept, so that a next segment goes on instead of starting over."""
@@ -36,6 +39,16 @@ class _Run:
     segments: int = 0
     reference: Timed = NO_TIME
     result: RunResult | None = None
+
+
+class _Timing(NamedTuple):
+    """How fast a run is, and plain CFR beside it."""
+
+    runs: int
+    cpu_seconds: float  # of a run
+    throughput: float
+    reference_throughput: float
+    reference: Timed  # the slice that was run last
 
 
 class LiveEvaluator:
@@ -76,8 +89,9 @@ class LiveEvaluator:
 
         Under a budget of iterations or nodes the numbers, times apart, are a :class:`rlccfr.Solver`'s, bit for
         bit; between segments only the components that change are switched. The throughput of a run shorter than
-        half a second is timed on fresh tables, for at least 20 ms and without the stops that the curve needs, and
-        ``cpu_seconds`` is then the mean; under a budget of seconds it stays what the run itself took.
+        half a second is timed on fresh tables, three times for at least 20 ms each and without the stops that the
+        curve needs; the median of the three counts, and ``cpu_seconds`` is then the mean. Under a budget of seconds
+        it stays what the run itself took.
 
         Raises:
             RLCCFRError: a request that makes no sense, such as an unknown game or id.
@@ -164,23 +178,41 @@ class LiveEvaluator:
         assert result is not None
         if not math.isfinite(result.exploitability):
             raise ArithmeticError(f"the average policy's exploitability is {result.exploitability}")
-        runs, timed = 1, Timed(result.iterations, result.cpu_seconds)
-        if timed.seconds < REPEAT_BELOW:
-            runs, timed = time_again(run.solver.game, run.parts, request.seed)
-        seconds = result.cpu_seconds if request.budget.unit == "seconds" else timed.seconds / runs
-        run.reference = run.reference.plus(self._slice(request))
+        timing = self._timing(request, run, result)
+        run.reference = run.reference.plus(timing.reference)
         self._keep(request, run)
         numbers = {
             "exploitability": result.exploitability,
             "nash_conv": result.nash_conv,
-            "throughput": timed.throughput,
-            "reference_throughput": run.reference.throughput,
-            "cpu_seconds": seconds,
+            "throughput": timing.throughput,
+            "reference_throughput": timing.reference_throughput,
+            "cpu_seconds": result.cpu_seconds if request.budget.unit == "seconds" else timing.cpu_seconds,
             "nodes_touched": result.nodes_touched,
             "iterations": result.iterations,
-            "timed_runs": runs,
+            "timed_runs": timing.runs,
         }
         return make_record(request, cell, "ok", numbers=numbers, curve=result.curve)
+
+    def _timing(self, request: Request, run: _Run, result: RunResult) -> _Timing:
+        """How fast the run is beside plain CFR.
+
+        A long run is compared with the slices before and after it. A short one is timed again on fresh tables, in
+        rounds with a slice after each; the round of the median ratio counts, as other work on the machine may disturb
+        one of them.
+        """
+        if result.cpu_seconds >= REPEAT_BELOW:
+            last = self._slice(request)
+            whole = run.reference.plus(last)
+            return _Timing(1, result.cpu_seconds, result.iterations / result.cpu_seconds, whole.throughput, last)
+        rounds = []
+        for _ in range(ROUNDS):
+            runs, timed = time_again(run.solver.game, run.parts, request.seed)
+            rounds.append((runs, timed, self._slice(request)))
+        rounds.sort(key=lambda one: one[1].throughput / one[2].throughput)
+        _, timed, reference = rounds[ROUNDS // 2]
+        runs = sum(one[0] for one in rounds)
+        seconds = sum(one[1].seconds for one in rounds) / runs
+        return _Timing(runs, seconds, timed.throughput, reference.throughput, reference)
 
     def _advance(self, request: Request) -> _Run:
         """Run the segments that are left, from the live solver of the one before if there is one."""

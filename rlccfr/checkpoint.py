@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlccfr.errors import CheckpointError, RLCCFRError, first_line
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.registry import abstractions, samplers, update_rules
 
 if TYPE_CHECKING:
@@ -21,26 +22,45 @@ if TYPE_CHECKING:
 FORMAT = "rlccfr-solver-1"
 
 
-def write_atomically(path: Path, data: bytes, failure: type[RLCCFRError] = CheckpointError) -> None:
+def write_atomically(
+    path: Path, data: bytes, failure: type[RLCCFRError] = CheckpointError, *, trial: bool = False
+) -> None:
     """Write to a temporary neighbour, then rename: a reader sees the old file or the new one, never half.
+
+    Args:
+        trial: do not rename.
 
     Raises:
         RLCCFRError: of the class ``failure``, if the file can't be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    temporary = path.parent / f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:  # not by tempfile, whose files only their owner may read
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        if not trial:
+            os.replace(temporary, path)
+        elif path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a directory")
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
         if isinstance(error, OSError):
             raise failure(f"can't write {path} ({error.strerror}); check space and permissions") from None
         raise
+    if trial:
+        temporary.unlink()
+
+
+def require_writable(path: Path) -> None:
+    """Find out before the work whether a file can be written after it.
+
+    Raises:
+        RLCCFRError: it can't.
+    """
+    write_atomically(path, b"", RLCCFRError, trial=True)
 
 
 def save_solver(solver: Solver, path: Path) -> None:
@@ -101,10 +121,12 @@ def load_solver(path: Path) -> Solver:
         solver._engine.restore(state)
         solver._cpu_seconds = header["cpu_seconds"]
         solver._curve = [tuple(point) for point in header["curve"]]
+    except ComponentError as error:
+        raise CheckpointError(f"{path} can't be loaded: {error}; register the component first") from None
     except (RLCCFRError, FileNotFoundError):
         raise
     except Exception as error:  # what damaged archives raise has no common base: half a dozen modules read them
-        raise CheckpointError(f"{path} is not a whole solver file ({first_line(error)}); start anew") from None
+        raise CheckpointError(f"{path} is not a whole solver file; start anew") from error
     return solver
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rlccfr.errors import ComponentError
+from rlccfr.errors import ComponentError, first_line
 
 Schedule = Callable[[np.ndarray], Any]
 """From iterations t = 1, 2, ... (float array) to a value each, or one value for all."""
@@ -114,7 +114,13 @@ class UpdateRule(Component):
         )
         rows = np.empty((count + 1, len(columns)))
         for k, column in enumerate(columns):
-            rows[:, k] = column(t)
+            try:
+                rows[:, k] = column(t) if callable(column) else column
+            except (TypeError, ValueError) as error:
+                raise ComponentError(
+                    f"a schedule of {self.id or 'the rule'} must turn an array of iterations into numbers, one each: "
+                    f"{first_line(error)}"
+                ) from None
         return rows
 
 

@@ -54,7 +54,7 @@ def load_game(name: str, *, restore_recall: bool | None = None, max_histories: i
     """
     from rlccfr.openspiel import MAX_HISTORIES, compile_game
 
-    named = NAMED_GAMES.get(name)
+    named = NAMED_GAMES.get(name) if isinstance(name, str) else None
     if restore_recall is None:
         restore_recall = bool(named and named.restore_recall)
     return compile_game(

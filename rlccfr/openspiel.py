@@ -122,7 +122,7 @@ def _traverse(game: Any, name: str, restore_recall: bool, max_histories: int) ->
         if here >= max_histories:
             raise GameError(
                 f"{name!r} has more than {max_histories:,} histories, the size limit; "
-                "pass a larger max_histories to load it all the same"
+                "a larger max_histories (--max-histories) loads it all the same"
             )
         actor = state.current_player()
         terminal = actor == pyspiel.PlayerId.TERMINAL

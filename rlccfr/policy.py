@@ -85,7 +85,11 @@ class Policy:
         return self.values().exploitability
 
     def to_openspiel(self) -> Any:
-        """As an ``open_spiel.python.policy.Policy``."""
+        """As an ``open_spiel.python.policy.Policy`` of the turn-based game, which is its ``game``.
+
+        Where recall was restored (``royal``), OpenSpiel's own exploitability of it is another: its best responses
+        forget what ours remember.
+        """
         from rlccfr.openspiel import to_openspiel
 
         return to_openspiel(self.game, self.probabilities)

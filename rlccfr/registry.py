@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import importlib
 import inspect
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -54,7 +55,7 @@ class Entry(Generic[C]):
         defaults = self.hyperparameters
         for name in hyperparameters:
             if name not in defaults:
-                raise ComponentError(f"{self.id!r} has no hyperparameter {name!r}; {_choices(name, defaults)}")
+                raise ComponentError(f"{self.id!r} has no hyperparameter {name!r}; {choices(name, defaults)}")
         values = {name: self._checked(name, hyperparameters.get(name, old), old) for name, old in defaults.items()}
         component = self.factory(**values)
         return replace(component, id=self.id, hyperparameters=MappingProxyType(values))
@@ -106,7 +107,7 @@ class Registry(Generic[C]):
     def __getitem__(self, id: str) -> Entry[C]:
         _load_catalog()
         if id not in self._entries:
-            raise ComponentError(f"unknown {self.kind} {id!r}; {_choices(id, self._entries)}")
+            raise ComponentError(f"unknown {self.kind} {id!r}; {choices(id, self._entries)}")
         return self._entries[id]
 
     def __contains__(self, id: object) -> bool:
@@ -118,11 +119,11 @@ class Registry(Generic[C]):
         return iter(tuple(self._entries.values()))
 
     def resolve(self, spec: str | Mapping[str, Any] | C) -> C:
-        """A component from its id, from ``{"id": ..., **hyperparameters}``, or as it is."""
+        """A component from ``"dcfr"``, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or as it is."""
         if isinstance(spec, self._type):
             return spec
         if isinstance(spec, str):
-            return self[spec].make()
+            spec = parse(spec)
         if isinstance(spec, Mapping) and isinstance(spec.get("id"), str):
             return self[spec["id"]].make(**{name: value for name, value in spec.items() if name != "id"})
         raise ComponentError(
@@ -153,17 +154,36 @@ def make(id: str, **hyperparameters: Any) -> Component:
         kinds = " and ".join(registry.kind for registry in found)
         raise ComponentError(f"{id!r} names a {kinds}: use rlccfr.registry.samplers[{id!r}].make() or its like")
     if not found:
-        raise ComponentError(f"unknown component {id!r}; {_choices(id, [e.id for r in registries for e in r])}")
+        raise ComponentError(f"unknown component {id!r}; {choices(id, [e.id for r in registries for e in r])}")
     component: Component = found[0][id].make(**hyperparameters)
     return component
+
+
+def parse(text: str) -> dict[str, Any]:
+    """``"dcfr(gamma=3)"`` as ``{"id": "dcfr", "gamma": 3}``.
+
+    Raises:
+        ComponentError: hyperparameters of another form.
+    """
+    id, bracket, rest = text.strip().partition("(")
+    if not bracket:
+        return {"id": id}
+    try:
+        call = ast.parse(f"f({rest}", mode="eval").body
+        if isinstance(call, ast.Call) and not call.args and all(keyword.arg for keyword in call.keywords):
+            return {"id": id.strip(), **{str(k.arg): ast.literal_eval(k.value) for k in call.keywords}}
+    except (SyntaxError, ValueError):
+        pass
+    raise ComponentError(f'a component looks like dcfr or "dcfr(alpha=1.5, gamma=2)", not {text!r}')
 
 
 def _load_catalog() -> None:
     importlib.import_module("rlccfr.catalog")  # by name: the engine depends on no algorithm
 
 
-def _choices(name: str, known: Any) -> str:
+def choices(name: str, known: Collection[str]) -> str:
+    """For an error's message: the nearest of the known names, or all of them."""
     near = difflib.get_close_matches(name, list(known), n=1)
     if near:
         return f"did you mean {near[0]!r}?"
-    return f"known: {', '.join(known)}" if known else "there are none"
+    return f"known: {', '.join(dict.fromkeys(known))}" if known else "there are none"

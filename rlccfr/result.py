@@ -31,7 +31,7 @@ class RunResult:
 
     @property
     def throughput(self) -> float:
-        """Iterations per engine CPU second."""
+        """Iterations per engine CPU second; of a short run, mostly what stopping for the curve costs."""
         return self.iterations / self.cpu_seconds if self.cpu_seconds > 0 else math.inf
 
 

@@ -31,14 +31,14 @@ class Solver:
 
     Args:
         game: from :func:`rlccfr.load_game`.
-        update_rule, sampler, abstraction: an id, ``{"id": ..., **hyperparameters}``, or what
+        update_rule, sampler, abstraction: an id, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or what
             :func:`rlccfr.catalog.make` returns.
         seed: the same seed gives bitwise the same run.
         averaging: ``"matching"`` averages each player's policy when the other's walk meets it (after its own
             update for player 0, before it for player 1), which bounds NashConv by the regrets for every rule;
-            ``"pre"`` averages both before their updates, as OpenSpiel does (exact passes only).
+            ``"pre"`` averages both before their updates, as OpenSpiel does (exact passes, or simultaneous updates).
         simultaneous: update both players from the same policies rather than in alternation.
-        walks: of each player an iteration, where the sampler walks.
+        walks: of each player an iteration, where the sampler walks; exact passes ignore it.
 
     Raises:
         ComponentError: an unknown component, a hyperparameter out of range, or an unsound combination.
@@ -74,7 +74,8 @@ class Solver:
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._cpu_seconds = 0.0
         self._curve: list[tuple[int, int, float, float, float]] = []
-        self._rate = 1.0  # iterations that fill a slice of time, by what has been seen
+        # Iterations that fill a slice of time: a cautious guess at first, then what has been seen.
+        self._rate = max(1.0, 1e6 / game.num_histories)
 
     def run(
         self,

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 def catalog(
     id: Annotated[str | None, typer.Argument(help="Describe this component.")] = None, json: Json = False
 ) -> None:
-    """List the update rules, samplers and abstractions, or describe one of them."""
+    """List the components, or describe one."""
     from rlccfr.catalog import Catalog
-    from rlccfr.registry import abstractions, samplers, update_rules
+    from rlccfr.registry import abstractions, choices, samplers, update_rules
 
     registries = (update_rules, samplers, abstractions)
     entries = [(registry.kind, entry) for registry in registries for entry in registry if id in (None, entry.id)]
     if not entries:
-        known = ", ".join(dict.fromkeys(entry.id for registry in registries for entry in registry))
-        raise ComponentError(f"unknown component {id!r}; known: {known}")
+        known = [entry.id for registry in registries for entry in registry]
+        raise ComponentError(f"unknown component {id!r}; {choices(str(id), known)}")
     if json:
         print_json([_facts(kind, entry) for kind, entry in entries])
     elif id is not None:

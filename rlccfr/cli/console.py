@@ -28,6 +28,7 @@ PresetName = Annotated[
 ]
 ScaleName = Annotated[str, typer.Option("--scale", help="Scale of the reward's error cost: log or linear.")]
 Evaluations = Annotated[int, typer.Option(help="Distinct algorithms that may be measured.")]
+MaxHistories = Annotated[int | None, typer.Option(help="Load games of up to so many histories.")]
 Seed = Annotated[int, typer.Option(help="Of everything random: the same seed gives the same run.")]
 
 RUNS = Path("runs")
@@ -71,12 +72,13 @@ def progress(description: str) -> Iterator[Callable[[float], None]]:
         yield lambda share: bar.update(task, total=1.0, completed=share)
 
 
-def load(game: str) -> GameTree:
-    """The compiled game, once a process, with a progress bar."""
+def load(game: str, max_histories: int | None = None) -> GameTree:
+    """The compiled game with a progress bar; once a process, unless the size limit is another than the usual."""
     with progress(f"compiling {game}"):
         from rlccfr.envs.cells import compiled
+        from rlccfr.games import load_game
 
-        return compiled(game)
+        return compiled(game) if max_histories is None else load_game(game, max_histories=max_histories)
 
 
 def print_json(value: Any) -> None:

@@ -12,7 +12,7 @@ PRESET, ITERATIONS, EVALUATIONS = "paper-kuhn", 1000, 24
 
 
 def demo() -> None:
-    """Train a team live on Kuhn poker, and compare its recommendation with the best of all algorithms."""
+    """Train a team live on Kuhn poker."""
     begin = time.monotonic()
     for game in (GAME, *OTHERS):
         load(game)
@@ -35,7 +35,7 @@ def demo() -> None:
     with progress("training") as report:
         team.train(EVALUATIONS, progress=report)
     found = team.recommend()
-    print("\nThe agents recommend")
+    print("\nThe agents recommend (each has its own weights of error and speed, hence its own reward)")
     for agent, axis, id, reward in zip("ABC", AXES, found.cell, found.rewards, strict=True):
         print(f"  {agent}  {axis.replace('_', ' '):12}  {id:17}  reward {reward:.3f}")
     print(
@@ -50,8 +50,9 @@ def demo() -> None:
     bench = Bench(evaluator, env.catalog, GAME, env.budget, env.preset, env.scale, env.engine_seeds, measured)
     print_comparison(f"{GAME}, {env.budget}, preset {PRESET}", pd.DataFrame(bench.rows(team)))
     print(
-        f"VBS is the best of all {len(team.catalog)}, SBS the best on average over {' and '.join(OTHERS)}; random "
-        f"search measures {EVALUATIONS} too.\nregret: what a pick's reward lacks to VBS. "
+        f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
+        f"average over {' and '.join(OTHERS)}.\nRandom search measures {EVALUATIONS} too: the median of 1,001 such. "
+        "speed: throughput as a multiple of plain CFR's.\nregret: what a pick's reward lacks to VBS's. "
         f"{time.monotonic() - begin:.0f} seconds in all.\n"
         "Next: rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
     )

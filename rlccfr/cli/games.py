@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rlccfr.cli.console import Json, load, print_json, print_table
+from rlccfr.cli.console import Json, MaxHistories, load, print_json, print_table
+
+if TYPE_CHECKING:
+    from rlccfr.game_tree import GameTree
 
 
 def games(
     game: Annotated[str | None, typer.Argument(help="Compile this game and print its size.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="List OpenSpiel's two-player zero-sum games too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List OpenSpiel's own too; some are too large.")] = False,
+    max_histories: MaxHistories = None,
     json: Json = False,
 ) -> None:
-    """List the games that have a short name, or describe one.
+    """List the games, or describe one.
 
     Any two-player zero-sum OpenSpiel string is a game, for example "liars_dice(numdice=1,dice_sides=4)".
     """
     if game is not None:
-        _describe(game, json)
+        _describe(load(game, max_histories), json)
         return
     from rlccfr.games import NAMED_GAMES
 
@@ -38,8 +42,7 @@ def games(
         print_table(("game", "description"), [(row["name"], row["description"]) for row in rows])
 
 
-def _describe(name: str, json: bool) -> None:
-    tree = load(name)
+def _describe(tree: GameTree, json: bool) -> None:
     from rlccfr.policy import Policy
 
     facts = {

@@ -21,9 +21,9 @@ def recommend(
     store: StorePath = RUNS / "store",
     json: Json = False,
 ) -> None:
-    """Print the algorithm that a trained team picks for a game, and what it reaches there, measured.
+    """Print what a trained team picks for a game.
 
-    The budget is the one that the team was trained on, unless another is given.
+    Also what that reaches there, measured. The budget is the one that the team was trained on, unless another is given.
     """
     directory = team or default_directory([game])
     if not directory.exists():

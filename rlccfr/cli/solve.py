@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ from rlccfr.cli.console import (
     Interrupted,
     Iterations,
     Json,
+    MaxHistories,
     Nodes,
     Seconds,
     Seed,
@@ -21,11 +21,12 @@ from rlccfr.cli.console import (
     print_table,
     progress,
 )
-from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+from rlccfr.errors import CheckpointError, RLCCFRError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rlccfr.game_tree import GameTree
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver
 
@@ -49,72 +50,71 @@ def solve(
     ] = None,
     policy: Annotated[Path | None, typer.Option(help="Write the average policy to this CSV file.")] = None,
     curve: Annotated[Path | None, typer.Option(help="Write the convergence curve to this CSV file.")] = None,
+    max_histories: MaxHistories = None,
     json: Json = False,
 ) -> None:
-    """Solve a game with one algorithm, and print how good the average policy is."""
+    """Solve a game with one algorithm.
+
+    Prints how far the average policy is from an equilibrium. In short runs the speed is mostly that of stopping for
+    the convergence curve.
+    """
+    from rlccfr.checkpoint import require_writable
+
     limit = budget(iterations, seconds, nodes)
-    components = {
-        "update_rule": parse_component(update_rule),
-        "sampler": parse_component(sampler),
-        "abstraction": parse_component(abstraction),
-    }
+    outputs = [path for path in (checkpoint, policy, curve) if path is not None]
+    for path in outputs:
+        require_writable(path)
+    components: dict[str, Any] = {"update_rule": update_rule, "sampler": sampler, "abstraction": abstraction}
     options = {"seed": seed, "averaging": averaging, "simultaneous": simultaneous, "walks": walks}
-    solver = _solver(game, components, options, checkpoint)
+    solver = _solver(load(game, max_histories), components, options, checkpoint)
     interrupted = False
     try:
         with progress(f"solving {game}") as report:
             result = solver.run(**{limit["unit"]: limit["amount"]}, progress=report)
     except KeyboardInterrupt:  # an engine call has ended: the tables are whole
         interrupted, result = True, solver.result()
+    facts = _facts(solver, result, interrupted)
+    if json:
+        print_json(facts)
+    else:
+        _print(facts)
     if checkpoint is not None:
         solver.save(checkpoint)
     if policy is not None:
         _write_csv(policy, solver.average_policy().to_frame())
     if curve is not None:
         _write_csv(curve, result.curve)
-    facts = _facts(solver, result, interrupted)
-    if json:
-        print_json(facts)
-    else:
-        _print(facts)
     if interrupted:
-        kept = f"; {checkpoint} has it all, and the same command goes on" if checkpoint else ""
+        kept = f"; {checkpoint} has it all, and the same command adds another budget to it" if checkpoint else ""
         raise Interrupted(f"interrupted after {result.iterations:,} iterations{kept}")
 
 
-def parse_component(text: str) -> dict[str, Any]:
-    """``"dcfr(gamma=3)"`` as ``{"id": "dcfr", "gamma": 3}``.
-
-    Raises:
-        ComponentError: not of that form.
-    """
-    try:
-        call = ast.parse(text.strip(), mode="eval").body
-        if isinstance(call, ast.Name):
-            return {"id": call.id}
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
-            return {"id": call.func.id, **{str(k.arg): ast.literal_eval(k.value) for k in call.keywords}}
-    except (SyntaxError, ValueError):
-        pass
-    raise ComponentError(f'a component looks like dcfr or "dcfr(alpha=1.5, gamma=2)", not {text!r}')
-
-
-def _solver(game: str, components: dict[str, Any], options: dict[str, Any], checkpoint: Path | None) -> Solver:
-    tree = load(game)
+def _solver(tree: GameTree, components: dict[str, Any], options: dict[str, Any], checkpoint: Path | None) -> Solver:
     from rlccfr.solver import Solver
 
     fresh = Solver(tree, **components, **options)
     if checkpoint is None or not checkpoint.exists():
         return fresh
     saved = Solver.load(checkpoint)
-    if repr(_settings(saved)) != repr(_settings(fresh)):
-        raise CheckpointError(f"{checkpoint} is of another run ({saved!r}); name another --checkpoint")
+    there, wanted = _settings(saved), _settings(fresh)
+    differing = [name for name in wanted if wanted[name] != there[name]]
+    if differing:
+        raise CheckpointError(
+            f"{checkpoint} is of a run with another {' and '.join(differing)}; name another --checkpoint"
+        )
     return saved
 
 
-def _settings(solver: Solver) -> list[Any]:
-    parts = [part.spec for part in (solver.update_rule, solver.sampler, solver.abstraction)]
-    return [solver.game.content_hash, *parts, solver.seed, solver.averaging, solver.simultaneous, solver.walks]
+def _settings(solver: Solver) -> dict[str, Any]:
+    parts = {"update rule": solver.update_rule, "sampler": solver.sampler, "abstraction": solver.abstraction}
+    return {
+        "game": solver.game.content_hash,
+        **{name: part.spec for name, part in parts.items()},
+        "seed": solver.seed,
+        "averaging": solver.averaging,
+        "simultaneous": solver.simultaneous,
+        "number of walks": solver.walks,
+    }
 
 
 def _write_csv(path: Path, frame: pd.DataFrame) -> None:

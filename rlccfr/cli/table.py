@@ -26,7 +26,7 @@ from rlccfr.cli.console import (
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = ("method", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward", "regret")
+SHOWN = ("method", "update_rule", "sampler", "abstraction", "exploitability", "speed", "reward", "regret")
 
 
 def table(
@@ -49,10 +49,11 @@ def table(
     out: Annotated[Path | None, typer.Option(help="Write it to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
 ) -> None:
-    """Print the recommended-algorithm table: what a team picks for each game, beside the baselines.
+    """Print the recommended-algorithm table.
 
-    A team is trained for each game and preset. VBS is the best of all algorithms, SBS the best on average over the
-    other games; regret is the reward that a pick leaves on the table.
+    What a team picks for each game and preset, beside the baselines. VBS, the virtual best solver, is the best of all
+    algorithms on the game; SBS, the single best, is the best on average over the other games. Regret is the reward
+    that a pick leaves on the table; speed is throughput as a multiple of plain CFR's.
     """
     from rlccfr.agents.comparison import build_table
     from rlccfr.agents.table import checked_path

@@ -50,9 +50,10 @@ def train(
     fresh: Annotated[bool, typer.Option("--fresh", help="Replace the team that is in the directory.")] = False,
     json: Json = False,
 ) -> None:
-    """Train a team of three DQN selectors, and print what it recommends.
+    """Train a team of three DQN selectors.
 
-    Ctrl-C loses nothing: the same command goes on where it stopped, and measurements are met again.
+    Prints what it recommends. Ctrl-C keeps what was measured and learned: the same command goes on from there, up to
+    the number of evaluations.
     """
     limit = budget(iterations, seconds, nodes)
     for game in games:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from rlccfr.agents.baselines import (
     FIXED,
     measure_all,
+    median_search,
     random_search,
     rewards_of,
     single_best,
@@ -100,6 +102,16 @@ def test_random_search_draws_from_what_can_run(evaluator, small, monkeypatch):
     found = random_search(evaluator, small, "kuhn", BUDGET, ACCURACY, evaluations=100)
     assert found.evaluations == 12
     assert all(cell.sampler != "external" for cell in found.measurements)
+
+
+def test_the_median_search_is_neither_lucky_nor_unlucky():
+    cells = list(Catalog.paper())
+    rewards = {cell: float(index) for index, cell in enumerate(cells)}
+    # The best of 24 of 112 ranks: half of all searches find one of the last few.
+    median = rewards[median_search(rewards, 24)]
+    draws = np.random.default_rng(5).random((4000, 112)).argsort(1)[:, :24].max(1)
+    assert abs(median - np.median(draws)) <= 1
+    assert median_search(rewards, 500) == cells[-1]
 
 
 def test_an_evaluation_is_a_run(evaluator, small):

@@ -12,9 +12,9 @@ from rlccfr.agents.table import COLUMNS
 from rlccfr.errors import RLCCFRError
 
 ROWS = [
-    ("kuhn", "1000 iterations", "accuracy", "team", "dcfr", "none", "none", 1.23456e-5, 2109079.0, 0.75, 0.0, 1.0, 1.0,
+    ("kuhn", "1000 iterations", "accuracy", "team", "dcfr", "none", "none", 1.23456e-5, 2109079.0, 1.5, 0.75, 0.0, 1.0, 1.0,
      True, 24, 1.5),
-    ("a|b", "1 seconds", "accuracy", "CFR", "cfr", "none", "none", 0.5, 12.345678, 0.1, math.nan, math.nan, math.nan,
+    ("a|b", "1 seconds", "accuracy", "CFR", "cfr", "none", "none", 0.5, 12.345678, 0.25, 0.1, math.nan, math.nan, math.nan,
      False, 0, 0.0),
 ]  # fmt: skip
 
@@ -32,7 +32,7 @@ def test_markdown(table):
     header, rule, first, second = table.to_markdown().splitlines()
     assert header.startswith("| game | budget | preset | method | update_rule |")
     assert rule == "| " + " | ".join(["---"] * len(COLUMNS)) + " |"
-    assert "| 1.235e-05 | 2,109,079 | 0.75 | 0 | 1 | 1 | yes | 24 | 1.5 |" in first
+    assert "| 1.235e-05 | 2,109,079 | 1.5 | 0.75 | 0 | 1 | 1 | yes | 24 | 1.5 |" in first
     assert second.startswith(r"| a\|b |")
     assert "| - | - | - | not converged | 0 | 0 |" in second
 
@@ -55,6 +55,8 @@ def test_rows_are_plain_json(table):
     assert rows[0]["exploitability"] == 1.23456e-5
     assert rows[0]["converged"] is True
     assert rows[1]["regret"] is None
+    tiny = RecommendationTable(table.frame.assign(exploitability=3.2345678901e-14))
+    assert json.loads(tiny.to_json())[0]["exploitability"] == 3.2345678901e-14
 
 
 @pytest.mark.parametrize("suffix", [".md", ".csv", ".html", ".json"])

@@ -5,7 +5,8 @@ import pytest
 
 import rlccfr
 from rlccfr.catalog import Catalog, make
-from rlccfr.registry import update_rules
+from rlccfr.components import UpdateRule
+from rlccfr.registry import parse, update_rules
 
 
 def discounts(rule, t):
@@ -43,6 +44,25 @@ def test_hyperparameters_are_kept_with_the_component():
     rule = make("dcfr", gamma=3)
     assert rule.spec == {"id": "dcfr", "alpha": 1.5, "beta": 0.0, "gamma": 3.0}
     assert update_rules.resolve(rule.spec).schedule(1, 9) == pytest.approx(rule.schedule(1, 9))
+
+
+def test_components_as_strings():
+    assert parse("none") == {"id": "none"}
+    assert parse("dcfr(alpha=2, beta=0.5)") == {"id": "dcfr", "alpha": 2, "beta": 0.5}
+    assert update_rules.resolve("dcfr(gamma=3)").spec == make("dcfr", gamma=3.0).spec
+    for text in ("dcfr(3)", "dcfr(", "dcfr(gamma=open('x'))", "dcfr(**{})"):
+        with pytest.raises(rlccfr.ComponentError, match="a component looks like"):
+            update_rules.resolve(text)
+
+
+@pytest.mark.parametrize("schedule", [lambda t: 0.5 if t > 3 else 1.0, lambda t: "fast", "fast"])
+def test_a_schedule_that_is_none_is_one_line(schedule):
+    with pytest.raises(rlccfr.ComponentError, match="must turn an array of iterations into numbers"):
+        UpdateRule(positive_discount=schedule).schedule(1, 5)
+
+
+def test_a_schedule_may_be_a_number():
+    assert UpdateRule(positive_discount=0.5).schedule(1, 2)[:, 0] == pytest.approx([0.5] * 3)
 
 
 def test_every_entry_is_documented():

@@ -15,7 +15,6 @@ import pytest
 import rlccfr
 from rlccfr.cli import demo, main
 from rlccfr.cli.console import stderr
-from rlccfr.cli.solve import parse_component
 
 COMMANDS = ("games", "catalog", "solve", "train", "recommend", "table", "demo")
 
@@ -68,7 +67,13 @@ def test_version(run):
         (("solve", "kuhn", "--update-rule", "dcfr(3)"), 1, "a component looks like"),
         (("solve", "kuhn", "--sampler", "extern"), 1, "did you mean 'external'?"),
         (("solve", "kuhn", "--checkpoint", "/dev/null/x"), 1, "can't write"),
-        (("catalog", "cfr++"), 1, "cfr_plus"),
+        (("solve", "kuhn", "--policy", "."), 1, "can't write"),
+        (("solve", "kuhn", "--curve", "/proc/x/curve.csv"), 1, "can't write"),
+        (("solve", "kuhn", "--iterations", "99999999999999999999"), 1, "at most 64 bits"),
+        (("games", "leduc", "--max-histories", "100"), 1, "--max-histories"),
+        (("catalog", "dcf"), 1, "did you mean 'dcfr'?"),
+        (("catalog", "poker"), 1, "cfr_plus"),
+        (("train", "kuhn", "--out", "/dev/null"), 1, "can't write"),
         (("train", "kuhn", "--preset", "fast"), 1, "unknown preset"),
         (("train", "kuhn", "--evaluations", "0"), 1, "evaluations must be a positive integer"),
         (("recommend", "kuhn"), 1, "rlccfr train kuhn"),
@@ -101,11 +106,6 @@ def test_catalog(run):
     assert [row["axis"] for row in json.loads(run("catalog", "none", "--json")[1])] == ["sampler", "abstraction"]
 
 
-def test_components_with_hyperparameters():
-    assert parse_component("none") == {"id": "none"}
-    assert parse_component("dcfr(alpha=2, beta=0.5)") == {"id": "dcfr", "alpha": 2, "beta": 0.5}
-
-
 def test_solve_is_the_solver(run):
     facts = json.loads(
         run("solve", "leduc", "--update-rule", "dcfr(gamma=3)", "--sampler", "external", "--seed", "7", "--json")[1]
@@ -131,7 +131,7 @@ def test_a_checkpoint_is_gone_on_with(run):
     assert (second["iterations"], second["exploitability"]) == (1000, whole.exploitability)
     code, _, err = run(*half, "--seed", "1")
     assert code == 1
-    assert "another --checkpoint" in err
+    assert "another seed; name another --checkpoint" in err
 
 
 def test_an_interrupted_solve_keeps_what_it_has(run, monkeypatch):

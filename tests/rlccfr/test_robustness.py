@@ -14,6 +14,7 @@ from support import game
 import rlccfr
 from rlccfr import compiler
 from rlccfr.components import Sampler, UpdateRule, always
+from rlccfr.registry import update_rule, update_rules
 
 
 @pytest.mark.parametrize("sampler", ["none", "external"])
@@ -136,6 +137,17 @@ def test_a_flipped_byte_is_noticed_or_harmless(tmp_path, mask):
         except rlccfr.CheckpointError:
             continue
         assert all(np.array_equal(state[name], array) for name, array in expected.items())
+
+
+def test_a_checkpoint_of_a_component_that_is_not_registered_says_so(tmp_path):
+    @update_rule("test_passing", source="this test")
+    def passing() -> UpdateRule:
+        return UpdateRule()
+
+    rlccfr.Solver(game("kuhn"), "test_passing").save(tmp_path / "solver.npz")
+    del update_rules._entries["test_passing"]
+    with pytest.raises(rlccfr.CheckpointError, match="register the component first"):
+        rlccfr.Solver.load(tmp_path / "solver.npz")
 
 
 def test_saved_files_have_the_usual_permissions(tmp_path):
