@@ -26,7 +26,8 @@ from rlccfr.cli.console import (
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = ("method", "update_rule", "sampler", "abstraction", "exploitability", "speed", "reward", "regret")
+SHOWN = ("method", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "speed", "reward",
+    "regret")  # fmt: skip
 
 
 def table(

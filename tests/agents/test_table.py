@@ -12,10 +12,10 @@ from rlccfr.agents.table import COLUMNS
 from rlccfr.errors import RLCCFRError
 
 ROWS = [
-    ("kuhn", "1000 iterations", "accuracy", "team", "dcfr", "none", "none", 1.23456e-5, 2109079.0, 1.5, 0.75, 0.0, 1.0, 1.0,
-     True, 24, 1.5),
-    ("a|b", "1 seconds", "accuracy", "CFR", "cfr", "none", "none", 0.5, 12.345678, 0.25, 0.1, math.nan, math.nan, math.nan,
-     False, 0, 0.0),
+    ("kuhn", "1000 iterations", "accuracy", "team", "dcfr", "none", "none", 1.23456e-5, 2109079.0, 1.5, 0.75, 0.0, 1.0,
+     1.0, True, 24, 1.5),
+    ("a|b", "1 seconds", "accuracy", "CFR", "cfr", "none", "none", 0.5, 12.345678, 0.25, 0.1, math.nan, math.nan,
+     math.nan, False, 0, 0.0),
 ]  # fmt: skip
 
 
