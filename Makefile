@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test verify lint types wheel check clean
+.PHONY: help install demo test verify docs lint types wheel check clean
 
 help:
 	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best of all algorithms"
@@ -29,6 +29,9 @@ verify: install
 	$(BIN)/python tests/verify.py
 	$(BIN)/python tests/dependencies.py oldest
 	$(BIN)/python tests/dependencies.py newest
+
+docs: install
+	$(BIN)/rlccfr catalog --markdown > docs/components.md
 
 lint: install
 	$(BIN)/ruff check .

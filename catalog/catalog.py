@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +14,8 @@ from rlccfr.registry import Registry, abstractions, samplers, update_rules
 TABULAR_RULES = ("cfr", "cfr_plus", "lcfr", "lcfr_plus", "dcfr", "dcfr_plus", "ecfr", "ecfr_plus")
 SAMPLERS = ("chance", "outcome", "external", "probing", "average_strategy", "variance_reduced", "none")
 ABSTRACTIONS = ("cfr_br", "none")
+MORE_RULES = ("pcfr_plus", "pdcfr_plus", "hs_pcfr_plus", "hs_dcfr", "hedge")
+MORE_SAMPLERS = ("robust_k", "mixed_linear", "mixed_exponential", "mixed_locus")
 
 _REGISTRIES: tuple[Registry[Any], ...] = (update_rules, samplers, abstractions)
 
@@ -52,6 +54,25 @@ class Catalog:
     def paper(cls) -> Catalog:
         """The paper's Table 2 as far as it is built: 8 x 7 x 2 of its 16 x 7 x 3."""
         return cls(TABULAR_RULES, SAMPLERS, ABSTRACTIONS)
+
+    @classmethod
+    def extended(cls) -> Catalog:
+        """The paper's components, and after them those of :mod:`rlccfr.catalog.extended`."""
+        return cls.paper().plus(MORE_RULES, MORE_SAMPLERS)
+
+    def plus(
+        self,
+        update_rules: Sequence[str] = (),
+        samplers: Sequence[str] = (),
+        abstractions: Sequence[str] = (),
+    ) -> Catalog:
+        """A catalog with more components behind these, whose indices along each axis stay.
+
+        Raises:
+            ComponentError: an unknown id, or one that is in the catalog.
+        """
+        more = (update_rules, samplers, abstractions)
+        return Catalog(*((*ids, *added) for ids, added in zip(self.axes, more, strict=True)))
 
     @property
     def axes(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -17,7 +17,7 @@ from rlccfr.components import Abstraction, Component, Sampler, Schedule, UpdateR
 from rlccfr.envs.cells import REGISTRIES, is_network
 from rlccfr.game_tree import CHANCE, TERMINAL, GameTree
 
-REFERENCE_ITERATIONS = (10.0, 1000.0)
+REFERENCE_ITERATIONS = (10, 1000)
 """Where schedules are looked at: early and late."""
 
 
@@ -77,7 +77,8 @@ RULE_FEATURES = (
 )  # fmt: skip
 SAMPLER_FEATURES = (
     "known", "exact", "samples_chance", "samples_opponent", "samples_traverser", "samples_subset",
-    "exploration", "probes", "baseline_rate", "inclusion_code", "parameter_0", "parameter_1", "parameter_2", "network",
+    "exploration", "probes", "baseline_rate", "inclusion_code", "subset_size", "mixture_code", "one_draw",
+    "parameter_0", "parameter_1", "parameter_2", "network",
 )  # fmt: skip
 ABSTRACTION_FEATURES = ("known", "best_response", "network")
 COMPONENT_FEATURES = (RULE_FEATURES, SAMPLER_FEATURES, ABSTRACTION_FEATURES)
@@ -150,8 +151,11 @@ def _sampler(sampler: Sampler) -> list[float]:
         sampler.probe,
         sampler.baseline_rate,
         _code(sampler.inclusion),
+        saturating(sampler.subset_size, 1),
+        _code(sampler.mixture),
+        sampler.one_draw,
         # In decades: these are counts as often as probabilities.
-        *_padded([logarithm(1e4 * value, 12) for value in sampler.parameters], 3),
+        *_padded([logarithm(1e4 * value, 12) for value in sampler.schedule(REFERENCE_ITERATIONS[1], 1)[0]], 3),
     ]
 
 
@@ -161,7 +165,7 @@ def _abstraction(abstraction: Abstraction) -> list[float]:
 
 def _values(schedule: Schedule) -> list[float]:
     """The schedule at the reference iterations."""
-    values = np.broadcast_to(np.asarray(schedule(np.array(REFERENCE_ITERATIONS)), np.float64), (2,))
+    values = np.broadcast_to(np.asarray(schedule(np.array(REFERENCE_ITERATIONS, np.float64)), np.float64), (2,))
     return [float(value) for value in values]
 
 
@@ -174,7 +178,7 @@ def _exponents(discount: Schedule) -> list[float]:
     return exponents
 
 
-def _code(function: Callable[..., None] | None) -> float:
+def _code(function: Callable[..., Any] | None) -> float:
     """A number that tells plain functions apart, by name: the same in every process and Python version."""
     if function is None:
         return 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -16,6 +16,8 @@ from rlccfr.envs.table import TableEvaluator
 from rlccfr.errors import BudgetError, RLCCFRError
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
+
+NAMED: Mapping[str, Callable[[], Catalog]] = {"paper": Catalog.paper, "extended": Catalog.extended}
 
 Games = str | Sequence[str]
 BudgetLike = Budget | Mapping[str, Any]
@@ -103,11 +105,12 @@ def _preset(value: PresetLike) -> Preset:
 def _catalog(value: CatalogLike) -> Catalog:
     if isinstance(value, Catalog):
         return value
-    if value == "paper":
-        return Catalog.paper()
+    if isinstance(value, str) and value in NAMED:
+        return NAMED[value]()
     fields = {"update_rules", "samplers", "abstractions"}
     if not isinstance(value, Mapping) or set(value) != fields or any(isinstance(ids, str) for ids in value.values()):
-        raise RLCCFRError(f"catalog must be 'paper', a Catalog, or lists by {sorted(fields)}, not {value!r}")
+        names = ", ".join(map(repr, NAMED))
+        raise RLCCFRError(f"catalog must be {names}, a Catalog, or lists by {sorted(fields)}, not {value!r}")
     return Catalog(**{axis: tuple(ids) for axis, ids in value.items()})
 
 

@@ -39,7 +39,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         segments: decisions an episode; the budget is split evenly, and the solver keeps its tables in between.
         preset: the agents' weights, a name of :data:`rlccfr.envs.reward.PRESETS` or three pairs (alpha, beta).
         scale: of e, ``"log"`` or ``"linear"``.
-        catalog: ``"paper"``, a ``Catalog``, or ``{"update_rules": [...], "samplers": [...], "abstractions": [...]}``.
+        catalog: ``"paper"``, ``"extended"``, a ``Catalog``, or a dict of lists by ``"update_rules"``, ``"samplers"``
+            and ``"abstractions"``.
         engine_seeds: each episode draws one; few, so that what was measured is met again.
         evaluator: None measures, once a process; a directory measures into that store; a ``.parquet`` file is a table
             of measurements; or any evaluator.

@@ -21,6 +21,7 @@ _HOME = {
     "Solver": "solver",
     "Values": "policy",
     "load_game": "games",
+    "load_plugins": "plugins",
 }
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Values",
     "__version__",
     "load_game",
+    "load_plugins",
 ]
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     )
     from rlccfr.game_tree import GameTree
     from rlccfr.games import load_game
+    from rlccfr.plugins import load_plugins
     from rlccfr.policy import Policy, Values
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver

@@ -136,8 +136,12 @@ class Sampler(Component):
         probe: value each own action that is not walked by one on-policy roll-out.
         baseline_rate: step of the learned baselines that reduce variance; 0 for none.
         inclusion: plain function ``f(policy, count, parameters, probability)`` that fills an infoset's
-            inclusion probabilities (A,); ``count`` is the average policy's sum at uniform weight.
-        parameters: handed to ``inclusion`` as an array.
+            inclusion probabilities (A,) of a subset; ``count`` is the average policy's sum at uniform weight.
+        subset_size: instead of ``inclusion``: so many own actions, all such subsets equally likely.
+        mixture: plain function ``f(policy, count, visits, parameters)``: the probability with which ``all`` own
+            actions are walked at an infoset rather than ``one``; ``visits`` counts earlier walks through it.
+        one_draw: a mixture's random number is drawn once a walk, not at every node.
+        parameters: numbers, or schedules of them, handed to the function as an array.
     """
 
     exact: bool = False
@@ -148,14 +152,29 @@ class Sampler(Component):
     probe: bool = False
     baseline_rate: float = 0.0
     inclusion: Callable[..., None] | None = None
-    parameters: tuple[float, ...] = ()
+    subset_size: int = 0
+    mixture: Callable[..., float] | None = None
+    one_draw: bool = False
+    parameters: tuple[float | Schedule, ...] = ()
+
+    def schedule(self, first: int, count: int) -> np.ndarray:
+        """Parameters of iterations first .. first + count - 1, shape (count, len(parameters))."""
+        t = np.arange(first, first + count, dtype=np.float64)
+        rows = np.empty((count, len(self.parameters)))
+        for k, parameter in enumerate(self.parameters):
+            rows[:, k] = parameter(t) if callable(parameter) else parameter
+        return rows
 
     def __post_init__(self) -> None:
         for field_, choices in (("chance", WALKS[:2]), ("opponent", WALKS[:2]), ("traverser", WALKS)):
             if getattr(self, field_) not in choices:
                 raise ComponentError(f"{field_} must be one of {', '.join(choices)}, not {getattr(self, field_)!r}")
-        if (self.traverser == "subset") != (self.inclusion is not None):
-            raise ComponentError("an inclusion function goes with traverser='subset', and only with it")
+        if (self.traverser == "subset") != (self.inclusion is not None or self.subset_size > 0):
+            raise ComponentError("traverser='subset' needs an inclusion function or a subset_size, and only it does")
+        if self.inclusion is not None and self.subset_size:
+            raise ComponentError("give an inclusion function or a subset_size, not both")
+        if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
+            raise ComponentError("a mixture needs traverser='one', without probes and baselines")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rlccfr import kernels
@@ -13,7 +15,7 @@ kernels.prepare_cache()
 
 from rlccfr.kernels.iterations import exact_iterations, refresh_policies  # noqa: E402
 from rlccfr.kernels.layout import AVERAGE, NEGATIVE, POSITIVE, RuleFlags, Tables, scratch_for  # noqa: E402
-from rlccfr.kernels.plain import inclusion_function, policy_map_function, reweight_function  # noqa: E402
+from rlccfr.kernels.plain import inclusion_function, mixture_function, policy_map_function, reweight_function  # noqa: E402
 from rlccfr.kernels.sampled import sampled_iterations, settle_all  # noqa: E402
 from rlccfr.kernels.walk import ALL, ONE, SUBSET, UNVISITED, Frames, WalkPlan, WalkTables  # noqa: E402
 
@@ -49,6 +51,7 @@ class Engine:
         self.policy_sum = np.zeros(game.num_sequences)
         self.baseline = np.zeros(game.num_sequences)
         self.uniform_count = np.zeros(game.num_sequences)
+        self.visits = np.zeros(game.num_infosets)
         self.rule_arrays: dict[str, np.ndarray] = {}  # of rules bound before; the bound one's are in _state
         self._scratch = scratch_for(game)
         self._frames = _frames(game)
@@ -86,6 +89,7 @@ class Engine:
             reweight_function(rule.reweight),
             policy_map_function(rule.policy_map),
             inclusion_function(sampler.inclusion),
+            mixture_function(sampler.mixture),
         )
         ahead = rule.schedule(self.iteration + 1, 0)[0]
         new_rule = self._rule is None or not rule.same_as(self._rule)
@@ -93,7 +97,7 @@ class Engine:
             settle_all(self.game.view, self._tables, self.scale)
             self.rule_arrays |= self.arrays_of_rule()
         self._rule, self._sampler, self._abstraction = rule, sampler, abstraction
-        self._reweight, self._policy_map, self._inclusion = functions
+        self._reweight, self._policy_map, self._inclusion, self._mixture = functions
         self._state = np.zeros((self.game.num_sequences, len(rule.arrays)))
         for column, name in enumerate(rule.arrays):
             self._state[:, column] = self.rule_arrays.get(name, 0.0)
@@ -113,15 +117,19 @@ class Engine:
             exploration=sampler.exploration,
             probe=sampler.probe,
             baseline_rate=sampler.baseline_rate,
+            subset_size=sampler.subset_size,
+            mixes=sampler.mixture is not None,
+            one_draw=sampler.one_draw,
+            counts=sampler.inclusion is not None or sampler.mixture is not None,
         )
-        self._parameters = np.array(sampler.parameters, np.float64)
-        self._walk_tables = WalkTables(
+        self.walk_tables = WalkTables(
             policy=self.policy,
             response=self._scratch.response if abstraction.best_response else self.policy,
             policy_sum=self.policy_sum,
             gain=self._gain,
             baseline=self.baseline,
             uniform_count=self.uniform_count,
+            visits=self.visits,
             mass=self._mass,
             visited=self._visited,
             num_visited=self._num_visited,
@@ -144,13 +152,21 @@ class Engine:
                 self._flags, self._reweight, self._policy_map, self._utility_range, self.counts, per_iteration,
             )  # fmt: skip
         else:
+            iterations = min(iterations, CHUNK)
             sampled_iterations(
-                self.game.histories, view, self._tables, self._walk_tables, self._scratch, self._frames, self.rng,
-                self.scale, rule.schedule(self.iteration + 1, min(iterations, CHUNK)), self.walks, max_nodes,
-                self._plan, self._inclusion, self._parameters, best_response, self.simultaneous,
+                self.game.histories, view, self._tables, self.walk_tables, self._scratch, self._frames, self.rng,
+                self.scale, rule.schedule(self.iteration + 1, iterations), self.walks, max_nodes, self._plan,
+                self._inclusion, self._mixture, self._sampler.schedule(self.iteration + 1, iterations),
+                best_response, self.simultaneous,
                 self._flags, self._reweight, self._policy_map, self._utility_range, self.counts,
             )  # fmt: skip
         return self.iteration - before
+
+    def walk_arguments(self) -> tuple[Any, ...]:
+        """What the walk kernel takes of the bound sampler: plan, functions, parameters, tables, stack, random state."""
+        parameters = self._sampler.schedule(self.iteration + 1, 1)[0]
+        functions = (self._inclusion, self._mixture)
+        return self._plan, *functions, parameters, self.walk_tables, self._frames, self.rng
 
     def true_regret(self) -> np.ndarray:
         """(m,) cumulative regrets, the newest with weight 1."""
@@ -187,13 +203,14 @@ class Engine:
             "policy_sum": self.policy_sum,
             "baseline": self.baseline,
             "uniform_count": self.uniform_count,
+            "visits": self.visits,
             **{f"rule_{name}": array for name, array in rule_arrays.items()},
         }
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Take up a saved state; the components must be bound already."""
         assert self._rule is not None
-        for name in ("counts", "scale", "rng", "regret", "policy", "policy_sum", "baseline", "uniform_count"):
+        for name in ("counts", "scale", "rng", "regret", "policy", "policy_sum", "baseline", "uniform_count", "visits"):
             getattr(self, name)[...] = state[name]
         for name, array in state.items():
             if name.startswith("rule_"):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import runpy
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib as mpl
@@ -33,6 +36,31 @@ def test_the_readmes_commands_exist():
 
     known = {command.callback.__name__ for command in app.registered_commands}
     assert set(re.findall(r"^rlccfr (\w+)", README, re.MULTILINE)) == known
+
+
+def test_the_components_page_is_the_registrys(capsys):
+    from rlccfr.cli import main
+
+    with pytest.raises(SystemExit):
+        main(["catalog", "--markdown"])
+    assert (ROOT / "docs" / "components.md").read_text() == capsys.readouterr().out
+
+
+def test_contributings_walk(tmp_path):
+    """A rule written to a file is seen, solved with, checked, and chosen by an environment."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rule, use = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "my_rule.py").write_text(rule)
+    for line in re.findall(r"^rlccfr (.*)$", text, re.MULTILINE):
+        done = run_in(tmp_path, "-m", "rlccfr", *shlex.split(line))
+        assert "root_cfr" in done.stdout
+    (tmp_path / "use.py").write_text(f"exec(open('my_rule.py').read())\n{use}")
+    assert float(run_in(tmp_path, "use.py").stdout.splitlines()[-1]) < 0.1
+
+
+def run_in(folder, *arguments):
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
 
 
 def test_links_lead_somewhere():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -41,8 +42,16 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    plugins: bool = typer.Option(False, "--plugins", help="Load the components of installed plugins."),
+    load: list[Path] = typer.Option((), "--load", help="Load the components of a Python file; may be repeated."),  # noqa: B008
 ) -> None:
-    pass
+    if plugins or load:
+        from rlccfr.plugins import load_file, load_plugins
+
+        if plugins:
+            load_plugins()
+        for path in load:
+            load_file(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

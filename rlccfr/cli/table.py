@@ -9,6 +9,7 @@ import typer
 
 from rlccfr.cli.console import (
     RUNS,
+    CatalogName,
     Evaluations,
     Iterations,
     Json,
@@ -37,6 +38,7 @@ def table(
     nodes: Nodes = None,
     presets: Annotated[list[str] | None, typer.Option("--preset", help="May be repeated. [accuracy]")] = None,
     scale: ScaleName = "log",
+    catalog: CatalogName = "paper",
     evaluations: Evaluations = 24,
     engine_seeds: Annotated[
         list[int] | None, typer.Option("--engine-seed", help="Of the runs; may be repeated.")
@@ -66,13 +68,13 @@ def table(
         load(game)
     limit = budget(iterations, seconds, nodes)
     options = [
-        Options.parse(games, limit, 1, preset, scale, "paper", engine_seeds or (0,), store) for preset in presets
+        Options.parse(games, limit, 1, preset, scale, catalog, engine_seeds or (0,), store) for preset in presets
     ]
     with progress(f"measuring and training on {', '.join(games)}") as report:
         built = build_table(
             games, [options[0].budget], [one.preset for one in options], evaluator=options[0].evaluator,
-            scale=options[0].scale, evaluations=evaluations, engine_seeds=options[0].engine_seeds, seed=seed,
-            exhaustive=exhaustive, others=others, progress=report,
+            catalog=options[0].catalog, scale=options[0].scale, evaluations=evaluations,
+            engine_seeds=options[0].engine_seeds, seed=seed, exhaustive=exhaustive, others=others, progress=report,
         )  # fmt: skip
     if out is not None:
         built.write(out)

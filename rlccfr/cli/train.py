@@ -9,6 +9,7 @@ import typer
 
 from rlccfr.cli.console import (
     RUNS,
+    CatalogName,
     Evaluations,
     Interrupted,
     Iterations,
@@ -37,6 +38,7 @@ def train(
     nodes: Nodes = None,
     preset: PresetName = "accuracy",
     scale: ScaleName = "log",
+    catalog: CatalogName = "paper",
     evaluations: Evaluations = 24,
     segments: Annotated[int, typer.Option(help="Decisions an episode: above 1, algorithms change in mid-run.")] = 1,
     engine_seeds: Annotated[
@@ -64,6 +66,7 @@ def train(
             out, fresh, seed, store,
             {
                 "games": games, "budget": limit, "preset": preset, "scale": scale, "segments": segments,
+                "catalog": catalog,
                 "engine_seeds": engine_seeds or [0],
             },
         )  # fmt: skip

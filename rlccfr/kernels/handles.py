@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rlccfr.kernels.jit import kernel
-from rlccfr.kernels.layout import INCLUSION, POLICY_MAP, REWEIGHT
+from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REWEIGHT
 
 UNJITTED = bool(getattr(config, "DISABLE_JIT", False))
 HANDLE = types.int64[::1]
@@ -71,3 +71,4 @@ def _write(handle, function):
 reweight_of = _loader(REWEIGHT)
 policy_map_of = _loader(POLICY_MAP)
 inclusion_of = _loader(INCLUSION)
+mixture_of = _loader(MIXTURE)

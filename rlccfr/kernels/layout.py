@@ -70,6 +70,8 @@ REWEIGHT = types.void(F8S, F8, F8M, F8S, F8)
 POLICY_MAP = types.void(F8S, F8M, F8S, F8)
 # inclusion(policy, count, parameters, probability), of a subset sampler.
 INCLUSION = types.void(F8S, F8S, F8S, F8S)
+# mixture(policy, count, visits, parameters): the probability of walking all own actions.
+MIXTURE = types.float64(F8S, F8S, F8, F8S)
 
 BLOCKS = from_dtype(BLOCK)[::1]
 VIEW = types.NamedTuple((U4S, U4S, U4S, F8S, U4S, U4S, F8S, U4S, U4S, BLOCKS, BLOCKS, F8S, F8S), SequenceView)

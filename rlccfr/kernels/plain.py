@@ -11,7 +11,7 @@ from numba import njit
 
 from rlccfr.errors import ComponentError
 from rlccfr.kernels.handles import handle_of
-from rlccfr.kernels.layout import INCLUSION, POLICY_MAP, REWEIGHT
+from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REWEIGHT
 
 
 def _no_reweight(instant_regret, mass, state, parameters, utility_range):
@@ -26,8 +26,12 @@ def _no_inclusion(policy, count, parameters, probability):
     pass
 
 
+def _no_mixture(policy, count, visits, parameters):
+    return 0.0
+
+
 @cache
-def _compiled(function: Callable[..., None], signature: Any) -> Any:
+def _compiled(function: Callable[..., Any], signature: Any) -> Any:
     on_disk = os.path.exists(function.__code__.co_filename)  # not what was typed at a prompt
     try:
         return handle_of(njit(signature, cache=on_disk, error_model="numpy")(function), signature)
@@ -49,3 +53,8 @@ def policy_map_function(function: Callable[..., None] | None) -> Any:
 def inclusion_function(function: Callable[..., None] | None) -> Any:
     """The handle of a sampler's ``inclusion``."""
     return _compiled(function or _no_inclusion, INCLUSION)
+
+
+def mixture_function(function: Callable[..., float] | None) -> Any:
+    """The handle of a sampler's ``mixture``."""
+    return _compiled(function or _no_mixture, MIXTURE)

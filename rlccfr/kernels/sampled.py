@@ -13,7 +13,7 @@ from numba import types
 
 from rlccfr.kernels.exact import respond_and_average
 from rlccfr.kernels.fold import fold_general, fold_plain
-from rlccfr.kernels.handles import HANDLE, inclusion_of, policy_map_of, reweight_of
+from rlccfr.kernels.handles import HANDLE, inclusion_of, mixture_of, policy_map_of, reweight_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE,
@@ -21,7 +21,6 @@ from rlccfr.kernels.layout import (
     COUNTS,
     F8,
     F8M,
-    F8S,
     FLAGS,
     FLOOR,
     NEGATIVE,
@@ -33,7 +32,7 @@ from rlccfr.kernels.layout import (
     VIEW,
 )
 from rlccfr.kernels.rng import STATE
-from rlccfr.kernels.walk import FRAMES, HISTORIES, PLAN, SUBSET, UNVISITED, WALK_TABLES, walk
+from rlccfr.kernels.walk import FRAMES, HISTORIES, PLAN, UNVISITED, WALK_TABLES, walk
 
 LARGEST_SCALE = 1e100
 
@@ -102,19 +101,20 @@ def count_uniformly(view, reach, uniform_count):
 @kernel(
     types.void(
         HISTORIES, VIEW, TABLES, WALK_TABLES, SCRATCH, FRAMES, STATE, F8M, F8M, types.int64, types.int64,
-        PLAN, HANDLE, F8S, types.boolean, types.boolean, FLAGS, HANDLE, HANDLE, F8, COUNTS,
+        PLAN, HANDLE, HANDLE, F8M, types.boolean, types.boolean, FLAGS, HANDLE, HANDLE, F8, COUNTS,
     ),
 )  # fmt: skip
 def sampled_iterations(
     histories, view, tables, walk_tables, scratch, frames, rng, scale, schedule, walks, max_nodes,
-    plan, inclusion, parameters, best_response, simultaneous, flags, reweight, policy_map, utility_range,
+    plan, inclusion, mixture, parameters, best_response, simultaneous, flags, reweight, policy_map, utility_range,
     counts,
 ):  # fmt: skip
     """Run up to ``len(schedule) - 1`` iterations, fewer once ``max_nodes`` more histories were touched.
 
     See ``exact_iterations`` for the arguments.
     """
-    inclusion, reweight, policy_map = inclusion_of(inclusion), reweight_of(reweight), policy_map_of(policy_map)
+    inclusion, mixture = inclusion_of(inclusion), mixture_of(mixture)
+    reweight, policy_map = reweight_of(reweight), policy_map_of(policy_map)
     weight, before = 1.0 / walks, counts[1]
     for t in range(len(schedule) - 1):
         now, ahead = schedule[t], schedule[t + 1]
@@ -124,7 +124,7 @@ def sampled_iterations(
             increments = (scale[0, AVERAGE], scale[1, AVERAGE])
             respond_and_average(view, tables, scratch, (1.0, 1.0), increments, flags.average_column)
             counts[1] += 2 * len(histories)
-            if plan.traverser == SUBSET:
+            if plan.counts:
                 count_uniformly(view, scratch.reach, walk_tables.uniform_count)
         for player in range(2):
             average_weight = 0.0
@@ -133,7 +133,7 @@ def sampled_iterations(
                 average_weight = scale[1 - player, AVERAGE] * weight
             for _ in range(walks):
                 counts[1] += walk(
-                    histories, player, weight, average_weight, plan, inclusion, parameters,
+                    histories, player, weight, average_weight, plan, inclusion, mixture, parameters[t],
                     walk_tables, frames, rng,
                 )  # fmt: skip
             if not simultaneous:

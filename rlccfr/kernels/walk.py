@@ -37,10 +37,14 @@ class WalkPlan(NamedTuple):
 
     chance_all: bool
     opponent_all: bool
-    traverser: int  # ALL, ONE (by exploration) or SUBSET (by an inclusion function)
+    traverser: int  # ALL, ONE (by exploration) or SUBSET (by an inclusion function or of a size)
     exploration: float  # share of the uniform policy where ONE own action is drawn
     probe: bool  # value the own actions not taken by one on-policy roll-out each
     baseline_rate: float  # 0: no baseline
+    subset_size: int  # 0: by the inclusion function
+    mixes: bool  # walks ALL own actions, not ONE, with the mixture's probability
+    one_draw: bool  # the same random number decides so for the whole walk
+    counts: bool  # uniform_count and visits are wanted
 
 
 class WalkTables(NamedTuple):
@@ -51,7 +55,8 @@ class WalkTables(NamedTuple):
     policy_sum: np.ndarray
     gain: np.ndarray  # instantaneous regrets of this iteration
     baseline: np.ndarray  # expected utility of player 0 after the sequence
-    uniform_count: np.ndarray  # average increments at uniform weight, for inclusion functions
+    uniform_count: np.ndarray  # average increments at uniform weight, for inclusion and mixture functions
+    visits: np.ndarray  # (n,): walks of the traverser through the infoset so far
     mass: np.ndarray  # (n,): sum of weights over this iteration's visits, or UNVISITED
     visited: np.ndarray  # (n,): infosets visited as traverser; player 1's from the first of its own on
     num_visited: np.ndarray  # (2,)
@@ -68,10 +73,9 @@ class Frames(NamedTuple):
 
 
 HISTORIES = from_dtype(HISTORY)[::1]
-PLAN = types.NamedTuple(
-    (types.boolean, types.boolean, types.int64, types.float64, types.boolean, types.float64), WalkPlan
-)
-WALK_TABLES = types.NamedTuple((F8S,) * 7 + (U4S, types.int64[::1]), WalkTables)
+_B, _I, _F = types.boolean, types.int64, types.float64
+PLAN = types.NamedTuple((_B, _B, _I, _F, _B, _F, _I, _B, _B, _B), WalkPlan)
+WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, types.int64[::1]), WalkTables)
 FRAMES = types.NamedTuple((types.int64[::1], types.int64[::1], F8S, F8M, F8M), Frames)
 
 
@@ -111,22 +115,31 @@ def probability(tables, own, sequence):
 
 
 @inlined
-def include(here, own, plan, tables, inclusion, parameters, taken, depth, rng):
+def include(here, own, plan, tables, inclusion, mixture, parameters, taken, depth, luck, rng):
     """Decide which children a walk takes and with what probability: fills ``taken[depth]``, 0: left out."""
     first, count = here["first_sequence"], here["num_children"]
-    if own and plan.traverser == ONE:
+    everything = own and plan.traverser == ALL
+    if own and plan.mixes:
+        end, infoset = first + count, here["infoset"]
+        share = mixture(tables.policy[first:end], tables.uniform_count[first:end], tables.visits[infoset], parameters)
+        everything = (luck if plan.one_draw else uniform(rng)) < share
+    if own and plan.counts:
+        tables.visits[here["infoset"]] += 1.0
+    if everything or here["actor"] == CHANCE:
+        for k in range(count):
+            taken[depth, k] = 1.0
+    elif own and plan.traverser == ONE:
         for k in range(count):
             taken[depth, k] = plan.exploration / count + (1.0 - plan.exploration) * tables.policy[first + k]
         keep_one(taken, depth, count, rng)
-    elif own and plan.traverser == SUBSET:
+    elif own and plan.subset_size > 0:
+        keep_some(taken, depth, count, min(plan.subset_size, count), rng)
+    elif own:
         end = first + count
         inclusion(tables.policy[first:end], tables.uniform_count[first:end], parameters, taken[depth, :count])
         for k in range(count):
             if uniform(rng) >= taken[depth, k]:
                 taken[depth, k] = 0.0
-    elif own or here["actor"] == CHANCE:
-        for k in range(count):
-            taken[depth, k] = 1.0
     elif plan.opponent_all:
         for k in range(count):
             taken[depth, k] = 1.0 if tables.response[first + k] > 0.0 else 0.0
@@ -147,6 +160,18 @@ def keep_one(taken, depth, count, rng):
             if drawn >= 0:
                 taken[depth, drawn] = 0.0
             drawn = k
+        else:
+            taken[depth, k] = 0.0
+
+
+@inlined
+def keep_some(taken, depth, count, size, rng):
+    """Draw ``size`` entries of ``taken[depth]``, all subsets equally likely (Knuth, TAOCP 2, algorithm 3.4.2S)."""
+    wanted = size
+    for k in range(count):
+        if uniform(rng) * (count - k) < wanted:
+            taken[depth, k] = size / count
+            wanted -= 1
         else:
             taken[depth, k] = 0.0
 
@@ -192,7 +217,7 @@ def close_frame(histories, here, own, traverser, plan, tables, frames, depth, rn
 
 
 @inlined
-def walk(histories, traverser, weight, average_weight, plan, inclusion, parameters, tables, frames, rng):
+def walk(histories, traverser, weight, average_weight, plan, inclusion, mixture, parameters, tables, frames, rng):
     """One walk for ``traverser``. Returns the number of histories touched.
 
     Args:
@@ -201,6 +226,7 @@ def walk(histories, traverser, weight, average_weight, plan, inclusion, paramete
     """
     sign = 1.0 - 2.0 * traverser
     scale = average_weight / weight
+    luck = uniform(rng) if plan.one_draw else 0.0
     node, depth, touched, value = 0, -1, 0, 0.0
     while True:
         here = histories[node]
@@ -212,7 +238,7 @@ def walk(histories, traverser, weight, average_weight, plan, inclusion, paramete
             if actor == 1 - traverser and average_weight > 0.0:
                 for k in range(first, first + count):
                     tables.policy_sum[k] += scale * weight * tables.policy[k]
-                    if plan.traverser == SUBSET:
+                    if plan.counts:
                         tables.uniform_count[k] += weight * tables.policy[k]
             if actor == CHANCE and not plan.chance_all:
                 node = draw_chance(histories, here["first_child"], count, rng)
@@ -222,7 +248,9 @@ def walk(histories, traverser, weight, average_weight, plan, inclusion, paramete
                 continue
             depth += 1
             frames.node[depth], frames.action[depth], frames.weight[depth] = node, -1, weight
-            include(here, actor == traverser, plan, tables, inclusion, parameters, frames.taken, depth, rng)
+            include(
+                here, actor == traverser, plan, tables, inclusion, mixture, parameters, frames.taken, depth, luck, rng
+            )
         while depth >= 0:
             here = histories[frames.node[depth]]
             actor, count, action = here["actor"], here["num_children"], frames.action[depth]

@@ -8,26 +8,16 @@ from support import game
 
 import rlccfr
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.catalog.facts import facts
 
 LEDUC_288 = "leduc_poker(suit_isomorphism=True)"
-THEORY = {"cfr", "cfr_plus", "lcfr", "lcfr_plus", "dcfr", "dcfr_plus"}
 
 
-def guarantee(cell: Cell) -> str:
-    """What is published of a cell's convergence; catalog definitions, section on guarantees."""
-    if cell.sampler == "none":
-        return "deterministic" if cell.update_rule in THEORY else ""
-    if cell.update_rule == "cfr" and cell.abstraction == "none":
-        return "high probability"
-    return ""
-
-
-def reason(cell: Cell) -> str:
-    if cell.update_rule.startswith("ecfr") and cell.sampler == "none":
-        return "O(1/sqrt T) by our own derivation only"
-    if cell.abstraction == "cfr_br" and cell.sampler != "none":
-        return "few iterations: each pays two exact best responses for a few walks"
-    return "floors and discounts under sampling: our own derivation only"
+def verdict(cell: Cell) -> str:
+    known = facts(cell)
+    few = cell.abstraction == "cfr_br" and cell.sampler != "none"
+    note = "; few iterations: each pays two exact best responses for a few walks" if few else ""
+    return f"{known.guarantee}: {known.reason}{note}"
 
 
 @pytest.mark.verify
@@ -42,9 +32,9 @@ def test_every_cell_converges(name, figures):
         rows.append(
             {"update rule": cell.update_rule, "sampler": cell.sampler, "abstraction": cell.abstraction,
              "iterations": result.iterations, "exploitability": result.exploitability, "of uniform": ratio,
-             "published guarantee": guarantee(cell) or f"none: {reason(cell)}"}
+             "published guarantee": verdict(cell)}
         )  # fmt: skip
-        if guarantee(cell) and ratio > 0.5:
+        if facts(cell).guarantee != "none" and ratio > 0.5:
             missed.append(cell)
     figures(f"All 112 cells on {name}", rows, f"1,000 x {tree.num_histories:,} histories touched; seed 0.")
     assert not missed

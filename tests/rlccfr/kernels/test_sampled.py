@@ -7,10 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from support import game, walks
+from support import game
 
 import rlccfr
 from rlccfr.kernels import sampled
+from rlccfr.kernels.estimates import add_walks
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
 from rlccfr.kernels.walk import UNVISITED
 
@@ -61,7 +62,7 @@ def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray,
     """The same walks, with discounts applied to the whole table at every iteration, in NumPy."""
     engine, tree = solver._engine, solver.game
     regret, policy_sum = np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
-    tables = engine._walk_tables
+    tables = engine.walk_tables
     first = tree.view.first_sequence
     for t in range(1, iterations + 1):
         row = solver.update_rule.schedule(t, 0)[0]
@@ -69,7 +70,7 @@ def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray,
             mine, other = tree.sequences_of(player), tree.sequences_of(1 - player)
             policy_sum[other] *= row[AVERAGE_DECAY]
             tables.policy_sum[:] = 0
-            walks(solver, player, 1, 1.0)
+            add_walks(1, tree.histories, player, 1.0, *engine.walk_arguments())
             policy_sum += tables.policy_sum
             factor = np.where(regret[mine] > 0, row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
             regret[mine] = np.maximum(regret[mine] * factor + tables.gain[mine], row[FLOOR])

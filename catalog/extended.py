@@ -1,0 +1,192 @@
+"""Update rules and samplers beyond the paper's catalog, written with nothing but the public interface."""
+
+from __future__ import annotations
+
+from math import exp, log, sqrt
+
+import numpy as np
+
+from rlccfr.catalog.update_rules import decay, discount
+from rlccfr.components import UNIT, Sampler, Schedule, UpdateRule
+from rlccfr.errors import ComponentError
+from rlccfr.registry import sampler, update_rule
+
+FARINA_2021 = "Farina et al., Faster game solving via predictive Blackwell approachability, AAAI 2021"
+XU_2024 = "Xu et al., Minimizing weighted counterfactual regret with optimistic online mirror descent, IJCAI 2024"
+ZHANG_2024 = "Zhang et al., Faster game solving via hyperparameter schedules, 2024"
+HEDGE = "Freund and Schapire, Adaptive game playing using multiplicative weights, GEB 1999"
+LI_2020 = "Li et al., Double neural counterfactual regret minimization, ICLR 2020"
+MEYER_2022 = "Meyer, Mixed Monte Carlo sampling for counterfactual regret minimization, thesis"
+_OPEN = {"exploration": (0.05, 1.0)}
+
+
+@update_rule("pcfr_plus", source=f"{FARINA_2021}, section 5 (PCFR+)")
+def pcfr_plus(gamma: float = 2.0) -> UpdateRule:
+    """Predictive CFR+: R <- max(R + r, 0); policy in proportion to max(R + r, 0): the newest regret, once more.
+
+    Average weights t^gamma; the source's are t^2. With samplers the newest estimate is a noisy prediction.
+    """
+    return UpdateRule(floor=0.0, average_decay=decay(gamma), prediction=UNIT)
+
+
+@update_rule("pdcfr_plus", source=f"{XU_2024}, (11)")
+def pdcfr_plus(alpha: float = 2.3, gamma: float = 5.0) -> UpdateRule:
+    """Predictive discounted CFR+: R <- max(D R + r, 0); policy in proportion to max(D' R + r, 0).
+
+    D = d(t-1, alpha) and D' = d(t, alpha) as in dcfr; average weights t^gamma.
+    """
+    return UpdateRule(positive_discount=discount(alpha), floor=0.0, average_decay=decay(gamma), prediction=UNIT)
+
+
+def falling(first: float, last: float, horizon: int) -> Schedule:
+    """From ``first`` at t = 1 in a straight line to ``last`` at the horizon, and that from then on."""
+    return lambda t: first + (last - first) * np.minimum((t - 1.0) / horizon, 1.0)
+
+
+def scheduled_decay(gamma: Schedule) -> Schedule:
+    """((t-1)/t)^gamma(t)."""
+    return lambda t: ((t - 1.0) / t) ** gamma(t)
+
+
+def scheduled_discount(exponent: Schedule) -> Schedule:
+    """d(t-1, e(t)), and 0 at t = 1."""
+    return lambda t: np.where(t > 1, 1.0 / (1.0 + np.maximum(t - 1.0, 1.0) ** -exponent(t)), 0.0)
+
+
+@update_rule("hs_pcfr_plus", source=f"{ZHANG_2024}, section 4 (HS-PCFR+(30))")
+def hs_pcfr_plus(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
+    """PCFR+ whose average weights fade faster at first: gamma falls by 5 over the horizon."""
+    weights = scheduled_decay(falling(gamma, gamma - 5.0, horizon))
+    return UpdateRule(floor=0.0, average_decay=weights, prediction=UNIT)
+
+
+@update_rule("hs_dcfr", source=f"{ZHANG_2024}, section 4 (HS-DCFR(30))")
+def hs_dcfr(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
+    """DCFR with moving exponents: alpha from 1 to 4, beta from -1 to -3, gamma falls by 5 over the horizon."""
+    return UpdateRule(
+        positive_discount=scheduled_discount(falling(1.0, 4.0, horizon)),
+        negative_discount=scheduled_discount(falling(-1.0, -3.0, horizon)),
+        average_decay=scheduled_decay(falling(gamma, gamma - 5.0, horizon)),
+    )
+
+
+def weigh_exponentially(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
+    """policy in proportion to exp(eta R), eta = scale sqrt(8 ln A / t) / utility range."""
+    best = row[0]
+    for a in range(len(row)):
+        best = max(best, row[a])
+    rate = parameters[0] * sqrt(8.0 * log(len(row)) / parameters[1]) / utility_range
+    total = 0.0
+    for a in range(len(row)):
+        row[a] = exp(rate * (row[a] - best))
+        total += row[a]
+    for a in range(len(row)):
+        row[a] /= total
+
+
+@update_rule(
+    "hedge", source=f"{HEDGE}; rate by Cesa-Bianchi and Lugosi, Prediction, learning and games, 2006, section 2.3"
+)
+def hedge(scale: float = 1.0) -> UpdateRule:
+    """Hedge at every infoset: policy in proportion to exp(eta R), eta = scale sqrt(8 ln A / t) / payoff range.
+
+    With samplers an infoset keeps the rate of its last visit.
+    """
+    return UpdateRule(policy_map=weigh_exponentially, parameters=(lambda t: scale, lambda t: t))
+
+
+@sampler("robust_k", source=f"{LI_2020}, section 4 (robust sampling)")
+def robust_k(k: int = 1) -> Sampler:
+    """So many own actions at each infoset, all such subsets equally likely; the rest as external sampling.
+
+    With k at least the number of actions it is external sampling.
+    """
+    if k < 1:
+        raise ComponentError(f"'robust_k': k must be at least 1, not {k!r}")
+    return Sampler(traverser="subset", subset_size=k)
+
+
+def all_by_schedule(policy, count, visits, parameters):  # type: ignore[no-untyped-def]
+    """The scheduled probability, at every infoset the same."""
+    return parameters[0]
+
+
+def linear_share(horizon: int) -> Schedule:
+    """1 - t/T of the walks are external, none from t = T on; t counts from 0."""
+    return lambda t: np.maximum(1.0 - (t - 1.0) / horizon, 0.0)
+
+
+def halving_share(half_life: float) -> Schedule:
+    """2^(-t/H) of the walks are external; t counts from 0."""
+    return lambda t: 2.0 ** (-(t - 1.0) / half_life)
+
+
+@sampler("mixed_linear", source=f"{MEYER_2022}, section 5.1", bounds=_OPEN)
+def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
+    """External sampling with probability 1 - t/T, else outcome sampling; drawn once a walk, or at every node.
+
+    The source also tries no exploration at all; then actions of probability 0 bias the estimates, so here it is open.
+    """
+    return Sampler(
+        traverser="one",
+        exploration=exploration,
+        mixture=all_by_schedule,
+        one_draw=not per_node,
+        parameters=(linear_share(horizon),),
+    )
+
+
+@sampler("mixed_exponential", source=f"{MEYER_2022}, section 5.1", bounds={**_OPEN, "half_life": (1e-3, 1e12)})
+def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_node: bool = False) -> Sampler:
+    """External sampling with probability 2^(-t/H), else outcome sampling; drawn once a walk, or at every node."""
+    return Sampler(
+        traverser="one",
+        exploration=exploration,
+        mixture=all_by_schedule,
+        one_draw=not per_node,
+        parameters=(halving_share(half_life),),
+    )
+
+
+def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-def]
+    """1 - P(c < largest average probability, c ~ Beta(60, 10)) P(confident).
+
+    For whole numbers the Beta distribution's function is a binomial sum: I_x(60, 10) = sum over j >= 60 of
+    C(69, j) x^j (1-x)^(69-j). Confident: after half the run; or with probability 1 - 2^(-t/H); or by visits.
+    """
+    total, largest = 0.0, 0.0
+    for a in range(len(count)):
+        total += count[a]
+        largest = max(largest, count[a])
+    if total <= 0.0:
+        return 1.0
+    x = largest / total
+    below, term = 0.0, x**69
+    for j in range(69, 59, -1):
+        below += term
+        if x > 0.0:
+            term *= (1.0 - x) / x * j / (70.0 - j)
+    confident = 1.0 if visits > parameters[1] else parameters[0]
+    return 1.0 - below * confident
+
+
+def confidence(horizon: int, half_life: float) -> Schedule:
+    """1 from T/2 on, before that 1 - 2^(-t/H); t counts from 0."""
+    return lambda t: np.where(t - 1.0 > horizon / 2, 1.0, 1.0 - 2.0 ** (-(t - 1.0) / half_life))
+
+
+@sampler("mixed_locus", source=f"{MEYER_2022}, section 5.2", bounds={**_OPEN, "half_life": (1e-3, 1e12)})
+def mixed_locus(
+    exploration: float = 0.6, horizon: int = 1000, half_life: float = 16.0, visits: float = 100.0
+) -> Sampler:
+    """Outcome sampling where the average policy is nearly pure and well known, external sampling elsewhere.
+
+    Nearly pure: its largest probability exceeds a cut-off drawn from Beta(60, 10). Well known: past half the horizon,
+    or by chance more and more, or visited more than so many times.
+    """
+    return Sampler(
+        traverser="one",
+        exploration=exploration,
+        mixture=all_by_locus,
+        parameters=(confidence(horizon, half_life), visits),
+    )

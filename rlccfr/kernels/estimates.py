@@ -1,0 +1,19 @@
+"""Walks without a fold: what a sampler's estimates are, for statistics."""
+
+from __future__ import annotations
+
+from rlccfr.kernels.handles import inclusion_of, mixture_of
+from rlccfr.kernels.jit import kernel
+from rlccfr.kernels.walk import walk
+
+
+@kernel
+def add_walks(
+    count, histories, traverser, weight, plan, inclusion, mixture, parameters, tables, frames, rng
+):  # fmt: skip
+    """So many walks for one player, each with the same weight in regrets and averages. Returns histories touched."""
+    including, mixing = inclusion_of(inclusion), mixture_of(mixture)
+    touched = 0
+    for _ in range(count):
+        touched += walk(histories, traverser, weight, weight, plan, including, mixing, parameters, tables, frames, rng)
+    return touched

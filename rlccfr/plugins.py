@@ -1,0 +1,48 @@
+"""Components from other packages, found through entry points."""
+
+from __future__ import annotations
+
+import logging
+import runpy
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from rlccfr.errors import ComponentError, RLCCFRError, first_line
+
+log = logging.getLogger(__name__)
+
+GROUP = "rlccfr.plugins"
+
+
+def load_plugins() -> dict[str, str | None]:
+    """Import the modules that installed packages name under the entry point group ``rlccfr.plugins``.
+
+    Importing one registers what it decorates. One that fails is reported in a line and skipped: a broken plugin
+    must not keep others from working.
+
+    Returns:
+        For each plugin's name None, or what went wrong.
+    """
+    loaded: dict[str, str | None] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        try:
+            entry.load()
+            loaded[entry.name] = None
+        except Exception as error:  # whatever a stranger's module raises
+            loaded[entry.name] = f"{type(error).__name__}: {first_line(error)}"
+            log.warning("the plugin %r is skipped: %s", entry.name, loaded[entry.name])
+    return loaded
+
+
+def load_file(path: str | Path) -> None:
+    """Run a Python file, which registers the components that it decorates.
+
+    Raises:
+        ComponentError: there is no such file, or it fails.
+    """
+    try:
+        runpy.run_path(str(path))
+    except RLCCFRError:
+        raise
+    except Exception as error:  # whatever a stranger's file raises
+        raise ComponentError(f"{path} can't be loaded: {type(error).__name__}: {first_line(error)}") from None

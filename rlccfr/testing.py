@@ -1,0 +1,229 @@
+"""Checks that every component must pass, for those who write their own.
+
+    from rlccfr.testing import check_update_rule
+    check_update_rule("my_rule")
+
+A check that fails raises a :class:`ConformanceError` that says in one line what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
+from rlccfr.engine import Engine
+from rlccfr.errors import RLCCFRError
+from rlccfr.game_tree import GameTree
+from rlccfr.games import load_game
+from rlccfr.kernels.estimates import add_walks
+from rlccfr.kernels.exact import gradient_pass, mass_pass, reach_pass, value_pass
+from rlccfr.kernels.layout import scratch_for
+from rlccfr.kernels.walk import UNVISITED
+from rlccfr.policy import Policy
+from rlccfr.registry import abstractions, samplers, update_rules
+from rlccfr.solver import Solver
+
+GAMES = ("kuhn", "liars_dice(numdice=1,dice_sides=3)")
+LEVEL = 1e-4
+"""Of the statistical tests: how often a right sampler fails, if the seed were drawn anew."""
+
+
+class ConformanceError(RLCCFRError, AssertionError):
+    """A component does not do what every component must."""
+
+
+def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: bool = True) -> None:
+    """Schedules, plain functions and runs of an update rule.
+
+    Args:
+        rule: an id, ``{"id": ..., **hyperparameters}``, or the rule itself.
+        converges: also that 2,000 exact iterations on Kuhn halve the uniform policy's exploitability.
+
+    Raises:
+        ConformanceError: what is wrong.
+    """
+    made = update_rules.resolve(rule)
+    _check_schedule(made)
+    _check_policy_map(made)
+    for sampler in ("none",) if made.exact_only else ("none", "external", "outcome"):
+        _check_runs({"update_rule": made, "sampler": sampler})
+    if converges:
+        _check_converges({"update_rule": made})
+
+
+def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 200_000) -> None:
+    """That a sampler's estimates are unbiased, and that it runs with plain and with floored regrets.
+
+    Args:
+        sampler: as for :func:`check_update_rule`.
+        walks: on each game and for each player; more find smaller errors.
+
+    Raises:
+        ConformanceError: what is wrong.
+    """
+    made = samplers.resolve(sampler)
+    for rule in ("cfr", "cfr_plus"):
+        _check_runs({"update_rule": rule, "sampler": made})
+    if made.exact:
+        return
+    for name in GAMES:
+        tree = load_game(name)
+        policy = _random_policy(tree)
+        for player in (0, 1):
+            found = Estimates.of(made, tree, policy, player, batches=200, walks=walks // 200)
+            expected = Estimates.exact(tree, policy, player, policy)
+            for what, batches, mean in zip(Estimates._fields, found, expected, strict=True):
+                p, _ = smallest_p(batches, mean)
+                if p < LEVEL:
+                    raise ConformanceError(
+                        f"{_name(made)} is biased: on {name} the mean of its {what} for player {player} is not the "
+                        f"exact pass's (p = {p:.1g})"
+                    )
+
+
+def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> None:
+    """Runs of an abstraction, exact and sampled, and that CFR with it converges on Kuhn.
+
+    Raises:
+        ConformanceError: what is wrong.
+    """
+    made = abstractions.resolve(abstraction)
+    for sampler in ("none", "external"):
+        _check_runs({"update_rule": "cfr", "sampler": sampler, "abstraction": made})
+    _check_converges({"update_rule": "cfr", "abstraction": made})
+
+
+class Estimates(NamedTuple):
+    """Of one player's walks: (m,), (m,) and (n,), or as many rows of these as there are batches."""
+
+    regrets: np.ndarray  # of the traverser
+    increments: np.ndarray  # of the other's policy sum
+    mass: np.ndarray  # reach of the traverser's infosets by the other and chance
+
+    @classmethod
+    def exact(cls, tree: GameTree, policy: np.ndarray, player: int, response: np.ndarray) -> Estimates:
+        """What is estimated, by exact passes; ``response`` is what the other plays."""
+        scratch, other = scratch_for(tree), 1 - player
+        reach_pass(tree.view, other, policy, scratch.reach)
+        increments = np.zeros(tree.num_sequences)
+        theirs = tree.sequences_of(other)
+        weight = np.repeat(tree.view.chance_weight, np.diff(tree.view.first_sequence))
+        increments[theirs] = (weight * scratch.reach[:-2])[theirs]
+        reach_pass(tree.view, other, response, scratch.reach)
+        gradient_pass(tree.view, player, scratch.reach, scratch.gradient, scratch.leaf)
+        mass_pass(tree.view, player, scratch.reach, scratch.mass)
+        value_pass(tree.view, player, policy, scratch.gradient)
+        return cls(scratch.gradient[:-2], increments, scratch.mass)
+
+    @classmethod
+    def of(
+        cls,
+        sampler: Sampler,
+        tree: GameTree,
+        policy: np.ndarray,
+        player: int,
+        *,
+        batches: int,
+        walks: int,
+        response: np.ndarray | None = None,
+        seed: int = 0,
+    ) -> Estimates:
+        """Means of so many batches of walks from a fixed policy, and from counts at random."""
+        engine = Engine(tree, seed)
+        engine.bind(UpdateRule(), sampler, Abstraction(best_response=response is not None))
+        tables = engine.walk_tables
+        tables.policy[:] = policy
+        tables.response[:] = policy if response is None else response
+        tables.uniform_count[:] = np.random.default_rng(7).random(tree.num_sequences)
+        sizes = (tree.num_sequences, tree.num_sequences, tree.num_infosets)
+        found = cls(*(np.empty((batches, size)) for size in sizes))
+        for batch in range(batches):
+            tables.policy_sum[:] = 0
+            tables.gain[:] = 0
+            tables.mass[:] = UNVISITED
+            tables.num_visited[:] = tree.view.infoset_begin[:2]
+            add_walks(walks, tree.histories, player, 1 / walks, *engine.walk_arguments())
+            mass = np.where(tables.mass == UNVISITED, 0.0, tables.mass)
+            found.regrets[batch], found.increments[batch], found.mass[batch] = tables.gain, tables.policy_sum, mass
+        return found
+
+
+def smallest_p(batches: np.ndarray, expected: np.ndarray) -> tuple[float, int]:
+    """The smallest Holm-corrected p of "the mean is ``expected``", and how many columns were tested.
+
+    A column that does not vary must be as expected: its p is 1 or 0.
+    """
+    count = len(batches)
+    mean, error = batches.mean(0), batches.std(0, ddof=1) / np.sqrt(count)
+    fixed = error < 1e-12 * max(1.0, float(np.abs(expected).max(initial=0.0)))
+    if not np.allclose(mean[fixed], expected[fixed], rtol=0, atol=1e-10):
+        return 0.0, int(fixed.sum())
+    z = (mean[~fixed] - expected[~fixed]) / error[~fixed]
+    if not len(z):
+        return 1.0, 0
+    return float(min(1.0, 2 * stats.t.sf(np.abs(z).max(), count - 1) * len(z))), len(z)
+
+
+def _name(component: Component) -> str:
+    return repr(component.id) if component.id else f"this {type(component).__name__}"
+
+
+def _random_policy(tree: GameTree) -> np.ndarray:
+    """With zeros, at which estimates go wrong first."""
+    rng = np.random.default_rng(3)
+    weights = rng.random(tree.num_sequences) * (rng.random(tree.num_sequences) > 0.25)
+    return Policy.from_sums(tree, weights).probabilities
+
+
+def _check_schedule(rule: UpdateRule) -> None:
+    rows = rule.schedule(1, 2000)
+    numbers = np.delete(rows, 2, axis=1)  # all but the floor, which may be -inf
+    if not np.isfinite(numbers).all():
+        t = 1 + int(np.argwhere(~np.isfinite(numbers))[0, 0])
+        raise ConformanceError(f"a schedule of {_name(rule)} is not a number at t = {t}; t counts from 1")
+    if (rows[:, [0, 1, 3]] < 0).any():
+        raise ConformanceError(f"a discount of {_name(rule)} is negative")
+    if not np.array_equal(rule.schedule(50, 10), rows[49:60]):
+        raise ConformanceError(f"the schedules of {_name(rule)} depend on more than t")
+
+
+def _check_policy_map(rule: UpdateRule) -> None:
+    if rule.policy_map is None:
+        return
+    rng, parameters = np.random.default_rng(0), rule.schedule(3, 0)[0, 5:]
+    for actions in (1, 2, 3, 7):
+        for row in (rng.normal(size=actions), -rng.random(actions), np.zeros(actions), 1e6 * rng.normal(size=actions)):
+            policy = row.copy()
+            rule.policy_map(policy, np.zeros((actions, len(rule.arrays))), parameters, 2.0)
+            if not ((policy >= 0).all() and abs(policy.sum() - 1) < 1e-9):
+                raise ConformanceError(f"the policy map of {_name(rule)} makes {policy} of the regrets {row}")
+
+
+def _check_runs(parts: dict[str, Any]) -> None:
+    """Tables are numbers, policies are policies, and a run depends on its seed alone, not on how it is cut."""
+    for name in GAMES:
+        tree = load_game(name)
+        whole, cut = (Solver(tree, seed=5, **parts) for _ in range(2))
+        whole.run(iterations=120, curve=False)
+        for _ in range(3):
+            cut.run(iterations=40, curve=False)
+        for solver in (whole, cut):
+            Policy(tree, solver.average_policy().probabilities)
+            Policy(tree, solver.current_policy().probabilities)
+            solver.result()
+        if not np.array_equal(whole.average_policy().probabilities, cut.average_policy().probabilities):
+            raise ConformanceError(f"{whole!r} depends on how its run is cut: something is kept outside the tables")
+
+
+def _check_converges(parts: dict[str, Any]) -> None:
+    tree = load_game("kuhn")
+    uniform = Policy.uniform(tree).exploitability()
+    reached = Solver(tree, **parts).run(iterations=2000, curve=False).exploitability
+    if reached > uniform / 2:
+        raise ConformanceError(
+            f"2,000 iterations on Kuhn end at {reached:.3g}, more than half of the uniform policy's {uniform:.3g}"
+        )

@@ -1,0 +1,72 @@
+"""Everything that is registered passes the public checks, and the checks find what is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rlccfr.components import Sampler, UpdateRule, always
+from rlccfr.registry import abstractions, samplers, update_rules
+from rlccfr.testing import ConformanceError, check_abstraction, check_sampler, check_update_rule
+
+
+@pytest.mark.parametrize("id", [entry.id for entry in update_rules])
+def test_update_rules_conform(id):
+    check_update_rule(id)
+
+
+def test_published_ecfr_conforms():
+    check_update_rule({"id": "ecfr", "mode": "published"}, converges=False)
+
+
+@pytest.mark.parametrize("id", [entry.id for entry in samplers])
+def test_samplers_conform(id):
+    check_sampler(id)
+
+
+@pytest.mark.parametrize("id", [entry.id for entry in abstractions])
+def test_abstractions_conform(id):
+    check_abstraction(id)
+
+
+def not_a_policy(row, state, parameters, utility_range):
+    for a in range(len(row)):
+        row[a] = max(row[a], 0.0)
+
+
+def never_the_last(policy, count, parameters, probability):
+    for a in range(len(probability)):
+        probability[a] = 1.0
+    probability[len(probability) - 1] = 0.0
+
+
+def drifting():
+    """A schedule that remembers how often it was asked."""
+    calls = []
+
+    def schedule(t):
+        calls.append(1)
+        return t * 0 + 1 / len(calls)
+
+    return schedule
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (UpdateRule(positive_discount=lambda t: np.log(t - 1)), "not a number at t = 1"),
+        (UpdateRule(average_decay=always(-1.0)), "negative"),
+        (UpdateRule(positive_discount=drifting()), "depend on more than t"),
+        (UpdateRule(policy_map=not_a_policy), "policy map"),
+        (UpdateRule(positive_discount=always(0.0), negative_discount=always(0.0)), "more than half"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_what_is_wrong_with_a_rule_is_found(rule, message):
+    with pytest.raises(ConformanceError, match=message):
+        check_update_rule(rule)
+
+
+def test_a_biased_sampler_is_found():
+    with pytest.raises(ConformanceError, match="biased"):
+        check_sampler(Sampler(traverser="subset", inclusion=never_the_last))
