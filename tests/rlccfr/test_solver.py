@@ -247,18 +247,14 @@ def test_curve_is_on_the_grid_and_ends_at_the_result():
     assert result.throughput == result.iterations / result.cpu_seconds
 
 
-@pytest.mark.parametrize("damage", ["truncated", "flipped", "empty", "text"])
+@pytest.mark.parametrize("damage", ["truncated", "empty", "text"])  # for flipped bytes see test_robustness
 def test_damaged_checkpoints_are_named(tmp_path, damage):
     path = tmp_path / "solver.npz"
     solver = rlccfr.Solver(game("kuhn"))
     solver.run(iterations=5)
     solver.save(path)
-    data = bytearray(path.read_bytes())
-    if damage == "flipped":
-        data[len(data) // 2] ^= 0xFF
-    path.write_bytes(
-        {"truncated": bytes(data[: len(data) // 2]), "flipped": bytes(data), "empty": b""}.get(damage, b"x")
-    )
+    data = path.read_bytes()
+    path.write_bytes({"truncated": data[: len(data) // 2], "empty": b"", "text": b"x"}[damage])
     with pytest.raises(rlccfr.CheckpointError, match=r"solver\.npz") as error:
         rlccfr.Solver.load(path)
     assert "\n" not in str(error.value)
