@@ -406,3 +406,14 @@ def test_a_team_trains_on_the_engine(small):
     assert 0 < pick.exploitability < 1
     assert pick.throughput > 0
     assert team.experience.cpu_seconds > 0
+
+
+def test_a_team_is_carried_from_the_papers_catalog_to_the_extended_one(make_evaluator):
+    team = quick(make_evaluator(lambda game, cell: 0.01 if cell.abstraction == "none" else 0.1))
+    team.train(9)
+    grown = expand_team(team, Catalog.extended())
+    assert grown.recommend().cell == team.recommend().cell
+    grown.train(22)
+    tried = {cell for _, cell, _ in grown.experience}
+    assert {cell.update_rule for cell in tried} == set(Catalog.extended().update_rules)
+    assert {cell.sampler for cell in tried} == set(Catalog.extended().samplers)
