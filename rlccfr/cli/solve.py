@@ -73,17 +73,19 @@ def solve(
             result = solver.run(**{limit["unit"]: limit["amount"]}, progress=report)
     except KeyboardInterrupt:  # an engine call has ended: the tables are whole
         interrupted, result = True, solver.result()
-    facts = _facts(solver, result, interrupted)
-    if json:
-        print_json(facts)
-    else:
-        _print(facts)
-    if checkpoint is not None:
-        solver.save(checkpoint)
-    if policy is not None:
-        _write_csv(policy, solver.average_policy().to_frame())
-    if curve is not None:
-        _write_csv(curve, result.curve)
+    try:
+        if checkpoint is not None:
+            solver.save(checkpoint)
+        if policy is not None:
+            _write_csv(policy, solver.average_policy().to_frame())
+        if curve is not None:
+            _write_csv(curve, result.curve)
+    finally:  # a full disk must not cost the figures, nor a closed pipe the files
+        facts = _facts(solver, result, interrupted)
+        if json:
+            print_json(facts)
+        else:
+            _print(facts)
     if interrupted:
         kept = f"; {checkpoint} has it all, and the same command adds another budget to it" if checkpoint else ""
         raise Interrupted(f"interrupted after {result.iterations:,} iterations{kept}")
@@ -106,15 +108,19 @@ def _solver(tree: GameTree, components: dict[str, Any], options: dict[str, Any],
 
 
 def _settings(solver: Solver) -> dict[str, Any]:
-    parts = {"update rule": solver.update_rule, "sampler": solver.sampler, "abstraction": solver.abstraction}
     return {
         "game": solver.game.content_hash,
-        **{name: part.spec for name, part in parts.items()},
+        **_specs(solver),
         "seed": solver.seed,
         "averaging": solver.averaging,
         "simultaneous": solver.simultaneous,
         "number of walks": solver.walks,
     }
+
+
+def _specs(solver: Solver) -> dict[str, dict[str, Any]]:
+    parts = {"update_rule": solver.update_rule, "sampler": solver.sampler, "abstraction": solver.abstraction}
+    return {axis: part.spec for axis, part in parts.items()}
 
 
 def _write_csv(path: Path, frame: pd.DataFrame) -> None:
@@ -125,10 +131,9 @@ def _write_csv(path: Path, frame: pd.DataFrame) -> None:
 
 def _facts(solver: Solver, result: RunResult, interrupted: bool) -> dict[str, Any]:
     values = solver.values()
-    parts = {"update_rule": solver.update_rule, "sampler": solver.sampler, "abstraction": solver.abstraction}
     return {
         "game": solver.game.name,
-        **{axis: part.spec for axis, part in parts.items()},
+        **_specs(solver),
         "seed": solver.seed,
         "exploitability": result.exploitability,
         "nash_conv": result.nash_conv,

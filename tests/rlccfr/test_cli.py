@@ -159,6 +159,16 @@ def test_an_interrupted_solve_keeps_what_it_has(run, monkeypatch):
     assert json.loads(run(*arguments)[1])["iterations"] == reached["iterations"] + 1000
 
 
+def test_a_file_that_can_not_be_written_does_not_cost_the_figures(run, monkeypatch):
+    def full(*arguments, **options):
+        raise rlccfr.CheckpointError("the disk is full")
+
+    monkeypatch.setattr(rlccfr.Solver, "save", full)
+    code, out, err = run("solve", "kuhn", "--checkpoint", "run.npz", "--json")
+    assert (code, err) == (1, "error: the disk is full\n")
+    assert json.loads(out)["iterations"] == 1000
+
+
 def test_solve_writes_policy_and_curve(run, tmp_path):
     import pandas as pd
 
