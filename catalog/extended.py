@@ -121,31 +121,29 @@ def halving_share(half_life: float) -> Schedule:
     return lambda t: 2.0 ** (-(t - 1.0) / half_life)
 
 
+def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
+    return Sampler(
+        traverser="one",
+        exploration=exploration,
+        mixture=all_by_schedule,
+        one_draw=not per_node,
+        parameters=(share,),
+    )
+
+
 @sampler("mixed_linear", source=f"{MEYER_2022}, section 5.1", bounds=_OPEN)
 def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
     """External sampling with probability 1 - t/T, else outcome sampling; drawn once a walk, or at every node.
 
     The source also tries no exploration at all; then actions of probability 0 bias the estimates, so here it is open.
     """
-    return Sampler(
-        traverser="one",
-        exploration=exploration,
-        mixture=all_by_schedule,
-        one_draw=not per_node,
-        parameters=(linear_share(horizon),),
-    )
+    return _mixed(linear_share(horizon), exploration, per_node)
 
 
 @sampler("mixed_exponential", source=f"{MEYER_2022}, section 5.1", bounds={**_OPEN, "half_life": (1e-3, 1e12)})
 def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_node: bool = False) -> Sampler:
     """External sampling with probability 2^(-t/H), else outcome sampling; drawn once a walk, or at every node."""
-    return Sampler(
-        traverser="one",
-        exploration=exploration,
-        mixture=all_by_schedule,
-        one_draw=not per_node,
-        parameters=(halving_share(half_life),),
-    )
+    return _mixed(halving_share(half_life), exploration, per_node)
 
 
 def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-def]

@@ -47,8 +47,8 @@ def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) 
         number = least - 1
     if isinstance(value, bool) or not least <= number <= sys.maxsize:
         wanted = {0: "a non-negative integer", 1: "a positive integer"}.get(least, f"an integer of at least {least}")
-        raise failure(f"{name} must be {wanted} of at most 64 bits, not {value!r}" if number > sys.maxsize else
-                      f"{name} must be {wanted}, not {value!r}")  # fmt: skip
+        limit = " of at most 64 bits" if number > sys.maxsize else ""
+        raise failure(f"{name} must be {wanted}{limit}, not {value!r}")
     return number
 
 
