@@ -32,6 +32,7 @@ verify: install
 
 docs: install
 	$(BIN)/rlccfr catalog --markdown > docs/components.md
+	$(BIN)/python benchmarks/meyer.py > docs/meyer.md
 
 lint: install
 	$(BIN)/ruff check .

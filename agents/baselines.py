@@ -28,6 +28,7 @@ FIXED = {
     "LCFR": Cell("lcfr", "none", "none"),
     "DCFR": Cell("dcfr", "none", "none"),
     "ECFR": Cell("ecfr", "none", "none"),
+    "DeepCFR": Cell("deep_cfr", "external", "none"),
     "ES-MCCFR": Cell("cfr", "external", "none"),
 }
 """The paper's fixed algorithms as cells; ES-MCCFR is external-sampling Monte Carlo CFR."""

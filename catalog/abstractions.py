@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rlccfr.approximation import Approximator
 from rlccfr.components import Abstraction
 from rlccfr.registry import abstraction
 
@@ -10,6 +11,43 @@ from rlccfr.registry import abstraction
 def cfr_br() -> Abstraction:
     """CFR-BR: each player learns against an exact best response to its own current policy."""
     return Abstraction(best_response=True)
+
+
+@abstraction(
+    "rcfr",
+    source="Waugh et al., Solving games with functional regret estimation, AAAI 2015; Morrill, Using regret estimation "
+    "to solve games compactly, 2016",
+    bounds=dict.fromkeys(("hidden", "train_steps", "batch_size"), (1.0, 1000000000.0)),
+)
+def rcfr(
+    model: str = "mlp",
+    hidden: int = 64,
+    layers: int = 2,
+    traversals: int = 100,
+    train_steps: int = 10,
+    batch_size: int = 128,
+    learning_rate: float = 3e-3,
+    bootstrap: bool = False,
+    device: str = "cpu",
+) -> Abstraction:
+    """Regression CFR: the policy follows from f(infoset, action), fitted to the regrets, not from the regrets.
+
+    f sees the information state tensor and the action, one model for each player, trained on R / max |R| after every
+    update. The rule's own regrets stay the targets; with bootstrap the fitted values replace them. A fit costs as much
+    as thousands of walks, so an iteration makes many. Under a deep rule f is the form of its networks: a number for
+    infoset and action, not a vector for the infoset. Differs from the first source in networks for its regression
+    trees, and from both in the rules and samplers that it goes with.
+    """
+    regressor = Approximator(
+        kind=model,  # type: ignore[arg-type]  # checked there
+        hidden=hidden,
+        layers=layers,
+        train_steps=train_steps,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        device=device,
+    )
+    return Abstraction(regressor=regressor, bootstrap=bootstrap, traversals=traversals)
 
 
 @abstraction("none", source="Zinkevich et al., NIPS 2007 (the unabstracted game)")

@@ -12,8 +12,9 @@ from rlccfr.errors import ComponentError
 from rlccfr.registry import Registry, abstractions, samplers, update_rules
 
 TABULAR_RULES = ("cfr", "cfr_plus", "lcfr", "lcfr_plus", "dcfr", "dcfr_plus", "ecfr", "ecfr_plus")
+DEEP_RULES = tuple(f"deep_{id}" for id in TABULAR_RULES)
 SAMPLERS = ("chance", "outcome", "external", "probing", "average_strategy", "variance_reduced", "none")
-ABSTRACTIONS = ("cfr_br", "none")
+ABSTRACTIONS = ("cfr_br", "rcfr", "none")
 MORE_RULES = ("pcfr_plus", "pdcfr_plus", "hs_pcfr_plus", "hs_dcfr", "hedge")
 MORE_SAMPLERS = ("robust_k", "mixed_linear", "mixed_exponential", "mixed_locus")
 
@@ -52,12 +53,17 @@ class Catalog:
 
     @classmethod
     def paper(cls) -> Catalog:
-        """The paper's Table 2 as far as it is built: 8 x 7 x 2 of its 16 x 7 x 3."""
-        return cls(TABULAR_RULES, SAMPLERS, ABSTRACTIONS)
+        """The paper's Table 2: 16 update rules x 7 samplers x 3 abstractions."""
+        return cls(TABULAR_RULES + DEEP_RULES, SAMPLERS, ABSTRACTIONS)
+
+    @classmethod
+    def tabular(cls) -> Catalog:
+        """Those of the paper's algorithms that learn no function: 8 x 7 x 2."""
+        return cls(TABULAR_RULES, SAMPLERS, ("cfr_br", "none"))
 
     @classmethod
     def extended(cls) -> Catalog:
-        """The paper's components, and after them those of :mod:`rlccfr.catalog.extended`."""
+        """The paper's components, and after them those of :mod:`rlccfr.catalog.extended`: 21 x 11 x 3."""
         return cls.paper().plus(MORE_RULES, MORE_SAMPLERS)
 
     def plus(

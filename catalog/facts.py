@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from rlccfr.catalog.catalog import Cell
-from rlccfr.components import Sampler
+from rlccfr.components import Abstraction, Sampler
 from rlccfr.registry import abstractions, samplers, update_rules
 
-Guarantee = Literal["deterministic", "high probability", "none"]
+Guarantee = Literal["deterministic", "high probability", "conditional on fit", "none"]
 
 PROVED = {
     "cfr": "Zinkevich et al. 2007",
@@ -28,16 +28,20 @@ class Facts(NamedTuple):
     """Of one algorithm.
 
     Attributes:
-        guarantee: that the average policy's exploitability goes to 0, as published.
+        guarantee: that the average policy's exploitability goes to 0, as published; conditional on fit: up to what the
+            models' errors cost.
         reason: the theorem, or why there is none.
         deterministic: no random draw, whatever the game.
-        cost: of an iteration: ``"tree"``, all histories; ``"walk"``, some of them; ``"walk + best responses"`` ...
+        cost: of an iteration: ``"tree"``, all histories; ``"walk"``, some of them; and what comes on top,
+            ``"walk + best responses"``, ``"tree + fit"`` ...
+        needs: packages besides NumPy and Numba that it runs on; all of them come with the installation.
     """
 
     guarantee: Guarantee
     reason: str
     deterministic: bool
     cost: str
+    needs: tuple[str, ...]
 
 
 def facts(cell: Cell) -> Facts:
@@ -47,12 +51,39 @@ def facts(cell: Cell) -> Facts:
         ComponentError: an unknown id.
     """
     rule, sampler = update_rules[cell.update_rule].make(), samplers[cell.sampler].make()
-    responds = abstractions[cell.abstraction].make().best_response
-    cost = ("tree" if sampler.exact else "walk") + " + best responses" * responds
-    return Facts(*_guarantee(rule.id, sampler, responds), sampler.exact, cost)
+    abstraction = abstractions[cell.abstraction].make()
+    learns = rule.learns or abstraction.learns
+    cost = ("tree" if sampler.exact else "walk") + " + best responses" * abstraction.best_response + " + fit" * learns
+    if rule.learns:
+        guarantee = _deep(rule.id, sampler, abstraction)
+    elif abstraction.learns:
+        guarantee = _regression(rule.id, sampler)
+    else:
+        guarantee = _tabular(rule.id, sampler, abstraction.best_response)
+    return Facts(*guarantee, sampler.exact and not learns, cost, ("torch",) * learns)
 
 
-def _guarantee(rule: str, sampler: Sampler, responds: bool) -> tuple[Guarantee, str]:
+def _deep(rule: str, sampler: Sampler, abstraction: Abstraction) -> tuple[Guarantee, str]:
+    """A regressor is but the form of a deep rule's networks."""
+    if rule == "deep_cfr" and sampler.id == "external" and not abstraction.best_response:
+        return "conditional on fit", "Brown et al. 2019 (Deep CFR), theorem 1"
+    tabular = rule.removeprefix("deep_")
+    known, reason = _tabular(tabular, sampler, abstraction.best_response)
+    if known == "none":
+        return "none", f"with an exact fit it is {tabular}: {reason}"
+    return "conditional on fit", f"with an exact fit it is {tabular}: {reason}"
+
+
+def _regression(rule: str, sampler: Sampler) -> tuple[Guarantee, str]:
+    if not sampler.exact:
+        return "none", "fits of sampled regrets: no published theorem"
+    known, reason = _tabular(rule, sampler, False)
+    if known == "none":
+        return "none", reason
+    return "conditional on fit", f"{reason}; with fits, Waugh et al. 2015 and Morrill 2016"
+
+
+def _tabular(rule: str, sampler: Sampler, responds: bool) -> tuple[Guarantee, str]:
     if sampler.exact:
         if rule in PROVED:
             against = "; with best responses, Johanson et al. 2012" * responds

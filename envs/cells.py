@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from rlccfr.catalog import Cell
-from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.components import Sampler
 from rlccfr.envs.measurement import Budget, Request
 from rlccfr.envs.provenance import engine_version, processor_model
 from rlccfr.errors import BudgetError, ComponentError, RLCCFRError
@@ -53,11 +53,6 @@ def definitions(cell: Cell) -> list[dict[str, Any]]:
     return [{"id": e.id, "version": e.version, "hyperparameters": e.hyperparameters} for e in entries]
 
 
-def is_network(component: UpdateRule | Sampler | Abstraction) -> bool:
-    """Whether a network stands for one of its tables; a component says so by a field ``network``."""
-    return bool(getattr(component, "network", False))
-
-
 def is_deterministic(cells: Sequence[Cell], tree: GameTree) -> bool:
     """Whether a run draws nothing at random on this game, whatever its seed."""
     try:
@@ -65,7 +60,8 @@ def is_deterministic(cells: Sequence[Cell], tree: GameTree) -> bool:
     except Exception:  # a missing extra, a broken plug-in: nothing will run
         return False
     return all(
-        not any(map(is_network, triple)) and (triple[1].exact or _draws_nothing(triple[1], tree)) for triple in triples
+        not any(component.learns for component in triple) and (triple[1].exact or _draws_nothing(triple[1], tree))
+        for triple in triples
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlccfr.components import Abstraction, Component, Sampler, Schedule, UpdateRule
-from rlccfr.envs.cells import REGISTRIES, is_network
+from rlccfr.envs.cells import REGISTRIES
 from rlccfr.game_tree import CHANCE, TERMINAL, GameTree
 
 REFERENCE_ITERATIONS = (10, 1000)
@@ -112,7 +112,7 @@ def _by_id(axis: int, id: str) -> np.ndarray:
 
 def _features(axis: int, component: Any) -> np.ndarray:
     describe: Callable[[Any], list[float]] = (_rule, _sampler, _abstraction)[axis]
-    values = np.array([1.0, *describe(component), is_network(component)], np.float64)
+    values = np.array([1.0, *describe(component), component.learns], np.float64)
     return np.clip(np.nan_to_num(values), -1.0, 1.0).astype(np.float32)
 
 

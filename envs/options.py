@@ -17,7 +17,11 @@ from rlccfr.errors import BudgetError, RLCCFRError
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
 
-NAMED: Mapping[str, Callable[[], Catalog]] = {"paper": Catalog.paper, "extended": Catalog.extended}
+NAMED: Mapping[str, Callable[[], Catalog]] = {
+    "paper": Catalog.paper,
+    "tabular": Catalog.tabular,
+    "extended": Catalog.extended,
+}
 
 Games = str | Sequence[str]
 BudgetLike = Budget | Mapping[str, Any]

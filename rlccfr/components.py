@@ -1,5 +1,7 @@
 """What an algorithm is made of: an update rule, a sampler, an abstraction. All three are data.
 
+Two of them may learn from data rather than tabulate: see :mod:`rlccfr.approximation`.
+
 The engine reads these fields and knows no algorithm by name; the algorithms themselves are in
 :mod:`rlccfr.catalog`.
 """
@@ -13,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rlccfr.approximation import Approximator, Networks
 from rlccfr.errors import ComponentError, first_line
 
 Schedule = Callable[[np.ndarray], Any]
@@ -39,6 +42,11 @@ class Component:
 
     id: str = ""
     hyperparameters: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+
+    @property
+    def learns(self) -> bool:
+        """Whether a model that is fitted to data takes the place of a table."""
+        return False
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -74,6 +82,7 @@ class UpdateRule(Component):
         average_weight: one of ``arrays``; weighs each action's increment of the policy sum.
         fallback: the policy where no regret is positive.
         exact_only: refuse samplers, because the rule is not sound with estimates.
+        networks: learn advantages by networks; the tables then follow as a shadow, for what comes after.
     """
 
     positive_discount: Schedule = UNIT
@@ -89,10 +98,20 @@ class UpdateRule(Component):
     uses_mass: bool = False
     fallback: Literal["uniform", "argmax"] = "uniform"
     exact_only: bool = False
+    networks: Networks | None = None
 
     def __post_init__(self) -> None:
         if self.average_weight is not None and not self.exact_only:
             raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
+        special = self.policy_map is not None or self.average_weight is not None or self.prediction is not ZERO
+        if self.networks and (special or self.floor not in (0.0, -np.inf)):
+            raise ComponentError(
+                "a rule with networks matches regrets: no policy_map, average_weight or prediction, and floor 0 or none"
+            )
+
+    @property
+    def learns(self) -> bool:
+        return self.networks is not None
 
     @property
     def is_plain(self) -> bool:
@@ -183,6 +202,17 @@ class Abstraction(Component):
 
     Args:
         best_response: the opponent plays an exact best response to the current policy, not its own policy.
+        regressor: play from a function of infoset and action that is fitted to the regrets (or, under a rule with
+            networks, to the advantages), rather than from the regrets themselves.
+        bootstrap: the fitted values also replace the regrets, so that the next ones are added to them.
+        traversals: walks of each player an iteration, unless the rule has a number of its own; 0: the solver's.
     """
 
     best_response: bool = False
+    regressor: Approximator | None = None
+    bootstrap: bool = False
+    traversals: int = 0
+
+    @property
+    def learns(self) -> bool:
+        return self.regressor is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from rlccfr.kernels.layout import AVERAGE, NEGATIVE, POSITIVE, RuleFlags, Tables
 from rlccfr.kernels.plain import inclusion_function, mixture_function, policy_map_function, reweight_function  # noqa: E402
 from rlccfr.kernels.sampled import sampled_iterations, settle_all  # noqa: E402
 from rlccfr.kernels.walk import ALL, ONE, SUBSET, UNVISITED, Frames, WalkPlan, WalkTables  # noqa: E402
+
+if TYPE_CHECKING:
+    from rlccfr.learning import Learning
 
 CHUNK = 4096
 """Most iterations handed to a kernel at once; bounds the schedule's memory."""
@@ -40,6 +43,7 @@ class Engine:
         self, game: GameTree, seed: int, *, simultaneous: bool = False, pre_averaging: bool = False, walks: int = 1
     ) -> None:
         self.game = game
+        self.seed = seed
         self.simultaneous = simultaneous
         self.pre_averaging = pre_averaging
         self.walks = walks
@@ -53,14 +57,15 @@ class Engine:
         self.uniform_count = np.zeros(game.num_sequences)
         self.visits = np.zeros(game.num_infosets)
         self.rule_arrays: dict[str, np.ndarray] = {}  # of rules bound before; the bound one's are in _state
-        self._scratch = scratch_for(game)
+        self.scratch = scratch_for(game)
         self._frames = _frames(game)
         self._gain, self._mass = np.zeros(game.num_sequences), np.full(game.num_infosets, UNVISITED)
-        self._utility_range = game.utility_range or 1.0  # 0 if nothing is at stake; rules divide by it
         self._visited = np.zeros(game.num_infosets, np.uint32)
         self._num_visited = game.view.infoset_begin[:2].astype(np.int64)
         self._rule: UpdateRule | None = None
-        self._tables: Tables
+        self._abstraction: Abstraction
+        self._learning: Learning | None = None
+        self.tables: Tables
 
     @property
     def iteration(self) -> int:
@@ -79,35 +84,51 @@ class Engine:
         the whole table, since infosets that walks do not visit would miss them.
 
         Raises:
-            ComponentError: the combination is not sound.
+            ComponentError: the combination is not sound, or models are asked for and the game has nothing to see.
         """
         if rule.exact_only and not sampler.exact:
             raise ComponentError(f"{rule.id!r} in this mode is not sound with estimates; use sampler='none'")
         if self.pre_averaging and not (sampler.exact or self.simultaneous):
             raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
-        functions = (
+        rule_arguments = (
+            _flags(rule),
             reweight_function(rule.reweight),
             policy_map_function(rule.policy_map),
-            inclusion_function(sampler.inclusion),
-            mixture_function(sampler.mixture),
+            self.game.utility_range or 1.0,  # 0 if nothing is at stake; rules divide by it
         )
+        walk_functions = inclusion_function(sampler.inclusion), mixture_function(sampler.mixture)
         ahead = rule.schedule(self.iteration + 1, 0)[0]
-        new_rule = self._rule is None or not rule.same_as(self._rule)
+        new = self._rule is None or not (rule.same_as(self._rule) and abstraction.same_as(self._abstraction))
+        learning = self._learning_of(rule, sampler, abstraction, new)
         if self._rule is not None:
-            settle_all(self.game.view, self._tables, self.scale)
+            settle_all(self.game.view, self.tables, self.scale)
             self.rule_arrays |= self.arrays_of_rule()
         self._rule, self._sampler, self._abstraction = rule, sampler, abstraction
-        self._reweight, self._policy_map, self._inclusion, self._mixture = functions
+        self.rule_arguments, self._walk_functions = rule_arguments, walk_functions
         self._state = np.zeros((self.game.num_sequences, len(rule.arrays)))
         for column, name in enumerate(rule.arrays):
             self._state[:, column] = self.rule_arrays.get(name, 0.0)
-        self._tables = Tables(self.regret, self.policy, self.policy_sum, self._state)
-        self._flags = _flags(rule)
+        self.tables = Tables(self.regret, self.policy, self.policy_sum, self._state)
         self._bind_walks(sampler, abstraction)
-        if new_rule:
-            refresh_policies(
-                self.game.view, self._tables, ahead, rule.floor, self._flags, self._policy_map, self._utility_range
-            )  # fmt: skip
+        if new:
+            refresh_policies(self.game.view, self.tables, ahead, rule.floor, *rule_arguments)
+        self._learning = learning
+        if learning:
+            learning.begin(entering=new and self.iteration > 0)
+
+    def _learning_of(self, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, new: bool) -> Learning | None:
+        """Where policies come from models: what runs the iterations, with the models as they are unless ``new``."""
+        if not (rule.learns or abstraction.learns):
+            return None
+        from rlccfr.learning import Learning  # not before it is needed: it loads PyTorch
+
+        players = None if new or self._learning is None else self._learning.players
+        return Learning(self, rule, sampler, abstraction, players)
+
+    @property
+    def learns(self) -> bool:
+        """Whether policies come from models, so that an iteration may take a while."""
+        return self._learning is not None
 
     def _bind_walks(self, sampler: Sampler, abstraction: Abstraction) -> None:
         self._plan = WalkPlan(
@@ -124,7 +145,7 @@ class Engine:
         )
         self.walk_tables = WalkTables(
             policy=self.policy,
-            response=self._scratch.response if abstraction.best_response else self.policy,
+            response=self.scratch.response if abstraction.best_response else self.policy,
             policy_sum=self.policy_sum,
             gain=self._gain,
             baseline=self.baseline,
@@ -143,30 +164,30 @@ class Engine:
         assert self._rule is not None
         view, rule = self.game.view, self._rule
         best_response, before = self._abstraction.best_response, self.iteration
-        if self._sampler.exact:
+        if self._learning:
+            self._learning.advance(iterations, max_nodes)
+        elif self._sampler.exact:
             per_iteration = (4 if best_response else 2) * self.game.num_histories
             iterations = min(iterations, CHUNK, -(-max_nodes // per_iteration))
             exact_iterations(
-                view, self._tables, self._scratch, rule.schedule(self.iteration + 1, iterations),
+                view, self.tables, self.scratch, rule.schedule(self.iteration + 1, iterations),
                 best_response, self.simultaneous, self.pre_averaging,
-                self._flags, self._reweight, self._policy_map, self._utility_range, self.counts, per_iteration,
+                *self.rule_arguments, self.counts, per_iteration,
             )  # fmt: skip
         else:
             iterations = min(iterations, CHUNK)
             sampled_iterations(
-                self.game.histories, view, self._tables, self.walk_tables, self._scratch, self._frames, self.rng,
+                self.game.histories, view, self.tables, self.walk_tables, self.scratch, self._frames, self.rng,
                 self.scale, rule.schedule(self.iteration + 1, iterations), self.walks, max_nodes, self._plan,
-                self._inclusion, self._mixture, self._sampler.schedule(self.iteration + 1, iterations),
-                best_response, self.simultaneous,
-                self._flags, self._reweight, self._policy_map, self._utility_range, self.counts,
+                *self._walk_functions, self._sampler.schedule(self.iteration + 1, iterations),
+                best_response, self.simultaneous, *self.rule_arguments, self.counts,
             )  # fmt: skip
         return self.iteration - before
 
     def walk_arguments(self) -> tuple[Any, ...]:
         """What the walk kernel takes of the bound sampler: plan, functions, parameters, tables, stack, random state."""
         parameters = self._sampler.schedule(self.iteration + 1, 1)[0]
-        functions = (self._inclusion, self._mixture)
-        return self._plan, *functions, parameters, self.walk_tables, self._frames, self.rng
+        return self._plan, *self._walk_functions, parameters, self.walk_tables, self._frames, self.rng
 
     def true_regret(self) -> np.ndarray:
         """(m,) cumulative regrets, the newest with weight 1."""
@@ -194,7 +215,9 @@ class Engine:
     def state(self) -> dict[str, np.ndarray]:
         """Everything that the next iteration depends on, but for the components."""
         rule_arrays = self.rule_arrays | self.arrays_of_rule()
+        learned = self._learning.state() if self._learning else {}
         return {
+            **{f"learned_{name}": array for name, array in learned.items()},
             "counts": self.counts,
             "scale": self.scale,
             "rng": self.rng,
@@ -217,6 +240,19 @@ class Engine:
                 self.rule_arrays[name.removeprefix("rule_")] = array
         for column, name in enumerate(self._rule.arrays):
             self._state[:, column] = self.rule_arrays[name]
+        if self._learning:
+            learned = {name.removeprefix("learned_"): a for name, a in state.items() if name.startswith("learned_")}
+            self._learning.restore(learned)
+
+    def average_sums(self) -> np.ndarray:
+        """(m,) in proportion to the average policy: the policy sum, or what a model says."""
+        return self._learning.average_sums() if self._learning else self.policy_sum
+
+    def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
+        """(m,) see :meth:`rlccfr.Solver.draw_policy`."""
+        if self._learning is None:
+            raise ComponentError("policies can be drawn only under an update rule with average='value_networks'")
+        return self._learning.draw_policy(rng)
 
 
 def _flags(rule: UpdateRule) -> RuleFlags:

@@ -135,6 +135,17 @@ class GameTree:
             digest.update(array.tobytes())
         return digest.hexdigest()[:16]
 
+    @cached_property
+    def features(self) -> np.ndarray:
+        """(n, d) float32: what networks see of each infoset; made at the first use.
+
+        Raises:
+            ComponentError: the game offers none.
+        """
+        from rlccfr.features import infoset_features
+
+        return infoset_features(self)
+
     def __repr__(self) -> str:
         return (
             f"GameTree({self.name!r}, histories={self.num_histories:,}, "

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Entry(Generic[C]):
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
-        """Names and defaults."""
+        """Names and defaults; None is a default that another hyperparameter decides."""
         return {name: p.default for name, p in inspect.signature(self.factory).parameters.items()}
 
     @property
@@ -61,6 +61,10 @@ class Entry(Generic[C]):
         return replace(component, id=self.id, hyperparameters=MappingProxyType(values))
 
     def _checked(self, name: str, value: Any, default: Any) -> Any:
+        if default is None:
+            if value is None:
+                return None
+            default = self._type_of_optional(name)()
         wanted = "a number" if isinstance(default, float) else f"of type {type(default).__name__}"
         if isinstance(value, np.generic):
             value = value.item()
@@ -73,6 +77,11 @@ class Entry(Generic[C]):
             if not (math.isfinite(value) and low <= value <= high):
                 raise ComponentError(f"{self.id!r}: {name} must lie in [{low:g}, {high:g}], not {value!r}")
         return value
+
+    def _type_of_optional(self, name: str) -> Any:
+        """``int`` of a hyperparameter ``int | None``."""
+        hint = inspect.signature(self.factory, eval_str=True).parameters[name].annotation
+        return next(kind for kind in get_args(hint) if kind is not type(None))
 
 
 class Registry(Generic[C]):

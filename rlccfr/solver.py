@@ -10,6 +10,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
@@ -38,7 +39,8 @@ class Solver:
             update for player 0, before it for player 1), which bounds NashConv by the regrets for every rule;
             ``"pre"`` averages both before their updates, as OpenSpiel does (exact passes, or simultaneous updates).
         simultaneous: update both players from the same policies rather than in alternation.
-        walks: of each player an iteration, where the sampler walks; exact passes ignore it.
+        walks: of each player an iteration, where the sampler walks; exact passes ignore it, and components that fit
+            models have numbers of their own.
 
     Raises:
         ComponentError: an unknown component, a hyperparameter out of range, or an unsound combination.
@@ -74,8 +76,11 @@ class Solver:
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._cpu_seconds = 0.0
         self._curve: list[tuple[int, int, float, float, float]] = []
-        # Iterations that fill a slice of time: a cautious guess at first, then what has been seen.
-        self._rate = max(1.0, 1e6 / game.num_histories)
+        self._rate = self._first_rate()
+
+    def _first_rate(self) -> float:
+        """Iterations that fill a slice of time: a cautious guess, until some have been seen."""
+        return 1.0 if self._engine.learns else max(1.0, 1e6 / self.game.num_histories)
 
     def run(
         self,
@@ -184,10 +189,23 @@ class Solver:
             return
         self._engine.bind(rule, new_sampler, new_abstraction)
         self.update_rule, self.sampler, self.abstraction = rule, new_sampler, new_abstraction
+        self._rate = self._first_rate()
 
     def average_policy(self) -> Policy:
         """The policy that converges."""
-        return Policy.from_sums(self.game, self._engine.policy_sum)
+        return Policy.from_sums(self.game, self._engine.average_sums())
+
+    def draw_policy(self, seed: int) -> Policy:
+        """A policy to play one episode with, where the update rule keeps its value networks.
+
+        One network is drawn for each player by its weight in the average; over many episodes the play is the average
+        policy's (Steinberger, Single deep counterfactual regret minimization, 2019: trajectory sampling).
+
+        Raises:
+            ComponentError: the update rule is none with ``average="value_networks"``.
+        """
+        rng = np.random.default_rng(whole_number(seed, "seed", 0, ComponentError))
+        return Policy(self.game, self._engine.draw_policy(rng))
 
     def current_policy(self) -> Policy:
         """The last iterate."""

@@ -146,7 +146,7 @@ class Estimates(NamedTuple):
             tables.gain[:] = 0
             tables.mass[:] = UNVISITED
             tables.num_visited[:] = tree.view.infoset_begin[:2]
-            add_walks(walks, tree.histories, player, 1 / walks, *engine.walk_arguments())
+            add_walks(walks, tree.histories, player, 1 / walks, 1 / walks, *engine.walk_arguments())
             mass = np.where(tables.mass == UNVISITED, 0.0, tables.mass)
             found.regrets[batch], found.increments[batch], found.mass[batch] = tables.gain, tables.policy_sum, mass
         return found

@@ -23,7 +23,7 @@ result = rlccfr.Solver(rlccfr.load_game("leduc"), {"id": "sqrt_dcfr", "gamma": 2
 catalog = Catalog.paper().plus(["sqrt_dcfr"], ["root"])
 env = SelectorEnv(budget={"unit": "iterations", "amount": 20}, catalog=catalog)
 env.reset(seed=0)
-info = env.step([8, 7, 1])[4]
+info = env.step([16, 7, 2])[4]
 found = {"loaded": loaded, "iterations": result.iterations}
 print(json.dumps(found | {"picked": info["update_rule"], "status": info["status"]}))
 """

@@ -41,7 +41,11 @@ def catalog(
     else:
         rows = [(kind, entry.id, entry.summary) for kind, entry in entries]
         print_table(("axis", "id", "what"), rows)
-        for name, whole in (("paper", Catalog.paper()), ("extended", Catalog.extended())):
+        for name, whole in (
+            ("paper", Catalog.paper()),
+            ("tabular", Catalog.tabular()),
+            ("extended", Catalog.extended()),
+        ):
             print(f"\ncatalog {name}: {' x '.join(map(str, whole.shape))} = {len(whole)} algorithms", end="")
         print("\n`rlccfr catalog ID` has formula, source and parameters.")
 
@@ -55,15 +59,25 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
     for kind in dict.fromkeys(kind for kind, _ in entries):
         lines += ["", f"## {kind.capitalize()}s"]
         lines += ["\n" + _text(kind, entry, "### ") for of, entry in entries if of == kind]
-    groups: dict[tuple[str, str, str], list[str]] = {}
+    groups: dict[tuple[str, ...], list[str]] = {}
     cells = Catalog.extended()
     for cell in cells:
         known = facts(cell)
-        groups.setdefault((known.guarantee, known.reason, known.cost), []).append(str(cell))
+        groups.setdefault((known.guarantee, known.reason, known.cost, ", ".join(known.needs)), []).append(str(cell))
+    lines += ["", "## Presets of the deep rules", "", *_presets()]
     lines += ["", f"## Guarantees of the {len(cells)} algorithms", ""]
-    lines += ["| guarantee | reason | an iteration costs | algorithms |", "|---|---|---|---|"]
+    lines += ["| guarantee | reason | an iteration costs | needs | algorithms |", "|---|---|---|---|---|"]
     lines += [f"| {' | '.join(key)} | {_shortened(names)} |" for key, names in groups.items()]
     return "\n".join(lines)
+
+
+def _presets() -> list[str]:
+    """What hyperparameters are that follow the preset."""
+    from rlccfr.catalog.deep import PRESETS
+
+    lines = [f"| | {' | '.join(PRESETS)} |", "|---" * (len(PRESETS) + 1) + "|"]
+    names = next(iter(PRESETS.values()))
+    return [*lines, *(f"| {name} | {' | '.join(str(of[name]) for of in PRESETS.values())} |" for name in names)]
 
 
 def _shortened(names: list[str]) -> str:
@@ -83,7 +97,8 @@ def _facts(kind: str, entry: Entry[Any]) -> dict[str, Any]:
 
 
 def _text(kind: str, entry: Entry[Any], mark: str = "") -> str:
-    defaults = ", ".join(f"{name}={value}" for name, value in entry.hyperparameters.items())
+    shown = {name: "(by preset)" if value is None else value for name, value in entry.hyperparameters.items()}
+    defaults = ", ".join(f"{name}={value}" for name, value in shown.items())
     lines = [f"{mark}{entry.id} ({kind})", "", entry.description, "", f"Source: {entry.source}"]
     lines.append(f"Hyperparameters: {defaults}" if defaults else "No hyperparameters.")
     return "\n".join(lines)

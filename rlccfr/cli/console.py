@@ -23,7 +23,9 @@ Seconds = Annotated[float | None, typer.Option(help="Budget in engine CPU second
 Nodes = Annotated[int | None, typer.Option(help="Budget in histories touched.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 StorePath = Annotated[Path, typer.Option("--store", help="Directory that keeps every measurement, to be met again.")]
-CatalogName = Annotated[str, typer.Option("--catalog", help="What there is to choose from: paper or extended.")]
+CatalogName = Annotated[
+    str, typer.Option("--catalog", help="What there is to choose from: paper, tabular or extended.")
+]
 PresetName = Annotated[
     str, typer.Option("--preset", help="Weights of the reward: accuracy, paper-kuhn, paper-leduc ...")
 ]

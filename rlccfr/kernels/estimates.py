@@ -1,4 +1,4 @@
-"""Walks without a fold: what a sampler's estimates are, for statistics."""
+"""Walks without a fold: a sampler's estimates, for statistics and for models."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from rlccfr.kernels.walk import walk
 
 @kernel
 def add_walks(
-    count, histories, traverser, weight, plan, inclusion, mixture, parameters, tables, frames, rng
+    count, histories, traverser, weight, average_weight, plan, inclusion, mixture, parameters, tables, frames, rng
 ):  # fmt: skip
-    """So many walks for one player, each with the same weight in regrets and averages. Returns histories touched."""
+    """So many walks for one player, all with the same weights in regrets and averages. Returns histories touched."""
     including, mixing = inclusion_of(inclusion), mixture_of(mixture)
     touched = 0
     for _ in range(count):
-        touched += walk(histories, traverser, weight, weight, plan, including, mixing, parameters, tables, frames, rng)
+        touched += walk(
+            histories, traverser, weight, average_weight, plan, including, mixing, parameters, tables, frames, rng
+        )
     return touched

@@ -102,8 +102,8 @@ def exact_iterations(
         counts[1] += cost
 
 
-@kernel(types.void(VIEW, TABLES, F8S, F8, FLAGS, HANDLE, F8))
-def refresh_policies(view, tables, ahead, floor, flags, policy_map, utility_range):
+@kernel(types.void(VIEW, TABLES, F8S, F8, FLAGS, HANDLE, HANDLE, F8))
+def refresh_policies(view, tables, ahead, floor, flags, reweight, policy_map, utility_range):
     """Bring regrets above the floor and every infoset's policy in line with its regrets: after a switch."""
     policy_map = policy_map_of(policy_map)
     for infoset in range(len(view.parent)):

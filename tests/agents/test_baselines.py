@@ -44,12 +44,12 @@ def test_rewards_are_means_over_agents_and_seeds(evaluator, small):
 
 
 def test_virtual_best_is_the_best_cell(evaluator):
-    assert virtual_best(rewards(evaluator, Catalog.paper(), "kuhn")) == ("dcfr", "external", "none")
-    assert virtual_best(rewards(evaluator, Catalog.paper(), "leduc")) == ("lcfr", "external", "none")
+    assert virtual_best(rewards(evaluator, Catalog.tabular(), "kuhn")) == ("dcfr", "external", "none")
+    assert virtual_best(rewards(evaluator, Catalog.tabular(), "leduc")) == ("lcfr", "external", "none")
 
 
 def test_single_best_leaves_the_game_out(evaluator):
-    by_game = {game: rewards(evaluator, Catalog.paper(), game) for game in ("kuhn", "leduc")}
+    by_game = {game: rewards(evaluator, Catalog.tabular(), game) for game in ("kuhn", "leduc")}
     assert single_best(by_game, "kuhn") == ("lcfr", "external", "none")
     assert single_best(by_game, "leduc") == ("dcfr", "external", "none")
 
@@ -72,7 +72,7 @@ def test_single_best_needs_comparable_games():
 
 @pytest.mark.parametrize("evaluations", [1, 5, 24])
 def test_random_search_measures_distinct_cells_and_recommends_the_best(evaluator, evaluations):
-    found = random_search(evaluator, Catalog.paper(), "kuhn", BUDGET, ACCURACY, evaluations=evaluations, seed=3)
+    found = random_search(evaluator, Catalog.tabular(), "kuhn", BUDGET, ACCURACY, evaluations=evaluations, seed=3)
     assert found.evaluations == evaluations == len(evaluator.records)
     assert found.cpu_seconds == pytest.approx(0.5 * evaluations)
     best = max(found.measurements, key=lambda cell: mean_reward(found.measurements[cell][0], ACCURACY))
@@ -81,7 +81,7 @@ def test_random_search_measures_distinct_cells_and_recommends_the_best(evaluator
 
 def test_random_search_depends_on_its_seed_alone(evaluator):
     def cells(seed):
-        result = random_search(evaluator, Catalog.paper(), "kuhn", BUDGET, ACCURACY, evaluations=6, seed=seed)
+        result = random_search(evaluator, Catalog.tabular(), "kuhn", BUDGET, ACCURACY, evaluations=6, seed=seed)
         return list(result.measurements)
 
     assert cells(0) == cells(0) != cells(1)
@@ -105,7 +105,7 @@ def test_random_search_draws_from_what_can_run(evaluator, small, monkeypatch):
 
 
 def test_the_median_search_is_neither_lucky_nor_unlucky():
-    cells = list(Catalog.paper())
+    cells = list(Catalog.tabular())
     rewards = {cell: float(index) for index, cell in enumerate(cells)}
     # The best of 24 of 112 ranks: half of all searches find one of the last few.
     median = rewards[median_search(rewards, 24)]

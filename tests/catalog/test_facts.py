@@ -11,8 +11,11 @@ def test_every_cell_is_described():
     for cell in Catalog.extended():
         known = facts(cell)
         assert known.reason
-        assert known.deterministic == (cell.sampler == "none")
-        assert known.cost.startswith("tree" if known.deterministic else "walk")
+        learns = cell.update_rule.startswith("deep_") or cell.abstraction == "rcfr"
+        assert known.deterministic == (cell.sampler == "none" and not learns)
+        assert known.cost.startswith("tree" if cell.sampler == "none" else "walk")
+        assert ("fit" in known.cost) == learns == (known.needs == ("torch",))
+        assert (known.guarantee == "conditional on fit") <= learns
         assert (known.guarantee == "none") or "20" in known.reason  # a year: it is published
 
 
@@ -22,5 +25,11 @@ def test_some_by_hand():
     assert facts(Cell("cfr", "external", "cfr_br")).guarantee == "none"
     assert facts(Cell("ecfr", "none", "none")).guarantee == "none"
     assert facts(Cell("dcfr", "external", "none")).cost == "walk"
+    assert facts(Cell("deep_cfr", "external", "none")) == (
+        "conditional on fit", "Brown et al. 2019 (Deep CFR), theorem 1", False, "walk + fit", ("torch",)
+    )  # fmt: skip
+    assert facts(Cell("cfr_plus", "none", "rcfr")).guarantee == "conditional on fit"
+    assert facts(Cell("cfr", "external", "rcfr")).guarantee == "none"
+    assert facts(Cell("deep_lcfr", "external", "none")).guarantee == "none"
     with pytest.raises(ComponentError):
         facts(Cell("cfr", "nothing", "none"))

@@ -116,8 +116,10 @@ def test_a_function_that_numba_refuses_is_named_in_one_line():
 
 def test_the_papers_catalog():
     catalog = Catalog.paper()
-    assert catalog.shape == (8, 7, 2)
-    assert len(list(catalog)) == len(set(catalog)) == len(catalog) == 112
+    assert catalog.shape == (16, 7, 3)
+    assert len(list(catalog)) == len(set(catalog)) == len(catalog) == 336
+    assert Catalog.tabular().shape == (8, 7, 2)
+    assert set(Catalog.tabular()) < set(catalog) < set(Catalog.extended())
     for index, cell in enumerate(catalog):
         assert catalog.ravel(*catalog.index(cell)) == index
         assert catalog.cell(*catalog.unravel(index)) == cell
@@ -134,4 +136,4 @@ def test_catalogs_are_told_apart():
     with pytest.raises(rlccfr.ComponentError, match="not in this catalog"):
         smaller.index(rlccfr.catalog.Cell("dcfr", "none", "none"))
     with pytest.raises(IndexError):
-        paper.unravel(112)
+        paper.unravel(336)

@@ -239,7 +239,7 @@ def test_wrong_arguments_are_one_line(kwargs, match):
 
 @pytest.mark.parametrize("action", [8, -1, 0.5, [1, 2], "cfr"])
 def test_an_action_out_of_range_is_one_line(action, evaluator):
-    for id, count in zip(IDS, (112, 112, 8), strict=True):
+    for id, count in zip(IDS, (336, 336, 16), strict=True):
         env = gym.make(id, budget=SHORT, evaluator=evaluator).unwrapped
         env.reset(seed=0)
         bad = count if action == 8 else action
@@ -310,7 +310,7 @@ def test_rendering(evaluator):
     env = SelectorEnv(budget=SHORT, segments=2, evaluator=evaluator, render_mode="rgb_array")
     env.reset(seed=0)
     before = env.render()
-    env.step([0, 6, 1])
+    env.step([0, 6, 2])
     after = env.render()
     assert before.shape == after.shape == (400, 640, 3)
     assert before.dtype == np.uint8

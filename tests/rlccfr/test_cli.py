@@ -204,7 +204,8 @@ def test_training_again_goes_on_or_refuses(run, tmp_path):
 
 
 def test_interrupted_training_goes_on(tmp_path):
-    command = [sys.executable, "-m", "rlccfr", "train", "kuhn", "--iterations", "20", "--evaluations", "40"]
+    command = [sys.executable, "-m", "rlccfr", "train", "kuhn", "--catalog", "tabular"]
+    command += ["--iterations", "20", "--evaluations", "40"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     log = tmp_path / "runs" / "kuhn" / "training.csv"
     deadline = time.monotonic() + 120

@@ -70,7 +70,7 @@ def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray,
             mine, other = tree.sequences_of(player), tree.sequences_of(1 - player)
             policy_sum[other] *= row[AVERAGE_DECAY]
             tables.policy_sum[:] = 0
-            add_walks(1, tree.histories, player, 1.0, *engine.walk_arguments())
+            add_walks(1, tree.histories, player, 1.0, 1.0, *engine.walk_arguments())
             policy_sum += tables.policy_sum
             factor = np.where(regret[mine] > 0, row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
             regret[mine] = np.maximum(regret[mine] * factor + tables.gain[mine], row[FLOOR])

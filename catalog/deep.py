@@ -1,0 +1,199 @@
+"""The deep update rules of the paper's catalog: each is a tabular rule whose regrets and average are learned.
+
+In the mass form: the value network V fits mean advantages, weighted with the reach of chance and the opponent (the
+mass). With N the mass of all data, N V plays the part of the regret, so that with an exact fit after every iteration
+each rule is its tabular one. The published bootstrapped form fits a sum of advantages, in which that reach is divided
+out; it is kept as a mode of the rules that have it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rlccfr.approximation import Approximator, Networks
+from rlccfr.catalog import update_rules as tabular
+from rlccfr.components import UpdateRule
+from rlccfr.errors import ComponentError
+from rlccfr.registry import Bounds, update_rule
+
+Factory = Callable[..., UpdateRule]
+
+BROWN_2019 = "Brown et al., Deep counterfactual regret minimization, ICML 2019"
+STEINBERGER_2019 = "Steinberger, Single deep counterfactual regret minimization, 2019"
+XU_2026 = "Xu et al., deep discounted CFR+ with bootstrapped targets, AAAI 2026"
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "sweep": {
+        "hidden": 64, "layers": 2, "traversals": 100, "train_steps": 40, "policy_steps": 20, "batch_size": 128,
+        "memory": 1_000_000, "learning_rate": 3e-3, "retrain_from_scratch": False, "train_every": 10,
+    },
+    "fast": {
+        "hidden": 64, "layers": 2, "traversals": 400, "train_steps": 40, "policy_steps": 20, "batch_size": 512,
+        "memory": 1_000_000, "learning_rate": 1e-3, "retrain_from_scratch": False, "train_every": 5,
+    },
+    "paper": {
+        "hidden": 64, "layers": 3, "traversals": 1500, "train_steps": 750, "policy_steps": 50, "batch_size": 2048,
+        "memory": 1_000_000, "learning_rate": 1e-3, "retrain_from_scratch": True, "train_every": 1,
+    },
+}  # fmt: skip
+"""Settings for little, for normal and for plenty of time; ``paper`` follows Steinberger's for Leduc poker."""
+
+
+_AT_LEAST_ONE = ("hidden", "traversals", "train_steps", "policy_steps", "batch_size", "memory", "train_every")
+_BOUNDS = dict.fromkeys(_AT_LEAST_ONE, (1.0, 1000000000.0))
+
+
+def settings(
+    preset: str = "fast",
+    model: str = "mlp",
+    average: str = "network",
+    hidden: int | None = None,
+    layers: int | None = None,
+    traversals: int | None = None,
+    train_steps: int | None = None,
+    policy_steps: int | None = None,
+    batch_size: int | None = None,
+    memory: int | None = None,
+    learning_rate: float | None = None,
+    retrain_from_scratch: bool | None = None,
+    train_every: int | None = None,
+    device: str = "cpu",
+) -> Networks:
+    """The networks of a preset, with what is given instead of the preset's."""
+    if preset not in PRESETS:
+        raise ComponentError(f"preset must be one of {', '.join(PRESETS)}, not {preset!r}")
+    given = {name: value for name, value in locals().items() if name in PRESETS[preset] and value is not None}
+    of = PRESETS[preset] | given
+    value = Approximator(
+        kind=model,  # type: ignore[arg-type]  # checked there
+        hidden=of["hidden"],
+        layers=of["layers"],
+        learning_rate=of["learning_rate"],
+        train_steps=of["train_steps"],
+        batch_size=of["batch_size"],
+        from_scratch=of["retrain_from_scratch"],
+        device=device,
+    )
+    return Networks(
+        value=value,
+        policy=replace(value, train_steps=of["policy_steps"], from_scratch=False),
+        average=average,  # type: ignore[arg-type]
+        traversals=of["traversals"],
+        memory=of["memory"],
+        train_every=of["train_every"],
+    )
+
+
+def deep_rule(id: str, *, source: str, bounds: Mapping[str, Bounds] | None = None) -> Callable[[Factory], Factory]:
+    """Register a deep rule: a function of networks and of its own hyperparameters.
+
+    The registered rule has the function's hyperparameters, and after them those of :func:`settings`.
+    """
+    common = inspect.signature(settings, eval_str=True).parameters
+
+    def decorate(function: Factory) -> Factory:
+        own = dict(list(inspect.signature(function, eval_str=True).parameters.items())[1:])
+
+        def factory(**given: Any) -> UpdateRule:
+            networks = settings(**{name: value for name, value in given.items() if name in common})
+            return function(networks, **{name: value for name, value in given.items() if name in own})
+
+        factory.__doc__ = function.__doc__
+        factory.__signature__ = inspect.Signature([*own.values(), *common.values()])  # type: ignore[attr-defined]
+        return update_rule(id, source=source, bounds={**_BOUNDS, **(bounds or {})})(factory)
+
+    return decorate
+
+
+def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode: str = "mass") -> UpdateRule:
+    """A tabular rule with networks; where no advantage is positive, the policy is the best of them (Brown et al.)."""
+    if mode not in ("mass", "bootstrapped"):
+        raise ComponentError(f"mode must be 'mass' or 'bootstrapped', not {mode!r}")
+    networks = replace(networks, relabel=relabel, bootstrapped=mode == "bootstrapped")
+    return replace(rule, networks=networks, fallback="argmax")
+
+
+@deep_rule("deep_cfr", source=f"{BROWN_2019}, section 4 and appendix C; kept value networks: {STEINBERGER_2019}")
+def deep_cfr(networks: Networks) -> UpdateRule:
+    """Deep CFR: V fits all advantages so far, each weighted with its mass; uniform average. Exact fit: cfr.
+
+    Differs from the source in rows that sum an infoset's data of one fit, which changes the loss by a constant; in
+    going on from the last fit's weights, unless retrain_from_scratch; and in a policy network that is trained as the
+    run goes on, not at its end.
+    """
+    return learned(tabular.cfr(), networks)
+
+
+@deep_rule("deep_cfr_plus", source=f"{XU_2026}; the mass form is derived here from cfr_plus")
+def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
+    """Deep CFR+: older data are relabelled with max(V, 0) at every fit; average weights t^gamma. Exact fit: cfr_plus.
+
+    mode="bootstrapped": V fits max(V, 0) + the newest advantage on the newest data, as the source does.
+    """
+    return learned(tabular.cfr_plus(gamma), networks, relabel=True, mode=mode)
+
+
+@deep_rule("deep_lcfr", source=f"{BROWN_2019}, section 5 (linear weights)")
+def deep_lcfr(networks: Networks) -> UpdateRule:
+    """Deep linear CFR: deep_cfr with data of iteration t weighted by t, in advantages and average. Exact fit: lcfr."""
+    return learned(tabular.lcfr(), networks)
+
+
+@deep_rule("deep_lcfr_plus", source=f"{XU_2026}; the mass form is derived here from lcfr_plus")
+def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
+    """Deep linear CFR+: older data count (t-1)/t and are relabelled with max(V, 0). Exact fit: lcfr_plus.
+
+    mode="bootstrapped": V fits (t-1)/t max(V, 0) + the newest advantage on the newest data.
+    """
+    return learned(tabular.lcfr_plus(gamma), networks, relabel=True, mode=mode)
+
+
+@deep_rule("deep_dcfr", source="derived here from dcfr (Brown and Sandholm, AAAI 2019)", bounds={"beta": (-5.0, 5.0)})
+def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRule:
+    """Deep DCFR: older data count d(t-1, alpha) and are relabelled with V. Exact fit: dcfr.
+
+    Where V is negative its label is V d(t-1, beta) / d(t-1, alpha), so that N V shrinks as negative regret does.
+    """
+    return learned(tabular.dcfr(alpha, beta, gamma), networks, relabel=True)
+
+
+@deep_rule("deep_dcfr_plus", source=f"{XU_2026}; the mass form is derived here from dcfr_plus")
+def deep_dcfr_plus(
+    networks: Networks, alpha: float = 2.0, c: float = 1.0, gamma: float = 2.0, mode: str = "mass"
+) -> UpdateRule:
+    """Deep DCFR+: older data count d(t-1, alpha) and are relabelled with max(V, 0). Exact fit: dcfr_plus.
+
+    mode="bootstrapped": V fits d(t-1, alpha) max(V, 0) + the newest advantage on the newest data.
+    """
+    return learned(tabular.dcfr_plus(alpha, c, gamma), networks, relabel=True, mode=mode)
+
+
+def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel: bool) -> UpdateRule:
+    """ECFR's weights from a second network, of the plain mean advantages."""
+
+    def weights(mean_advantage: np.ndarray) -> np.ndarray:
+        factors: np.ndarray = np.exp(kappa * np.clip(mean_advantage, -1.0, 1.0))
+        return factors
+
+    networks = replace(networks, action_weight=weights, mean_arrays=rule.arrays[:2])
+    return learned(replace(rule, policy_map=None), networks, relabel=relabel)
+
+
+@deep_rule("deep_ecfr", source="derived here from ecfr", bounds={"kappa": (0.0, 20.0)})
+def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
+    """Deep exponential CFR: V fits W r, the policy matches W V; uniform average. Exact fit: ecfr.
+
+    W = exp(kappa m / payoff range), where m is a second network, fitted to the plain advantages as in deep_cfr.
+    """
+    return _exponential(tabular.ecfr(kappa=kappa), networks, kappa, relabel=False)
+
+
+@deep_rule("deep_ecfr_plus", source="derived here from ecfr_plus", bounds={"kappa": (0.0, 20.0)})
+def deep_ecfr_plus(networks: Networks, kappa: float = 5.0) -> UpdateRule:
+    """Deep exponential CFR+: deep_ecfr, older data relabelled max(V, 0); average weights t. Exact fit: ecfr_plus."""
+    return _exponential(tabular.ecfr_plus(kappa=kappa), networks, kappa, relabel=True)

@@ -1,0 +1,79 @@
+"""The average policy of a rule with networks: a model of it, or every value model that was played."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr.approximation import Networks
+from rlccfr.game_tree import GameTree
+from rlccfr.networks.inputs import Inputs
+from rlccfr.networks.learners import ENTRY_STEPS, Learner, State
+from rlccfr.networks.memory import Memory
+
+
+class AverageModel:
+    """One player's average policy, fitted to the increments of its sum (m,), each infoset's with its total as mass."""
+
+    def __init__(self, game: GameTree, player: int, networks: Networks, inputs: Inputs, seed: int) -> None:
+        self._first = game.view.first_sequence[:-1]
+        memory = Memory(game, networks.memory, seed, vectors=True)
+        self._learner = Learner(game, player, inputs, networks.policy, memory, [seed, player])
+
+    def observe(self, increment: np.ndarray, decay: float) -> None:
+        self._learner.discount(decay)
+        self._learner.observe(np.add.reduceat(increment, self._first), increment)
+
+    def learn(self, *, entering: bool = False) -> None:
+        self._learner.learn(steps=ENTRY_STEPS if entering else None)
+
+    def sums(self) -> np.ndarray | None:
+        """(player's sequences,) in proportion to the policy; None before the first fit."""
+        return np.maximum(self._learner.values, 0.0) if self._learner.fits[0] else None
+
+    def state(self) -> State:
+        return self._learner.state()
+
+    def restore(self, state: State) -> None:
+        self._learner.restore(state)
+
+
+class PlayedModels:
+    """Every value model of one player with its weight in the average (SD-CFR: Steinberger 2019).
+
+    The first is the policy that was played before the first fit, as a table.
+    """
+
+    def __init__(self, policy: np.ndarray) -> None:
+        self.first = policy.copy()
+        self.snapshots: list[np.ndarray] = []
+        self._weights = np.zeros(1)
+
+    def add(self, snapshot: np.ndarray) -> None:
+        """From now on this one is played."""
+        self.snapshots.append(snapshot)
+        self._weights = np.append(self._weights, 0.0)
+
+    def play(self, decay: float) -> None:
+        """Another iteration goes into the average."""
+        self._weights *= decay
+        self._weights[-1] += 1.0
+
+    def draw(self, rng: np.random.Generator) -> int:
+        """The number of one of them, by weight; 0 is the first policy."""
+        share = self._weights / self._weights.sum() if self._weights.any() else [1.0]
+        return int(rng.choice(len(self._weights), p=share))
+
+    def __len__(self) -> int:
+        return len(self._weights)
+
+    def share(self, number: int) -> float:
+        """Of one of them in the average."""
+        return float(self._weights[number] / self._weights.sum())
+
+    def state(self) -> State:
+        snapshots = np.array(self.snapshots) if self.snapshots else np.zeros((0, 0))
+        return {"first": self.first, "snapshots": snapshots, "weights": self._weights}
+
+    def restore(self, state: State) -> None:
+        self.first, self._weights = state["first"], state["weights"]
+        self.snapshots = list(state["snapshots"])

@@ -1,0 +1,43 @@
+"""What models see: a matrix for each player, and where in a model's output each sequence stands."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rlccfr.game_tree import GameTree
+
+
+class Inputs(NamedTuple):
+    """Of one player with n infosets and m sequences.
+
+    A row is an infoset, with an output for each of the player's actions; or a row is a sequence, its action among
+    the features, with one output.
+    """
+
+    matrix: np.ndarray  # (rows, d) float32
+    num_outputs: int
+    position: np.ndarray  # (m,): of each sequence in the flattened (rows, num_outputs)
+    infoset: np.ndarray  # (rows,): the player's infoset, counted from 0
+
+
+def inputs_of(game: GameTree, player: int, *, per_sequence: bool) -> Inputs:
+    """Columns that never vary are left out; the others are scaled to [-1, 1].
+
+    Raises:
+        ComponentError: the game offers no information state tensors.
+    """
+    infosets, sequences = game.infosets_of(player), game.sequences_of(player)
+    features = game.features[infosets]
+    features = features[:, np.ptp(features, axis=0) > 0] if len(features) else features[:, :0]
+    features = features / np.abs(features).max(axis=0, initial=0.0)
+    counts = np.diff(game.view.first_sequence)[infosets]
+    infoset = np.repeat(np.arange(len(counts)), counts)
+    actions, column = np.unique(game.sequence_action[sequences], return_inverse=True)
+    if not per_sequence:
+        return Inputs(
+            features.astype(np.float32), len(actions), infoset * len(actions) + column, np.arange(len(counts))
+        )
+    matrix = np.hstack([features[infoset], np.eye(len(actions))[column]]).astype(np.float32)
+    return Inputs(matrix, 1, np.arange(len(infoset)), infoset)

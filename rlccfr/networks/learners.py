@@ -1,0 +1,210 @@
+"""What models of one player are fitted to: advantages, or the average policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rlccfr.approximation import Approximator, Networks
+from rlccfr.components import UpdateRule
+from rlccfr.game_tree import GameTree
+from rlccfr.networks.inputs import Inputs
+from rlccfr.networks.memory import Memory
+from rlccfr.networks.models import Model, make_model
+
+State = dict[str, np.ndarray]
+ENTRY_STEPS = 1000
+"""Training steps of the fit to what tables hold when a rule with networks takes over."""
+
+
+class Learner:
+    """A model of a quantity that is a mean of data with masses, and those data.
+
+    Arrays are over all infosets (n,) and sequences (m,) of the game; only the player's entries are used.
+
+    Attributes:
+        values: (player's sequences,) what the model says since its last fit; 0 before the first.
+    """
+
+    def __init__(
+        self, game: GameTree, player: int, inputs: Inputs, settings: Approximator, memory: Memory, seed: Sequence[int]
+    ) -> None:
+        self.infosets, self.sequences = game.infosets_of(player), game.sequences_of(player)
+        counts = np.diff(game.view.first_sequence)[self.infosets]
+        self.infoset_of = np.repeat(np.arange(len(counts)), counts)  # of the player's sequences, from 0
+        self.unit = 1.0
+        self.memory = memory
+        self.model: Model = make_model(inputs, settings, seed)
+        self.fresh_mass, self.fresh = np.zeros(game.num_infosets), np.zeros(game.num_sequences)
+        self.values = np.zeros(len(self.infoset_of))
+        self.fits = np.zeros(1, np.int64)
+        self._seed = seed
+
+    def discount(self, factor: float) -> None:
+        """Old data count less."""
+        self.memory.discount(factor)
+        if factor != 1.0:
+            self.fresh_mass *= factor
+            self.fresh *= factor
+
+    def observe(self, mass: np.ndarray, vector: np.ndarray) -> None:
+        """New data: masses (n,), negative where there are none, and vectors weighted with them (m,)."""
+        self.fresh_mass[self.infosets] += np.maximum(mass[self.infosets], 0.0)
+        self.fresh[self.sequences] += vector[self.sequences]
+
+    def learn(self, relabelled: np.ndarray | None = None, steps: int | None = None) -> None:
+        """Fit the model to all data; those since the last fit then go into the memory.
+
+        Args:
+            relabelled: (player's sequences,) what older data are to say instead of what they said.
+        """
+        old_mass = self.memory.mass()[self.infosets]
+        old = self.memory.vector()[self.sequences] if relabelled is None else old_mass[self.infoset_of] * relabelled
+        weight = old_mass + self.fresh_mass[self.infosets]
+        self.fit(divided(old + self.fresh[self.sequences], weight[self.infoset_of]), weight, steps)
+        self.remember()
+
+    def fit(self, target: np.ndarray, weight: np.ndarray, steps: int | None = None) -> None:
+        """Fit the model to targets (player's sequences,) with weights (player's infosets,)."""
+        self.model.fit(target / self.unit, weight, [*self._seed, int(self.fits[0])], steps)
+        self.values = self.model.predict() * self.unit
+        self.fits += 1
+
+    def values_of(self, weights: np.ndarray) -> np.ndarray:
+        """What the model said when it had these weights."""
+        return np.asarray(self.model.predict(weights) * self.unit)
+
+    def remember(self) -> None:
+        """Put the fresh data into the memory."""
+        self.memory.add(np.flatnonzero(self.fresh_mass > 0), self.fresh_mass, self.fresh)
+        self.fresh_mass[:], self.fresh[:] = 0.0, 0.0
+
+    def state(self) -> State:
+        own = {"fresh_mass": self.fresh_mass, "fresh": self.fresh, "values": self.values, "fits": self.fits}
+        return own | prefixed("memory", self.memory.state()) | prefixed("model", self.model.state())
+
+    def restore(self, state: State) -> None:
+        for name in ("fresh_mass", "fresh", "values", "fits"):
+            getattr(self, name)[:] = state[name]
+        self.memory.restore(unprefixed("memory", state))
+        self.model.restore(unprefixed("model", state))
+
+
+class Advantages:
+    """One player's advantages V under a rule with networks; regret = (mass of all data) x V."""
+
+    def __init__(self, game: GameTree, player: int, rule: UpdateRule, inputs: Inputs, seed: int) -> None:
+        assert rule.networks is not None
+        self._networks: Networks = rule.networks
+        self._floor = rule.floor
+        self._first_sequence = game.view.first_sequence[:-1]
+        self._utility_range = game.utility_range or 1.0
+        self._negative_ratio = np.ones(1)  # of the discounts of negative and positive regret since the last fit
+        self._positive = np.ones(1)  # the discount of positive regret since then
+        self._learner = self._new_learner(game, player, inputs, seed, keeps_vectors=not self._networks.relabel)
+        weighs = self._networks.action_weight is not None
+        self._mean = self._new_learner(game, player, inputs, seed + 1, keeps_vectors=True) if weighs else None
+
+    def _new_learner(self, game: GameTree, player: int, inputs: Inputs, seed: int, *, keeps_vectors: bool) -> Learner:
+        memory = Memory(game, self._networks.memory, seed, vectors=keeps_vectors)
+        learner = Learner(game, player, inputs, self._networks.value, memory, [seed, player])
+        learner.unit = self._utility_range
+        return learner
+
+    def rows(self) -> np.ndarray:
+        """(player's sequences,) from which the policy follows."""
+        return np.asarray(self._learner.values * self._weights())
+
+    def snapshot(self) -> np.ndarray:
+        """All that :meth:`rows_of` needs to give these rows again, in one dimension."""
+        learners = [self._learner] if self._mean is None else [self._learner, self._mean]
+        return np.concatenate([learner.model.weights() for learner in learners])
+
+    def rows_of(self, snapshot: np.ndarray) -> np.ndarray:
+        """The rows when the snapshot was taken."""
+        if self._mean is None:
+            return self._learner.values_of(snapshot)
+        values, mean = np.split(snapshot, 2)
+        return np.asarray(self._learner.values_of(values) * self._weights(self._mean.values_of(mean)))
+
+    def _weights(self, mean: np.ndarray | None = None) -> np.ndarray:
+        """Factors of regrets and policies, from mean advantages: by default, those so far."""
+        if self._mean is None or self._networks.action_weight is None:
+            return np.ones(len(self._learner.values))
+        return self._networks.action_weight((self._mean.values if mean is None else mean) / self._utility_range)
+
+    def observe(self, mass: np.ndarray, gain: np.ndarray, positive: float, negative: float) -> None:
+        """One iteration's masses (n,) and instantaneous regrets (m,), and the rule's discounts in it."""
+        self._negative_ratio *= negative / positive if positive > 0 else 1.0
+        self._positive *= positive
+        self._learner.discount(positive)
+        if self._mean is not None:
+            self._mean.observe(mass, gain)
+            gain = gain.copy()
+            gain[self._learner.sequences] *= self._weights()
+        self._learner.observe(mass, gain)
+
+    def learn(self) -> None:
+        """Fit the model to all that was observed."""
+        if self._mean is not None:
+            self._mean.learn()
+        learner = self._learner
+        old = np.maximum(learner.values, self._floor)
+        old = np.where(old > 0, old, self._negative_ratio * old)
+        if self._networks.bootstrapped:
+            mass = learner.fresh_mass[learner.infosets]
+            newest = divided(learner.fresh[learner.sequences], mass[learner.infoset_of])
+            learner.fit(self._positive * old + newest, mass)
+            learner.fresh_mass[:], learner.fresh[:] = 0.0, 0.0
+        else:
+            learner.learn(old if self._networks.relabel else None)
+        self._negative_ratio[:], self._positive[:] = 1.0, 1.0
+
+    def enter(self, mass: np.ndarray, regret: np.ndarray, weight: float, *mean: np.ndarray) -> None:
+        """Take over from tables.
+
+        Args:
+            mass: (n,) of all past data together.
+            regret: (m,).
+            weight: of all past iterations together.
+            mean: (m,) sums of regrets and (m,) of masses, for the factors of regrets and policies; or none.
+        """
+        learner = self._learner
+        learner.observe(mass, regret)
+        if self._networks.bootstrapped:
+            own = mass[learner.infosets]
+            learner.fit(weight * divided(regret[learner.sequences], own[learner.infoset_of]), own, ENTRY_STEPS)
+            learner.fresh_mass[:], learner.fresh[:] = 0.0, 0.0
+        else:
+            learner.learn(steps=ENTRY_STEPS)
+        if self._mean is not None and mean:
+            self._mean.observe(mean[1][self._first_sequence], mean[0])
+            self._mean.learn(steps=ENTRY_STEPS)
+
+    def state(self) -> State:
+        own = {"negative_ratio": self._negative_ratio, "positive": self._positive}
+        mean = {} if self._mean is None else prefixed("mean", self._mean.state())
+        return own | prefixed("value", self._learner.state()) | mean
+
+    def restore(self, state: State) -> None:
+        self._negative_ratio[:], self._positive[:] = state["negative_ratio"], state["positive"]
+        self._learner.restore(unprefixed("value", state))
+        if self._mean is not None:
+            self._mean.restore(unprefixed("mean", state))
+
+
+def divided(sums: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Means, 0 where there is no mass."""
+    means: np.ndarray = np.divide(sums, mass, out=np.zeros_like(sums), where=mass > 0)
+    return means
+
+
+def prefixed(prefix: str, state: State) -> State:
+    """A part's state as it stands in the whole's."""
+    return {f"{prefix}.{name}": array for name, array in state.items()}
+
+
+def unprefixed(prefix: str, state: State) -> State:
+    """A part's state out of the whole's."""
+    return {name[len(prefix) + 1 :]: array for name, array in state.items() if name.startswith(f"{prefix}.")}

@@ -1,0 +1,90 @@
+"""What a model is fitted to: a bounded memory of rows, and its sums for each infoset."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr.game_tree import GameTree
+from rlccfr.kernels.reservoir import KEPT, SEEN, Rows, insert_rows
+
+LARGEST_SCALE = 1e100
+
+
+class Memory:
+    """Rows (infoset, mass, vector) under a common discount; a reservoir where there are too many.
+
+    The squared error over all rows is that over one row for each infoset, with their mass and their mean, up to a
+    constant. So these sums are all that a fit needs; the rows are kept to know what leaves with them.
+
+    Args:
+        capacity: most rows.
+        vectors: keep vectors too, not only masses.
+    """
+
+    def __init__(self, game: GameTree, capacity: int, seed: int, *, vectors: bool) -> None:
+        self._first_sequence = game.view.first_sequence
+        self._rows = Rows(
+            infoset=np.empty(capacity, np.uint32),
+            mass=np.empty(capacity),
+            vector=np.empty((capacity, np.diff(self._first_sequence).max(initial=0) if vectors else 0)),
+            counts=np.zeros(2, np.int64),
+            mass_sum=np.zeros(game.num_infosets),
+            vector_sum=np.zeros(game.num_sequences),
+            num_rows=np.zeros(game.num_infosets, np.int64),
+        )
+        self._scale = np.ones(1)
+        self._rng = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+
+    def __len__(self) -> int:
+        return int(self._rows.counts[KEPT])
+
+    def discount(self, factor: float) -> None:
+        """Multiply all rows."""
+        rows, kept = self._rows, len(self)
+        if factor == 1.0 or not kept:
+            return
+        if factor == 0.0:
+            rows.counts[:] = 0
+            for sums in (rows.mass_sum, rows.vector_sum, rows.num_rows):
+                sums[:] = 0
+            self._scale[0] = 1.0
+            return
+        rows.mass_sum[:] *= factor
+        rows.vector_sum[:] *= factor
+        self._scale[0] /= factor
+        if self._scale[0] > LARGEST_SCALE:
+            rows.mass[:kept] /= self._scale
+            rows.vector[:kept] /= self._scale
+            self._scale[0] = 1.0
+
+    def add(self, infosets: np.ndarray, mass: np.ndarray, vector: np.ndarray) -> None:
+        """A row for each of ``infosets``, from tables over infosets (n,) and sequences (m,)."""
+        insert_rows(
+            self._first_sequence, infosets.astype(np.uint32), mass, vector, self._scale[0], self._rows, self._rng
+        )
+
+    @property
+    def _seen_per_kept(self) -> float:
+        seen, kept = self._rows.counts[[SEEN, KEPT]]
+        return float(seen / kept) if kept else 1.0
+
+    def mass(self) -> np.ndarray:
+        """(n,) estimated sums over all rows that ever came."""
+        return self._rows.mass_sum * self._seen_per_kept
+
+    def vector(self) -> np.ndarray:
+        """(m,), likewise."""
+        return self._rows.vector_sum * self._seen_per_kept
+
+    def state(self) -> dict[str, np.ndarray]:
+        kept = len(self)
+        rows = {name: array[:kept] if name in _PER_ROW else array for name, array in self._rows._asdict().items()}
+        return {**rows, "scale": self._scale, "rng": self._rng}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        for name, array in self._rows._asdict().items():
+            array[: len(state[name])] = state[name]
+        self._scale[:], self._rng[:] = state["scale"], state["rng"]
+
+
+_PER_ROW = ("infoset", "mass", "vector")

@@ -1,0 +1,223 @@
+"""Functions that are fitted to targets: a multilayer perceptron in PyTorch, and a table to compare it with.
+
+The perceptron's gradient is written out: for networks this small, PyTorch's automatic differentiation and its
+optimisers take several times as long as the matrix products (``tests/networks/test_models.py`` compares with both).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from rlccfr.approximation import Approximator
+from rlccfr.errors import ComponentError
+from rlccfr.networks.inputs import Inputs
+
+BETAS = (0.9, 0.999)
+EPSILON = 1e-8
+Layers = list[tuple[torch.Tensor, torch.Tensor]]
+LARGEST_GRADIENT = 1.0
+"""Norm to which gradients are clipped, as by Brown et al. 2019."""
+
+
+class Model(Protocol):
+    """A function from a player's sequences to numbers."""
+
+    def predict(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """(m,) float64; with others' weights instead of its own, if given."""
+
+    def weights(self) -> np.ndarray:
+        """A copy of what ``predict`` depends on, in one dimension."""
+
+    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], steps: int | None = None) -> None:
+        """Come nearer to the targets.
+
+        Args:
+            target: (m,) over sequences.
+            weight: (n,) over infosets; where it is 0 the target is not looked at.
+            seed: of the draws in this fit.
+            steps: instead of the settings' number.
+        """
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What the next fit depends on."""
+
+    def restore(self, state: dict[str, np.ndarray]) -> None: ...
+
+
+class Table:
+    """Fits every target exactly."""
+
+    def __init__(self, inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> None:
+        self._infoset = inputs.infoset[inputs.position // inputs.num_outputs]
+        self._values = np.zeros(len(inputs.position))
+
+    def predict(self, weights: np.ndarray | None = None) -> np.ndarray:
+        return self.weights() if weights is None else weights
+
+    def weights(self) -> np.ndarray:
+        return self._values.copy()
+
+    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], steps: int | None = None) -> None:
+        known = weight[self._infoset] > 0
+        self._values[known] = target[known]
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {"values": self._values}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        self._values[:] = state["values"]
+
+
+class Mlp:
+    """ReLU layers, trained by Adam on the weighted squared error.
+
+    All weights lie in one flat tensor, so that a step of Adam is a handful of operations.
+    """
+
+    def __init__(self, inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> None:
+        self._device = _device(settings.device)
+        self._settings = settings
+        self._inputs = inputs
+        self._matrix = torch.from_numpy(inputs.matrix).to(self._device)
+        rows, columns = inputs.matrix.shape
+        self._mask = np.zeros((rows, inputs.num_outputs), np.float32)
+        self._mask.flat[inputs.position] = 1.0
+        self._sizes = _sizes(columns, settings, inputs.num_outputs)
+        length = sum((n + 1) * m for n, m in self._sizes)
+        self._flat, self._gradient, self._mean, self._square = torch.zeros((4, length), device=self._device)
+        self._steps = 0
+        self._layers, self._gradients = _views(self._flat, self._sizes), _views(self._gradient, self._sizes)
+        self._begin(seed)
+
+    def _begin(self, seed: Sequence[int]) -> None:
+        """New weights, uniform within 1/sqrt of the number of inputs, as PyTorch's linear layers have them."""
+        rng = np.random.default_rng([*seed, 0])
+        bounds = np.concatenate([np.full((n + 1) * m, n**-0.5) for n, m in self._sizes])
+        weights = rng.uniform(-bounds, bounds).astype(np.float32)
+        self._flat.copy_(torch.from_numpy(weights))
+        self._mean.zero_()
+        self._square.zero_()
+        self._steps = 0
+
+    @torch.inference_mode()
+    def predict(self, weights: np.ndarray | None = None) -> np.ndarray:
+        layers = self._layers
+        if weights is not None:
+            layers = _views(torch.from_numpy(weights).to(self._device), self._sizes)
+        output = _forward(self._matrix, layers)[-1].cpu().numpy()
+        return np.asarray(output.reshape(-1)[self._inputs.position], np.float64)
+
+    def weights(self) -> np.ndarray:
+        return np.asarray(self._flat.cpu().numpy().copy())
+
+    @torch.inference_mode()
+    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], steps: int | None = None) -> None:
+        if self._settings.from_scratch:
+            self._begin(seed)
+        weight = weight[self._inputs.infoset]
+        rows = np.flatnonzero(weight)
+        if not len(rows):
+            return
+        goal = np.zeros(self._mask.shape, np.float32)
+        goal.flat[self._inputs.position] = target
+        steps, size = steps or self._settings.train_steps, self._settings.batch_size
+        share = weight[rows] / weight[rows].sum()
+        if len(rows) <= size:
+            scale = self._mask[rows] * share[:, None].astype(np.float32)
+            batch = self._tensors(self._inputs.matrix[rows], goal[rows], scale)
+            for _ in range(steps):
+                self._step(*batch)
+            return
+        luck = np.random.default_rng([*seed, 1]).random((steps, size))
+        drawn = rows[np.minimum(np.searchsorted(np.cumsum(share), luck), len(rows) - 1)]
+        # Side by side, so that a batch is gathered at once.
+        packed, batches = self._tensors(np.hstack([self._inputs.matrix, goal, self._mask / size]), drawn)
+        widths = [self._inputs.matrix.shape[1], self._inputs.num_outputs, self._inputs.num_outputs]
+        for batch in batches:
+            self._step(*torch.split(packed.index_select(0, batch), widths, 1))
+
+    def _tensors(self, *arrays: np.ndarray) -> tuple[torch.Tensor, ...]:
+        return tuple(torch.from_numpy(array).to(self._device) for array in arrays)
+
+    def _step(self, matrix: torch.Tensor, goal: torch.Tensor, scale: torch.Tensor) -> None:
+        """One step of Adam (Kingma and Ba, ICLR 2015) on sum(scale (output - goal)^2) / 2."""
+        *values, output = _forward(matrix, self._layers)
+        error = (output - goal).mul_(scale)
+        for index in reversed(range(len(self._layers))):
+            weight_gradient, bias_gradient = self._gradients[index]
+            torch.mm(values[index].t(), error, out=weight_gradient)
+            torch.sum(error, 0, out=bias_gradient)
+            if index:
+                error = torch.mm(error, self._layers[index][0].t()).mul_(values[index].sign())
+        norm = float(torch.linalg.vector_norm(self._gradient))
+        if norm > LARGEST_GRADIENT:
+            self._gradient.mul_(LARGEST_GRADIENT / norm)
+        self._steps += 1
+        self._mean.lerp_(self._gradient, 1 - BETAS[0])
+        self._square.mul_(BETAS[1]).addcmul_(self._gradient, self._gradient, value=1 - BETAS[1])
+        spread = self._square.sqrt().div_((1 - BETAS[1] ** self._steps) ** 0.5).add_(EPSILON)
+        self._flat.addcdiv_(self._mean, spread, value=-self._settings.learning_rate / (1 - BETAS[0] ** self._steps))
+
+    def state(self) -> dict[str, np.ndarray]:
+        tensors = {"weights": self._flat, "mean": self._mean, "square": self._square}
+        return {name: tensor.cpu().numpy().copy() for name, tensor in tensors.items()} | {
+            "steps": np.array([self._steps])
+        }
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        for name, tensor in (("weights", self._flat), ("mean", self._mean), ("square", self._square)):
+            tensor.copy_(torch.from_numpy(state[name]))
+        self._steps = int(state["steps"][0])
+
+
+def make_model(inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> Model:
+    """The model of the settings' kind."""
+    return Table(inputs, settings, seed) if settings.kind == "table" else Mlp(inputs, settings, seed)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """For products this small a second thread costs more than it brings, and CPU time is taken of one."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _device(name: str) -> torch.device:
+    there = torch.cuda.is_available()
+    if name == "cuda" and not there:
+        raise ComponentError("device='cuda' needs a CUDA device and a PyTorch built for it; take 'cpu' or 'auto'")
+    return torch.device("cuda" if there and name != "cpu" else "cpu")
+
+
+def _sizes(inputs: int, settings: Approximator, outputs: int) -> list[tuple[int, int]]:
+    widths = [inputs, *[settings.hidden] * settings.layers, outputs]
+    return list(pairwise(widths))
+
+
+def _forward(matrix: torch.Tensor, layers: Layers) -> list[torch.Tensor]:
+    """What each layer gives out, the matrix itself first."""
+    values = [matrix]
+    for weight, bias in layers[:-1]:
+        values.append(torch.addmm(bias, values[-1], weight).relu_())
+    weight, bias = layers[-1]
+    return [*values, torch.addmm(bias, values[-1], weight)]
+
+
+def _views(flat: torch.Tensor, sizes: Sequence[tuple[int, int]]) -> Layers:
+    """Each layer's weights and bias as windows into a flat tensor."""
+    views: Layers = []
+    at = 0
+    for n, m in sizes:
+        views.append((flat[at : at + n * m].view(n, m), flat[at + n * m : at + (n + 1) * m]))
+        at += (n + 1) * m
+    return views

@@ -1,0 +1,319 @@
+"""Iterations whose policies come from models: with exact tables as models they are the tabular ones."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support import game
+
+import rlccfr
+from rlccfr.catalog import make
+from rlccfr.catalog.catalog import DEEP_RULES, SAMPLERS, TABULAR_RULES
+from rlccfr.components import Abstraction, UpdateRule
+from rlccfr.learning import uninterrupted
+
+WALKS = 5
+# Where the tabular rule's defaults are not the deep one's.
+TABULAR = {"deep_dcfr_plus": {"alpha": 2.0, "gamma": 2.0}}
+
+
+def exact(id: str, **more) -> UpdateRule:
+    """A deep rule with tables for networks, fitted at every iteration, uniform where no regret is positive."""
+    settings = {"model": "table", "traversals": WALKS, "train_every": 1, "memory": 300_000, **more}
+    return replace(make(id, **settings), fallback="uniform")
+
+
+def tabular(id: str) -> UpdateRule:
+    return make(id.removeprefix("deep_"), **TABULAR.get(id, {}))
+
+
+def assert_same(ours: rlccfr.Solver, theirs: rlccfr.Solver) -> None:
+    """Regrets and averages to 1e-6, policies wherever a regret is positive beyond rounding."""
+    tree = ours.game
+    regret = theirs._engine.true_regret()
+    scale = max(1.0, np.abs(regret).max())
+    assert ours._engine.true_regret() == pytest.approx(regret, abs=1e-6 * scale)
+    positive = np.maximum(regret, 0)
+    total = np.repeat(np.add.reduceat(positive, tree.view.first_sequence[:-1]), np.diff(tree.view.first_sequence))
+    clear = total > 1e-9 * scale
+    found, expected = ours.current_policy().probabilities, theirs.current_policy().probabilities
+    assert found[clear] == pytest.approx(expected[clear], abs=1e-6)
+    assert ours.average_policy().probabilities == pytest.approx(theirs.average_policy().probabilities, abs=1e-6)
+
+
+@pytest.mark.parametrize(("name", "iterations"), [("kuhn", 200), ("leduc", 20)])
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("rule", DEEP_RULES)
+def test_with_an_exact_fit_a_deep_rule_is_its_tabular_rule(rule, sampler, name, iterations):
+    """The pieces agree, not only their sum: V comes from masses and relabelled rows, never from the regret table.
+
+    The average is tabular in both: a model of it has nothing to say of infosets that were never met.
+    """
+    # Seeds under which no regrets tie exactly: rounding would pick the policy there, and the runs would part.
+    seed = 3 if rule == "deep_dcfr" else 4
+    deep = rlccfr.Solver(game(name), exact(rule), sampler, seed=seed)
+    table = rlccfr.Solver(game(name), tabular(rule), sampler, seed=seed, walks=WALKS)
+    for solver in (deep, table):
+        solver.run(iterations=iterations, curve=False)
+    assert_same(deep, table)
+
+
+@pytest.mark.parametrize("rule", DEEP_RULES)
+def test_an_exact_fit_does_not_need_alternation_or_matching_averages(rule):
+    for options in ({"simultaneous": True}, {"averaging": "pre"}, {"simultaneous": True, "averaging": "pre"}):
+        deep = rlccfr.Solver(game("kuhn"), exact(rule), **options)
+        table = rlccfr.Solver(game("kuhn"), tabular(rule), **options)
+        for solver in (deep, table):
+            solver.run(iterations=50, curve=False)
+        assert_same(deep, table)
+
+
+@pytest.mark.parametrize("sampler", ["none", "external", "outcome", "average_strategy"])
+@pytest.mark.parametrize("rule", ["deep_cfr", "deep_cfr_plus", "deep_ecfr"])
+def test_against_best_responses_too(rule, sampler):
+    """Few iterations: best responses tie exactly on Kuhn, and then rounding picks one."""
+    deep = rlccfr.Solver(game("leduc"), exact(rule), sampler, "cfr_br", seed=1)
+    table = rlccfr.Solver(game("leduc"), tabular(rule), sampler, "cfr_br", seed=1, walks=WALKS)
+    for solver in (deep, table):
+        solver.run(iterations=2, curve=False)
+    assert_same(deep, table)
+
+
+@pytest.mark.parametrize(
+    ("rule", "sampler"),
+    [
+        *itertools.product((*TABULAR_RULES, "hs_dcfr"), ("none", "external", "outcome", "variance_reduced")),
+        *itertools.product(("pcfr_plus", "pdcfr_plus", "hedge"), ("none",)),
+    ],
+)
+def test_an_exact_regressor_is_the_regret_table(rule, sampler):
+    """Under samplers a table keeps the policy of an infoset's last visit, with the prediction or rate of then; a model
+    gives every policy anew. So predictions and rates are compared in exact passes only.
+    """
+    regressor = make("rcfr", model="table", traversals=WALKS)
+    fitted = rlccfr.Solver(game("kuhn"), rule, sampler, regressor, seed=2)
+    bootstrapped = rlccfr.Solver(game("kuhn"), rule, sampler, replace(regressor, bootstrap=True), seed=2)
+    table = rlccfr.Solver(game("kuhn"), rule, sampler, seed=2, walks=WALKS)
+    for solver in (fitted, bootstrapped, table):
+        solver.run(iterations=100, curve=False)
+    assert_same(fitted, table)
+    assert_same(bootstrapped, table)
+
+
+@pytest.mark.parametrize("rule", ["deep_cfr", "deep_ecfr_plus"])
+def test_under_a_deep_rule_a_regressor_is_the_form_of_the_network(rule):
+    scalar = rlccfr.Solver(game("kuhn"), exact(rule), "external", "rcfr", seed=4)
+    vector = rlccfr.Solver(game("kuhn"), exact(rule), "external", seed=4)
+    for solver in (scalar, vector):
+        solver.run(iterations=50, curve=False)
+    assert np.array_equal(scalar.current_policy().probabilities, vector.current_policy().probabilities)
+
+
+@pytest.mark.parametrize("sampler", ["none", "external"])
+@pytest.mark.parametrize(
+    "ids",
+    [("cfr", "deep_cfr", "cfr"), ("dcfr", "deep_dcfr", "dcfr"), ("cfr_plus", "deep_cfr_plus", "cfr_plus"),
+     ("ecfr", "deep_ecfr", "ecfr"), ("deep_cfr", "deep_cfr_plus", "deep_ecfr_plus"), ("dcfr", "deep_cfr", "dcfr_plus")],
+)  # fmt: skip
+def test_switching_between_tables_networks_and_regressors_loses_nothing(ids, sampler):
+    """With exact fits a run through deep rules and regressors is the run through their tabular rules."""
+    deep = rlccfr.Solver(game("kuhn"), _exact_or_table(ids[0]), sampler, seed=6, walks=WALKS)
+    table = rlccfr.Solver(game("kuhn"), tabular(ids[0]), sampler, seed=6, walks=WALKS)
+    steps = [(ids[0], "rcfr"), (ids[1], "none"), (ids[1], "rcfr"), (ids[2], "none")]
+    for number, (id, abstraction) in enumerate([(ids[0], "none"), *steps]):
+        if number:
+            regressor = make("rcfr", model="table", traversals=WALKS) if abstraction == "rcfr" else Abstraction()
+            deep.switch(update_rule=_exact_or_table(id), abstraction=regressor)
+            table.switch(update_rule=tabular(id))
+        for solver in (deep, table):
+            solver.run(iterations=15, curve=False)
+        assert_same(deep, table)
+
+
+def _exact_or_table(id: str) -> UpdateRule:
+    return exact(id) if id.startswith("deep_") else tabular(id)
+
+
+def test_a_switch_of_the_sampler_keeps_the_networks():
+    solver = rlccfr.Solver(game("kuhn"), "deep_cfr_plus", "external")
+    solver.run(iterations=20, curve=False)
+    before = solver.current_policy().probabilities
+    solver.switch(sampler="none")
+    assert np.array_equal(solver.current_policy().probabilities, before)
+
+
+def test_networks_take_over_from_tables_and_tables_from_networks():
+    """Real networks: they begin near the tables' average policy, and leave tables that go on to converge."""
+    solver = rlccfr.Solver(game("leduc"), "dcfr", "none")
+    assert solver.run(iterations=100, curve=False).exploitability < 0.02
+    solver.switch(update_rule={"id": "deep_dcfr", "preset": "sweep"})
+    assert solver.exploitability() < 0.2 < 0.1 * rlccfr.Policy.uniform(game("leduc")).exploitability()
+    solver.run(iterations=20, curve=False)
+    solver.switch(update_rule="dcfr")
+    assert solver.run(iterations=500, curve=False).exploitability < 0.02
+
+
+def test_the_bootstrapped_form_is_what_its_source_fits():
+    """Exact passes, a table for the network: V <- D max(V, 0) + r / (reach of chance and the opponent)."""
+    solver = rlccfr.Solver(game("kuhn"), exact("deep_dcfr_plus", mode="bootstrapped"))
+    engine = solver._engine
+    values, masses = np.zeros(24), []
+    learner = engine._learning.players[0]
+    seen = learner.observe
+
+    def observe(mass, gain, now):
+        counts = np.diff(solver.game.view.first_sequence)
+        wide = np.repeat(mass, counts)
+        masses.append(wide.copy())
+        newest = np.divide(gain, wide, out=np.zeros(24), where=wide > 0)
+        values[:] = np.where(wide > 0, now[0] * np.maximum(values, 0) + newest, values)
+        seen(mass, gain, now)
+
+    learner.observe = observe
+    solver.run(iterations=30, curve=False)
+    first = solver.game.sequences_of(0)
+    assert learner._advantages.rows() == pytest.approx(values[first], abs=1e-9)
+    assert len(masses) == 30
+
+
+@pytest.mark.parametrize("model", ["table", "mlp"])
+@pytest.mark.parametrize(("rule", "every"), [("deep_cfr", 1), ("deep_lcfr", 3), ("deep_ecfr_plus", 1)])
+def test_kept_value_networks_mix_to_the_average_policy(rule, every, model):
+    """Weighted by share, their sequence forms add up to the average's: exactly what SD-CFR claims."""
+    tree = game("kuhn")
+    chosen = make(rule, model=model, average="value_networks", preset="sweep", train_every=every)
+    solver = rlccfr.Solver(tree, chosen, "external", seed=1)
+    solver.run(iterations=20, curve=False)
+    learning = solver._engine._learning
+    ahead = chosen.schedule(21, 0)[0]
+    for player, learner in enumerate(learning.players):
+        sequences = tree.sequences_of(player)
+        mixture, shares = np.zeros(tree.num_sequences), 0.0
+        for number in range(len(learner.played)):
+            row = learner.rows_of(number)
+            policy = tree.uniform_policy()
+            policy[sequences] = learner.played.first if row is None else learning._phases.policies(player, row, ahead)
+            mixture += learner.played.share(number) * reach(tree, policy)
+            shares += learner.played.share(number)
+        assert shares == pytest.approx(1.0)
+        found = rlccfr.Policy.from_sums(tree, mixture).probabilities[sequences]
+        assert found == pytest.approx(solver.average_policy().probabilities[sequences], abs=1e-6)
+
+
+def reach(tree, policy: np.ndarray) -> np.ndarray:
+    """(m,) the owner's own reach of each sequence."""
+    found = np.ones(tree.num_sequences + 2)
+    for infoset in range(tree.num_infosets):
+        sequences = tree.infoset_sequences(infoset)
+        found[sequences] = found[tree.view.parent[infoset]] * policy[sequences]
+    return found[:-2]
+
+
+def test_policies_are_drawn_by_their_weight():
+    solver = rlccfr.Solver(game("kuhn"), make("deep_lcfr", model="table", average="value_networks", train_every=1))
+    solver.run(iterations=4, curve=False)
+    played = solver._engine._learning.players[0].played
+    drawn = np.array([solver.draw_policy(seed).probabilities[:12] for seed in range(400)])
+    shares = {tuple(np.round(row, 9)): 0 for row in drawn}
+    for row in drawn:
+        shares[tuple(np.round(row, 9))] += 1
+    expected = sorted(played.share(number) for number in range(len(played)) if played.share(number) > 0)
+    assert sum(expected) == pytest.approx(1)
+    assert len(shares) <= len(expected)
+    assert max(shares.values()) / 400 >= expected[-1] - 0.1
+
+
+@pytest.mark.parametrize("solver", [("deep_cfr",), ("cfr",)], ids=["networks", "tables"])
+def test_policies_can_be_drawn_only_where_networks_are_kept(solver):
+    with pytest.raises(rlccfr.ComponentError, match="value_networks"):
+        rlccfr.Solver(game("kuhn"), *solver).draw_policy(0)
+
+
+def test_fits_are_as_rare_as_they_are_told_to_be():
+    solver = rlccfr.Solver(game("kuhn"), make("deep_cfr", train_every=4), "external")
+    policies = [solver.run(iterations=1, curve=False) and solver.current_policy().probabilities for _ in range(9)]
+    changes = [not np.array_equal(a, b) for a, b in itertools.pairwise(policies)]
+    assert changes == [False, False, True, False, False, False, True, False]
+
+
+def test_a_small_memory_forgets_but_still_learns():
+    solver = rlccfr.Solver(game("kuhn"), make("deep_cfr", model="table", memory=50, train_every=1), "external")
+    result = solver.run(iterations=500, curve=False)
+    assert result.exploitability < 0.5 * rlccfr.Policy.uniform(game("kuhn")).exploitability()
+    sizes = [a for name, a in solver._engine.state().items() if name.endswith("memory.infoset")]
+    assert sizes
+    assert all(len(rows) == 50 for rows in sizes)
+
+
+def test_ctrl_c_waits_for_the_iteration_to_end():
+    """The interrupt is raised, but tables and counts are those of whole iterations."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # test runners have handlers of their own
+    try:
+        _interrupt_and_compare()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _interrupt_and_compare():
+    stopped, whole = (rlccfr.Solver(game("kuhn"), "deep_cfr", "external", seed=1) for _ in range(2))
+    learner = stopped._engine._learning.players[0]
+    learn = learner.learn
+
+    def interrupted(iteration, row):
+        if iteration == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(iteration, row)
+
+    learner.learn = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        stopped.run(iterations=10, curve=False)
+    assert stopped._engine.iteration == 3
+    stopped.run(iterations=7, curve=False)
+    whole.run(iterations=10, curve=False)
+    assert np.array_equal(stopped.average_policy().probabilities, whole.average_policy().probabilities)
+
+
+def test_other_threads_have_no_ctrl_c_to_hold_back():
+    done = []
+
+    def work():
+        with uninterrupted():
+            done.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [True]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"id": "deep_cfr", "preset": "quick"}, "preset must be one of"),
+        ({"id": "deep_cfr", "model": "tree"}, "model must be one of"),
+        ({"id": "deep_cfr", "average": "none"}, "average must be one of"),
+        ({"id": "deep_cfr", "device": "tpu"}, "device must be one of"),
+        ({"id": "deep_cfr", "hidden": 0}, "hidden must lie in"),
+        ({"id": "deep_cfr", "hidden": 1.5}, "hidden must be of type int"),
+        ({"id": "deep_cfr", "retrain_from_scratch": 1}, "retrain_from_scratch must be of type bool"),
+        ({"id": "deep_cfr", "mode": "bootstrapped"}, "no hyperparameter 'mode'"),
+        ({"id": "deep_cfr_plus", "mode": "boot"}, "mode must be"),
+    ],
+)
+def test_settings_are_checked_in_one_line(spec, message):
+    with pytest.raises(rlccfr.ComponentError, match=message) as error:
+        rlccfr.Solver(game("kuhn"), spec)
+    assert "\n" not in str(error.value)
+
+
+def test_a_rule_with_networks_matches_regrets():
+    networks = make("deep_cfr").networks
+    for wrong in ({"floor": -1.0}, {"prediction": lambda t: 1.0}):
+        with pytest.raises(rlccfr.ComponentError, match="matches regrets"):
+            UpdateRule(networks=networks, **wrong)
