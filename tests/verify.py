@@ -15,8 +15,16 @@ from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-ORDER = ("samplers", "convergence", "speed", "test_team")
-SOURCES = ("rlccfr/*.py", "rlccfr/kernels/*.py", "catalog/*.py", "envs/*.py", "agents/*.py", "tests/**/*.py")
+ORDER = ("samplers", "convergence", "learning", "speed", "test_team")
+SOURCES = (
+    "rlccfr/*.py",
+    "rlccfr/kernels/*.py",
+    "rlccfr/networks/*.py",
+    "catalog/*.py",
+    "envs/*.py",
+    "agents/*.py",
+    "tests/**/*.py",
+)
 
 
 def sources_hash() -> str:
