@@ -34,9 +34,10 @@ def rcfr(
 
     f sees the information state tensor and the action, one model for each player, trained on R / max |R| after every
     update. The rule's own regrets stay the targets; with bootstrap the fitted values replace them. A fit costs as much
-    as thousands of walks, so an iteration makes many. Under a deep rule f is the form of its networks: a number for
-    infoset and action, not a vector for the infoset. Differs from the first source in networks for its regression
-    trees, and from both in the rules and samplers that it goes with.
+    as thousands of walks, so an iteration makes many, and the average takes each policy's exact reach. Under a deep
+    rule f is the form of its networks, a number for infoset and action instead of a vector for the infoset; the rule's
+    settings hold then, and none of these. Differs from the first source in networks for its regression trees, and from
+    both in the rules and samplers that it goes with.
     """
     regressor = Approximator(
         kind=model,  # type: ignore[arg-type]  # checked there

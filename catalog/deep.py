@@ -1,9 +1,10 @@
 """The deep update rules of the paper's catalog: each is a tabular rule whose regrets and average are learned.
 
 In the mass form: the value network V fits mean advantages, weighted with the reach of chance and the opponent (the
-mass). With N the mass of all data, N V plays the part of the regret, so that with an exact fit after every iteration
-each rule is its tabular one. The published bootstrapped form fits a sum of advantages, in which that reach is divided
-out; it is kept as a mode of the rules that have it.
+mass). With N the mass of all data, N V plays the part of the regret. So with an exact fit after every iteration, and
+the same policy where no regret is positive, each rule is its tabular one; the presets fit every few iterations, and
+play the best action there, as Brown et al. do. The published bootstrapped form fits a sum of advantages, in which that
+reach is divided out; it is kept as a mode of the rules that have it.
 """
 
 from __future__ import annotations
@@ -67,8 +68,19 @@ def settings(
     """The networks of a preset, with what is given instead of the preset's."""
     if preset not in PRESETS:
         raise ComponentError(f"preset must be one of {', '.join(PRESETS)}, not {preset!r}")
-    given = {name: value for name, value in locals().items() if name in PRESETS[preset] and value is not None}
-    of = PRESETS[preset] | given
+    given = {
+        "hidden": hidden,
+        "layers": layers,
+        "traversals": traversals,
+        "train_steps": train_steps,
+        "policy_steps": policy_steps,
+        "batch_size": batch_size,
+        "memory": memory,
+        "learning_rate": learning_rate,
+        "retrain_from_scratch": retrain_from_scratch,
+        "train_every": train_every,
+    }
+    of = PRESETS[preset] | {name: value for name, value in given.items() if value is not None}
     value = Approximator(
         kind=model,  # type: ignore[arg-type]  # checked there
         hidden=of["hidden"],

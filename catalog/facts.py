@@ -69,9 +69,7 @@ def _deep(rule: str, sampler: Sampler, abstraction: Abstraction) -> tuple[Guaran
         return "conditional on fit", "Brown et al. 2019 (Deep CFR), theorem 1"
     tabular = rule.removeprefix("deep_")
     known, reason = _tabular(tabular, sampler, abstraction.best_response)
-    if known == "none":
-        return "none", f"with an exact fit it is {tabular}: {reason}"
-    return "conditional on fit", f"with an exact fit it is {tabular}: {reason}"
+    return "none" if known == "none" else "conditional on fit", f"with an exact fit it is {tabular}: {reason}"
 
 
 def _regression(rule: str, sampler: Sampler) -> tuple[Guarantee, str]:

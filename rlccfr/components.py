@@ -103,11 +103,21 @@ class UpdateRule(Component):
     def __post_init__(self) -> None:
         if self.average_weight is not None and not self.exact_only:
             raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
+        if self.networks:
+            self._check_networks(self.networks)
+
+    def _check_networks(self, networks: Networks) -> None:
+        """With an exact fit the rule is to be the tabular one, which the networks must be told enough for."""
         special = self.policy_map is not None or self.average_weight is not None or self.prediction is not ZERO
-        if self.networks and (special or self.floor not in (0.0, -np.inf)):
+        if special or self.floor not in (0.0, -np.inf):
             raise ComponentError(
                 "a rule with networks matches regrets: no policy_map, average_weight or prediction, and floor 0 or none"
             )
+        if (self.reweight is None) != (networks.action_weight is None):
+            raise ComponentError("networks need an action_weight where the rule has a reweight, and only there")
+        rows = self.schedule(1, 100)
+        if not networks.relabel and (self.floor == 0.0 or not np.array_equal(rows[:, 0], rows[:, 1])):
+            raise ComponentError("networks must relabel where the rule has a floor or unequal discounts")
 
     @property
     def learns(self) -> bool:
@@ -216,3 +226,7 @@ class Abstraction(Component):
     @property
     def learns(self) -> bool:
         return self.regressor is not None
+
+    def fits_as(self, other: Abstraction) -> bool:
+        """Whether models under both are alike."""
+        return (self.regressor, self.bootstrap) == (other.regressor, other.bootstrap)

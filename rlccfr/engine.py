@@ -10,6 +10,7 @@ from rlccfr import kernels
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.errors import ComponentError
 from rlccfr.game_tree import GameTree
+from rlccfr.interrupts import uninterrupted
 
 kernels.prepare_cache()
 
@@ -77,11 +78,14 @@ class Engine:
         """Histories touched."""
         return int(self.counts[1])
 
-    def bind(self, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction) -> None:
-        """Take up components, at the start or in mid-run.
+    def bind(self, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction) -> float:
+        """Take up components, at the start or in mid-run; if that fails, those bound before stay as they were.
 
         A change of rule flushes: pending discounts are applied, then the new rule's floor and policy map, to
         the whole table, since infosets that walks do not visit would miss them.
+
+        Returns:
+            CPU seconds of fitting models to what the tables hold; 0 without models.
 
         Raises:
             ComponentError: the combination is not sound, or models are asked for and the game has nothing to see.
@@ -98,11 +102,35 @@ class Engine:
         )
         walk_functions = inclusion_function(sampler.inclusion), mixture_function(sampler.mixture)
         ahead = rule.schedule(self.iteration + 1, 0)[0]
-        new = self._rule is None or not (rule.same_as(self._rule) and abstraction.same_as(self._abstraction))
+        new = self._rule is None or not (rule.same_as(self._rule) and abstraction.fits_as(self._abstraction))
         learning = self._learning_of(rule, sampler, abstraction, new)
+        attributes = dict(vars(self))
+        tables = [(table, table.copy()) for table in (self.regret, self.policy, self.policy_sum, self.scale)]
+        with uninterrupted():
+            try:
+                self._take_up(rule, sampler, abstraction, rule_arguments, walk_functions)
+                if new:
+                    refresh_policies(self.game.view, self.tables, ahead, rule.floor, *rule_arguments)
+                self._learning = learning
+                return learning.begin(entering=new and self.iteration > 0) if learning else 0.0
+            except BaseException:
+                vars(self).update(attributes)
+                for table, before in tables:
+                    table[...] = before
+                raise
+
+    def _take_up(
+        self,
+        rule: UpdateRule,
+        sampler: Sampler,
+        abstraction: Abstraction,
+        rule_arguments: tuple[Any, ...],
+        walk_functions: tuple[Any, ...],
+    ) -> None:
+        """Bring the tables to true units, and make those of the components."""
         if self._rule is not None:
             settle_all(self.game.view, self.tables, self.scale)
-            self.rule_arrays |= self.arrays_of_rule()
+            self.rule_arrays = self.rule_arrays | self.arrays_of_rule()
         self._rule, self._sampler, self._abstraction = rule, sampler, abstraction
         self.rule_arguments, self._walk_functions = rule_arguments, walk_functions
         self._state = np.zeros((self.game.num_sequences, len(rule.arrays)))
@@ -110,11 +138,6 @@ class Engine:
             self._state[:, column] = self.rule_arrays.get(name, 0.0)
         self.tables = Tables(self.regret, self.policy, self.policy_sum, self._state)
         self._bind_walks(sampler, abstraction)
-        if new:
-            refresh_policies(self.game.view, self.tables, ahead, rule.floor, *rule_arguments)
-        self._learning = learning
-        if learning:
-            learning.begin(entering=new and self.iteration > 0)
 
     def _learning_of(self, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, new: bool) -> Learning | None:
         """Where policies come from models: what runs the iterations, with the models as they are unless ``new``."""
@@ -157,7 +180,7 @@ class Engine:
         )
 
     def advance(self, iterations: int, max_nodes: int) -> int:
-        """Run up to ``min(iterations, CHUNK)`` iterations, stopping once ``max_nodes`` histories were touched.
+        """Run up to so many iterations (tables: at most CHUNK), stopping once ``max_nodes`` histories were touched.
 
         Returns the number of iterations run.
         """
@@ -204,8 +227,9 @@ class Engine:
         return true
 
     def is_finite(self) -> bool:
-        """Whether every table holds numbers still; infinities and NaN are for ever."""
-        return all(np.isfinite(table).all() for table in (self.regret, self.policy, self.policy_sum, self._state))
+        """Whether every table and model holds numbers still; infinities and NaN are for ever."""
+        tables = (self.regret, self.policy, self.policy_sum, self._state)
+        return all(np.isfinite(table).all() for table in tables) and (not self._learning or self._learning.is_finite())
 
     def arrays_of_rule(self) -> dict[str, np.ndarray]:
         """The bound rule's own tables by name."""

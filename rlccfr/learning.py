@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.errors import ComponentError
+from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY
 from rlccfr.networks.learners import State, prefixed, unprefixed
 from rlccfr.networks.models import one_thread
-from rlccfr.networks.players import DeepPlayer, Player, make_player
+from rlccfr.networks.players import DeepPlayer, Past, Player, make_player, past_weight
 from rlccfr.phases import Phases
 from rlccfr.policy import Policy
 
@@ -39,18 +37,27 @@ class Learning:
     ) -> None:
         self._engine, self._game = engine, engine.game
         self._rule, self._sampler, self._abstraction = rule, sampler, abstraction
-        keeps = rule.networks is not None and rule.networks.average == "value_networks"
-        self._exact_average = sampler.exact or abstraction.best_response or keeps
+        # Walks would be all that a tabular rule's average costs; here every policy is known, and its reach costs little
+        # beside a fit. A deep rule's average comes from its data, unless its value networks are kept.
+        tabulated = rule.networks is None or rule.networks.average == "value_networks"
+        self._exact_average = sampler.exact or abstraction.best_response or tabulated
         self.players = players or [make_player(engine, rule, abstraction, player) for player in PLAYERS]
         self._phases: Phases
 
-    def begin(self, *, entering: bool) -> None:
-        """Go to work on the engine's tables, which are bound now; on entering, take over from what they hold."""
+    def begin(self, *, entering: bool) -> float:
+        """Go to work on the engine's tables, which are bound now; on entering, take over from what they hold.
+
+        Returns:
+            CPU seconds that the take-over cost.
+        """
+        began = time.thread_time()
         networks = self._rule.networks
         own = networks.traversals if networks else self._abstraction.traversals
         self._phases = Phases(self._engine, own or self._engine.walks)
-        if entering:
-            self._enter()
+        if not entering:
+            return 0.0
+        self._enter()
+        return time.thread_time() - began
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         """Run up to so many iterations, stopping once ``max_nodes`` histories were touched."""
@@ -65,15 +72,15 @@ class Learning:
     def _iterate(self) -> None:
         engine, phases = self._engine, self._phases
         now, ahead = self._rule.schedule(engine.iteration + 1, 1)
-        responds = self._abstraction.best_response
-        if responds:
+        first = self._abstraction.best_response or (engine.pre_averaging and self._exact_average)
+        if self._abstraction.best_response:
             phases.respond()
-        if responds or engine.pre_averaging:
+        if first:
             for player in PLAYERS:
                 self._average(player, now)
         for player in PLAYERS:
             phases.estimate(player, exact=self._sampler.exact, average=not self._exact_average)
-            if not (responds or engine.pre_averaging):
+            if not first:
                 self._average(1 - player, now)
             if not engine.simultaneous:
                 self._update(player, now, ahead)
@@ -106,10 +113,14 @@ class Learning:
         engine, rule = self._engine, self._rule
         ahead = rule.schedule(engine.iteration + 1, 0)[0]
         average = Policy.from_sums(self._game, engine.policy_sum)
-        mass = self._phases.mass_against(average.probabilities)
+        past = Past(
+            mass=self._phases.mass_against(average.probabilities),
+            weight=past_weight(rule, engine.iteration),
+            average=average.probabilities,
+        )
         with one_thread():
             for player in PLAYERS:
-                row = self.players[player].enter(mass)
+                row = self.players[player].enter(past)
                 self._phases.play(player, row, ahead)
 
     def average_sums(self) -> np.ndarray:
@@ -139,6 +150,10 @@ class Learning:
                 policy[sequences] = self._phases.policies(player, row, ahead)
         return policy
 
+    def is_finite(self) -> bool:
+        """Whether all that models say are numbers still."""
+        return all(np.isfinite(player.rows()).all() for player in self.players)
+
     def state(self) -> State:
         states = [prefixed(f"player{player}", self.players[player].state()) for player in PLAYERS]
         return states[0] | states[1]
@@ -146,23 +161,3 @@ class Learning:
     def restore(self, state: State) -> None:
         for player in PLAYERS:
             self.players[player].restore(unprefixed(f"player{player}", state))
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back until the end: an iteration that is broken off would leave tables and counts out of step."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    held: list[int] = []
-
-    def hold(number: int, frame: FrameType | None) -> None:
-        held.append(number)
-
-    before = signal.signal(signal.SIGINT, hold)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if held and callable(before):
-        before(signal.SIGINT, None)

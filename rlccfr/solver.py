@@ -178,6 +178,8 @@ class Solver:
     ) -> None:
         """Go on with other components; tables, iteration count and random stream are kept.
 
+        Models are fitted to what the tables hold, which counts as engine time; models leave their tables behind.
+
         Raises:
             ComponentError: as on construction; the solver then goes on with what it had.
         """
@@ -187,7 +189,7 @@ class Solver:
         old = (self.update_rule, self.sampler, self.abstraction)
         if all(new.same_as(of) for new, of in zip((rule, new_sampler, new_abstraction), old, strict=True)):
             return
-        self._engine.bind(rule, new_sampler, new_abstraction)
+        self._cpu_seconds += self._engine.bind(rule, new_sampler, new_abstraction)
         self.update_rule, self.sampler, self.abstraction = rule, new_sampler, new_abstraction
         self._rate = self._first_rate()
 

@@ -1,7 +1,7 @@
 """The long suite: ``python tests/verify.py`` runs it and writes docs/verification.md.
 
 It can be stopped and started again: a test that passed on this state of the sources is not run again. One that
-failed leaves its table too, and says so there.
+failed leaves its table too, and says so there. Two tests run at a time, but for those that compare times.
 """
 
 from __future__ import annotations
@@ -65,11 +65,13 @@ def write_report(folder: Path) -> None:
 
 def main() -> int:
     folder = ROOT / "runs" / "verification" / sources_hash()
-    command = [sys.executable, "-m", "pytest", "-m", "verify", "-v", f"--figures={folder}", *sys.argv[1:]]
-    code = subprocess.run(command, cwd=ROOT).returncode
-    if folder.exists():
-        write_report(folder)
-    return code
+    command = [sys.executable, "-m", "pytest", "-v", f"--figures={folder}", *sys.argv[1:]]
+    codes = []
+    for selection in (["-m", "verify and alone"], ["-m", "verify and not alone", "-n", "2"]):
+        codes.append(subprocess.run([*command, *selection], cwd=ROOT).returncode)
+        if folder.exists():
+            write_report(folder)
+    return max(codes)
 
 
 if __name__ == "__main__":

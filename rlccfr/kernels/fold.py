@@ -81,18 +81,21 @@ def next_policy(tables, first, last, ahead, flags, policy_map, utility_range):
 def match_regrets(row, argmax_fallback):
     """Turn regrets into a policy in proportion to their positive parts, in place.
 
-    Where none is positive: uniform, or with ``argmax_fallback`` the first largest.
+    Where none is positive: uniform, or with ``argmax_fallback`` the first largest, unless all are equal.
     """
     total = 0.0
-    best = 0
+    best, worst = 0, 0
     for k in range(len(row)):
         total += max(row[k], 0.0)
         if row[k] > row[best]:
             best = k
+        if row[k] < row[worst]:
+            worst = k
+    pure = argmax_fallback and row[worst] < row[best]
     for k in range(len(row)):
         if total > 0.0:
             row[k] = max(row[k], 0.0) / total
-        elif argmax_fallback:
+        elif pure:
             row[k] = 1.0 if k == best else 0.0
         else:
             row[k] = 1.0 / len(row)

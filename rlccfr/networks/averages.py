@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rlccfr.approximation import Networks
 from rlccfr.game_tree import GameTree
 from rlccfr.networks.inputs import Inputs
-from rlccfr.networks.learners import ENTRY_STEPS, Learner, State
+from rlccfr.networks.learners import Learner, State
 from rlccfr.networks.memory import Memory
 
 
 class AverageModel:
     """One player's average policy, fitted to the increments of its sum (m,), each infoset's with its total as mass."""
 
-    def __init__(self, game: GameTree, player: int, networks: Networks, inputs: Inputs, seed: int) -> None:
+    def __init__(self, game: GameTree, player: int, networks: Networks, inputs: Inputs, seed: Sequence[int]) -> None:
         self._first = game.view.first_sequence[:-1]
         memory = Memory(game, networks.memory, seed, vectors=True)
-        self._learner = Learner(game, player, inputs, networks.policy, memory, [seed, player])
+        self._learner = Learner(game, player, inputs, networks.policy, memory, seed)
 
     def observe(self, increment: np.ndarray, decay: float) -> None:
         self._learner.discount(decay)
         self._learner.observe(np.add.reduceat(increment, self._first), increment)
 
-    def learn(self, *, entering: bool = False) -> None:
-        self._learner.learn(steps=ENTRY_STEPS if entering else None)
+    def learn(self) -> None:
+        self._learner.learn()
+
+    def enter(self, policy_sum: np.ndarray) -> None:
+        """Take over from a table (m,)."""
+        self._learner.enter(np.add.reduceat(policy_sum, self._first), policy_sum)
 
     def sums(self) -> np.ndarray | None:
         """(player's sequences,) in proportion to the policy; None before the first fit."""
@@ -40,13 +46,14 @@ class AverageModel:
 class PlayedModels:
     """Every value model of one player with its weight in the average (SD-CFR: Steinberger 2019).
 
-    The first is the policy that was played before the first fit, as a table.
+    The first is a policy, (player's sequences,): the one that was played before the first fit, or the average policy of
+    what was before, with the weight of that.
     """
 
-    def __init__(self, policy: np.ndarray) -> None:
+    def __init__(self, policy: np.ndarray, weight: float = 0.0) -> None:
         self.first = policy.copy()
         self.snapshots: list[np.ndarray] = []
-        self._weights = np.zeros(1)
+        self._weights = np.array([weight])
 
     def add(self, snapshot: np.ndarray) -> None:
         """From now on this one is played."""

@@ -14,8 +14,8 @@ from rlccfr.networks.memory import Memory
 from rlccfr.networks.models import Model, make_model
 
 State = dict[str, np.ndarray]
-ENTRY_STEPS = 1000
-"""Training steps of the fit to what tables hold when a rule with networks takes over."""
+ENTRY_FITS = 25
+"""As many training steps as so many fits has the one to what tables hold, when models take over from them."""
 
 
 class Learner:
@@ -37,6 +37,7 @@ class Learner:
         self.memory = memory
         self.model: Model = make_model(inputs, settings, seed)
         self.fresh_mass, self.fresh = np.zeros(game.num_infosets), np.zeros(game.num_sequences)
+        self.past_mass, self.past = np.zeros(game.num_infosets), np.zeros(game.num_sequences)
         self.values = np.zeros(len(self.infoset_of))
         self.fits = np.zeros(1, np.int64)
         self._seed = seed
@@ -45,29 +46,42 @@ class Learner:
         """Old data count less."""
         self.memory.discount(factor)
         if factor != 1.0:
-            self.fresh_mass *= factor
-            self.fresh *= factor
+            for sums in (self.fresh_mass, self.fresh, self.past_mass, self.past):
+                sums *= factor
 
     def observe(self, mass: np.ndarray, vector: np.ndarray) -> None:
         """New data: masses (n,), negative where there are none, and vectors weighted with them (m,)."""
         self.fresh_mass[self.infosets] += np.maximum(mass[self.infosets], 0.0)
         self.fresh[self.sequences] += vector[self.sequences]
 
-    def learn(self, relabelled: np.ndarray | None = None, steps: int | None = None) -> None:
+    def learn(self, relabelled: np.ndarray | None = None) -> None:
         """Fit the model to all data; those since the last fit then go into the memory.
 
         Args:
             relabelled: (player's sequences,) what older data are to say instead of what they said.
         """
-        old_mass = self.memory.mass()[self.infosets]
-        old = self.memory.vector()[self.sequences] if relabelled is None else old_mass[self.infoset_of] * relabelled
+        old_mass = (self.memory.mass() + self.past_mass)[self.infosets]
+        if relabelled is None:
+            old = (self.memory.vector() + self.past)[self.sequences]
+        else:
+            old = old_mass[self.infoset_of] * relabelled
         weight = old_mass + self.fresh_mass[self.infosets]
-        self.fit(divided(old + self.fresh[self.sequences], weight[self.infoset_of]), weight, steps)
-        self.remember()
+        self.fit(divided(old + self.fresh[self.sequences], weight[self.infoset_of]), weight)
+        self.memory.add(np.flatnonzero(self.fresh_mass > 0), self.fresh_mass, self.fresh)
+        self.forget_fresh()
 
-    def fit(self, target: np.ndarray, weight: np.ndarray, steps: int | None = None) -> None:
+    def enter(self, mass: np.ndarray, vector: np.ndarray) -> None:
+        """Take over from tables: masses (n,) and vectors (m,) of all that was before.
+
+        They stay outside the memory, which would drop them by chance, and with them the past of an infoset.
+        """
+        self.past_mass[self.infosets], self.past[self.sequences] = mass[self.infosets], vector[self.sequences]
+        own = mass[self.infosets]
+        self.fit(divided(vector[self.sequences], own[self.infoset_of]), own, entering=True)
+
+    def fit(self, target: np.ndarray, weight: np.ndarray, *, entering: bool = False) -> None:
         """Fit the model to targets (player's sequences,) with weights (player's infosets,)."""
-        self.model.fit(target / self.unit, weight, [*self._seed, int(self.fits[0])], steps)
+        self.model.fit(target / self.unit, weight, [*self._seed, int(self.fits[0])], ENTRY_FITS if entering else 1)
         self.values = self.model.predict() * self.unit
         self.fits += 1
 
@@ -75,46 +89,50 @@ class Learner:
         """What the model said when it had these weights."""
         return np.asarray(self.model.predict(weights) * self.unit)
 
-    def remember(self) -> None:
-        """Put the fresh data into the memory."""
-        self.memory.add(np.flatnonzero(self.fresh_mass > 0), self.fresh_mass, self.fresh)
+    def forget_fresh(self) -> None:
+        """What was observed since the last fit is dealt with."""
         self.fresh_mass[:], self.fresh[:] = 0.0, 0.0
 
     def state(self) -> State:
-        own = {"fresh_mass": self.fresh_mass, "fresh": self.fresh, "values": self.values, "fits": self.fits}
+        own = {name: getattr(self, name) for name in _OF_LEARNER}
         return own | prefixed("memory", self.memory.state()) | prefixed("model", self.model.state())
 
     def restore(self, state: State) -> None:
-        for name in ("fresh_mass", "fresh", "values", "fits"):
+        for name in _OF_LEARNER:
             getattr(self, name)[:] = state[name]
         self.memory.restore(unprefixed("memory", state))
         self.model.restore(unprefixed("model", state))
 
 
+_OF_LEARNER = ("fresh_mass", "fresh", "past_mass", "past", "values", "fits")
+
+
 class Advantages:
     """One player's advantages V under a rule with networks; regret = (mass of all data) x V."""
 
-    def __init__(self, game: GameTree, player: int, rule: UpdateRule, inputs: Inputs, seed: int) -> None:
+    def __init__(self, game: GameTree, player: int, rule: UpdateRule, inputs: Inputs, seed: Sequence[int]) -> None:
         assert rule.networks is not None
         self._networks: Networks = rule.networks
         self._floor = rule.floor
-        self._first_sequence = game.view.first_sequence[:-1]
         self._utility_range = game.utility_range or 1.0
         self._negative_ratio = np.ones(1)  # of the discounts of negative and positive regret since the last fit
         self._positive = np.ones(1)  # the discount of positive regret since then
-        self._learner = self._new_learner(game, player, inputs, seed, keeps_vectors=not self._networks.relabel)
+        self._observed = np.zeros(1)  # iterations since then
+        self._learner = self._new_learner(game, player, inputs, [*seed, 0], vectors=not self._networks.relabel)
         weighs = self._networks.action_weight is not None
-        self._mean = self._new_learner(game, player, inputs, seed + 1, keeps_vectors=True) if weighs else None
+        self._mean = self._new_learner(game, player, inputs, [*seed, 1], vectors=True) if weighs else None
 
-    def _new_learner(self, game: GameTree, player: int, inputs: Inputs, seed: int, *, keeps_vectors: bool) -> Learner:
-        memory = Memory(game, self._networks.memory, seed, vectors=keeps_vectors)
-        learner = Learner(game, player, inputs, self._networks.value, memory, [seed, player])
+    def _new_learner(
+        self, game: GameTree, player: int, inputs: Inputs, seed: Sequence[int], *, vectors: bool
+    ) -> Learner:
+        memory = Memory(game, self._networks.memory, seed, vectors=vectors)
+        learner = Learner(game, player, inputs, self._networks.value, memory, seed)
         learner.unit = self._utility_range
         return learner
 
     def rows(self) -> np.ndarray:
         """(player's sequences,) from which the policy follows."""
-        return np.asarray(self._learner.values * self._weights())
+        return self._weighted(self._learner.values, self._weights())
 
     def snapshot(self) -> np.ndarray:
         """All that :meth:`rows_of` needs to give these rows again, in one dimension."""
@@ -126,7 +144,12 @@ class Advantages:
         if self._mean is None:
             return self._learner.values_of(snapshot)
         values, mean = np.split(snapshot, 2)
-        return np.asarray(self._learner.values_of(values) * self._weights(self._mean.values_of(mean)))
+        return self._weighted(self._learner.values_of(values), self._weights(self._mean.values_of(mean)))
+
+    @staticmethod
+    def _weighted(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Positive advantages by their weights; where none is positive, the best is the best unweighted."""
+        return np.where(values > 0, weights * values, values)
 
     def _weights(self, mean: np.ndarray | None = None) -> np.ndarray:
         """Factors of regrets and policies, from mean advantages: by default, those so far."""
@@ -138,6 +161,7 @@ class Advantages:
         """One iteration's masses (n,) and instantaneous regrets (m,), and the rule's discounts in it."""
         self._negative_ratio *= negative / positive if positive > 0 else 1.0
         self._positive *= positive
+        self._observed += 1
         self._learner.discount(positive)
         if self._mean is not None:
             self._mean.observe(mass, gain)
@@ -155,40 +179,39 @@ class Advantages:
         if self._networks.bootstrapped:
             mass = learner.fresh_mass[learner.infosets]
             newest = divided(learner.fresh[learner.sequences], mass[learner.infoset_of])
-            learner.fit(self._positive * old + newest, mass)
-            learner.fresh_mass[:], learner.fresh[:] = 0.0, 0.0
+            learner.fit(self._positive * old + self._observed * newest, mass)
+            learner.forget_fresh()
         else:
             learner.learn(old if self._networks.relabel else None)
-        self._negative_ratio[:], self._positive[:] = 1.0, 1.0
+        self._negative_ratio[:], self._positive[:], self._observed[:] = 1.0, 1.0, 0.0
 
     def enter(self, mass: np.ndarray, regret: np.ndarray, weight: float, *mean: np.ndarray) -> None:
-        """Take over from tables.
+        """Take over from tables. Bootstrapped, V is a sum of advantages: the past's weight times their mean.
 
         Args:
             mass: (n,) of all past data together.
             regret: (m,).
             weight: of all past iterations together.
-            mean: (m,) sums of regrets and (m,) of masses, for the factors of regrets and policies; or none.
+            mean: (n,) masses and (m,) sums of regrets, for the factors of regrets and policies; or none.
         """
         learner = self._learner
-        learner.observe(mass, regret)
         if self._networks.bootstrapped:
             own = mass[learner.infosets]
-            learner.fit(weight * divided(regret[learner.sequences], own[learner.infoset_of]), own, ENTRY_STEPS)
-            learner.fresh_mass[:], learner.fresh[:] = 0.0, 0.0
+            target = weight * divided(regret[learner.sequences], own[learner.infoset_of])
+            learner.fit(target, own, entering=True)
         else:
-            learner.learn(steps=ENTRY_STEPS)
+            learner.enter(mass, regret)
         if self._mean is not None and mean:
-            self._mean.observe(mean[1][self._first_sequence], mean[0])
-            self._mean.learn(steps=ENTRY_STEPS)
+            self._mean.enter(*mean)
 
     def state(self) -> State:
-        own = {"negative_ratio": self._negative_ratio, "positive": self._positive}
+        own = {"negative_ratio": self._negative_ratio, "positive": self._positive, "observed": self._observed}
         mean = {} if self._mean is None else prefixed("mean", self._mean.state())
         return own | prefixed("value", self._learner.state()) | mean
 
     def restore(self, state: State) -> None:
         self._negative_ratio[:], self._positive[:] = state["negative_ratio"], state["positive"]
+        self._observed[:] = state["observed"]
         self._learner.restore(unprefixed("value", state))
         if self._mean is not None:
             self._mean.restore(unprefixed("mean", state))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rlccfr.game_tree import GameTree
@@ -21,7 +23,7 @@ class Memory:
         vectors: keep vectors too, not only masses.
     """
 
-    def __init__(self, game: GameTree, capacity: int, seed: int, *, vectors: bool) -> None:
+    def __init__(self, game: GameTree, capacity: int, seed: Sequence[int], *, vectors: bool) -> None:
         self._first_sequence = game.view.first_sequence
         self._rows = Rows(
             infoset=np.empty(capacity, np.uint32),
@@ -33,7 +35,7 @@ class Memory:
             num_rows=np.zeros(game.num_infosets, np.int64),
         )
         self._scale = np.ones(1)
-        self._rng = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+        self._rng = np.random.SeedSequence([*seed]).generate_state(1, np.uint64)
 
     def __len__(self) -> int:
         return int(self._rows.counts[KEPT])

@@ -1,11 +1,12 @@
 """Functions that are fitted to targets: a multilayer perceptron in PyTorch, and a table to compare it with.
 
 The perceptron's gradient is written out: for networks this small, PyTorch's automatic differentiation and its
-optimisers take several times as long as the matrix products (``tests/networks/test_models.py`` compares with both).
+optimisers take several times as long as the matrix products (docs/verification.md has both).
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -20,6 +21,9 @@ from rlccfr.networks.inputs import Inputs
 
 BETAS = (0.9, 0.999)
 EPSILON = 1e-8
+_lock = threading.Lock()
+_threads_before: list[int] = []
+
 Layers = list[tuple[torch.Tensor, torch.Tensor]]
 LARGEST_GRADIENT = 1.0
 """Norm to which gradients are clipped, as by Brown et al. 2019."""
@@ -34,14 +38,14 @@ class Model(Protocol):
     def weights(self) -> np.ndarray:
         """A copy of what ``predict`` depends on, in one dimension."""
 
-    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], steps: int | None = None) -> None:
+    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1) -> None:
         """Come nearer to the targets.
 
         Args:
             target: (m,) over sequences.
             weight: (n,) over infosets; where it is 0 the target is not looked at.
             seed: of the draws in this fit.
-            steps: instead of the settings' number.
+            times: with as many steps as so many fits have.
         """
 
     def state(self) -> dict[str, np.ndarray]:
@@ -63,7 +67,7 @@ class Table:
     def weights(self) -> np.ndarray:
         return self._values.copy()
 
-    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], steps: int | None = None) -> None:
+    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1) -> None:
         known = weight[self._infoset] > 0
         self._values[known] = target[known]
 
@@ -98,7 +102,7 @@ class Mlp:
     def _begin(self, seed: Sequence[int]) -> None:
         """New weights, uniform within 1/sqrt of the number of inputs, as PyTorch's linear layers have them."""
         rng = np.random.default_rng([*seed, 0])
-        bounds = np.concatenate([np.full((n + 1) * m, n**-0.5) for n, m in self._sizes])
+        bounds = np.concatenate([np.full((n + 1) * m, max(n, 1) ** -0.5) for n, m in self._sizes])
         weights = rng.uniform(-bounds, bounds).astype(np.float32)
         self._flat.copy_(torch.from_numpy(weights))
         self._mean.zero_()
@@ -117,7 +121,7 @@ class Mlp:
         return np.asarray(self._flat.cpu().numpy().copy())
 
     @torch.inference_mode()
-    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], steps: int | None = None) -> None:
+    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1) -> None:
         if self._settings.from_scratch:
             self._begin(seed)
         weight = weight[self._inputs.infoset]
@@ -126,7 +130,9 @@ class Mlp:
             return
         goal = np.zeros(self._mask.shape, np.float32)
         goal.flat[self._inputs.position] = target
-        steps, size = steps or self._settings.train_steps, self._settings.batch_size
+        # From new weights one fit has all the steps it takes, however much there is to learn.
+        steps = self._settings.train_steps * (1 if self._settings.from_scratch else times)
+        size = self._settings.batch_size
         share = weight[rows] / weight[rows].sum()
         if len(rows) <= size:
             scale = self._mask[rows] * share[:, None].astype(np.float32)
@@ -183,13 +189,21 @@ def make_model(inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> M
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """For products this small a second thread costs more than it brings, and CPU time is taken of one."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+    """For products this small a second thread costs more than it brings, and CPU time is taken of one.
+
+    PyTorch's number is the process's: it comes back when the last of several solvers, in threads of their own, is done.
+    """
+    with _lock:
+        _threads_before.append(torch.get_num_threads())
+        torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(threads)
+        with _lock:
+            last = len(_threads_before) == 1
+            threads = _threads_before.pop(0 if last else -1)
+            if last:
+                torch.set_num_threads(threads)
 
 
 def _device(name: str) -> torch.device:

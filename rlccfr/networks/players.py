@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,17 +10,22 @@ from rlccfr.components import Abstraction, UpdateRule
 from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
 from rlccfr.networks.averages import AverageModel, PlayedModels
 from rlccfr.networks.inputs import inputs_of
-from rlccfr.networks.learners import ENTRY_STEPS, Advantages, State, prefixed, unprefixed
+from rlccfr.networks.learners import ENTRY_FITS, Advantages, State, prefixed, unprefixed
 from rlccfr.networks.models import make_model
 
 if TYPE_CHECKING:
     from rlccfr.engine import Engine
 
-_SEEDS = {"advantages": 0, "average": 2, "regressor": 3}  # advantages take two
+ADVANTAGES, AVERAGE, REGRESSOR = 1, 2, 3
+"""Second words of seeds, so that no two models draw alike; the walks' seed is of one word."""
 
 
-def _seed(engine: Engine, what: str) -> int:
-    return 4 * engine.seed + _SEEDS[what]
+class Past(NamedTuple):
+    """What models take over from."""
+
+    mass: np.ndarray  # (n,): what the average policy so far gives in one iteration
+    weight: float  # of all iterations so far, as the rule to come discounts positive regrets
+    average: np.ndarray  # (m,): the average policy
 
 
 class DeepPlayer:
@@ -31,10 +36,12 @@ class DeepPlayer:
         self._engine, self._rule, self._networks = engine, rule, rule.networks
         self._sequences = engine.game.sequences_of(player)
         inputs = inputs_of(engine.game, player, per_sequence=abstraction.regressor is not None)
-        self._advantages = Advantages(engine.game, player, rule, inputs, _seed(engine, "advantages"))
+        self._player = player
+        self._advantages = Advantages(engine.game, player, rule, inputs, [engine.seed, ADVANTAGES, player])
         self._model: AverageModel | None = None
         if self._networks.average == "network":
-            self._model = AverageModel(engine.game, player, self._networks, inputs, _seed(engine, "average"))
+            seed = [engine.seed, AVERAGE, player]
+            self._model = AverageModel(engine.game, player, self._networks, inputs, seed)
         self.played: PlayedModels | None = None
 
     def average(self, increment: np.ndarray, decay: float) -> None:
@@ -64,19 +71,33 @@ class DeepPlayer:
         if self._model is not None and iteration % self._networks.train_every == 0:
             self._model.learn()
 
-    def enter(self, mass: np.ndarray) -> np.ndarray:
-        """Take over from tables; ``mass`` (n,) is what the average policy gives an iteration."""
-        engine, rule = self._engine, self._rule
-        weight = past_weight(rule, engine.iteration)
+    def enter(self, past: Past) -> np.ndarray:
+        """Take over from tables; (player's sequences,) from which the policies follow."""
+        engine, first = self._engine, self._engine.game.view.first_sequence[:-1]
         # No advantage exceeds the payoff range, so no mass is smaller than this, whatever its estimate.
-        least = np.maximum.reduceat(np.abs(engine.regret), engine.game.view.first_sequence[:-1])
-        least /= engine.game.utility_range or 1.0
-        nothing = np.zeros_like(engine.regret)
-        mean = [engine.rule_arrays.get(name, nothing) for name in self._networks.mean_arrays]
-        self._advantages.enter(np.maximum(weight * mass, least), engine.regret, weight, *mean)
+        least = np.maximum.reduceat(np.abs(engine.regret), first) / (engine.game.utility_range or 1.0)
+        mean: tuple[np.ndarray, ...] = ()
+        if self._networks.mean_arrays:
+            state = dict(zip(self._rule.arrays, engine.tables.state.T, strict=True))
+            sums, masses = (state[name] for name in self._networks.mean_arrays)
+            mean = (masses[first], sums)
+        self._advantages.enter(np.maximum(past.weight * past.mass, least), engine.regret, past.weight, *mean)
         if self._model is not None:
-            self._model.observe(engine.policy_sum, 1.0)
-            self._model.learn(entering=True)
+            self._model.enter(engine.policy_sum)
+        if self._networks.average == "value_networks":
+            self.played = PlayedModels(past.average[self._sequences], self._weight_of_average())
+            self.played.add(self._advantages.snapshot())
+        return self._advantages.rows()
+
+    def _weight_of_average(self) -> float:
+        """Of all iterations so far in the policy sum: what it holds at the player's first infosets, by their chance."""
+        view, infosets = self._engine.game.view, self._engine.game.infosets_of(self._player)
+        outset = view.parent[infosets] == self._engine.game.num_sequences + self._player
+        sums = np.add.reduceat(self._engine.policy_sum, view.first_sequence[:-1])[infosets]
+        return float(sums[outset].sum() / view.chance_weight[infosets][outset].sum()) if outset.any() else 0.0
+
+    def rows(self) -> np.ndarray:
+        """(player's sequences,) from which the policies follow."""
         return self._advantages.rows()
 
     def average_sums(self) -> np.ndarray | None:
@@ -110,7 +131,7 @@ class RegressionPlayer:
         self._engine, self._floor, self._bootstrap = engine, rule.floor, abstraction.bootstrap
         self._sequences = engine.game.sequences_of(player)
         inputs = inputs_of(engine.game, player, per_sequence=True)
-        self._seed = [_seed(engine, "regressor"), player]
+        self._seed = [engine.seed, REGRESSOR, player]
         self._model = make_model(inputs, abstraction.regressor, self._seed)
         infosets = engine.game.infosets_of(player)
         self._weight = np.ones(infosets.stop - infosets.start)
@@ -128,14 +149,18 @@ class RegressionPlayer:
     def learn_average(self, iteration: int) -> None:
         """Nothing: the table has it."""
 
-    def enter(self, mass: np.ndarray) -> np.ndarray:
+    def enter(self, past: Past) -> np.ndarray:
         """Take over from the regrets as they are."""
-        return self._fitted(self._engine.regret[self._sequences], self._engine.iteration, ENTRY_STEPS)
+        return self._fitted(self._engine.regret[self._sequences], self._engine.iteration, ENTRY_FITS)
 
-    def _fitted(self, row: np.ndarray, iteration: int, steps: int | None = None) -> np.ndarray:
+    def rows(self) -> np.ndarray:
+        """(player's sequences,) fitted."""
+        return self._model.predict()
+
+    def _fitted(self, row: np.ndarray, iteration: int, times: int = 1) -> np.ndarray:
         regret = self._engine.regret[self._sequences]  # the row, but for a prediction
         scale = np.abs(row).max(initial=0.0) or 1.0
-        self._model.fit(row / scale, self._weight, [*self._seed, iteration], steps)
+        self._model.fit(row / scale, self._weight, [*self._seed, iteration], times)
         fitted = self._model.predict() * scale
         if self._bootstrap:
             self._engine.regret[self._sequences] = np.maximum(regret + fitted - row, self._floor)
@@ -154,6 +179,13 @@ class RegressionPlayer:
 Player = DeepPlayer | RegressionPlayer
 
 
+CHUNK = 4096
+"""Iterations whose discounts are looked at together."""
+
+NEGLIGIBLE = 1e-18
+"""A weight in the past's, beneath which the still older ones change no digit."""
+
+
 def make_player(engine: Engine, rule: UpdateRule, abstraction: Abstraction, player: int) -> Player:
     """A rule with networks takes a regressor as the form of its networks."""
     kind = DeepPlayer if rule.networks is not None else RegressionPlayer
@@ -162,7 +194,10 @@ def make_player(engine: Engine, rule: UpdateRule, abstraction: Abstraction, play
 
 def past_weight(rule: UpdateRule, iterations: int) -> float:
     """The weights together that positive regrets of so many past iterations have, the newest's being 1."""
-    discounts = rule.schedule(1, iterations)[1:iterations, POSITIVE_DISCOUNT]  # of iterations 2, 3, ...
-    with np.errstate(divide="ignore"):
-        logs = np.log(discounts)
-    return 1.0 + float(np.exp(np.cumsum(logs[::-1])).sum())
+    total, of_oldest, last = 1.0, 1.0, iterations
+    while last > 1 and of_oldest > NEGLIGIBLE * total:
+        first = max(2, last - CHUNK + 1)  # an iteration's weight is the product of the discounts after it
+        weights = of_oldest * np.cumprod(rule.schedule(first, last - first)[::-1, POSITIVE_DISCOUNT])
+        total += float(weights.sum())
+        of_oldest, last = float(weights[-1]), first - 1
+    return total

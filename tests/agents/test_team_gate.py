@@ -31,6 +31,7 @@ def summary(name, scores):
 
 
 @pytest.mark.verify
+@pytest.mark.alone
 def test_team_on_kuhn(figures):
     catalog, evaluator = Catalog.tabular(), LiveEvaluator()
     rewards = rewards_of(measure_all(evaluator, catalog, "kuhn", BUDGET), PRESET)
@@ -79,6 +80,7 @@ ELSEWHERE = [
 
 
 @pytest.mark.verify
+@pytest.mark.alone
 def test_teams_elsewhere(figures):
     """Not only where it was tuned: on average over these, a team beats random search."""
     catalog, evaluator, rows = Catalog.tabular(), LiveEvaluator(), []

@@ -31,6 +31,7 @@ def compare(ours, theirs, iterations: int, their_iterations: int) -> dict:
 
 
 @pytest.mark.verify
+@pytest.mark.alone
 def test_speed_on_leduc(figures):
     tree, spiel = game("leduc"), pyspiel.load_game("leduc_poker")
     exact, walks = rlccfr.Solver(tree, "cfr_plus"), rlccfr.Solver(tree, "cfr", "external")
@@ -55,6 +56,7 @@ def test_speed_on_leduc(figures):
 
 
 @pytest.mark.verify
+@pytest.mark.alone
 def test_loading_royal(figures):
     code = (
         "import time; begin = time.perf_counter(); import rlccfr; rlccfr.load_game('royal');"

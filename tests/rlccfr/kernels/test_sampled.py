@@ -27,6 +27,7 @@ for cell in json.loads(sys.argv[1]):
 print(json.dumps(found))
 """
 
+FEW_ROWS = "deep_lcfr(preset='sweep', traversals=5, memory=9, train_every=2)"
 CELLS = [
     ("cfr", "none", "none"),
     ("dcfr", "none", "cfr_br"),
@@ -37,6 +38,9 @@ CELLS = [
     ("cfr_plus", "probing", "none"),
     ("dcfr_plus", "average_strategy", "none"),
     ("cfr", "variance_reduced", "none"),
+    ("pcfr_plus", "none", "rcfr"),
+    (FEW_ROWS, "outcome", "none"),
+    ("deep_ecfr_plus(preset='sweep')", "average_strategy", "cfr_br"),
 ]
 
 

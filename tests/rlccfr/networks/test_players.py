@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+import rlccfr
+from rlccfr.catalog import make
+from rlccfr.networks.players import past_weight
+
+LONG = 20_000
+
+
+@pytest.mark.parametrize("rule", ["cfr", "lcfr", "dcfr", "dcfr_plus"])
+@pytest.mark.parametrize("iterations", [1, 2, 3, 50, LONG])
+def test_the_pasts_weight_is_the_sum_of_products_of_discounts(rule, iterations):
+    made = make(rule)
+    discounts = made.schedule(1, iterations)[:-1, 0]
+    weight = 0.0
+    for discount in discounts:
+        weight = discount * weight + 1.0
+    assert past_weight(made, iterations) == pytest.approx(weight, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["turn_based_simultaneous_game(game=matrix_rps())", "turn_based_simultaneous_game(game=matrix_mp())",
+     "goofspiel(num_cards=1,imp_info=True)", "goofspiel(num_cards=2,imp_info=True)"],
+)  # fmt: skip
+@pytest.mark.parametrize("learned", [("deep_ecfr_plus", "none"), ("cfr_plus", "rcfr")])
+def test_games_with_one_infoset_a_player_are_solved(name, learned):
+    """No feature tells anything there, but the network's bias is enough; a pure policy would have 1."""
+    rule, abstraction = learned
+    tree = rlccfr.load_game(name)
+    result = rlccfr.Solver(tree, rule, "external", abstraction).run(iterations=200, curve=False)
+    assert result.exploitability < 0.3
+
+
+@pytest.mark.parametrize("options", [{"update_rule": {"id": "deep_cfr", "learning_rate": 1e30}},
+                                     {"abstraction": {"id": "rcfr", "learning_rate": 1e30}}])  # fmt: skip
+def test_a_network_that_diverges_is_an_error_not_a_figure(options):
+    with pytest.raises(rlccfr.OverflowedError):
+        rlccfr.Solver(rlccfr.load_game("kuhn"), **options).run(iterations=20)
+
+
+def test_walks_and_models_draw_from_streams_of_their_own():
+    solver = rlccfr.Solver(rlccfr.load_game("kuhn"), make("deep_ecfr", preset="sweep"), "external")
+    words = [int(solver._engine.rng[0])]
+    words += [int(array[0]) for name, array in solver._engine.state().items() if name.endswith("memory.rng")]
+    assert len(words) == 7
+    assert len(set(words)) == 7
+
+
+def test_a_regressors_average_is_exact():
+    """After an iteration the second player's uniform policy is in its average everywhere, not only where walks went."""
+    tree = rlccfr.load_game("leduc")
+    solver = rlccfr.Solver(tree, "cfr", "outcome", "rcfr")
+    solver.run(iterations=1, curve=False)
+    assert (solver._engine.policy_sum[tree.sequences_of(1)] > 0).all()
