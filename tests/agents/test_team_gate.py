@@ -41,7 +41,7 @@ def test_team_on_kuhn(figures):
 
     trained, untrained, searched = [], [], []
     for seed in range(10):
-        team = SelectorTeam("kuhn", BUDGET, preset=PRESET, evaluator=evaluator, seed=seed)
+        team = SelectorTeam("kuhn", BUDGET, preset=PRESET, catalog=catalog, evaluator=evaluator, seed=seed)
         untrained.append(score(team.recommend().cell))
         team.train(EVALUATIONS)
         assert team.evaluations == EVALUATIONS
@@ -89,7 +89,7 @@ def test_teams_elsewhere(figures):
         scores = {cell: normalised_score(reward, rewards.values()) for cell, reward in rewards.items()}
         trained = []
         for seed in range(5):
-            team = SelectorTeam(game, budget, preset=name, evaluator=evaluator, seed=seed)
+            team = SelectorTeam(game, budget, preset=name, catalog=catalog, evaluator=evaluator, seed=seed)
             team.train(EVALUATIONS)
             trained.append(scores[team.recommend().cell])
         generator = np.random.default_rng(0)
