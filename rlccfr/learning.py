@@ -37,8 +37,8 @@ class Learning:
     ) -> None:
         self._engine, self._game = engine, engine.game
         self._rule, self._sampler, self._abstraction = rule, sampler, abstraction
-        # Walks would be all that a tabular rule's average costs; here every policy is known, and its reach costs little
-        # beside a fit. A deep rule's average comes from its data, unless its value networks are kept.
+        # A deep rule's model of the average learns from what walks meet, as its source does. Where a table holds the
+        # average, or value networks are kept for it, each policy's exact reach is taken: it costs little beside a fit.
         tabulated = rule.networks is None or rule.networks.average == "value_networks"
         self._exact_average = sampler.exact or abstraction.best_response or tabulated
         self.players = players or [make_player(engine, rule, abstraction, player) for player in PLAYERS]

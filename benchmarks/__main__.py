@@ -1,0 +1,127 @@
+"""``python -m benchmarks``: this engine and its peers, in alternation within one run, on one thread.
+
+Writes benchmarks/results/<date>.json and prints the table as Markdown. Exits non-zero where the lower 95 % bound of a
+ratio to the fastest peer is under 0.7 of its target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from benchmarks.contenders import GAMES, ROWS, installed, tree
+from benchmarks.roofline import measured_machine, work_of
+from benchmarks.targets import SHARE, TARGETS
+from benchmarks.timing import alternate, timed
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> int:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--games", nargs="*", default=list(GAMES), choices=list(GAMES))
+    parser.add_argument("--rows", nargs="*", default=list(ROWS), choices=list(ROWS))
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each contender in each round")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--out", type=Path, default=RESULTS / f"{date.today()}.json")
+    arguments = parser.parse_args()
+    records = []
+    for game in arguments.games:
+        for row in arguments.rows:
+            records.append(measure(row, game, arguments.seconds, arguments.rounds))
+            print(line(records[-1]), file=sys.stderr, flush=True)
+        records.append(roofline(game))
+    report = {"date": str(date.today()), "processor": processor(), "python": platform.python_version(), "rows": records}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(report, indent=1))
+    print("\n".join(markdown(report)))
+    return int(any(record.get("missed", False) for record in records))
+
+
+def measure(row: str, game: str, seconds: float, rounds: int) -> dict[str, Any]:
+    """One row of the table on one game."""
+    contenders = [contender for contender in ROWS[row] if installed(contender)]
+    rates = alternate({contender.name: contender.make(game) for contender in contenders}, seconds, rounds)
+    record: dict[str, Any] = {"row": row, "game": game, "target": TARGETS[row][game]}
+    record["per second"] = {contender.name: rates.median(contender.name) for contender in contenders}
+    record["spread"] = {name: float(found.max() / found.min()) for name, found in rates.per_second.items()}
+    record["iteration"] = {contender.name: contender.iteration for contender in contenders}
+    if len(contenders) > 1:
+        peer = max((contender.name for contender in contenders[1:]), key=rates.median)
+        ratio, low, high = rates.ratio("rlccfr", peer)
+        record |= {"peer": peer, "ratio": ratio, "low": low, "high": high, "missed": low < SHARE * TARGETS[row][game]}
+    return record
+
+
+def roofline(game: str) -> dict[str, Any]:
+    """How near an exact iteration comes to what the machine could do."""
+    work = work_of(tree(game))
+    machine = measured_machine(work.bytes)
+    step = ROWS["CFR+, exact"][0].make(game)
+    step(1)
+    count = max(1, int(0.3 / timed(step, 1)))
+    seconds = min(timed(step, count) for _ in range(5)) / count
+    return {
+        "row": "roofline", "game": game, "bytes": work.bytes, "operations": work.operations,
+        "GB/s": machine.bytes_per_second / 1e9, "Gflop/s": machine.operations_per_second / 1e9,
+        "seconds": seconds, "share": machine.seconds(work) / seconds,
+    }  # fmt: skip
+
+
+def line(record: dict[str, Any]) -> str:
+    """One record in a line."""
+    if "ratio" not in record:
+        return f"{record['game']}, {record['row']}: {record['per second']}"
+    return (
+        f"{record['game']}, {record['row']}: {record['ratio']:.3g} times {record['peer']} "
+        f"({record['low']:.3g} to {record['high']:.3g}; target {record['target']:g})"
+    )
+
+
+def markdown(report: dict[str, Any]) -> list[str]:
+    """The table of ratios, the targets beside."""
+    lines = [f"{report['date']}, {report['processor']}, Python {report['python']}, one thread.", ""]
+    lines += [
+        "| | game | rlccfr / s | fastest peer / s | ratio | 95 % interval | target |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for record in report["rows"]:
+        if "ratio" in record:
+            peer = record["peer"]
+            mark = " **missed**" if record["missed"] else ""
+            lines.append(
+                f"| {record['row']} | {record['game']} | {record['per second']['rlccfr']:.3g} | "
+                f"{peer}: {record['per second'][peer]:.3g} | {record['ratio']:.3g} | "
+                f"{record['low']:.3g} to {record['high']:.3g} | {record['target']:g}{mark} |"
+            )
+    lines += [
+        "",
+        "| game | MB moved | GB/s | Gflop/s | us an iteration | share of the roofline |",
+        "|---|---|---|---|---|---|",
+    ]
+    for record in report["rows"]:
+        if record["row"] == "roofline":
+            lines.append(
+                f"| {record['game']} | {record['bytes'] / 1e6:.3g} | {record['GB/s']:.3g} | {record['Gflop/s']:.3g} | "
+                f"{record['seconds'] * 1e6:.4g} | {record['share']:.2f} |"
+            )
+    return lines
+
+
+def processor() -> str:
+    """The processor's name, as far as the system tells."""
+    try:
+        names = [text for text in Path("/proc/cpuinfo").read_text().splitlines() if text.startswith("model name")]
+        return names[0].split(":")[1].strip()
+    except (OSError, IndexError):
+        return platform.processor() or platform.machine()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

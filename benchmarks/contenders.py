@@ -1,0 +1,196 @@
+"""Who is measured: this engine, and what can be installed from PyPI, each with what one of its iterations does."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import pyspiel
+
+import rlccfr
+from benchmarks.scipy_cfr import SparseCFRPlus
+
+Step = Callable[[int], None]
+"""Runs so many iterations."""
+
+GAMES = {
+    "kuhn": "kuhn",
+    "goofspiel": "goofspiel",
+    "leduc": "leduc",
+    "liars_dice": "liars_dice(numdice=1)",
+    "royal": "royal",
+}
+
+
+class Contender(NamedTuple):
+    """One implementation of one row of the table.
+
+    Attributes:
+        iteration: what one of its iterations does.
+        make: from one of :data:`GAMES` to its step; not timed.
+    """
+
+    name: str
+    iteration: str
+    make: Callable[[str], Step]
+
+
+@cache
+def tree(name: str) -> rlccfr.GameTree:
+    """A compiled game."""
+    return rlccfr.load_game(GAMES[name])
+
+
+@cache
+def spiel(name: str) -> Any:
+    """OpenSpiel's game; Royal as its information states print it, which forgets the order of public cards."""
+    from rlccfr.openspiel import openspiel_game
+
+    return openspiel_game(tree(name))
+
+
+def ours(rule: str, sampler: str = "none", iteration: str = "both players in turn") -> Contender:
+    """This engine by its public interface."""
+
+    def make(name: str) -> Step:
+        solver = rlccfr.Solver(tree(name), rule, sampler, seed=0)
+        return lambda n: solver.run(iterations=n, curve=False) and None
+
+    return Contender("rlccfr", iteration, make)
+
+
+def repeated(step: Callable[[], Any]) -> Step:
+    """So many calls of what makes one iteration."""
+
+    def run(n: int) -> None:
+        for _ in range(n):
+            step()
+
+    return run
+
+
+def openspiel(solver: str, method: str, iteration: str, *arguments: int) -> Contender:
+    """One of OpenSpiel's solvers in C++."""
+
+    def make(name: str) -> Step:
+        return repeated(getattr(getattr(pyspiel, solver)(spiel(name), *arguments), method))
+
+    return Contender("OpenSpiel", iteration, make)
+
+
+def liteefg(baseline: str, iteration: str, traverse: str = "Enumerate") -> Contender:
+    """One of LiteEFG's graphs. It keeps the games it reads as files in the home folder: here, in one that vanishes."""
+
+    def make(name: str) -> Step:
+        env, graph = lite_environment(name, baseline, traverse)
+
+        def step() -> None:
+            graph.update_graph(env)
+            env.update_strategy(graph.current_strategy())
+
+        return repeated(step)
+
+    return Contender("LiteEFG", iteration, make)
+
+
+def lite_environment(name: str, baseline: str, traverse: str) -> tuple[Any, Any]:
+    """A LiteEFG environment and its graph, without what both print."""
+    with _elsewhere(), contextlib.redirect_stdout(io.StringIO()):
+        import LiteEFG
+
+        LiteEFG.set_threads(1)
+        graph = importlib.import_module(f"LiteEFG.baselines.{baseline}").graph()
+        env = LiteEFG.OpenSpielEnv(spiel(name), traverse_type=traverse, regenerate=False)
+        env.set_graph(graph)
+    return env, graph
+
+
+@contextlib.contextmanager
+def _elsewhere():
+    home = os.environ.get("HOME", "")
+    os.environ["HOME"] = _folder()
+    try:
+        yield
+    finally:
+        os.environ["HOME"] = home
+
+
+@cache
+def _folder() -> str:
+    return tempfile.mkdtemp(prefix="rlccfr-bench-")
+
+
+def sparse() -> Contender:
+    """The same iteration with SciPy's sparse matrices."""
+
+    def make(name: str) -> Step:
+        return repeated(SparseCFRPlus(tree(name)).iterate)
+
+    return Contender("SciPy", "both players in turn, by sparse products and sums a level", make)
+
+
+def our_exploitability() -> Contender:
+    """An evaluation of the uniform policy."""
+
+    def make(name: str) -> Step:
+        return repeated(rlccfr.Policy.uniform(tree(name)).exploitability)
+
+    return Contender("rlccfr", "values and best responses of both players", make)
+
+
+def their_exploitability() -> Contender:
+    """OpenSpiel's, in C++."""
+
+    def make(name: str) -> Step:
+        policy = pyspiel.UniformRandomPolicy(spiel(name))
+        return repeated(lambda: pyspiel.exploitability(spiel(name), policy))
+
+    return Contender("OpenSpiel", "best responses of both players", make)
+
+
+def lite_exploitability() -> Contender:
+    """LiteEFG's, of the last strategy."""
+
+    def make(name: str) -> Step:
+        env, graph = lite_environment(name, "CFRplus", "Enumerate")
+        graph.update_graph(env)
+        env.update_strategy(graph.current_strategy())
+        return repeated(lambda: env.exploitability(graph.current_strategy(), "default"))
+
+    return Contender("LiteEFG", "best responses of both players", make)
+
+
+ALTERNATING, WALKS = "both players in turn", "one walk for each player"
+ROWS: dict[str, list[Contender]] = {
+    "CFR+, exact": [
+        ours("cfr_plus"),
+        openspiel("CFRPlusSolver", "evaluate_and_update_policy", ALTERNATING),
+        liteefg("CFRplus", ALTERNATING),
+    ],
+    "DCFR, exact": [ours("dcfr"), liteefg("DCFR", "both players at once")],
+    "PCFR+, exact": [ours("pcfr_plus"), liteefg("PCFR", ALTERNATING)],
+    "CFR+, beside SciPy": [ours("cfr_plus"), sparse()],
+    "external sampling": [
+        ours("cfr", "external", WALKS),
+        openspiel("ExternalSamplingMCCFRSolver", "run_iteration", WALKS, 1),
+        liteefg("CFR", "one call", "External"),
+    ],
+    "outcome sampling": [
+        ours("cfr", "outcome", WALKS),
+        openspiel("OutcomeSamplingMCCFRSolver", "run_iteration", WALKS),
+        liteefg("OS_MCCFR", "one call", "Outcome"),
+    ],
+    "exploitability": [our_exploitability(), their_exploitability(), lite_exploitability()],
+}
+"""What is measured, this engine first."""
+
+
+def installed(contender: Contender) -> bool:
+    """Whether it can run here."""
+    return contender.name != "LiteEFG" or importlib.util.find_spec("LiteEFG") is not None

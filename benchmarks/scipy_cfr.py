@@ -1,0 +1,101 @@
+"""CFR+ in SciPy's sparse matrices: what the sequence form gives without a compiler of one's own."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from rlccfr.game_tree import GameTree
+
+
+class SparseCFRPlus:
+    """Alternating CFR+ with linear averaging, one sparse product for the payoffs and a few for each level of infosets.
+
+    The same iterates as the engine's; ``tests/benchmarks/test_scipy_cfr.py`` compares them.
+    """
+
+    def __init__(self, game: GameTree) -> None:
+        self._t = 0
+        payoff = _payoff(game)
+        size = payoff.shape[0]
+        self._payoff = (payoff, (-payoff.T).tocsr())
+        counts = np.diff(game.view.first_sequence)
+        self._levels = [_levels(game, player, size) for player in (0, 1)]
+        self._sequences = [game.sequences_of(player) for player in (0, 1)]
+        self._chance = np.repeat(game.view.chance_weight, counts)
+        self.regret = np.zeros(game.num_sequences)
+        self.policy = game.uniform_policy()
+        self.policy_sum = np.zeros(game.num_sequences)
+        self._reach = np.ones(size)
+        for player in (0, 1):
+            self._update_reach(player)
+
+    def iterate(self) -> None:
+        """One update of each player."""
+        self._t += 1
+        for player in (0, 1):
+            other = self._sequences[1 - player]
+            self.policy_sum[other] *= (self._t - 1) / self._t
+            self.policy_sum[other] += self._chance[other] * self._reach[other]
+            self._update(player)
+            self._update_reach(player)
+
+    def _update(self, player: int) -> None:
+        gradient = self._payoff[player] @ self._reach
+        for level in reversed(self._levels[player]):
+            own = level.sequences
+            values = level.members @ (self.policy[own] * gradient[own])
+            gradient += level.parents @ values
+            regret = np.maximum(self.regret[own] + gradient[own] - level.members.T @ values, 0.0)
+            self.regret[own] = regret
+            total = level.members.T @ (level.members @ regret)
+            self.policy[own] = np.divide(regret, total, out=level.uniform.copy(), where=total > 0)
+
+    def _update_reach(self, player: int) -> None:
+        for level in self._levels[player]:
+            self._reach[level.sequences] = (level.above @ self._reach) * self.policy[level.sequences]
+
+
+class _Level:
+    """The infosets that have as many own moves before them."""
+
+    def __init__(self, game: GameTree, infosets: np.ndarray, size: int) -> None:
+        first = game.view.first_sequence
+        counts = np.diff(first)[infosets]
+        self.sequences = np.concatenate([np.arange(first[i], first[i + 1]) for i in infosets])
+        row = np.repeat(np.arange(len(infosets)), counts)
+        ones = np.ones(len(row))
+        self.members = sparse.csr_array((ones, (row, np.arange(len(row)))), (len(infosets), len(row)))
+        parent = game.view.parent[infosets].astype(np.int64)
+        self.parents = sparse.csr_array(
+            (np.ones(len(infosets)), (parent, np.arange(len(infosets)))), (size, len(infosets))
+        )
+        self.above = sparse.csr_array((ones, (np.arange(len(row)), parent[row])), (len(row), size))
+        self.uniform = 1.0 / np.repeat(counts, counts)
+
+
+def _levels(game: GameTree, player: int, size: int) -> list[_Level]:
+    infosets = np.arange(game.num_infosets)[game.infosets_of(player)]
+    owner = np.repeat(np.arange(game.num_infosets), np.diff(game.view.first_sequence))
+    depth = np.zeros(game.num_infosets, np.int64)
+    for infoset in infosets:  # parents come first
+        parent = game.view.parent[infoset]
+        depth[infoset] = depth[owner[parent]] + 1 if parent < game.num_sequences else 0
+    return [_Level(game, infosets[depth[infosets] == level], size) for level in np.unique(depth[infosets])]
+
+
+def _payoff(game: GameTree) -> sparse.csr_array:
+    """Player 0's payoffs, chance summed over: rows and columns are sequences, the empty ones last."""
+    view, rows, columns, values = game.view, [], [], []
+    for block in view.blocks_0:
+        own = view.leaf_0[block["own"] : block["own_end"]]
+        for line, opponent in enumerate(view.leaf_1[block["opponent"] : block["opponent_end"]]):
+            at = block["payoff"] + line * block["stride"]
+            rows.append(own)
+            columns.append(np.full(len(own), opponent))
+            values.append(view.payoff_0[at : at + len(own)])
+    size = game.num_sequences + 2
+    triple = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    matrix = sparse.coo_array(triple, (size, size)).tocsr()
+    matrix.eliminate_zeros()
+    return matrix

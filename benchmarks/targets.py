@@ -1,0 +1,22 @@
+"""What is aimed at: times as fast as the fastest peer, on one thread."""
+
+from __future__ import annotations
+
+from benchmarks.contenders import GAMES
+
+_EXACT = (10, 40, 100, 200, 350)
+TARGETS: dict[str, dict[str, float]] = {
+    row: dict(zip(GAMES, figures, strict=True))
+    for row, figures in {
+        "CFR+, exact": _EXACT,
+        "DCFR, exact": _EXACT,
+        "PCFR+, exact": _EXACT,
+        "CFR+, beside SciPy": (100, 100, 80, 15, 15),
+        "external sampling": (20, 20, 70, 60, 60),
+        "outcome sampling": (15, 15, 20, 12, 20),
+        "exploitability": (1, 1, 10, 20, 30),
+    }.items()
+}
+
+SHARE = 0.7
+"""Of a target that the lower bound of a measured ratio must reach."""

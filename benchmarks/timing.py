@@ -1,0 +1,53 @@
+"""Rates of several contenders in alternation, so that what else the machine does disturbs all of them alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from benchmarks.contenders import Step
+
+
+class Rates(NamedTuple):
+    """Iterations per CPU second of each contender, (rounds,)."""
+
+    per_second: dict[str, np.ndarray]
+
+    def median(self, name: str) -> float:
+        return float(np.median(self.per_second[name]))
+
+    def ratio(self, name: str, other: str) -> tuple[float, float, float]:
+        """How many times as fast: the geometric mean over rounds, and Student's 95 % interval of it."""
+        logs = np.log(self.per_second[name] / self.per_second[other])
+        half = stats.t.ppf(0.975, len(logs) - 1) * stats.sem(logs)
+        return tuple(float(np.exp(logs.mean() + shift)) for shift in (0.0, -half, half))  # type: ignore[return-value]
+
+
+def alternate(steps: Mapping[str, Step], seconds: float, rounds: int) -> Rates:
+    """Let each contender run for about ``seconds`` a round, one after the other."""
+    counts = {name: _calibrated(step, seconds) for name, step in steps.items()}
+    found: dict[str, list[float]] = {name: [] for name in steps}
+    for _ in range(rounds):
+        for name, step in steps.items():
+            found[name].append(counts[name] / timed(step, counts[name]))
+    return Rates({name: np.array(rates) for name, rates in found.items()})
+
+
+def timed(step: Step, count: int) -> float:
+    """CPU seconds of so many iterations, all threads together."""
+    begin = time.process_time()
+    step(count)
+    return max(time.process_time() - begin, 1e-9)
+
+
+def _calibrated(step: Step, seconds: float) -> int:
+    """Iterations that take about so long; the first ones also warm up."""
+    step(1)
+    count = 1
+    while (spent := timed(step, count)) < seconds / 4:
+        count *= 4 if spent < seconds / 40 else 2
+    return max(1, round(count * seconds / spent))
