@@ -10,15 +10,55 @@ from rlccfr.cli.console import Json, print_json, print_table
 from rlccfr.errors import ComponentError
 
 if TYPE_CHECKING:
+    from rlccfr.catalog import Cell
     from rlccfr.registry import Entry, Registry
 
 
 def catalog(
-    id: Annotated[str | None, typer.Argument(help="Describe this component.")] = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(help="Describe this component, or the algorithm of these three.", show_default=False),
+    ] = None,
+    algorithms: Annotated[
+        bool, typer.Option("--algorithms", help="List all algorithms of the extended catalog: guarantee, cost, needs.")
+    ] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print every component as docs/components.md.")] = False,
     json: Json = False,
 ) -> None:
-    """List the components, or describe one."""
+    """List the components, or describe one, or an algorithm."""
+    from rlccfr.catalog import Catalog, Cell
+
+    ids = ids or []
+    if len(ids) == len(Cell._fields) or algorithms:
+        _print_algorithms(list(Catalog.extended()) if algorithms else [Cell(*ids)], json)
+    elif len(ids) > 1:
+        raise ComponentError(f"give one id, or an update rule, a sampler and an abstraction, not {len(ids)} ids")
+    else:
+        _print_components(ids[0] if ids else None, markdown, json)
+
+
+def _print_algorithms(cells: list[Cell], json: bool) -> None:
+    """What is known of each."""
+    from rlccfr.catalog.facts import facts
+
+    rows = [cell._asdict() | facts(cell)._asdict() for cell in cells]
+    if json:
+        print_json(rows)
+    elif len(rows) == 1:
+        print_table(("", ""), [(name.replace("_", " "), _shown(value)) for name, value in rows[0].items()])
+    else:
+        names = [name for name in rows[0] if name != "reason"]
+        print_table([name.replace("_", " ") for name in names], [[_shown(row[name]) for name in names] for row in rows])
+        print("\n`rlccfr catalog UPDATE_RULE SAMPLER ABSTRACTION` has the reason.")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _print_components(id: str | None, markdown: bool, json: bool) -> None:
     from rlccfr.catalog import Catalog
     from rlccfr.registry import abstractions, choices, samplers, update_rules
 
@@ -47,7 +87,7 @@ def catalog(
             ("extended", Catalog.extended()),
         ):
             print(f"\ncatalog {name}: {' x '.join(map(str, whole.shape))} = {len(whole)} algorithms", end="")
-        print("\n`rlccfr catalog ID` has formula, source and parameters.")
+        print("\n`rlccfr catalog ID` has formula, source and parameters; `--algorithms` says what is known of each.")
 
 
 def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:

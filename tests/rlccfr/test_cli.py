@@ -74,6 +74,8 @@ def test_version(run):
         (("games", "leduc", "--max-histories", "100"), 1, "--max-histories"),
         (("catalog", "dcf"), 1, "did you mean 'dcfr'?"),
         (("catalog", "poker"), 1, "cfr_plus"),
+        (("catalog", "cfr", "external"), 1, "not 2 ids"),
+        (("catalog", "cfr", "externl", "none"), 1, "did you mean 'external'?"),
         (("train", "kuhn", "--out", "/dev/null"), 1, "can't write"),
         (("train", "kuhn", "--preset", "fast"), 1, "unknown preset"),
         (("train", "kuhn", "--evaluations", "0"), 1, "evaluations must be a positive integer"),
@@ -105,6 +107,11 @@ def test_catalog(run):
     assert "external" in run("catalog")[1]
     assert "gamma=2.0" in run("catalog", "dcfr")[1]
     assert [row["axis"] for row in json.loads(run("catalog", "none", "--json")[1])] == ["sampler", "abstraction"]
+    (known,) = json.loads(run("catalog", "deep_cfr", "external", "none", "--json")[1])
+    assert (known["guarantee"], known["cost"], known["needs"]) == ("conditional on fit", "walk + fit", ["torch"])
+    assert "theorem 1" in run("catalog", "deep_cfr", "external", "none")[1]
+    assert len(json.loads(run("catalog", "--algorithms", "--json")[1])) == len(Catalog.extended())
+    assert "conditional on fit" in run("catalog", "--algorithms")[1]
 
 
 def test_solve_is_the_solver(run):
