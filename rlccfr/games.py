@@ -41,7 +41,8 @@ NAMED_GAMES = {
 def load_game(name: str, *, restore_recall: bool | None = None, max_histories: int | None = None) -> GameTree:
     """Compile a game: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``) or any OpenSpiel string.
 
-    Simultaneous games are turned into sequential ones.
+    Simultaneous games are turned into sequential ones. Games of 20,000 histories and more are kept in the user's cache
+    folder (or ``$RLCCFR_CACHE``), from which they are read the next time.
 
     Args:
         restore_recall: tell histories of one information state apart by the player's own last move, for games

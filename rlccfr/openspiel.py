@@ -7,6 +7,7 @@ import os
 from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from rlccfr.compiler import Traversal, build
 from rlccfr.errors import GameError, RLCCFRError, first_line
+from rlccfr.game_cache import find_game, keep_game
 from rlccfr.game_tree import CHANCE, TERMINAL, GameTree
 
 MAX_HISTORIES = 2_000_000
@@ -33,6 +35,10 @@ def compile_game(
     if not isinstance(openspiel_name, str):
         raise GameError(f"a game is a name or an OpenSpiel string, not {openspiel_name!r}")
     game = _open(openspiel_name, known_names)
+    name = name or openspiel_name
+    kept = find_game(str(game), restore_recall)
+    if kept is not None and kept.num_histories <= max_histories:
+        return replace(kept, name=name, openspiel_name=openspiel_name)
     try:
         with _quiet():
             walk, forgetful = _traverse(game, openspiel_name, restore_recall, max_histories)
@@ -46,7 +52,9 @@ def compile_game(
             "player has forgotten an earlier move or observation, and CFR's guarantees do not hold; "
             "load it with restore_recall=True to tell such histories apart by the player's own last move"
         )
-    return build(walk, name=name or openspiel_name, openspiel_name=openspiel_name, restore_recall=restore_recall)
+    tree = build(walk, name=name, openspiel_name=openspiel_name, restore_recall=restore_recall)
+    keep_game(str(game), tree)
+    return tree
 
 
 def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:

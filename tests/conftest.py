@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,8 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
+
+os.environ["RLCCFR_CACHE"] = tempfile.mkdtemp(prefix="rlccfr-test-cache-")  # not the user's
 
 PASSED = pytest.StashKey[bool]()
 

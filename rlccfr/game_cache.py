@@ -1,0 +1,75 @@
+"""Compiled games on disk, so that a large one is compiled once on a machine."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from rlccfr.checkpoint import write_atomically
+from rlccfr.errors import RLCCFRError
+from rlccfr.game_tree import GameTree, SequenceView
+
+FORMAT = "rlccfr-game-1"
+"""Raise it when the compiler or a :class:`GameTree` changes."""
+
+LEAST_HISTORIES = 20_000
+"""Smaller games are compiled faster than a file is worth."""
+
+_VIEW = "view_"
+
+
+def cache_folder() -> Path:
+    """Where games are kept: ``$RLCCFR_CACHE``, or the user's cache folder of this system."""
+    if told := os.environ.get("RLCCFR_CACHE"):
+        return Path(told)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("rlccfr")
+
+
+def find_game(described: str, restore_recall: bool) -> GameTree | None:
+    """The game that OpenSpiel describes so (``str(game)``), if it was kept, whole, and of this version of OpenSpiel."""
+    try:
+        with np.load(_path(described, restore_recall), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        view = {name: arrays.pop(f"{_VIEW}{name}") for name in SequenceView._fields}
+        keys = arrays.pop("infoset_keys").tobytes().decode().split("\0")[:-1]
+        depth, digest = int(arrays.pop("depth")), str(arrays.pop("content_hash"))
+        tree = GameTree(
+            name=described, openspiel_name=described, restore_recall=restore_recall, view=SequenceView(**view),
+            infoset_keys=tuple(keys), depth=depth, **arrays,
+        )  # fmt: skip
+    except Exception:  # missing, damaged or old: it is compiled anew
+        return None
+    return tree if tree.content_hash == digest and len(keys) == tree.num_infosets else None
+
+
+def keep_game(described: str, tree: GameTree) -> None:
+    """Write a large game to the cache; where that can't be written there is none."""
+    if tree.num_histories < LEAST_HISTORIES or any("\0" in key for key in tree.infoset_keys):
+        return
+    arrays = {
+        "histories": tree.histories,
+        "edge_action": tree.edge_action,
+        "sequence_action": tree.sequence_action,
+        "infoset_keys": np.frombuffer("".join(f"{key}\0" for key in tree.infoset_keys).encode(), np.uint8),
+        "depth": np.array(tree.depth),
+        "content_hash": np.array(tree.content_hash),
+        **{f"{_VIEW}{name}": array for name, array in tree.view._asdict().items()},
+    }
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    try:
+        write_atomically(_path(described, tree.restore_recall), buffer.getvalue(), RLCCFRError)
+    except RLCCFRError:
+        return
+
+
+def _path(described: str, restore_recall: bool) -> Path:
+    key = "\0".join([FORMAT, version("open_spiel"), described, str(restore_recall)])
+    return cache_folder() / f"game-{hashlib.sha256(key.encode()).hexdigest()[:24]}.npz"
