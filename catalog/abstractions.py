@@ -17,7 +17,10 @@ def cfr_br() -> Abstraction:
     "rcfr",
     source="Waugh et al., Solving games with functional regret estimation, AAAI 2015; Morrill, Using regret estimation "
     "to solve games compactly, 2016",
-    bounds=dict.fromkeys(("hidden", "train_steps", "batch_size"), (1.0, 1000000000.0)),
+    bounds={
+        **dict.fromkeys(("hidden", "traversals", "train_steps", "batch_size"), (1.0, 1e9)),
+        "learning_rate": (1e-9, 1e300),
+    },
 )
 def rcfr(
     model: str = "mlp",

@@ -46,7 +46,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 _AT_LEAST_ONE = ("hidden", "traversals", "train_steps", "policy_steps", "batch_size", "memory", "train_every")
-_BOUNDS = dict.fromkeys(_AT_LEAST_ONE, (1.0, 1000000000.0))
+_BOUNDS = {**dict.fromkeys(_AT_LEAST_ONE, (1.0, 1e9)), "learning_rate": (1e-9, 1e300)}
 
 
 def settings(
@@ -65,7 +65,22 @@ def settings(
     train_every: int | None = None,
     device: str = "cpu",
 ) -> Networks:
-    """The networks of a preset, with what is given instead of the preset's."""
+    """The networks of a preset, with what is given instead of the preset's.
+
+    Args:
+        preset: sweep, fast or paper.
+        model: mlp, or table: an exact table in place of each network.
+        average: network, value_networks (each is kept, and weighed by its exact reach) or table.
+        hidden, layers: width and number of hidden layers.
+        traversals: walks of each player an iteration, where the sampler walks.
+        train_steps, policy_steps: of a fit of advantages, and of the average policy.
+        batch_size: infosets a step; all of them where there are fewer.
+        memory: rows kept for each network by reservoir sampling.
+        learning_rate: of Adam.
+        retrain_from_scratch: begin each fit of advantages with new weights.
+        train_every: iterations between fits; before the first the policy is uniform.
+        device: cpu, cuda, or auto.
+    """
     if preset not in PRESETS:
         raise ComponentError(f"preset must be one of {', '.join(PRESETS)}, not {preset!r}")
     given = {
@@ -109,11 +124,18 @@ def deep_rule(id: str, *, source: str, bounds: Mapping[str, Bounds] | None = Non
     common = inspect.signature(settings, eval_str=True).parameters
 
     def decorate(function: Factory) -> Factory:
-        own = dict(list(inspect.signature(function, eval_str=True).parameters.items())[1:])
+        own = dict(inspect.signature(function, eval_str=True).parameters)
+        if own.pop("networks", None) is None:
+            raise ComponentError(f"{id!r} must take networks as its first argument, and put them into its rule")
+        if clash := own.keys() & common.keys():
+            raise ComponentError(f"{id!r}: {min(clash)!r} is a setting of the networks; choose another name")
 
         def factory(**given: Any) -> UpdateRule:
             networks = settings(**{name: value for name, value in given.items() if name in common})
-            return function(networks, **{name: value for name, value in given.items() if name in own})
+            rule = function(networks, **{name: value for name, value in given.items() if name in own})
+            if not (isinstance(rule, UpdateRule) and rule.learns):
+                raise ComponentError(f"{id!r} must return a rule with its networks: learned(rule, networks)")
+            return rule
 
         factory.__doc__ = function.__doc__
         factory.__signature__ = inspect.Signature([*own.values(), *common.values()])  # type: ignore[attr-defined]

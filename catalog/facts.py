@@ -23,6 +23,8 @@ PROVED = {
 }
 """Update rules whose exact passes converge by a published theorem."""
 
+SEARCHED = dict.fromkeys(("hs_pcfr_plus", "hs_dcfr"), "schedules found by search; no theorem")
+
 
 class Facts(NamedTuple):
     """Of one algorithm.
@@ -44,12 +46,13 @@ class Facts(NamedTuple):
     needs: tuple[str, ...]
 
 
-def facts(cell: Cell) -> Facts:
-    """What is known of a triple of the default hyperparameters.
+def facts(cell: Cell | tuple[str, str, str]) -> Facts:
+    """What is known of a triple of ids, with the default hyperparameters.
 
     Raises:
         ComponentError: an unknown id.
     """
+    cell = Cell(*cell)
     rule, sampler = update_rules[cell.update_rule].make(), samplers[cell.sampler].make()
     abstraction = abstractions[cell.abstraction].make()
     learns = rule.learns or abstraction.learns
@@ -88,7 +91,7 @@ def _tabular(rule: str, sampler: Sampler, responds: bool) -> tuple[Guarantee, st
             return "deterministic", PROVED[rule] + against
         if rule.startswith("ecfr"):
             return "none", "O(1/sqrt T) by this library's own derivation only"
-        return "none", "schedules found by search; no theorem"
+        return "none", SEARCHED.get(rule, "no theorem on record")
     if rule == "cfr" and not responds:
         return "high probability", "Lanctot et al. 2009, for unbiased bounded estimates"
     if responds:

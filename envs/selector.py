@@ -230,7 +230,7 @@ def checked_index(action: Any, count: int) -> int:
     """
     index = np.asarray(action)
     if index.size != 1 or not np.issubdtype(index.dtype, np.integer) or not 0 <= int(index.item()) < count:
-        raise RLCCFRError(f"an action is an index below {count}, not {action!r}")
+        raise RLCCFRError(f"an action is an index below {count}, as catalog.ravel gives it for three, not {action!r}")
     return int(index.item())
 
 

@@ -133,23 +133,35 @@ class UpdateRule(Component):
     def schedule(self, first: int, count: int) -> np.ndarray:
         """Rows for iterations first .. first + count, shape (count + 1, 5 + len(parameters))."""
         t = np.arange(first, first + count + 1, dtype=np.float64)
-        columns = (
-            self.positive_discount,
-            self.negative_discount,
-            always(self.floor),
-            self.average_decay,
-            self.prediction,
-            *self.parameters,
-        )
+        columns: dict[str, Schedule] = {
+            "positive_discount": self.positive_discount,
+            "negative_discount": self.negative_discount,
+            "floor": always(self.floor),
+            "average_decay": self.average_decay,
+            "prediction": self.prediction,
+            **{f"parameters[{index}]": schedule for index, schedule in enumerate(self.parameters)},
+        }
         rows = np.empty((count + 1, len(columns)))
-        for k, column in enumerate(columns):
+        for k, (name, column) in enumerate(columns.items()):
+            what = f"{name} of {self.id or 'the rule'}"
             try:
-                rows[:, k] = column(t) if callable(column) else column
+                with np.errstate(all="ignore"):  # what comes of it is looked at here
+                    rows[:, k] = column(t) if callable(column) else column
             except (TypeError, ValueError) as error:
                 raise ComponentError(
-                    f"a schedule of {self.id or 'the rule'} must turn an array of iterations into numbers, one each: "
-                    f"{first_line(error)}"
+                    f"{what} must turn an array of iterations, shape ({count + 1},), into as many numbers, by NumPy's "
+                    f"functions: {first_line(error)}"
                 ) from None
+            wrong = np.isnan(rows[:, k]) if name == "floor" else ~np.isfinite(rows[:, k])
+            if name.endswith(("discount", "decay")):
+                wrong |= rows[:, k] < 0
+            if wrong.any():
+                at = int(np.argmax(wrong))
+                least = " of at least 0" if name.endswith(("discount", "decay")) else ""
+                raise ComponentError(
+                    f"{what} is {rows[at, k]:g} at iteration {first + at}, not a finite number{least}; "
+                    "iterations count from 1"
+                )
         return rows
 
 

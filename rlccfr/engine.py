@@ -275,7 +275,7 @@ class Engine:
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
         """(m,) see :meth:`rlccfr.Solver.draw_policy`."""
         if self._learning is None:
-            raise ComponentError("policies can be drawn only under an update rule with average='value_networks'")
+            raise ComponentError("policies are drawn only under an update rule with average='value_networks'")
         return self._learning.draw_policy(rng)
 
 

@@ -141,7 +141,9 @@ class Learning:
         policy = self._engine.policy.copy()
         for player, learner in zip(PLAYERS, self.players, strict=True):
             if not isinstance(learner, DeepPlayer) or learner.played is None:
-                raise ComponentError("policies are drawn after iterations under a rule with average='value_networks'")
+                raise ComponentError(
+                    "policies are drawn only under an update rule with average='value_networks', after an iteration"
+                )
             row = learner.rows_of(learner.played.draw(rng))
             sequences = self._game.sequences_of(player)
             if row is None:

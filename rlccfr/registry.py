@@ -58,6 +58,8 @@ class Entry(Generic[C]):
                 raise ComponentError(f"{self.id!r} has no hyperparameter {name!r}; {choices(name, defaults)}")
         values = {name: self._checked(name, hyperparameters.get(name, old), old) for name, old in defaults.items()}
         component = self.factory(**values)
+        if not isinstance(component, Component):
+            raise ComponentError(f"the factory of {self.id!r} must return a component, not {component!r}")
         return replace(component, id=self.id, hyperparameters=MappingProxyType(values))
 
     def _checked(self, name: str, value: Any, default: Any) -> Any:
@@ -108,6 +110,13 @@ class Registry(Generic[C]):
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if id in self._entries:
                 raise ComponentError(f"{self.kind} {id!r} is registered already; give yours another id")
+            parameters = inspect.signature(factory).parameters
+            for name, parameter in parameters.items():
+                if parameter.default is inspect.Parameter.empty:
+                    raise ComponentError(f"{self.kind} {id!r}: the hyperparameter {name!r} needs a default")
+            for name in bounds or {}:
+                if name not in parameters:
+                    raise ComponentError(f"{self.kind} {id!r} has bounds for {name!r}, but no such hyperparameter")
             self._entries[id] = Entry(id, factory, source, dict(bounds or {}), version)
             return factory
 
@@ -116,7 +125,9 @@ class Registry(Generic[C]):
     def __getitem__(self, id: str) -> Entry[C]:
         _load_catalog()
         if id not in self._entries:
-            raise ComponentError(f"unknown {self.kind} {id!r}; {choices(id, self._entries)}")
+            others = [other.kind for other in (update_rules, samplers, abstractions) if id in other._entries]
+            hint = f"it is {_a(others[0])}" if others else choices(id, self._entries)
+            raise ComponentError(f"unknown {self.kind} {id!r}; {hint}")
         return self._entries[id]
 
     def __contains__(self, id: object) -> bool:
@@ -183,7 +194,13 @@ def parse(text: str) -> dict[str, Any]:
             return {"id": id.strip(), **{str(k.arg): ast.literal_eval(k.value) for k in call.keywords}}
     except (SyntaxError, ValueError):
         pass
-    raise ComponentError(f'a component looks like dcfr or "dcfr(alpha=1.5, gamma=2)", not {text!r}')
+    raise ComponentError(
+        f"""a component looks like dcfr, "dcfr(alpha=1.5, gamma=2)" or "deep_cfr(preset='sweep')", not {text!r}"""
+    )
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def _load_catalog() -> None:

@@ -197,14 +197,14 @@ class Solver:
         """The policy that converges."""
         return Policy.from_sums(self.game, self._engine.average_sums())
 
-    def draw_policy(self, seed: int) -> Policy:
+    def draw_policy(self, seed: int = 0) -> Policy:
         """A policy to play one episode with, where the update rule keeps its value networks.
 
         One network is drawn for each player by its weight in the average; over many episodes the play is the average
         policy's (Steinberger, Single deep counterfactual regret minimization, 2019: trajectory sampling).
 
         Raises:
-            ComponentError: the update rule is none with ``average="value_networks"``.
+            ComponentError: the update rule is none with ``average="value_networks"``, or nothing was played yet.
         """
         rng = np.random.default_rng(whole_number(seed, "seed", 0, ComponentError))
         return Policy(self.game, self._engine.draw_policy(rng))

@@ -16,7 +16,7 @@ from scipy import stats
 
 from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
 from rlccfr.engine import Engine
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.game_tree import GameTree
 from rlccfr.games import load_game
 from rlccfr.kernels.estimates import add_walks
@@ -181,13 +181,10 @@ def _random_policy(tree: GameTree) -> np.ndarray:
 
 
 def _check_schedule(rule: UpdateRule) -> None:
-    rows = rule.schedule(1, 2000)
-    numbers = np.delete(rows, 2, axis=1)  # all but the floor, which may be -inf
-    if not np.isfinite(numbers).all():
-        t = 1 + int(np.argwhere(~np.isfinite(numbers))[0, 0])
-        raise ConformanceError(f"a schedule of {_name(rule)} is not a number at t = {t}; t counts from 1")
-    if (rows[:, [0, 1, 3]] < 0).any():
-        raise ConformanceError(f"a discount of {_name(rule)} is negative")
+    try:
+        rows = rule.schedule(1, 2000)
+    except ComponentError as error:
+        raise ConformanceError(str(error)) from None
     if not np.array_equal(rule.schedule(50, 10), rows[49:60]):
         raise ConformanceError(f"the schedules of {_name(rule)} depend on more than t")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,7 +29,7 @@ def catalog(
     """List the components, or describe one, or an algorithm."""
     from rlccfr.catalog import Catalog, Cell
 
-    ids = ids or []
+    ids = ids[0].split(" x ") if ids and len(ids) == 1 else ids or []  # also as `solve` prints an algorithm
     if len(ids) == len(Cell._fields) or algorithms:
         _print_algorithms(list(Catalog.extended()) if algorithms else [Cell(*ids)], json)
     elif len(ids) > 1:
@@ -78,6 +79,11 @@ def _print_components(id: str | None, markdown: bool, json: bool) -> None:
         print_json([_facts(kind, entry) for kind, entry in entries])
     elif id is not None:
         print("\n\n".join(_text(kind, entry) for kind, entry in entries))
+        if any(None in entry.hyperparameters.values() for _, entry in entries):
+            from rlccfr.catalog.deep import settings
+
+            print(f"\n{inspect.getdoc(settings)}\n")
+            print("\n".join(_presets()))
     else:
         rows = [(kind, entry.id, entry.summary) for kind, entry in entries]
         print_table(("axis", "id", "what"), rows)
@@ -104,7 +110,9 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
     for cell in cells:
         known = facts(cell)
         groups.setdefault((known.guarantee, known.reason, known.cost, ", ".join(known.needs)), []).append(str(cell))
-    lines += ["", "## Presets of the deep rules", "", *_presets()]
+    from rlccfr.catalog.deep import settings
+
+    lines += ["", "## Networks of the deep rules", "", "```", str(inspect.getdoc(settings)), "```", "", *_presets()]
     lines += ["", f"## Guarantees of the {len(cells)} algorithms", ""]
     lines += ["| guarantee | reason | an iteration costs | needs | algorithms |", "|---|---|---|---|---|"]
     lines += [f"| {' | '.join(key)} | {_shortened(names)} |" for key, names in groups.items()]

@@ -21,7 +21,7 @@ from rlccfr.cli.console import (
     print_table,
     progress,
 )
-from rlccfr.errors import CheckpointError, RLCCFRError
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,6 +95,8 @@ def _solver(tree: GameTree, components: dict[str, Any], options: dict[str, Any],
     from rlccfr.solver import Solver
 
     fresh = Solver(tree, **components, **options)
+    if options["walks"] != 1 and (fresh.update_rule.learns or fresh.abstraction.learns):
+        raise ComponentError("--walks is for components without models; give those with them traversals of their own")
     if checkpoint is None or not checkpoint.exists():
         return fresh
     saved = Solver.load(checkpoint)

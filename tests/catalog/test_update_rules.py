@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import rlccfr
 from rlccfr.catalog import Catalog, make
+from rlccfr.catalog.deep import deep_rule
 from rlccfr.components import UpdateRule
 from rlccfr.registry import parse, update_rules
 
@@ -57,7 +60,7 @@ def test_components_as_strings():
 
 @pytest.mark.parametrize("schedule", [lambda t: 0.5 if t > 3 else 1.0, lambda t: "fast", "fast"])
 def test_a_schedule_that_is_none_is_one_line(schedule):
-    with pytest.raises(rlccfr.ComponentError, match="must turn an array of iterations into numbers"):
+    with pytest.raises(rlccfr.ComponentError, match="must turn an array of iterations"):
         UpdateRule(positive_discount=schedule).schedule(1, 5)
 
 
@@ -137,3 +140,53 @@ def test_catalogs_are_told_apart():
         smaller.index(rlccfr.catalog.Cell("dcfr", "none", "none"))
     with pytest.raises(IndexError):
         paper.unravel(336)
+
+
+@pytest.mark.parametrize(
+    ("factory", "message"),
+    [
+        (lambda power: UpdateRule(), "'power' needs a default"),
+        (lambda pow=1.0: UpdateRule(), "has bounds for 'power'"),
+    ],
+)
+def test_what_cannot_be_a_component_is_refused_when_it_is_registered(factory, message):
+    with pytest.raises(rlccfr.ComponentError, match=message):
+        update_rules.register("test_refused", source="a test", bounds={"power": (0.0, 1.0)})(factory)
+    assert "test_refused" not in update_rules
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda power=1.0: UpdateRule(), "must take networks"),
+        (lambda networks, hidden=3: UpdateRule(), "'hidden' is a setting of the networks"),
+    ],
+)
+def test_a_deep_rule_takes_networks_and_names_of_its_own(function, message):
+    with pytest.raises(rlccfr.ComponentError, match=message):
+        deep_rule("test_refused", source="a test")(function)
+
+
+def test_a_factory_must_return_what_it_promises(monkeypatch):
+    monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
+    update_rules.register("test_nothing", source="a test")(lambda: None)
+    deep_rule("test_plain", source="a test")(lambda networks: UpdateRule())
+    for id, message in (("test_nothing", "must return a component"), ("test_plain", "with its networks")):
+        with pytest.raises(rlccfr.ComponentError, match=message):
+            update_rules[id].make()
+
+
+@pytest.mark.parametrize(
+    ("field", "schedule", "message"),
+    [
+        ("positive_discount", lambda t: -0.5, "positive_discount of the rule is -0.5 at iteration 1"),
+        ("average_decay", lambda t: 1 / (t - 1), "average_decay of the rule is inf at iteration 1"),
+        ("prediction", lambda t: t / 0, "prediction of the rule is inf"),
+        ("negative_discount", lambda t: np.ones(3), r"shape \(1,\)"),
+        ("positive_discount", math.sqrt, "by NumPy's functions"),
+    ],
+)
+def test_schedules_say_which_of_them_is_wrong_and_where(field, schedule, message):
+    with pytest.raises(rlccfr.ComponentError, match=message) as error:
+        rlccfr.Solver(rlccfr.load_game("kuhn"), UpdateRule(**{field: schedule})).run(iterations=1)
+    assert "\n" not in str(error.value)

@@ -75,6 +75,10 @@ def test_version(run):
         (("catalog", "dcf"), 1, "did you mean 'dcfr'?"),
         (("catalog", "poker"), 1, "cfr_plus"),
         (("catalog", "cfr", "external"), 1, "not 2 ids"),
+        (("solve", "kuhn", "--update-rule", "external"), 1, "it is a sampler"),
+        (("solve", "kuhn", "--update-rule", "deep_cfr(preset=sweep)"), 1, "preset='sweep'"),
+        (("solve", "kuhn", "--update-rule", "deep_cfr", "--walks", "5"), 1, "traversals of their own"),
+        (("solve", "kuhn", "--update-rule", "deep_cfr(learning_rate=0)"), 1, "learning_rate must lie in"),
         (("catalog", "cfr", "externl", "none"), 1, "did you mean 'external'?"),
         (("train", "kuhn", "--out", "/dev/null"), 1, "can't write"),
         (("train", "kuhn", "--preset", "fast"), 1, "unknown preset"),
@@ -110,6 +114,8 @@ def test_catalog(run):
     (known,) = json.loads(run("catalog", "deep_cfr", "external", "none", "--json")[1])
     assert (known["guarantee"], known["cost"], known["needs"]) == ("conditional on fit", "walk + fit", ["torch"])
     assert "theorem 1" in run("catalog", "deep_cfr", "external", "none")[1]
+    assert "theorem 1" in run("catalog", "deep_cfr x external x none")[1]
+    assert "reservoir sampling" in run("catalog", "deep_cfr")[1]
     assert len(json.loads(run("catalog", "--algorithms", "--json")[1])) == len(Catalog.extended())
     assert "conditional on fit" in run("catalog", "--algorithms")[1]
 

@@ -54,8 +54,8 @@ def drifting():
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (UpdateRule(positive_discount=lambda t: np.log(t - 1)), "not a number at t = 1"),
-        (UpdateRule(average_decay=always(-1.0)), "negative"),
+        (UpdateRule(positive_discount=lambda t: np.log(t - 1)), "at iteration 1, not a finite number"),
+        (UpdateRule(average_decay=always(-1.0)), "of at least 0"),
         (UpdateRule(positive_discount=drifting()), "depend on more than t"),
         (UpdateRule(policy_map=not_a_policy), "policy map"),
         (UpdateRule(positive_discount=always(0.0), negative_discount=always(0.0)), "more than half"),
