@@ -78,7 +78,7 @@ def settings(
         memory: rows kept for each network by reservoir sampling.
         learning_rate: of Adam.
         retrain_from_scratch: begin each fit of advantages with new weights.
-        train_every: iterations between fits; before the first the policy is uniform.
+        train_every: iterations between fits, after the one that follows the first iteration.
         device: cpu, cuda, or auto.
     """
     if preset not in PRESETS:

@@ -68,9 +68,9 @@ class Networks:
             exact reach; ``"table"``, the sampled average as a tabular rule has it.
         traversals: walks of each player an iteration.
         memory: rows kept for each model, by reservoir sampling; a row is one infoset in the data of one fit.
-        train_every: iterations between fits; the policy stays until the next, and is uniform before the first. Regrets
-            of E iterations are then one step's, E times as large but E times as few, which costs a factor of at most
-            sqrt(E) in CFR's bound.
+        train_every: iterations between fits, of which one follows the first iteration too; the policy stays until the
+            next. Regrets of E iterations are then one step's, E times as large but E times as few, which costs a factor
+            of at most sqrt(E) in CFR's bound.
 
     Raises:
         ComponentError: a value that makes no sense.

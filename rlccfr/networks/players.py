@@ -59,7 +59,7 @@ class DeepPlayer:
 
     def learn(self, iteration: int, row: np.ndarray) -> np.ndarray | None:
         """(player's sequences,) from which the next policies follow; None where they are to stay."""
-        if iteration % self._networks.train_every:
+        if not self._fits_at(iteration):
             return None
         self._advantages.learn()
         if self.played is not None:
@@ -68,8 +68,12 @@ class DeepPlayer:
 
     def learn_average(self, iteration: int) -> None:
         """Fit the model of the average policy, once an iteration's increments are known."""
-        if self._model is not None and iteration % self._networks.train_every == 0:
+        if self._model is not None and self._fits_at(iteration):
             self._model.learn()
+
+    def _fits_at(self, iteration: int) -> bool:
+        """Also after the first: until then all that is learned is about the uniform policy."""
+        return iteration == 1 or iteration % self._networks.train_every == 0
 
     def enter(self, past: Past) -> np.ndarray:
         """Take over from tables; (player's sequences,) from which the policies follow."""
