@@ -36,8 +36,10 @@ class Cell(NamedTuple):
 class Catalog:
     """Which components there are, in the order of the action indices.
 
+    A component is an id, or one with hyperparameters: ``"deep_cfr(preset='sweep')"``.
+
     Raises:
-        ComponentError: an unknown id, an empty axis, or an id that stands twice.
+        ComponentError: an unknown id, a wrong hyperparameter, an empty axis, or an id that stands twice.
     """
 
     update_rules: tuple[str, ...]

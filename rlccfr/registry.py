@@ -32,11 +32,25 @@ class Entry(Generic[C]):
     source: str
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     version: int = 1  # raise it when the definition changes: recorded measurements then no longer match
+    given: Mapping[str, Any] = field(default_factory=dict)  # hyperparameters instead of the factory's defaults
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
-        """Names and defaults; None is a default that another hyperparameter decides."""
+        """Names and values; None is a default that another hyperparameter decides."""
+        return {**self._defaults, **self.given}
+
+    @property
+    def _defaults(self) -> dict[str, Any]:
         return {name: p.default for name, p in inspect.signature(self.factory).parameters.items()}
+
+    def with_given(self, hyperparameters: Mapping[str, Any]) -> Entry[C]:
+        """The same with other values for some hyperparameters.
+
+        Raises:
+            ComponentError: as :meth:`make`.
+        """
+        made = self.make(**hyperparameters)
+        return replace(self, given={name: made.hyperparameters[name] for name in hyperparameters})
 
     @property
     def description(self) -> str:
@@ -47,16 +61,17 @@ class Entry(Generic[C]):
         return self.description.split("\n")[0]
 
     def make(self, **hyperparameters: Any) -> C:
-        """The component with these hyperparameters, the defaults for those not given.
+        """The component with these hyperparameters, the entry's own values for those not given.
 
         Raises:
             ComponentError: an unknown name, a wrong type, a NaN, or a value out of bounds.
         """
-        defaults = self.hyperparameters
+        defaults = self._defaults
         for name in hyperparameters:
             if name not in defaults:
                 raise ComponentError(f"{self.id!r} has no hyperparameter {name!r}; {choices(name, defaults)}")
-        values = {name: self._checked(name, hyperparameters.get(name, old), old) for name, old in defaults.items()}
+        wanted = {**self.hyperparameters, **hyperparameters}
+        values = {name: self._checked(name, wanted[name], old) for name, old in defaults.items()}
         component = self.factory(**values)
         if not isinstance(component, Component):
             raise ComponentError(f"the factory of {self.id!r} must return a component, not {component!r}")
@@ -123,7 +138,11 @@ class Registry(Generic[C]):
         return decorate
 
     def __getitem__(self, id: str) -> Entry[C]:
+        """The entry of an id, or of ``"dcfr(gamma=3)"``: then with other values than the defaults."""
         _load_catalog()
+        if "(" in id:
+            spec = parse(id)
+            return self[spec.pop("id")].with_given(spec)
         if id not in self._entries:
             others = [other.kind for other in (update_rules, samplers, abstractions) if id in other._entries]
             hint = f"it is {_a(others[0])}" if others else choices(id, self._entries)

@@ -9,6 +9,7 @@ import rlccfr
 from rlccfr.catalog import Catalog, make
 from rlccfr.catalog.deep import deep_rule
 from rlccfr.components import UpdateRule
+from rlccfr.envs.cells import definitions
 from rlccfr.registry import parse, update_rules
 
 
@@ -190,3 +191,18 @@ def test_schedules_say_which_of_them_is_wrong_and_where(field, schedule, message
     with pytest.raises(rlccfr.ComponentError, match=message) as error:
         rlccfr.Solver(rlccfr.load_game("kuhn"), UpdateRule(**{field: schedule})).run(iterations=1)
     assert "\n" not in str(error.value)
+
+
+def test_a_catalog_may_fix_hyperparameters():
+    """They are part of what is measured and hashed, and stand in the place of the defaults."""
+    fixed = Catalog(("dcfr(gamma=3.0)", "dcfr", "deep_cfr(preset='sweep')"), ("none",), ("none",))
+    other = Catalog(("dcfr(gamma=4.0)", *fixed.update_rules[1:]), ("none",), ("none",))
+    assert fixed.content_hash != other.content_hash
+    entry = update_rules["dcfr(gamma=3.0)"]
+    assert entry.hyperparameters == {"alpha": 1.5, "beta": 0.0, "gamma": 3.0}
+    assert entry.make().spec == make("dcfr", gamma=3.0).spec
+    assert entry.make(gamma=5.0).hyperparameters["gamma"] == 5.0
+    assert definitions(fixed.cell(2, 0, 0))[0]["hyperparameters"]["preset"] == "sweep"
+    for wrong, message in (("dcfr(gama=1.0)", "did you mean 'gamma'"), ("dcfr(gamma=-1.0)", "gamma must lie in")):
+        with pytest.raises(rlccfr.ComponentError, match=message):
+            Catalog((wrong,), ("none",), ("none",))

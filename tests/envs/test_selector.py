@@ -320,3 +320,15 @@ def test_rendering(evaluator):
     assert "cfr x none x none" in text
     assert len(text.splitlines()) == 2
     assert SelectorEnv().render() is None
+
+
+def test_a_catalog_with_hyperparameters_is_chosen_from():
+    catalog = Catalog(("dcfr(gamma=3.0)", "deep_cfr(preset='sweep')"), ("none",), ("none",))
+    env = SelectorEnv(budget={"unit": "iterations", "amount": 20}, catalog=catalog)
+    env.reset(seed=0)
+    info = env.step([0, 0, 0])[4]
+    solver = rlccfr.Solver(rlccfr.load_game("kuhn"), {"id": "dcfr", "gamma": 3.0})
+    assert info["exploitability"] == solver.run(iterations=20).exploitability
+    env.reset(seed=0)
+    info = env.step([1, 0, 0])[4]
+    assert (info["status"], info["update_rule"]) == ("ok", "deep_cfr(preset='sweep')")
