@@ -3,12 +3,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test verify docs lint types wheel check clean
+.PHONY: help install demo test verify bench docs lint types wheel check clean
 
 help:
 	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best of all algorithms"
 	@echo "make test     set up, run the test suite"
 	@echo "make verify   the long suite: statistics, convergence, speed, other dependency versions; writes docs/verification.md"
+	@echo "make bench    this engine beside its peers (pip install -e '.[bench]' for those from PyPI); about half an hour"
 	@echo "make check    lint, types, tests and the wheel: all that CI runs"
 
 install: $(STAMP)
@@ -29,6 +30,9 @@ verify: install
 	$(BIN)/python tests/verify.py
 	$(BIN)/python tests/dependencies.py oldest
 	$(BIN)/python tests/dependencies.py newest
+
+bench: install
+	$(BIN)/python -m benchmarks
 
 docs: install
 	$(BIN)/rlccfr catalog --markdown > docs/components.md
