@@ -126,9 +126,16 @@ class UpdateRule(Component):
     @property
     def is_plain(self) -> bool:
         """Regret matching on regrets as they come: what the fastest path of the kernels does."""
-        return (
-            self.reweight is None and self.policy_map is None and self.prediction is ZERO and self.fallback == "uniform"
-        )
+        return self._matches and self.prediction is ZERO
+
+    @property
+    def only_predicts(self) -> bool:
+        """Regret matching on regrets as they come and a prediction: nearly as fast."""
+        return self._matches and self.prediction is not ZERO
+
+    @property
+    def _matches(self) -> bool:
+        return self.reweight is None and self.policy_map is None and self.fallback == "uniform"
 
     def schedule(self, first: int, count: int) -> np.ndarray:
         """Rows for iterations first .. first + count, shape (count + 1, 5 + len(parameters))."""

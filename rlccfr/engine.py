@@ -282,6 +282,7 @@ class Engine:
 def _flags(rule: UpdateRule) -> RuleFlags:
     return RuleFlags(
         plain=rule.is_plain,
+        predicts=rule.only_predicts,
         reweights=rule.reweight is not None,
         maps_policy=rule.policy_map is not None,
         uses_mass=rule.uses_mass,

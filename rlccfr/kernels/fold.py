@@ -10,6 +10,21 @@ SMALL = 1e-300
 
 
 @inlined
+def normalise(policy, first, last, total):
+    """Divide an infoset's entries by their sum; uniform where that is 0."""
+    if total > SMALL:
+        share = 1.0 / total
+        for k in range(first, last):
+            policy[k] *= share
+    elif total > 0.0:
+        for k in range(first, last):
+            policy[k] /= total
+    else:
+        for k in range(first, last):
+            policy[k] = 1.0 / (last - first)
+
+
+@inlined
 def fold_plain(regret, policy, first, last, gain, value, floor, load, store):
     """R <- max(D R + r, floor) with r = gain - value, then regret matching, for one infoset.
 
@@ -30,16 +45,26 @@ def fold_plain(regret, policy, first, last, gain, value, floor, load, store):
         new = max(new, 0.0)
         policy[k] = new
         total += new
-    if total > SMALL:
-        share = 1.0 / total
-        for k in range(first, last):
-            policy[k] *= share
-    elif total > 0.0:
-        for k in range(first, last):
-            policy[k] /= total
-    else:
-        for k in range(first, last):
-            policy[k] = 1.0 / (last - first)
+    normalise(policy, first, last, total)
+
+
+@inlined
+def fold_predicting(regret, policy, first, last, gain, value, floor, load, store, ahead):
+    """The same with a prediction: regret matching on the next iteration's discounts of R, plus the newest r weighted.
+
+    Args:
+        ahead: the schedule's row of the next iteration.
+    """
+    total = 0.0
+    for k in range(first, last):
+        instant, new = gain[k] - value, regret[k]
+        new = max(new * (load[0] if new > 0.0 else load[1]) + instant, floor)
+        regret[k] = new * (store[0] if new > 0.0 else store[1])
+        new *= ahead[POSITIVE_DISCOUNT] if new > 0.0 else ahead[NEGATIVE_DISCOUNT]
+        new = max(new + ahead[PREDICTION] * instant, 0.0)
+        policy[k] = new
+        total += new
+    normalise(policy, first, last, total)
 
 
 @kernel

@@ -12,7 +12,7 @@ from rlccfr.kernels.exact import (
     reach_pass,
     respond_and_average,
 )
-from rlccfr.kernels.fold import fold_general, fold_plain, next_policy
+from rlccfr.kernels.fold import fold_general, fold_plain, fold_predicting, next_policy
 from rlccfr.kernels.handles import HANDLE, policy_map_of, reweight_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
@@ -45,6 +45,8 @@ def update_pass(view, player, tables, scratch, now, ahead, flags, reweight, poli
         gradient[view.parent[infoset]] += value
         if flags.plain:
             fold_plain(tables.regret, tables.policy, first, last, gradient, value, now[FLOOR], load, _ONE)
+        elif flags.predicts:
+            fold_predicting(tables.regret, tables.policy, first, last, gradient, value, now[FLOOR], load, _ONE, ahead)
         else:
             fold_general(
                 tables, first, last, gradient, value, scratch.mass[infoset], now, ahead, load, _ONE,

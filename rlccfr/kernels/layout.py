@@ -51,6 +51,7 @@ class RuleFlags(NamedTuple):
     """How a rule differs from plain (D, Phi) regret matching."""
 
     plain: bool  # none of the below but uses_mass and average_column
+    predicts: bool  # plain, but for a prediction
     reweights: bool
     maps_policy: bool
     uses_mass: bool
@@ -77,7 +78,7 @@ BLOCKS = from_dtype(BLOCK)[::1]
 VIEW = types.NamedTuple((U4S, U4S, U4S, F8S, U4S, U4S, F8S, U4S, U4S, BLOCKS, BLOCKS, F8S, F8S), SequenceView)
 TABLES = types.NamedTuple((F8S, F8S, F8S, F8M), Tables)
 SCRATCH = types.NamedUniTuple(F8S, 6, Scratch)
-FLAGS = types.NamedTuple((types.boolean,) * 5 + (types.int64,), RuleFlags)
+FLAGS = types.NamedTuple((types.boolean,) * 6 + (types.int64,), RuleFlags)
 
 
 def scratch_for(game: GameTree) -> Scratch:

@@ -39,6 +39,7 @@ CELLS = [
     ("dcfr_plus", "average_strategy", "none"),
     ("cfr", "variance_reduced", "none"),
     ("pcfr_plus", "none", "rcfr"),
+    ("pdcfr_plus", "external", "none"),
     (FEW_ROWS, "outcome", "none"),
     ("deep_ecfr_plus(preset='sweep')", "average_strategy", "cfr_br"),
 ]
