@@ -216,6 +216,7 @@ def test_training_again_goes_on_or_refuses(run, tmp_path):
     assert run("train", "kuhn", *SMALL[:-1], "accuracy", "--fresh")[0] == 0
 
 
+@pytest.mark.usefixtures("heeds_ctrl_c")
 def test_interrupted_training_goes_on(tmp_path):
     command = [sys.executable, "-m", "rlccfr", "train", "kuhn", "--catalog", "tabular"]
     command += ["--iterations", "20", "--evaluations", "40"]

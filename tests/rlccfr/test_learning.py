@@ -290,16 +290,9 @@ def test_a_small_memory_forgets_but_still_learns():
     assert all(len(rows) == 50 for rows in sizes)
 
 
+@pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_waits_for_the_iteration_to_end():
     """The interrupt is raised, but tables and counts are those of whole iterations."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # test runners have handlers of their own
-    try:
-        _interrupt_and_compare()
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _interrupt_and_compare():
     stopped, whole = (rlccfr.Solver(game("kuhn"), "deep_cfr", "external", seed=1) for _ in range(2))
     learner = stopped._engine._learning.players[0]
     learn = learner.learn
