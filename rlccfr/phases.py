@@ -28,6 +28,7 @@ class Phases:
         self._walks = walks
         self.increment = np.zeros(engine.game.num_sequences)
         self.row = np.zeros(engine.game.num_sequences)
+        self._aside = engine.tables._replace(policy=np.empty_like(engine.policy))  # policies that nobody plays yet
         engine.walk_tables = engine.walk_tables._replace(policy_sum=self.increment)
 
     def respond(self) -> None:
@@ -56,7 +57,8 @@ class Phases:
         """One player's own reach, as increments; a sampler that counts is told of them."""
         engine = self._engine
         column = engine.rule_arguments[0].average_column
-        own_increments(engine.game.view, engine.tables, engine.scratch, player, self.increment, column)
+        tables = engine.tables._replace(policy_sum=self.increment)
+        own_increments(engine.game.view, tables, engine.scratch, player, column)
         if counts:
             sequences = engine.game.sequences_of(player)
             engine.uniform_count[sequences] += self.increment[sequences]
@@ -71,12 +73,9 @@ class Phases:
     def fold(self, player: int, now: np.ndarray, ahead: np.ndarray) -> None:
         """Fold one player's estimates into its regrets; its policies stay, and ``row`` says what would follow."""
         engine = self._engine
-        sequences = engine.game.sequences_of(player)
-        policy = engine.policy[sequences].copy()
         fold_player(
-            engine.game.view, engine.tables, engine.walk_tables, player, now, ahead, self.row, *engine.rule_arguments
+            engine.game.view, self._aside, engine.walk_tables, player, now, ahead, self.row, *engine.rule_arguments
         )
-        engine.policy[sequences] = policy
 
     def play(self, player: int, row: np.ndarray, ahead: np.ndarray) -> None:
         """Let one player's policies follow from (player's sequences,) regrets."""
@@ -88,9 +87,8 @@ class Phases:
         engine = self._engine
         sequences = engine.game.sequences_of(player)
         self.row[sequences] = row
-        tables = engine.tables._replace(policy=np.empty_like(engine.policy))
-        policies_from(engine.game.view, tables, player, self.row, ahead, *engine.rule_arguments)
-        return tables.policy[sequences]
+        policies_from(engine.game.view, self._aside, player, self.row, ahead, *engine.rule_arguments)
+        return self._aside.policy[sequences].copy()
 
     def mass_against(self, response: np.ndarray) -> np.ndarray:
         """(n,) reach of chance and of the opponent, if the opponent plays ``response`` (m,)."""

@@ -8,12 +8,7 @@ from __future__ import annotations
 
 from numba import types
 
-from rlccfr.kernels.exact import (
-    gradient_pass,
-    mass_pass,
-    reach_pass,
-    value_pass,
-)
+from rlccfr.kernels.exact import average_pass, gradient_pass, mass_pass, reach_pass, value_pass
 from rlccfr.kernels.fold import fold_general, fold_plain, next_policy
 from rlccfr.kernels.handles import HANDLE, policy_map_of, reweight_of
 from rlccfr.kernels.jit import kernel
@@ -46,15 +41,11 @@ def estimate_exactly(view, tables, scratch, walk_tables, player):
             walk_tables.gain[k] = scratch.gradient[k]
 
 
-@kernel(types.void(VIEW, TABLES, SCRATCH, types.int64, F8S, types.int64))
-def own_increments(view, tables, scratch, player, increment, column):
-    """A player's exact increments of the average policy's sum."""
+@kernel(types.void(VIEW, TABLES, SCRATCH, types.int64, types.int64))
+def own_increments(view, tables, scratch, player, column):
+    """A player's exact increments of the average policy, in the place of its sum."""
     reach_pass(view, player, tables.policy, scratch.reach)
-    for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
-        for k in range(view.first_sequence[infoset], view.first_sequence[infoset + 1]):
-            increment[k] = view.chance_weight[infoset] * scratch.reach[k]
-            if column >= 0:
-                increment[k] *= tables.state[k, column]
+    average_pass(view, player, scratch.reach, tables, 0.0, 1.0, column)
 
 
 @kernel(types.void(VIEW, TABLES, WALK_TABLES, types.int64, F8S, F8S, F8S, FLAGS, HANDLE, HANDLE, F8))
