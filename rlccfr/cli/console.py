@@ -49,13 +49,15 @@ def budget(iterations: int | None, seconds: float | None, nodes: int | None) -> 
     """The one budget that was given, as ``{"unit": ..., "amount": ...}``; 1,000 iterations if none was.
 
     Raises:
-        RLCCFRError: several were given.
+        RLCCFRError: several were given, or one that is not positive.
     """
     options = {"iterations": iterations, "seconds": seconds, "nodes": nodes}
     given = {unit: amount for unit, amount in options.items() if amount is not None} or {"iterations": 1000}
     if len(given) > 1:
         raise RLCCFRError(f"give one budget, not {' and '.join(f'--{unit}' for unit in given)}")
     ((unit, amount),) = given.items()
+    if not amount > 0:
+        raise RLCCFRError(f"--{unit} must be a positive number, not {amount}")
     return {"unit": unit, "amount": amount}
 
 

@@ -60,7 +60,7 @@ def test_version(run):
         (("solve", "kuhn", "--iterations", "many"), 2, "--iterations"),
         (("solve", "kunn"), 1, "did you mean 'kuhn'?"),
         (("solve", "kuhn_poker(players=3)"), 1, "3 players"),
-        (("solve", "kuhn", "--iterations", "0"), 1, "positive"),
+        (("solve", "royal", "--iterations", "0"), 1, "positive"),
         (("solve", "kuhn", "--seconds", "nan"), 1, "positive"),
         (("solve", "kuhn", "--iterations", "5", "--nodes", "5"), 1, "--iterations and --nodes"),
         (("solve", "kuhn", "--update-rule", "dcfr(gamma=-1)"), 1, "gamma must lie in"),
