@@ -32,15 +32,20 @@ class Machine(NamedTuple):
 def work_of(game: GameTree) -> Work:
     """What alternating CFR+ must read and write at least once, as doubles and 32-bit indices.
 
-    For each player: its payoffs, the opponent's reach for each line and the gradient for each of its leaf sequences;
-    for each sequence gradient, regret and policy read, regret, policy, reach and average written, the average read; for
-    each infoset its first sequence, parent and chance weight, twice.
+    For each player: its payoffs (those that blocks share once), the opponent's reach for each line and the gradient
+    for each of its leaf sequences; for each sequence gradient, regret and policy read, regret, policy, reach and
+    average written, the average read; for each infoset its first sequence, parent and chance weight, twice. A
+    multiply-add for each payoff of each block, and a dozen operations for each sequence.
     """
     view = game.view
     payoffs = len(view.payoff_0) + len(view.payoff_1)
     leaves = 3 * (len(view.leaf_0) + len(view.leaf_1))  # index, reach or gradient, and back
     moved = 8 * payoffs + 8 * leaves + 8 * 9 * game.num_sequences + 2 * 16 * game.num_infosets
-    operations = 2 * payoffs + 12 * game.num_sequences
+    entries = sum(
+        int((blocks["stride"] * (blocks["opponent_end"] - blocks["opponent"])).sum())
+        for blocks in (view.blocks_0, view.blocks_1)
+    )
+    operations = 2 * entries + 12 * game.num_sequences
     return Work(moved, operations)
 
 

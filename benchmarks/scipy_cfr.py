@@ -93,7 +93,7 @@ def _payoff(game: GameTree) -> sparse.csr_array:
             at = block["payoff"] + line * block["stride"]
             rows.append(own)
             columns.append(np.full(len(own), opponent))
-            values.append(view.payoff_0[at : at + len(own)])
+            values.append(block["factor"] * view.payoff_0[at : at + len(own)])
     size = game.num_sequences + 2
     triple = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     matrix = sparse.coo_array(triple, (size, size)).tocsr()

@@ -51,7 +51,7 @@ def _game_features(tree: GameTree) -> GameFeatures:
     infosets = [_length(tree.infosets_of(player)) for player in (0, 1)]
     sequences = [_length(tree.sequences_of(player)) for player in (0, 1)]
     pairs = max(1, (sequences[0] + 1) * (sequences[1] + 1))
-    leaves = int(np.count_nonzero(tree.view.payoff_0))
+    leaves = tree.num_leaf_pairs
     return GameFeatures(
         histories=logarithm(tree.num_histories, 8),
         infosets_0=logarithm(infosets[0], 8),

@@ -15,6 +15,9 @@ DENSE_FILL = 0.25
 """A connected part of the payoff matrix is stored dense when at least this share of it is not zero: a dense
 entry moves 8 bytes, a sparse one 12 to 16 and an indirection, so a third to a quarter is where they meet."""
 
+ROUNDING = 1e-13
+"""Of its largest, by which the payoffs of two blocks may differ and be called equal: what their computation rounds."""
+
 MOST_CHILDREN = int(np.iinfo(HISTORY["num_children"]).max)
 
 
@@ -229,8 +232,34 @@ def _payoff_lines(
     begin = np.concatenate([[0], np.cumsum(stride * np.diff(opponent))])
     payoff = np.zeros(int(begin[-1]))
     payoff[begin[block] + line * stride[block] + place] = data
+    factor, shared, payoff = _shared_lines(payoff, begin)
     blocks = np.zeros(len(stride), BLOCK)
     blocks["own"], blocks["own_end"] = own[:-1], own[1:]
     blocks["opponent"], blocks["opponent_end"] = opponent[:-1], opponent[1:]
-    blocks["payoff"], blocks["stride"] = begin[:-1], stride
+    blocks["payoff"], blocks["stride"], blocks["factor"] = shared, stride, factor
     return blocks, payoff
+
+
+def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Keep one of all blocks that are equal but for a factor: the same cards meet at the end of every betting.
+
+    Args:
+        begin: (blocks + 1,) where each block's payoffs begin.
+
+    Returns:
+        Each block's factor, its largest payoff; where its payoffs, divided by it, begin; and those that are kept.
+    """
+    length = np.diff(begin)
+    factor, shared, kept, size = np.empty(len(length)), np.empty(len(length), np.int64), [], 0
+    for entries in np.unique(length):
+        blocks = np.flatnonzero(length == entries)
+        rows = payoff[begin[blocks][:, None] + np.arange(entries)]
+        sizes = np.abs(rows)
+        largest = np.argmax(sizes > (1 - ROUNDING) * sizes.max(axis=1, keepdims=True), axis=1)
+        factor[blocks] = rows[np.arange(len(rows)), largest]
+        rows /= factor[blocks][:, None]
+        _, first, of_row = np.unique(np.round(rows / ROUNDING), axis=0, return_index=True, return_inverse=True)
+        shared[blocks] = size + entries * of_row.ravel()
+        kept.append(rows[first].ravel())
+        size += entries * len(first)
+    return factor, shared, np.concatenate(kept) if kept else payoff

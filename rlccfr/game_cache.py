@@ -14,7 +14,7 @@ from rlccfr.checkpoint import write_atomically
 from rlccfr.errors import RLCCFRError
 from rlccfr.game_tree import GameTree, SequenceView
 
-FORMAT = "rlccfr-game-1"
+FORMAT = "rlccfr-game-2"
 """Raise it when the compiler or a :class:`GameTree` changes."""
 
 LEAST_HISTORIES = 20_000

@@ -45,8 +45,9 @@ BLOCK = np.dtype(
         ("own_end", np.uint32),
         ("opponent", np.uint32),  # the opponent's: one line each
         ("opponent_end", np.uint32),
-        ("payoff", np.uint32),  # where its first line begins
+        ("payoff", np.uint32),  # where its first line begins; blocks that are equal but for a factor share them
         ("stride", np.uint32),  # padded length of a line
+        ("factor", np.float64),  # that the payoffs are to be multiplied with
     ]
 )
 
@@ -65,7 +66,7 @@ class SequenceView(NamedTuple):
     leaf_1: np.ndarray
     blocks_0: np.ndarray  # of BLOCK: the payoff matrix in dense blocks, as player 0 reads it
     blocks_1: np.ndarray
-    payoff_0: np.ndarray  # payoffs to player 0 weighted by chance, one line a sequence of player 1
+    payoff_0: np.ndarray  # payoffs to player 0 weighted by chance, over a factor; one line a sequence of player 1
     payoff_1: np.ndarray  # payoffs to player 1, one line a sequence of player 0
 
 
@@ -95,6 +96,15 @@ class GameTree:
     def num_sequences(self) -> int:
         """Pairs (infoset, action) of both players, without the two empty sequences."""
         return len(self.sequence_action)
+
+    @cached_property
+    def num_leaf_pairs(self) -> int:
+        """Pairs of the players' last sequences at whose leaves something is paid."""
+        view = self.view
+        paid = np.concatenate([[0], np.cumsum(view.payoff_0 != 0)])
+        blocks = {name: view.blocks_0[name].astype(np.int64) for name in BLOCK.names or () if name != "factor"}
+        end = blocks["payoff"] + blocks["stride"] * (blocks["opponent_end"] - blocks["opponent"])
+        return int((paid[end] - paid[blocks["payoff"]]).sum())
 
     @cached_property
     def max_actions(self) -> int:

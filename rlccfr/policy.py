@@ -68,14 +68,10 @@ class Policy:
 
     def values(self) -> Values:
         """Exact values of the policy and of best responses to it."""
-        from rlccfr.kernels.exact import best_responses, policy_values
-        from rlccfr.kernels.layout import scratch_for
+        from rlccfr.evaluation import evaluator_of
 
-        scratch = scratch_for(self.game)
-        return Values(
-            game=policy_values(self.game.view, self.probabilities, scratch),
-            best_response=best_responses(self.game.view, self.probabilities, scratch),
-        )
+        value, first, second = evaluator_of(self.game)(self.probabilities)
+        return Values(game=(value, -value), best_response=(first, second))
 
     def nash_conv(self) -> float:
         return self.values().nash_conv

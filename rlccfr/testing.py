@@ -115,7 +115,7 @@ class Estimates(NamedTuple):
         weight = np.repeat(tree.view.chance_weight, np.diff(tree.view.first_sequence))
         increments[theirs] = (weight * scratch.reach[:-2])[theirs]
         reach_pass(tree.view, other, response, scratch.reach)
-        gradient_pass(tree.view, player, scratch.reach, scratch.gradient, scratch.leaf)
+        gradient_pass(tree.view, player, scratch.reach, scratch)
         mass_pass(tree.view, player, scratch.reach, scratch.mass)
         value_pass(tree.view, player, policy, scratch.gradient)
         return cls(scratch.gradient[:-2], increments, scratch.mass)

@@ -10,15 +10,15 @@ SMALL = 1e-300
 
 
 @inlined
-def normalise(policy, first, last, total):
-    """Divide an infoset's entries by their sum; uniform where that is 0."""
+def normalised(values, policy, first, last, total):
+    """An infoset's policy in proportion to the positive parts of ``values``, of that sum; uniform where it is 0."""
     if total > SMALL:
         share = 1.0 / total
         for k in range(first, last):
-            policy[k] *= share
+            policy[k] = max(values[k], 0.0) * share
     elif total > 0.0:
         for k in range(first, last):
-            policy[k] /= total
+            policy[k] = max(values[k], 0.0) / total
     else:
         for k in range(first, last):
             policy[k] = 1.0 / (last - first)
@@ -27,9 +27,6 @@ def normalise(policy, first, last, total):
 @inlined
 def fold_plain(regret, policy, first, last, gain, value, floor, load, store):
     """R <- max(D R + r, floor) with r = gain - value, then regret matching, for one infoset.
-
-    Takes bare arrays: inlined with a struct of them, Numba counts references at each call, which made the
-    exact pass three times as slow.
 
     Args:
         regret, policy, gain: over sequences; the infoset's are those from first to before last.
@@ -41,11 +38,10 @@ def fold_plain(regret, policy, first, last, gain, value, floor, load, store):
     for k in range(first, last):
         new = regret[k]
         new = max(new * (load[0] if new > 0.0 else load[1]) + (gain[k] - value), floor)
-        regret[k] = new * (store[0] if new > 0.0 else store[1])
-        new = max(new, 0.0)
-        policy[k] = new
-        total += new
-    normalise(policy, first, last, total)
+        new *= store[0] if new > 0.0 else store[1]
+        regret[k] = new
+        total += max(new, 0.0)
+    normalised(regret, policy, first, last, total)
 
 
 @inlined
@@ -53,6 +49,7 @@ def fold_predicting(regret, policy, first, last, gain, value, floor, load, store
     """The same with a prediction: regret matching on the next iteration's discounts of R, plus the newest r weighted.
 
     Args:
+        gain: overwritten with what the policy is in proportion to.
         ahead: the schedule's row of the next iteration.
     """
     total = 0.0
@@ -62,9 +59,9 @@ def fold_predicting(regret, policy, first, last, gain, value, floor, load, store
         regret[k] = new * (store[0] if new > 0.0 else store[1])
         new *= ahead[POSITIVE_DISCOUNT] if new > 0.0 else ahead[NEGATIVE_DISCOUNT]
         new = max(new + ahead[PREDICTION] * instant, 0.0)
-        policy[k] = new
+        gain[k] = new
         total += new
-    normalise(policy, first, last, total)
+    normalised(gain, policy, first, last, total)
 
 
 @kernel

@@ -5,12 +5,13 @@ from __future__ import annotations
 from numba import types
 
 from rlccfr.kernels.exact import (
-    average_pass,
     gradient_pass,
     infosets_from_last,
     mass_pass,
+    reach_and_average_pass,
     reach_pass,
     respond_and_average,
+    row_of,
 )
 from rlccfr.kernels.fold import fold_general, fold_plain, fold_predicting, next_policy
 from rlccfr.kernels.handles import HANDLE, policy_map_of, reweight_of
@@ -34,24 +35,51 @@ _ONE = (1.0, 1.0)
 
 
 @inlined
-def update_pass(view, player, tables, scratch, now, ahead, flags, reweight, policy_map, utility_range):
+def row_value(view, infoset, first, last, policy, gradient):
+    """An infoset's counterfactual value, which it hands to its parent sequence."""
+    value = 0.0
+    for k in range(first, last):
+        value += policy[k] * gradient[k]
+    gradient[view.parent[infoset]] += value
+    return value
+
+
+@inlined
+def update_row(view, infoset, first, actions, tables, gradient, floor, load, ahead, predicts):
+    """One infoset's part of :func:`update_pass`."""
+    last = first + actions
+    value = row_value(view, infoset, first, last, tables.policy, gradient)
+    if predicts:
+        fold_predicting(tables.regret, tables.policy, first, last, gradient, value, floor, load, _ONE, ahead)
+    else:
+        fold_plain(tables.regret, tables.policy, first, last, gradient, value, floor, load, _ONE)
+
+
+@inlined
+def update_pass(view, player, tables, gradient, floor, load, ahead, predicts):
     """Regrets bottom up from the gradient, each infoset folded as soon as its value is known."""
-    gradient, load = scratch.gradient, (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
     for infoset in infosets_from_last(view, player):
-        first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
-        value = 0.0
-        for k in range(first, last):
-            value += tables.policy[k] * gradient[k]
-        gradient[view.parent[infoset]] += value
-        if flags.plain:
-            fold_plain(tables.regret, tables.policy, first, last, gradient, value, now[FLOOR], load, _ONE)
-        elif flags.predicts:
-            fold_predicting(tables.regret, tables.policy, first, last, gradient, value, now[FLOOR], load, _ONE, ahead)
+        first, actions = row_of(view, infoset)
+        if actions == 2:
+            update_row(view, infoset, first, 2, tables, gradient, floor, load, ahead, predicts)
+        elif actions == 3:
+            update_row(view, infoset, first, 3, tables, gradient, floor, load, ahead, predicts)
         else:
-            fold_general(
-                tables, first, last, gradient, value, scratch.mass[infoset], now, ahead, load, _ONE,
-                flags, reweight, policy_map, utility_range,
-            )  # fmt: skip
+            update_row(view, infoset, first, actions, tables, gradient, floor, load, ahead, predicts)
+
+
+@inlined
+def general_update_pass(
+    view, player, tables, scratch, now, ahead, load, flags, reweight, policy_map, utility_range
+):  # fmt: skip
+    """The same for rules whose fold is the general one."""
+    for infoset in infosets_from_last(view, player):
+        first, actions = row_of(view, infoset)
+        value = row_value(view, infoset, first, first + actions, tables.policy, scratch.gradient)
+        fold_general(
+            tables, first, first + actions, scratch.gradient, value, scratch.mass[infoset], now, ahead, load, _ONE,
+            flags, reweight, policy_map, utility_range,
+        )  # fmt: skip
 
 
 @kernel(
@@ -75,30 +103,31 @@ def exact_iterations(
     """
     reweight, policy_map = reweight_of(reweight), policy_map_of(policy_map)
     column = flags.average_column
-    for player in range(2):
-        reach_pass(view, player, tables.policy, scratch.reach)
     for t in range(len(schedule) - 1):
         now, ahead = schedule[t], schedule[t + 1]
-        decay = now[AVERAGE_DECAY]
+        decay, load = now[AVERAGE_DECAY], (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
         against = scratch.reach
         if best_response:
             respond_and_average(view, tables, scratch, (decay, decay), _ONE, column)
             against = scratch.response_reach
         elif simultaneous or pre:
-            average_pass(view, 0, scratch.reach, tables, decay, 1.0, column)
-            average_pass(view, 1, scratch.reach, tables, decay, 1.0, column)
+            reach_and_average_pass(view, 0, tables, scratch.reach, decay, 1.0, column)
+            reach_and_average_pass(view, 1, tables, scratch.reach, decay, 1.0, column)
         for player in range(2):
-            other = 1 - player
             if not (best_response or simultaneous or pre):
-                average_pass(view, other, scratch.reach, tables, decay, 1.0, column)
-            gradient_pass(view, player, against, scratch.gradient, scratch.leaf)
+                reach_and_average_pass(view, 1 - player, tables, scratch.reach, decay, 1.0, column)
+            gradient_pass(view, player, against, scratch)
             if flags.uses_mass:
                 mass_pass(view, player, against, scratch.mass)
-            update_pass(view, player, tables, scratch, now, ahead, flags, reweight, policy_map, utility_range)
-            if not simultaneous:
-                reach_pass(view, player, tables.policy, scratch.reach)
-        if simultaneous:
-            for player in range(2):
+            if flags.plain:
+                update_pass(view, player, tables, scratch.gradient, now[FLOOR], load, ahead, False)
+            elif flags.predicts:
+                update_pass(view, player, tables, scratch.gradient, now[FLOOR], load, ahead, True)
+            else:
+                general_update_pass(
+                    view, player, tables, scratch, now, ahead, load, flags, reweight, policy_map, utility_range
+                )
+            if pre and not (best_response or simultaneous):
                 reach_pass(view, player, tables.policy, scratch.reach)
         counts[0] += 1
         counts[1] += cost

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from numba import njit
+from numba import config, njit
 
+SETTING = "SLP_VECTORIZE"
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 
@@ -18,7 +20,19 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
     """
     if hasattr(signature, "__code__"):
         return njit(**_OPTIONS)(signature)  # type: ignore[no-any-return]
-    return njit(signature, **_OPTIONS)  # type: ignore[no-any-return]
+    with _vectorised():
+        return njit(signature, **_OPTIONS)  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _vectorised() -> Iterator[None]:
+    """LLVM may merge neighbouring operations into vectors, which Numba forbids unless told: the gradient's sums."""
+    before = getattr(config, SETTING)
+    setattr(config, SETTING, 1)
+    try:
+        yield
+    finally:
+        setattr(config, SETTING, before)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

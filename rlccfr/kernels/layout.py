@@ -44,6 +44,7 @@ class Scratch(NamedTuple):
     mass: np.ndarray  # (n,): opponent and chance reach of each infoset
     response: np.ndarray  # (m,): a best response of each player
     response_reach: np.ndarray  # (m + 2,)
+    line_reach: np.ndarray  # (most lines of a block,): the opponent's reach of each
     leaf: np.ndarray  # (widest block,): a block's columns, side by side
 
 
@@ -77,12 +78,14 @@ MIXTURE = types.float64(F8S, F8S, F8, F8S)
 BLOCKS = from_dtype(BLOCK)[::1]
 VIEW = types.NamedTuple((U4S, U4S, U4S, F8S, U4S, U4S, F8S, U4S, U4S, BLOCKS, BLOCKS, F8S, F8S), SequenceView)
 TABLES = types.NamedTuple((F8S, F8S, F8S, F8M), Tables)
-SCRATCH = types.NamedUniTuple(F8S, 6, Scratch)
+SCRATCH = types.NamedUniTuple(F8S, 7, Scratch)
 FLAGS = types.NamedTuple((types.boolean,) * 6 + (types.int64,), RuleFlags)
 
 
 def scratch_for(game: GameTree) -> Scratch:
     """Working memory for one game."""
     size, view = game.num_sequences, game.view
-    widest = max(int(blocks["stride"].max(initial=0)) for blocks in (view.blocks_0, view.blocks_1))
-    return Scratch(*(np.zeros(n) for n in (size + 2, size + 2, game.num_infosets, size, size + 2, widest)))
+    blocks = np.concatenate([view.blocks_0, view.blocks_1])
+    widest = int(blocks["stride"].max(initial=0))
+    most_lines = int((blocks["opponent_end"] - blocks["opponent"]).max(initial=0))
+    return Scratch(*(np.zeros(n) for n in (size + 2, size + 2, game.num_infosets, size, size + 2, most_lines, widest)))

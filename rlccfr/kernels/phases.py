@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba import types
 
-from rlccfr.kernels.exact import average_pass, gradient_pass, mass_pass, reach_pass, value_pass
+from rlccfr.kernels.exact import gradient_pass, mass_pass, reach_and_average_pass, reach_pass, value_pass
 from rlccfr.kernels.fold import fold_general, fold_plain, next_policy
 from rlccfr.kernels.handles import HANDLE, policy_map_of, reweight_of
 from rlccfr.kernels.jit import kernel
@@ -33,7 +33,7 @@ _ONE = (1.0, 1.0)
 def estimate_exactly(view, tables, scratch, walk_tables, player):
     """A player's instantaneous regrets and masses against the opponent's response, as a walk would leave them."""
     reach_pass(view, 1 - player, walk_tables.response, scratch.reach)
-    gradient_pass(view, player, scratch.reach, scratch.gradient, scratch.leaf)
+    gradient_pass(view, player, scratch.reach, scratch)
     mass_pass(view, player, scratch.reach, walk_tables.mass)
     value_pass(view, player, tables.policy, scratch.gradient)
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
@@ -44,8 +44,7 @@ def estimate_exactly(view, tables, scratch, walk_tables, player):
 @kernel(types.void(VIEW, TABLES, SCRATCH, types.int64, types.int64))
 def own_increments(view, tables, scratch, player, column):
     """A player's exact increments of the average policy, in the place of its sum."""
-    reach_pass(view, player, tables.policy, scratch.reach)
-    average_pass(view, player, scratch.reach, tables, 0.0, 1.0, column)
+    reach_and_average_pass(view, player, tables, scratch.reach, 0.0, 1.0, column)
 
 
 @kernel(types.void(VIEW, TABLES, WALK_TABLES, types.int64, F8S, F8S, F8S, FLAGS, HANDLE, HANDLE, F8))

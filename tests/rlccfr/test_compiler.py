@@ -15,7 +15,7 @@ def products(blocks, payoff, own, opponent, reach, size):
         lines = lines.reshape(-1, block["stride"])
         for line, sequence in zip(lines, opponent[block["opponent"] : block["opponent_end"]]):
             here = own[block["own"] : block["own_end"]]
-            np.add.at(out, here, line[: len(here)] * reach[sequence])
+            np.add.at(out, here, block["factor"] * line[: len(here)] * reach[sequence])
     return out
 
 
@@ -34,6 +34,22 @@ def test_blocks_hold_the_matrix_whatever_its_density(density):
         assert len(held["payoff_1"]) <= 4 * matrix.nnz
 
 
+def test_blocks_equal_but_for_a_factor_share_their_payoffs():
+    rng = np.random.default_rng(1)
+    one, other = rng.normal(size=(2, 5, 3))
+    factors = [1.0, -2.0, 1 / 3, 1e-9, 7e11]
+    matrix = sparse.block_diag([factor * one for factor in factors] + [other], format="csr")
+    size = max(matrix.shape)
+    matrix.resize(size, size)
+    held = _payoff_blocks(sparse.csr_array(matrix))
+    assert len(held["payoff_0"]) == 2 * 3 * 8  # two patterns of three lines of five, padded
+    for block, factor in zip(held["blocks_0"][: len(factors)], factors):
+        reach = np.zeros(size)
+        reach[held["leaf_1"][block["opponent"]]] = 1.0
+        found = products([block], held["payoff_0"], held["leaf_0"], held["leaf_1"], reach, size)
+        assert found == pytest.approx(matrix @ reach, abs=1e-14 * abs(factor))
+
+
 def test_gradient_pass_reads_the_blocks_so():
     from support import game, random_policy
 
@@ -49,7 +65,7 @@ def test_gradient_pass_reads_the_blocks_so():
         (0, view.blocks_0, view.payoff_0, view.leaf_0, view.leaf_1),
         (1, view.blocks_1, view.payoff_1, view.leaf_1, view.leaf_0),
     ):
-        gradient_pass(view, player, scratch.reach, scratch.gradient, scratch.leaf)
+        gradient_pass(view, player, scratch.reach, scratch)
         expected = products(blocks, payoff, own, opponent, scratch.reach, size)
         mine = tree.sequences_of(player)
         assert scratch.gradient[mine] == pytest.approx(expected[mine], abs=1e-14)

@@ -34,7 +34,7 @@ def test_sizes_are_the_known_ones(name):
         int((actor == TERMINAL).sum()),
         tree.num_infosets,
         sequences.stop - sequences.start + 1,
-        int(np.count_nonzero(tree.view.payoff_0)),
+        tree.num_leaf_pairs,
     ) == COUNTS[name]
 
 
