@@ -71,23 +71,35 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
     histories["num_children"] = num_children
     histories["actor"] = walk.actor[order]
     histories["infoset"] = infosets.of_history
+    histories["even"] = _even_chances(histories["actor"], histories["probability"], parent)
     histories["first_sequence"] = np.where(infosets.of_history >= 0, infosets.first_sequence[infosets.of_history], -1)
     num_sequences = int(infosets.first_sequence[-1])
     taken = _sequence_taken(histories, parent)
     chance_reach, last = _reach(histories, parent, walk.depth[order], taken, num_sequences)
     sequence_action = np.zeros(num_sequences, np.int64)
     sequence_action[taken[taken >= 0]] = walk.action[order][taken >= 0]
+    view = _sequence_view(infosets, histories, chance_reach, last)
+    histories, edge_action = _for_walks(histories, walk.action[order], parent, walk.depth[order])
     return GameTree(
         name=name,
         openspiel_name=openspiel_name,
         restore_recall=restore_recall,
         histories=histories,
-        edge_action=walk.action[order],
-        view=_sequence_view(infosets, histories, chance_reach, last),
+        edge_action=edge_action,
+        view=view,
         infoset_keys=tuple(walk.infoset_keys[i] for i in infosets.raw_id),
         sequence_action=sequence_action,
         depth=int(walk.depth.max()),
     )
+
+
+def _even_chances(actor: np.ndarray, probability: np.ndarray, parent: np.ndarray) -> np.ndarray:
+    """Whether all outcomes of a history are equally likely, but for rounding; only where chance moves."""
+    least, most = np.ones(len(actor)), np.zeros(len(actor))
+    np.minimum.at(least, parent[1:], probability[1:])
+    np.maximum.at(most, parent[1:], probability[1:])
+    even: np.ndarray = (actor == CHANCE) & (most - least <= ROUNDING)
+    return even
 
 
 def _number_infosets(walk: Traversal, order: np.ndarray, num_children: np.ndarray) -> _Infosets:
@@ -115,6 +127,30 @@ def _number_infosets(walk: Traversal, order: np.ndarray, num_children: np.ndarra
     num_first = int((walk.infoset_player == 0).sum())
     begin = np.array([0, num_first, len(raw_id)], np.uint32)
     return _Infosets(begin, first_sequence, raw_id, of_history)
+
+
+def _for_walks(
+    histories: np.ndarray, edge_action: np.ndarray, parent: np.ndarray, depth: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Renumber histories: siblings together, then what is below the first of them, and so on.
+
+    A walk then finds most of its next histories nearby, which on Royal saves it a quarter of its time.
+    """
+    levels = [slice(*np.searchsorted(depth, [level, level + 1])) for level in range(int(depth[-1]) + 1)]
+    size = np.ones(len(histories), np.int64)
+    for level in levels[:0:-1]:
+        size += np.bincount(parent[level], size[level], len(size)).astype(np.int64)
+    place, children_at = np.zeros(len(size), np.int64), np.ones(len(size), np.int64)
+    for level in levels[1:]:
+        above, eldest = parent[level], histories["first_child"][parent[level]]
+        place[level] = children_at[above] + np.arange(level.start, level.stop) - eldest
+        below = np.cumsum(size[level] - 1) - (size[level] - 1)
+        children_at[level] = children_at[above] + histories["num_children"][above] + below - below[eldest - level.start]
+    moved, moved_action = np.empty_like(histories), np.empty_like(edge_action)
+    moved[place], moved_action[place] = histories, edge_action
+    inner = moved["num_children"] > 0
+    moved["first_child"][inner] = place[moved["first_child"][inner]]
+    return moved, moved_action
 
 
 def _sequence_taken(histories: np.ndarray, parent: np.ndarray) -> np.ndarray:

@@ -14,11 +14,13 @@ from rlccfr.interrupts import uninterrupted
 
 kernels.prepare_cache()
 
+from rlccfr.binding import flags_of, is_quick, plan_of  # noqa: E402
 from rlccfr.kernels.iterations import exact_iterations, refresh_policies  # noqa: E402
-from rlccfr.kernels.layout import AVERAGE, NEGATIVE, POSITIVE, RuleFlags, Tables, scratch_for  # noqa: E402
+from rlccfr.kernels.layout import AVERAGE, NEGATIVE, POSITIVE, Tables, scratch_for  # noqa: E402
 from rlccfr.kernels.plain import inclusion_function, mixture_function, policy_map_function, reweight_function  # noqa: E402
+from rlccfr.kernels.quick import path_for, quick_iterations  # noqa: E402
 from rlccfr.kernels.sampled import sampled_iterations, settle_all  # noqa: E402
-from rlccfr.kernels.walk import ALL, ONE, SUBSET, UNVISITED, Frames, WalkPlan, WalkTables  # noqa: E402
+from rlccfr.kernels.walk_layout import ONE, UNVISITED, WalkTables, frames_for  # noqa: E402
 
 if TYPE_CHECKING:
     from rlccfr.learning import Learning
@@ -59,7 +61,7 @@ class Engine:
         self.visits = np.zeros(game.num_infosets)
         self.rule_arrays: dict[str, np.ndarray] = {}  # of rules bound before; the bound one's are in _state
         self.scratch = scratch_for(game)
-        self._frames = _frames(game)
+        self._frames, self._path = frames_for(game), path_for(game)
         self._gain, self._mass = np.zeros(game.num_sequences), np.full(game.num_infosets, UNVISITED)
         self._visited = np.zeros(game.num_infosets, np.uint32)
         self._num_visited = game.view.infoset_begin[:2].astype(np.int64)
@@ -95,7 +97,7 @@ class Engine:
         if self.pre_averaging and not (sampler.exact or self.simultaneous):
             raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
         rule_arguments = (
-            _flags(rule),
+            flags_of(rule),
             reweight_function(rule.reweight),
             policy_map_function(rule.policy_map),
             self.game.utility_range or 1.0,  # 0 if nothing is at stake; rules divide by it
@@ -154,18 +156,9 @@ class Engine:
         return self._learning is not None
 
     def _bind_walks(self, sampler: Sampler, abstraction: Abstraction) -> None:
-        self._plan = WalkPlan(
-            chance_all=sampler.chance == "all",
-            opponent_all=sampler.opponent == "all",
-            traverser={"all": ALL, "one": ONE, "subset": SUBSET}[sampler.traverser],
-            exploration=sampler.exploration,
-            probe=sampler.probe,
-            baseline_rate=sampler.baseline_rate,
-            subset_size=sampler.subset_size,
-            mixes=sampler.mixture is not None,
-            one_draw=sampler.one_draw,
-            counts=sampler.inclusion is not None or sampler.mixture is not None,
-        )
+        self._plan = plan_of(sampler)
+        slow = abstraction.best_response or self.simultaneous or self.walks > 1
+        self._quick = is_quick(self._plan, self.rule_arguments[0]) and not slow
         self.walk_tables = WalkTables(
             policy=self.policy,
             response=self.scratch.response if abstraction.best_response else self.policy,
@@ -196,6 +189,13 @@ class Engine:
                 view, self.tables, self.scratch, rule.schedule(self.iteration + 1, iterations),
                 best_response, self.simultaneous, self.pre_averaging,
                 *self.rule_arguments, self.counts, per_iteration,
+            )  # fmt: skip
+        elif self._quick:
+            plan, iterations = self._plan, min(iterations, CHUNK)
+            quick_iterations(
+                self.game.histories, view, self.tables, self._path, self.rng, self.scale,
+                rule.schedule(self.iteration + 1, iterations), max_nodes, plan.traverser == ONE, plan.exploration,
+                rule.only_predicts, self.counts,
             )  # fmt: skip
         else:
             iterations = min(iterations, CHUNK)
@@ -277,26 +277,3 @@ class Engine:
         if self._learning is None:
             raise ComponentError("policies are drawn only under an update rule with average='value_networks'")
         return self._learning.draw_policy(rng)
-
-
-def _flags(rule: UpdateRule) -> RuleFlags:
-    return RuleFlags(
-        plain=rule.is_plain,
-        predicts=rule.only_predicts,
-        reweights=rule.reweight is not None,
-        maps_policy=rule.policy_map is not None,
-        uses_mass=rule.uses_mass,
-        argmax_fallback=rule.fallback == "argmax",
-        average_column=rule.arrays.index(rule.average_weight) if rule.average_weight else -1,
-    )
-
-
-def _frames(game: GameTree) -> Frames:
-    rows, columns = game.depth + 1, game.max_actions
-    return Frames(
-        node=np.zeros(rows, np.int64),
-        action=np.zeros(rows, np.int64),
-        weight=np.zeros(rows),
-        value=np.zeros((rows, columns)),
-        taken=np.zeros((rows, columns)),
-    )

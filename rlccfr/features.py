@@ -35,7 +35,11 @@ def infoset_features(game: GameTree) -> np.ndarray:
 def _ways_there(game: GameTree) -> list[list[int]]:
     """OpenSpiel's actions that lead to one history of each infoset."""
     histories = game.histories
-    parent = np.concatenate([[-1], np.repeat(np.arange(len(histories)), histories["num_children"])])
+    inner = np.flatnonzero(histories["num_children"])
+    counts = histories["num_children"][inner].astype(np.int64)
+    children = np.repeat(histories["first_child"][inner] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    parent = np.full(len(histories), -1)
+    parent[children] = np.repeat(inner, counts)
     decisions = np.flatnonzero(histories["infoset"] >= 0)
     example = np.empty(game.num_infosets, np.int64)
     example[histories["infoset"][decisions]] = decisions

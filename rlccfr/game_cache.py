@@ -12,10 +12,10 @@ import numpy as np
 
 from rlccfr.checkpoint import write_atomically
 from rlccfr.errors import RLCCFRError
-from rlccfr.game_tree import GameTree, SequenceView
+from rlccfr.game_tree import BLOCK, HISTORY, GameTree, SequenceView
 
 FORMAT = "rlccfr-game-2"
-"""Raise it when the compiler or a :class:`GameTree` changes."""
+"""Raise it when the compiler changes what it makes; the layout of a :class:`GameTree`'s arrays is in the key anyway."""
 
 LEAST_HISTORIES = 20_000
 """Smaller games are compiled faster than a file is worth."""
@@ -71,5 +71,6 @@ def keep_game(described: str, tree: GameTree) -> None:
 
 
 def _path(described: str, restore_recall: bool) -> Path:
-    key = "\0".join([FORMAT, version("open_spiel"), described, str(restore_recall)])
+    layout = repr((HISTORY.descr, BLOCK.descr, SequenceView._fields))
+    key = "\0".join([FORMAT, layout, version("open_spiel"), described, str(restore_recall)])
     return cache_folder() / f"game-{hashlib.sha256(key.encode()).hexdigest()[:24]}.npz"

@@ -1,9 +1,9 @@
 """A compiled two-player zero-sum game: the same tree in two flat views.
 
-The *history view* (one record per history, breadth first, so that children are contiguous) serves sampled
-walks. The *sequence view* serves exact passes: infosets in topological order with their parent sequence, and
-the terminal payoffs aggregated over chance for each pair (sequence of player 0, sequence of player 1), after
-von Stengel, "Efficient computation of behavior strategies", GEB 1996.
+The *history view* (one record per history; siblings are neighbours, and what is below a history mostly follows
+soon) serves sampled walks. The *sequence view* serves exact passes: infosets in topological order with their parent
+sequence, and the terminal payoffs aggregated over chance for each pair (sequence of player 0, sequence of player 1),
+after von Stengel, "Efficient computation of behavior strategies", GEB 1996.
 
 Both players share one numbering: infosets and sequences of player 0 come first. A *sequence* is a pair
 (infoset, action); the two empty sequences stand behind all others, at ``num_sequences + player``.
@@ -30,6 +30,7 @@ HISTORY = np.dtype(
         ("infoset", np.int32),
         ("num_children", np.int16),
         ("actor", np.int8),  # 0, 1, CHANCE or TERMINAL
+        ("even", np.bool_),  # chance's outcomes are equally likely
     ],
     align=True,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from rlccfr.kernels.estimates import add_walks
 from rlccfr.kernels.exact import best_responses
 from rlccfr.kernels.phases import estimate_exactly, fold_player, own_increments, policies_from
-from rlccfr.kernels.walk import UNVISITED
+from rlccfr.kernels.walk_layout import UNVISITED
 
 if TYPE_CHECKING:
     from rlccfr.engine import Engine

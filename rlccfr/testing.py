@@ -22,7 +22,7 @@ from rlccfr.games import load_game
 from rlccfr.kernels.estimates import add_walks
 from rlccfr.kernels.exact import gradient_pass, mass_pass, reach_pass, value_pass
 from rlccfr.kernels.layout import scratch_for
-from rlccfr.kernels.walk import UNVISITED
+from rlccfr.kernels.walk_layout import UNVISITED
 from rlccfr.policy import Policy
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.solver import Solver

@@ -10,26 +10,27 @@ SMALL = 1e-300
 
 
 @inlined
-def normalised(values, policy, first, last, total):
-    """An infoset's policy in proportion to the positive parts of ``values``, of that sum; uniform where it is 0."""
+def normalised(values, at, policy, first, last, total):
+    """An infoset's policy in proportion to the positive parts of ``values[at:]``, of that sum; uniform if it is 0."""
     if total > SMALL:
         share = 1.0 / total
         for k in range(first, last):
-            policy[k] = max(values[k], 0.0) * share
+            policy[k] = max(values[at + k - first], 0.0) * share
     elif total > 0.0:
         for k in range(first, last):
-            policy[k] = max(values[k], 0.0) / total
+            policy[k] = max(values[at + k - first], 0.0) / total
     else:
         for k in range(first, last):
             policy[k] = 1.0 / (last - first)
 
 
 @inlined
-def fold_plain(regret, policy, first, last, gain, value, floor, load, store):
+def fold_plain(regret, policy, first, last, gain, at, value, floor, load, store):
     """R <- max(D R + r, floor) with r = gain - value, then regret matching, for one infoset.
 
     Args:
-        regret, policy, gain: over sequences; the infoset's are those from first to before last.
+        regret, policy: over sequences; the infoset's are those from first to before last.
+        gain, at: the values of the infoset's actions, from there on.
         value: the infoset's counterfactual value, or 0 where gain holds regrets already.
         load, store: factors (positive, negative) between stored and true regrets: D and 1 in an exact pass,
             the running scales in a sampled one.
@@ -37,15 +38,15 @@ def fold_plain(regret, policy, first, last, gain, value, floor, load, store):
     total = 0.0
     for k in range(first, last):
         new = regret[k]
-        new = max(new * (load[0] if new > 0.0 else load[1]) + (gain[k] - value), floor)
+        new = max(new * (load[0] if new > 0.0 else load[1]) + (gain[at + k - first] - value), floor)
         new *= store[0] if new > 0.0 else store[1]
         regret[k] = new
         total += max(new, 0.0)
-    normalised(regret, policy, first, last, total)
+    normalised(regret, first, policy, first, last, total)
 
 
 @inlined
-def fold_predicting(regret, policy, first, last, gain, value, floor, load, store, ahead):
+def fold_predicting(regret, policy, first, last, gain, at, value, floor, load, store, ahead):
     """The same with a prediction: regret matching on the next iteration's discounts of R, plus the newest r weighted.
 
     Args:
@@ -54,14 +55,14 @@ def fold_predicting(regret, policy, first, last, gain, value, floor, load, store
     """
     total = 0.0
     for k in range(first, last):
-        instant, new = gain[k] - value, regret[k]
+        instant, new = gain[at + k - first] - value, regret[k]
         new = max(new * (load[0] if new > 0.0 else load[1]) + instant, floor)
         regret[k] = new * (store[0] if new > 0.0 else store[1])
         new *= ahead[POSITIVE_DISCOUNT] if new > 0.0 else ahead[NEGATIVE_DISCOUNT]
         new = max(new + ahead[PREDICTION] * instant, 0.0)
-        gain[k] = new
+        gain[at + k - first] = new
         total += new
-    normalised(gain, policy, first, last, total)
+    normalised(gain, at, policy, first, last, total)
 
 
 @kernel
@@ -79,7 +80,7 @@ def fold_general(
         gain[k] -= value
     if flags.reweights:
         reweight(gain[first:last], mass, tables.state[first:last], now[PARAMETERS:], utility_range)
-    fold_plain(tables.regret, tables.policy, first, last, gain, 0.0, now[FLOOR], load, store)
+    fold_plain(tables.regret, tables.policy, first, last, gain, first, 0.0, now[FLOOR], load, store)
     for k in range(first, last):
         regret = tables.regret[k]
         regret /= store[0] if regret > 0.0 else store[1]

@@ -50,9 +50,9 @@ def update_row(view, infoset, first, actions, tables, gradient, floor, load, ahe
     last = first + actions
     value = row_value(view, infoset, first, last, tables.policy, gradient)
     if predicts:
-        fold_predicting(tables.regret, tables.policy, first, last, gradient, value, floor, load, _ONE, ahead)
+        fold_predicting(tables.regret, tables.policy, first, last, gradient, first, value, floor, load, _ONE, ahead)
     else:
-        fold_plain(tables.regret, tables.policy, first, last, gradient, value, floor, load, _ONE)
+        fold_plain(tables.regret, tables.policy, first, last, gradient, first, value, floor, load, _ONE)
 
 
 @inlined

@@ -24,7 +24,7 @@ from rlccfr.kernels.layout import (
     TABLES,
     VIEW,
 )
-from rlccfr.kernels.walk import UNVISITED, WALK_TABLES
+from rlccfr.kernels.walk_layout import UNVISITED, WALK_TABLES
 
 _ONE = (1.0, 1.0)
 
@@ -64,7 +64,7 @@ def fold_player(view, tables, walk_tables, player, now, ahead, row, flags, rewei
                 regret = tables.regret[k]
                 tables.regret[k] = max(regret * (load[0] if regret > 0.0 else load[1]), now[FLOOR])
         elif flags.plain:
-            fold_plain(tables.regret, tables.policy, first, last, gain, 0.0, now[FLOOR], load, _ONE)
+            fold_plain(tables.regret, tables.policy, first, last, gain, first, 0.0, now[FLOOR], load, _ONE)
         else:
             fold_general(
                 tables, first, last, gain, 0.0, walk_tables.mass[infoset], now, ahead, load, _ONE,

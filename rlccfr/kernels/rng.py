@@ -34,12 +34,11 @@ def uniform(rng):
 def draw(probabilities, first, count, rng):
     """An index below ``count`` by ``probabilities[first : first + count]``; never one of probability 0."""
     rest = uniform(rng)
-    drawn = 0
     for k in range(count):
-        probability = probabilities[first + k]
-        if probability > 0.0:
-            drawn = k
-            rest -= probability
-            if rest < 0.0:
-                break
+        rest -= probabilities[first + k]
+        if rest < 0.0:
+            return k
+    drawn = count - 1  # they sum to less than 1 by rounding
+    while drawn > 0 and probabilities[first + drawn] == 0.0:
+        drawn -= 1
     return drawn

@@ -32,7 +32,8 @@ from rlccfr.kernels.layout import (
     VIEW,
 )
 from rlccfr.kernels.rng import STATE
-from rlccfr.kernels.walk import FRAMES, HISTORIES, PLAN, UNVISITED, WALK_TABLES, walk
+from rlccfr.kernels.walk import walk
+from rlccfr.kernels.walk_layout import FRAMES, HISTORIES, PLAN, UNVISITED, WALK_TABLES
 
 LARGEST_SCALE = 1e100
 
@@ -78,9 +79,9 @@ def fold_visited(view, player, tables, walk_tables, scale, now, ahead, flags, re
         infoset = walk_tables.visited[index]
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
         if flags.plain:
-            fold_plain(tables.regret, tables.policy, first, last, gain, 0.0, now[FLOOR], load, store)
+            fold_plain(tables.regret, tables.policy, first, last, gain, first, 0.0, now[FLOOR], load, store)
         elif flags.predicts:
-            fold_predicting(tables.regret, tables.policy, first, last, gain, 0.0, now[FLOOR], load, store, ahead)
+            fold_predicting(tables.regret, tables.policy, first, last, gain, first, 0.0, now[FLOOR], load, store, ahead)
         else:
             fold_general(
                 tables, first, last, gain, 0.0, walk_tables.mass[infoset], now, ahead, load, store,

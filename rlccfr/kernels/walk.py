@@ -14,75 +14,20 @@ child is drawn from the true probabilities hand its value up unchanged and get n
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numba import from_dtype, types
 
-from rlccfr.game_tree import CHANCE, HISTORY, TERMINAL
+from rlccfr.game_tree import CHANCE, TERMINAL
 from rlccfr.kernels.jit import inlined
-from rlccfr.kernels.layout import F8M, F8S, U4S
 from rlccfr.kernels.rng import draw, uniform
-
-ALL = 0
-ONE = 1
-SUBSET = 2
-
-UNVISITED = -1.0
-"""The mass of an infoset that this iteration's walks have not met; that of one they have may round to 0."""
-
-
-class WalkPlan(NamedTuple):
-    """A sampler as the walk kernel sees it."""
-
-    chance_all: bool
-    opponent_all: bool
-    traverser: int  # ALL, ONE (by exploration) or SUBSET (by an inclusion function or of a size)
-    exploration: float  # share of the uniform policy where ONE own action is drawn
-    probe: bool  # value the own actions not taken by one on-policy roll-out each
-    baseline_rate: float  # 0: no baseline
-    subset_size: int  # 0: by the inclusion function
-    mixes: bool  # walks ALL own actions, not ONE, with the mixture's probability
-    one_draw: bool  # the same random number decides so for the whole walk
-    counts: bool  # uniform_count and visits are wanted
-
-
-class WalkTables(NamedTuple):
-    """What walks read and add to; (m,) over sequences unless said otherwise."""
-
-    policy: np.ndarray  # current, of both players
-    response: np.ndarray  # what the opponent plays: the same array, or best responses
-    policy_sum: np.ndarray
-    gain: np.ndarray  # instantaneous regrets of this iteration
-    baseline: np.ndarray  # expected utility of player 0 after the sequence
-    uniform_count: np.ndarray  # average increments at uniform weight, for inclusion and mixture functions
-    visits: np.ndarray  # (n,): walks of the traverser through the infoset so far
-    mass: np.ndarray  # (n,): sum of weights over this iteration's visits, or UNVISITED
-    visited: np.ndarray  # (n,): infosets visited as traverser; player 1's from the first of its own on
-    num_visited: np.ndarray  # (2,)
-
-
-class Frames(NamedTuple):
-    """The stack: an entry for each node on the path that waits for its children."""
-
-    node: np.ndarray  # (depth,)
-    action: np.ndarray  # (depth,): the child being walked, -1 before the first
-    weight: np.ndarray  # (depth,)
-    value: np.ndarray  # (depth, actions): what the children's walks returned
-    taken: np.ndarray  # (depth, actions): the probability with which each child is taken; 0: left out
-
-
-HISTORIES = from_dtype(HISTORY)[::1]
-_B, _I, _F = types.boolean, types.int64, types.float64
-PLAN = types.NamedTuple((_B, _B, _I, _F, _B, _F, _I, _B, _B, _B), WalkPlan)
-WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, types.int64[::1]), WalkTables)
-FRAMES = types.NamedTuple((types.int64[::1], types.int64[::1], F8S, F8M, F8M), Frames)
+from rlccfr.kernels.walk_layout import ALL, ONE, UNVISITED
 
 
 @inlined
-def draw_chance(histories, first, count, rng):
+def draw_chance(histories, here, rng):
     """A chance node's outcome by its probabilities."""
-    rest = uniform(rng)
+    rest, first, count = uniform(rng), here["first_child"], here["num_children"]
+    if here["even"]:
+        return first + np.int64(rest * count)
     for child in range(first, first + count - 1):
         rest -= histories[child]["probability"]
         if rest < 0.0:
@@ -98,7 +43,7 @@ def roll_out(histories, node, traverser, tables, rng):
         here = histories[node]
         first, count = here["first_child"], here["num_children"]
         if here["actor"] == CHANCE:
-            node = draw_chance(histories, first, count, rng)
+            node = draw_chance(histories, here, rng)
         else:
             if here["actor"] == traverser:
                 node = first + draw(tables.policy, here["first_sequence"], count, rng)
@@ -152,15 +97,15 @@ def include(here, own, plan, tables, inclusion, mixture, parameters, taken, dept
 @inlined
 def keep_one(taken, depth, count, rng):
     """Draw one entry of ``taken[depth]`` by its probability; the others become 0."""
-    rest = uniform(rng)
-    drawn = -1
+    rest, drawn = uniform(rng), 0
     for k in range(count):
-        rest -= taken[depth, k]
-        if taken[depth, k] > 0.0 and (drawn < 0 or rest + taken[depth, k] >= 0.0):
-            if drawn >= 0:
-                taken[depth, drawn] = 0.0
+        if taken[depth, k] > 0.0:
             drawn = k
-        else:
+            rest -= taken[depth, k]
+            if rest < 0.0:
+                break
+    for k in range(count):
+        if k != drawn:
             taken[depth, k] = 0.0
 
 
@@ -241,7 +186,7 @@ def walk(histories, traverser, weight, average_weight, plan, inclusion, mixture,
                     if plan.counts:
                         tables.uniform_count[k] += weight * tables.policy[k]
             if actor == CHANCE and not plan.chance_all:
-                node = draw_chance(histories, here["first_child"], count, rng)
+                node = draw_chance(histories, here, rng)
                 continue
             if actor == 1 - traverser and not plan.opponent_all and plan.baseline_rate == 0.0:
                 node = here["first_child"] + draw(tables.response, first, count, rng)

@@ -13,7 +13,7 @@ import rlccfr
 from rlccfr.kernels import sampled
 from rlccfr.kernels.estimates import add_walks
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
-from rlccfr.kernels.walk import UNVISITED
+from rlccfr.kernels.walk_layout import UNVISITED
 
 UNJITTED = """
 import json, sys, warnings
