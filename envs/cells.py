@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -20,14 +20,18 @@ from rlccfr.registry import Registry, abstractions, samplers, update_rules
 REGISTRIES: tuple[Registry[Any], Registry[Any], Registry[Any]] = (update_rules, samplers, abstractions)
 
 
-@cache
-def compiled(game: str) -> GameTree:
+_compiled: dict[str, GameTree] = {}
+
+
+def compiled(game: str, progress: Callable[[float], None] | None = None) -> GameTree:
     """The compiled game, once a process.
 
     Raises:
         GameError: as :func:`rlccfr.load_game`.
     """
-    return load_game(game)
+    if game not in _compiled:
+        _compiled[game] = load_game(game, progress=progress)
+    return _compiled[game]
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rlccfr.game_tree import GameTree
@@ -38,7 +39,13 @@ NAMED_GAMES = {
 }
 
 
-def load_game(name: str, *, restore_recall: bool | None = None, max_histories: int | None = None) -> GameTree:
+def load_game(
+    name: str,
+    *,
+    restore_recall: bool | None = None,
+    max_histories: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> GameTree:
     """Compile a game: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``) or any OpenSpiel string.
 
     Simultaneous games are turned into sequential ones. Games of 20,000 histories and more are kept in the user's cache
@@ -47,7 +54,8 @@ def load_game(name: str, *, restore_recall: bool | None = None, max_histories: i
     Args:
         restore_recall: tell histories of one information state apart by the player's own last move, for games
             whose information states forget (``royal`` does so by itself).
-        max_histories: the size limit.
+        max_histories: the size limit (2 million); a history takes about 7 microseconds and 300 bytes to compile.
+        progress: called now and then with the share done, estimated as if siblings were alike.
 
     Raises:
         GameError: an unknown name (the nearest is suggested), more than two players, general-sum, imperfect
@@ -64,4 +72,5 @@ def load_game(name: str, *, restore_recall: bool | None = None, max_histories: i
         restore_recall=restore_recall,
         max_histories=MAX_HISTORIES if max_histories is None else max_histories,
         known_names=NAMED_GAMES,
+        progress=progress,
     )

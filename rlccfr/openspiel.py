@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,10 @@ from rlccfr.game_cache import find_game, keep_game
 from rlccfr.game_tree import CHANCE, TERMINAL, GameTree
 
 MAX_HISTORIES = 2_000_000
-"""Default size limit: about 1 GB and 10 seconds to compile."""
+"""Default size limit: under 1 GB and about 15 seconds to compile."""
+
+REPORT_EVERY = 20_000
+"""Histories between two calls of ``progress``: a sixth of a second."""
 
 
 def compile_game(
@@ -30,8 +33,9 @@ def compile_game(
     restore_recall: bool = False,
     max_histories: int = MAX_HISTORIES,
     known_names: Iterable[str] = (),
+    progress: Callable[[float], None] | None = None,
 ) -> GameTree:
-    """Compile an OpenSpiel game string; see :func:`rlccfr.load_game` for the errors."""
+    """Compile an OpenSpiel game string; see :func:`rlccfr.load_game`."""
     if not isinstance(openspiel_name, str):
         raise GameError(f"a game is a name or an OpenSpiel string, not {openspiel_name!r}")
     game = _open(openspiel_name, known_names)
@@ -41,7 +45,7 @@ def compile_game(
         return replace(kept, name=name, openspiel_name=openspiel_name)
     try:
         with _quiet():
-            walk, forgetful = _traverse(game, openspiel_name, restore_recall, max_histories)
+            walk, forgetful = _traverse(game, openspiel_name, restore_recall, max_histories, progress)
     except (RLCCFRError, MemoryError):
         raise
     except Exception as error:  # a SpielError, or what its C++ library or a game in Python raises
@@ -115,16 +119,20 @@ def solvable_names() -> dict[str, str]:
     }
 
 
-def _traverse(game: Any, name: str, restore_recall: bool, max_histories: int) -> tuple[Traversal, int]:
+def _traverse(
+    game: Any, name: str, restore_recall: bool, max_histories: int, progress: Callable[[float], None] | None
+) -> tuple[Traversal, int]:
     """Visit every history, depth first; also count the infosets whose owner forgets."""
     parents, depths, actions, actors = array("i"), array("i"), array("q"), array("b")
     infosets, probabilities, utilities = array("i"), array("d"), array("d")
     seen = _SeenInfosets(restore_recall)
     # An entry: the state above, its number, the action from it, the action's chance probability, the depth, and
-    # each player's last (infoset, action index). A state is made when its turn comes, since some are megabytes.
-    stack: list[tuple[Any, ...]] = [(None, -1, -1, 1.0, 0, (), ())]
+    # its share of all work if siblings were alike, each player's last (infoset, action index). A state is made when
+    # its turn comes, since some are megabytes.
+    stack: list[tuple[Any, ...]] = [(None, -1, -1, 1.0, 0, 1.0, (), ())]
+    done = 0.0
     while stack:
-        above, parent, action, probability, depth, *last = stack.pop()
+        above, parent, action, probability, depth, share, *last = stack.pop()
         state = game.new_initial_state() if above is None else above.child(action)
         here = len(parents)
         if here >= max_histories:
@@ -132,6 +140,8 @@ def _traverse(game: Any, name: str, restore_recall: bool, max_histories: int) ->
                 f"{name!r} has more than {max_histories:,} histories, the size limit; "
                 "a larger max_histories (--max-histories) loads it all the same"
             )
+        if progress and here % REPORT_EVERY == 0:
+            progress(done)
         actor = state.current_player()
         terminal = actor == pyspiel.PlayerId.TERMINAL
         infoset = seen.number(actor, state.information_state_string(actor), last[actor]) if actor >= 0 else -1
@@ -143,12 +153,15 @@ def _traverse(game: Any, name: str, restore_recall: bool, max_histories: int) ->
         probabilities.append(probability)
         utilities.append(state.player_return(0) if terminal else 0.0)
         if actor >= 0:
-            for index, move in reversed([*enumerate(state.legal_actions())]):
+            moves = state.legal_actions()
+            for index, move in reversed([*enumerate(moves)]):
                 after = [(infoset, index) if player == actor else last[player] for player in (0, 1)]
-                stack.append((state, here, move, 1.0, depth + 1, *after))
+                stack.append((state, here, move, 1.0, depth + 1, share / len(moves), *after))
         elif not terminal:
             outcomes = [(a, p) for a, p in state.chance_outcomes() if p > 0]
-            stack.extend((state, here, a, p, depth + 1, *last) for a, p in reversed(outcomes))
+            stack.extend((state, here, a, p, depth + 1, share / len(outcomes), *last) for a, p in reversed(outcomes))
+        else:
+            done += share
     walk = Traversal(
         parent=np.array(parents),
         depth=np.array(depths),

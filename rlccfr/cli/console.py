@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,18 +74,24 @@ def progress(description: str) -> Iterator[Callable[[float], None]]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     left = (TextColumn("left:"), TimeRemainingColumn())
-    with Progress(*columns, *left, console=stderr, transient=True) as bar:
+    # On a stream of its own, since what OpenSpiel writes to stderr is hidden while a game is compiled.
+    with (
+        open(os.dup(sys.stderr.fileno()), "w") as stream,
+        Progress(*columns, *left, console=Console(file=stream), transient=True) as bar,
+    ):
         task = bar.add_task(description, total=None)
         yield lambda share: bar.update(task, total=1.0, completed=share)
 
 
 def load(game: str, max_histories: int | None = None) -> GameTree:
     """The compiled game with a progress bar; once a process, unless the size limit is another than the usual."""
-    with progress(f"compiling {game}"):
+    with progress(f"compiling {game}") as report:
         from rlccfr.envs.cells import compiled
         from rlccfr.games import load_game
 
-        return compiled(game) if max_histories is None else load_game(game, max_histories=max_histories)
+        if max_histories is None:
+            return compiled(game, report)
+        return load_game(game, max_histories=max_histories, progress=report)
 
 
 def print_json(value: Any) -> None:

@@ -12,6 +12,7 @@ from support import FORGETFUL, SMALL_DICE, game, random_policy
 
 import rlccfr
 from rlccfr.game_tree import CHANCE, TERMINAL
+from rlccfr.openspiel import REPORT_EVERY
 
 # Histories, decisions, terminals, infosets, sequences of a player with the empty one, payoffs that are not 0:
 # counted independently of this compiler, see docs/architecture.md.
@@ -119,3 +120,11 @@ def test_sparse_payoffs_are_stored_without_their_zeros():
     policy = random_policy(tree, 0)
     spiel = policy.to_openspiel()
     assert policy.nash_conv() == pytest.approx(nash_conv(spiel.game, spiel), abs=1e-12)
+
+
+def test_progress_is_the_share_compiled():
+    shares = []
+    tree = rlccfr.load_game("liars_dice(dice_sides=5)", progress=shares.append)
+    assert len(shares) == -(-tree.num_histories // REPORT_EVERY) > 1
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < 0.5 < shares[-1] < 1
