@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 CHUNK = 4096
 """Most iterations handed to a kernel at once; bounds the schedule's memory."""
 
+AHEAD = 256
+"""Iterations whose schedule is evaluated at once at least: so many rows cost hardly more than one."""
+
 
 class Engine:
     """The tables of one run, and the three components that work on them.
@@ -103,7 +106,7 @@ class Engine:
             self.game.utility_range or 1.0,  # 0 if nothing is at stake; rules divide by it
         )
         walk_functions = inclusion_function(sampler.inclusion), mixture_function(sampler.mixture)
-        ahead = rule.schedule(self.iteration + 1, 0)[0]
+        rows = rule.schedule(self.iteration + 1, 0)
         new = self._rule is None or not (rule.same_as(self._rule) and abstraction.fits_as(self._abstraction))
         learning = self._learning_of(rule, sampler, abstraction, new)
         attributes = dict(vars(self))
@@ -111,8 +114,9 @@ class Engine:
         with uninterrupted():
             try:
                 self._take_up(rule, sampler, abstraction, rule_arguments, walk_functions)
+                self._rows, self._rows_from = rows, self.iteration + 1
                 if new:
-                    refresh_policies(self.game.view, self.tables, ahead, rule.floor, *rule_arguments)
+                    refresh_policies(self.game.view, self.tables, rows[0], rule.floor, *rule_arguments)
                 self._learning = learning
                 return learning.begin(entering=new and self.iteration > 0) if learning else 0.0
             except BaseException:
@@ -186,7 +190,7 @@ class Engine:
             per_iteration = (4 if best_response else 2) * self.game.num_histories
             iterations = min(iterations, CHUNK, -(-max_nodes // per_iteration))
             exact_iterations(
-                view, self.tables, self.scratch, rule.schedule(self.iteration + 1, iterations),
+                view, self.tables, self.scratch, self.schedule(iterations),
                 best_response, self.simultaneous, self.pre_averaging,
                 *self.rule_arguments, self.counts, per_iteration,
             )  # fmt: skip
@@ -194,18 +198,31 @@ class Engine:
             plan, iterations = self._plan, min(iterations, CHUNK)
             quick_iterations(
                 self.game.histories, view, self.tables, self._path, self.rng, self.scale,
-                rule.schedule(self.iteration + 1, iterations), max_nodes, plan.traverser == ONE, plan.exploration,
+                self.schedule(iterations), max_nodes, plan.traverser == ONE, plan.exploration,
                 rule.only_predicts, self.counts,
             )  # fmt: skip
         else:
             iterations = min(iterations, CHUNK)
             sampled_iterations(
                 self.game.histories, view, self.tables, self.walk_tables, self.scratch, self._frames, self.rng,
-                self.scale, rule.schedule(self.iteration + 1, iterations), self.walks, max_nodes, self._plan,
+                self.scale, self.schedule(iterations), self.walks, max_nodes, self._plan,
                 *self._walk_functions, self._sampler.schedule(self.iteration + 1, iterations),
                 best_response, self.simultaneous, *self.rule_arguments, self.counts,
             )  # fmt: skip
         return self.iteration - before
+
+    def schedule(self, count: int) -> np.ndarray:
+        """The bound rule's rows for the next ``count`` iterations and the one after, see ``UpdateRule.schedule``."""
+        assert self._rule is not None
+        first = self.iteration + 1
+        skip = first - self._rows_from
+        if skip < 0 or skip + count >= len(self._rows):
+            try:
+                self._rows = self._rule.schedule(first, max(count, AHEAD))
+            except ComponentError:  # perhaps only of an iteration that nobody asked for
+                self._rows = self._rule.schedule(first, count)
+            self._rows_from, skip = first, 0
+        return self._rows[skip : skip + count + 1]
 
     def walk_arguments(self) -> tuple[Any, ...]:
         """What the walk kernel takes of the bound sampler: plan, functions, parameters, tables, stack, random state."""

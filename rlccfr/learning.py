@@ -71,7 +71,7 @@ class Learning:
 
     def _iterate(self) -> None:
         engine, phases = self._engine, self._phases
-        now, ahead = self._rule.schedule(engine.iteration + 1, 1)
+        now, ahead = engine.schedule(1)
         first = self._abstraction.best_response or (engine.pre_averaging and self._exact_average)
         if self._abstraction.best_response:
             phases.respond()
