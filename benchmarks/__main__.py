@@ -1,7 +1,8 @@
 """``python -m benchmarks``: this engine and its peers, in alternation within one run, on one thread.
 
-Writes benchmarks/results/<date>.json and prints the table as Markdown. Exits non-zero where the lower 95 % bound of a
-ratio to the fastest peer is under 0.7 of its target.
+Writes benchmarks/results/<date>.json and prints tables as Markdown: rates, CPU seconds to an exploitability, and how
+near an exact iteration comes to what the machine could do. Exits non-zero where the lower 95 % bound of a ratio to the
+fastest peer is under 0.7 of its target.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from benchmarks import race
 from benchmarks.contenders import GAMES, ROWS, installed, tree
 from benchmarks.roofline import measured_machine, work_of
 from benchmarks.targets import SHARE, TARGETS
@@ -27,6 +29,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--games", nargs="*", default=list(GAMES), choices=list(GAMES))
     parser.add_argument("--rows", nargs="*", default=list(ROWS), choices=list(ROWS))
+    parser.add_argument("--races", nargs="*", default=list(race.GAMES), choices=list(race.GAMES))
     parser.add_argument("--seconds", type=float, default=0.5, help="of each contender in each round")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--out", type=Path, default=RESULTS / f"{date.today()}.json")
@@ -37,6 +40,9 @@ def main() -> int:
             records.append(measure(row, game, arguments.seconds, arguments.rounds))
             print(line(records[-1]), file=sys.stderr, flush=True)
         records.append(roofline(game))
+    for game in arguments.races:
+        records += race.race(game)
+        print(f"{game}, seconds to an exploitability: {records[-1]['ratio']:.3g}", file=sys.stderr, flush=True)
     report = {"date": str(date.today()), "processor": processor(), "python": platform.python_version(), "rows": records}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(report, indent=1))
@@ -92,7 +98,7 @@ def markdown(report: dict[str, Any]) -> list[str]:
         "|---|---|---|---|---|---|---|",
     ]
     for record in report["rows"]:
-        if "ratio" in record:
+        if "peer" in record:
             peer = record["peer"]
             mark = " **missed**" if record["missed"] else ""
             lines.append(
@@ -111,7 +117,7 @@ def markdown(report: dict[str, Any]) -> list[str]:
                 f"| {record['game']} | {record['bytes'] / 1e6:.3g} | {record['GB/s']:.3g} | {record['Gflop/s']:.3g} | "
                 f"{record['seconds'] * 1e6:.4g} | {record['share']:.2f} |"
             )
-    return lines
+    return [*lines, *race.markdown(report["rows"])]
 
 
 def processor() -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from rlccfr.envs.cells import as_json, compiled, definitions, is_deterministic, uniform_exploitability
 from rlccfr.envs.measurement import Measurement, Request, Status
 from rlccfr.envs.provenance import engine_version, library_versions, processor_model
-from rlccfr.solver import CURVE_COLUMNS
+from rlccfr.result import CurvePoint
 
 STATUSES: tuple[Status, ...] = ("ok", "failed", "timeout", "out_of_memory", "unavailable")
 NUMBERS = ("exploitability", "nash_conv", "throughput", "reference_throughput", "cpu_seconds")
@@ -66,7 +66,7 @@ def make_record(
         "processor": processor_model(),
         "libraries": library_versions(),
         "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "curve": {name: [] if curve is None else _finite(curve[name]) for name in CURVE_COLUMNS},
+        "curve": {name: [] if curve is None else _finite(curve[name]) for name in CurvePoint._fields},
     }
     given = dict(numbers or {})
     record |= {name: given.get(name) for name in NUMBERS} | {name: given.get(name, 0) for name in COUNTS}
@@ -104,7 +104,7 @@ def to_measurement(record: Mapping[str, Any]) -> Measurement:
 
 def with_frame(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record with its curve as a DataFrame."""
-    curve = pd.DataFrame({name: record["curve"][name] for name in CURVE_COLUMNS})
+    curve = pd.DataFrame({name: record["curve"][name] for name in CurvePoint._fields})
     return {**record, "curve": curve}
 
 
@@ -114,9 +114,9 @@ def to_frame(records: Iterable[Mapping[str, Any]], *, curves: bool = False) -> p
     for record in records:
         row = {name: as_json(record[name]) if name in NESTED else record[name] for name in COLUMNS}
         if curves:
-            row |= {f"curve_{name}": record["curve"][name] for name in CURVE_COLUMNS}
+            row |= {f"curve_{name}": record["curve"][name] for name in CurvePoint._fields}
         rows.append(row)
-    columns = [*COLUMNS, *(f"curve_{name}" for name in CURVE_COLUMNS if curves)]
+    columns = [*COLUMNS, *(f"curve_{name}" for name in CurvePoint._fields if curves)]
     frame = pd.DataFrame(rows, columns=columns)
     floats = dict.fromkeys((*NUMBERS, "uniform_exploitability", "budget_amount"), float)
     return frame.astype(floats)

@@ -17,7 +17,7 @@ from rlccfr.checkpoint import write_atomically
 from rlccfr.envs.cells import as_json
 from rlccfr.envs.records import COLUMNS, STATUSES, to_frame
 from rlccfr.errors import RLCCFRError
-from rlccfr.solver import CURVE_COLUMNS
+from rlccfr.result import CurvePoint
 
 log = logging.getLogger(__name__)
 
@@ -151,6 +151,6 @@ def _decode(data: bytes, cell_id: str) -> dict[str, Any]:
         raise ValueError(f"it has no {min(absent)!r}")
     if record["cell_id"] != cell_id or record["status"] not in STATUSES:
         raise ValueError("it is of another cell or has an unknown status")
-    if set(CURVE_COLUMNS) - record["curve"].keys():
+    if set(CurvePoint._fields) - record["curve"].keys():
         raise ValueError("its curve is incomplete")
     return record

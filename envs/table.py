@@ -17,7 +17,7 @@ from rlccfr.envs.measurement import Budget, Measurement, Request
 from rlccfr.envs.records import COLUMNS, NESTED, STATUSES, to_frame, to_measurement
 from rlccfr.envs.store import MissingCellError, Store, StoreError
 from rlccfr.errors import RLCCFRError, first_line
-from rlccfr.solver import CURVE_COLUMNS
+from rlccfr.result import CurvePoint
 
 REQUIRED = (
     "game", "update_rule", "sampler", "abstraction", "budget_unit", "budget_amount",
@@ -93,7 +93,7 @@ class TableEvaluator:
         if cell_id not in self._by_id:
             raise MissingCellError(f"the table has no measurement with the id {cell_id!r}")
         record = self._by_id[cell_id]
-        return {**record, "curve": pd.DataFrame(record["curve"], columns=list(CURVE_COLUMNS))}
+        return {**record, "curve": pd.DataFrame(record["curve"], columns=list(CurvePoint._fields))}
 
     def frame(self) -> pd.DataFrame:
         """Every record as a row, without curves."""
@@ -172,7 +172,7 @@ def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     record |= {name: json.loads(record[name]) for name in NESTED if isinstance(record[name], str)}
     record["cells"] = record["cells"] or [list(cell)]
     record["components"] = record["components"] or [definitions(Cell(*ids)) for ids in record["cells"]]
-    record["curve"] = {name: given.get(f"curve_{name}") or [] for name in CURVE_COLUMNS}
+    record["curve"] = {name: given.get(f"curve_{name}") or [] for name in CurvePoint._fields}
     if record["status"] not in STATUSES:
         raise RLCCFRError(f"its status is {record['status']!r}; known: {', '.join(STATUSES)}")
     return record

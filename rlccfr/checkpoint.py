@@ -15,6 +15,7 @@ import numpy as np
 
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.registry import abstractions, samplers, update_rules
+from rlccfr.result import CurvePoint
 
 if TYPE_CHECKING:
     from rlccfr.solver import Solver
@@ -120,7 +121,7 @@ def load_solver(path: Path) -> Solver:
             raise CheckpointError(f"{path} was made with another definition of its components; start anew")
         solver._engine.restore(state)
         solver._cpu_seconds = header["cpu_seconds"]
-        solver._curve = [tuple(point) for point in header["curve"]]
+        solver._curve = [CurvePoint(*point) for point in header["curve"]]
     except ComponentError as error:
         raise CheckpointError(f"{path} can't be loaded: {error}; register the component first") from None
     except (RLCCFRError, FileNotFoundError):

@@ -22,7 +22,8 @@ class Evaluator:
 
     def __call__(self, policy: np.ndarray) -> tuple[float, float, float]:
         """Player 0's value of a policy (m,), and both players' values of a best response to it."""
-        return evaluate(*self._handles, policy)  # type: ignore[no-any-return]
+        view, scratch = self._handles
+        return evaluate(view, scratch, policy)  # type: ignore[no-any-return]
 
 
 _evaluators: WeakKeyDictionary[GameTree, Evaluator] = WeakKeyDictionary()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,14 @@ class Values(NamedTuple):
     def exploitability(self) -> float:
         """NashConv / 2."""
         return self.nash_conv / 2
+
+
+@cache
+def _evaluation() -> Any:
+    """The module, not before it is needed, since it loads Numba; and once, since Python takes long to find it again."""
+    from rlccfr import evaluation
+
+    return evaluation
 
 
 def _row_sums(game: GameTree, table: np.ndarray) -> np.ndarray:
@@ -68,17 +77,19 @@ class Policy:
 
     def values(self) -> Values:
         """Exact values of the policy and of best responses to it."""
-        from rlccfr.evaluation import evaluator_of
-
-        value, first, second = evaluator_of(self.game)(self.probabilities)
+        value, first, second = self._evaluated()
         return Values(game=(value, -value), best_response=(first, second))
 
     def nash_conv(self) -> float:
-        return self.values().nash_conv
+        _, first, second = self._evaluated()
+        return first + second
 
     def exploitability(self) -> float:
         """NashConv / 2."""
-        return self.values().exploitability
+        return self.nash_conv() / 2
+
+    def _evaluated(self) -> tuple[float, float, float]:
+        return _evaluation().evaluator_of(self.game)(self.probabilities)  # type: ignore[no-any-return]
 
     def to_openspiel(self) -> Any:
         """As an ``open_spiel.python.policy.Policy`` of the turn-based game, which is its ``game``.

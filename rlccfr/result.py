@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import pandas as pd
 
 POINTS_PER_DECADE = 10
+
+
+class CurvePoint(NamedTuple):
+    """What was measured on the way; see :class:`RunResult`."""
+
+    iteration: int
+    nodes: int
+    cpu_seconds: float
+    exploitability: float
+    exploitability_current: float
 
 
 @dataclass(frozen=True)
@@ -19,7 +31,8 @@ class RunResult:
         iterations: one update of each player each.
         nodes_touched: histories visited; an exact or best-response pass counts all of them, for each player.
         cpu_seconds: inside the engine; measuring exploitability, loading and compiling are left out.
-        curve: columns iteration, nodes, cpu_seconds, exploitability (average policy), exploitability_current.
+        points: iteration, nodes, cpu_seconds, exploitability (average policy), exploitability_current.
+        curve: the same as a table.
     """
 
     exploitability: float
@@ -27,7 +40,11 @@ class RunResult:
     iterations: int
     nodes_touched: int
     cpu_seconds: float
-    curve: pd.DataFrame = field(repr=False)
+    points: tuple[CurvePoint, ...] = field(repr=False)
+
+    @cached_property
+    def curve(self) -> pd.DataFrame:
+        return pd.DataFrame(self.points, columns=list(CurvePoint._fields))
 
     @property
     def throughput(self) -> float:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine import CHUNK, Engine
@@ -19,12 +18,10 @@ from rlccfr.errors import BudgetError, ComponentError, OverflowedError, whole_nu
 from rlccfr.game_tree import GameTree
 from rlccfr.policy import Policy, Values
 from rlccfr.registry import abstractions, samplers, update_rules
-from rlccfr.result import RunResult, next_grid_point
+from rlccfr.result import CurvePoint, RunResult, next_grid_point
 
 SLICE = 0.05
 """CPU seconds after which a kernel's call should return, so that Ctrl-C, progress and time budgets are heeded."""
-
-CURVE_COLUMNS = ("iteration", "nodes", "cpu_seconds", "exploitability", "exploitability_current")
 
 
 class Solver:
@@ -75,7 +72,7 @@ class Solver:
         self._engine = Engine(game, seed, simultaneous=simultaneous, pre_averaging=averaging == "pre", walks=walks)
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._cpu_seconds = 0.0
-        self._curve: list[tuple[int, int, float, float, float]] = []
+        self._curve: list[CurvePoint] = []
         self._rate = self._first_rate()
 
     def _first_rate(self) -> float:
@@ -149,8 +146,8 @@ class Solver:
         average = self.average_policy().values()
         if not self._curve or self._curve[-1][0] != self._engine.iteration:
             current = self.current_policy().exploitability()
-            point = (self._engine.iteration, self._engine.nodes, self._cpu_seconds, average.exploitability, current)
-            self._curve.append(point)
+            at = (self._engine.iteration, self._engine.nodes, self._cpu_seconds)
+            self._curve.append(CurvePoint(*at, average.exploitability, current))
         return average
 
     def result(self) -> RunResult:
@@ -166,7 +163,7 @@ class Solver:
             iterations=self._engine.iteration,
             nodes_touched=self._engine.nodes,
             cpu_seconds=self._cpu_seconds,
-            curve=pd.DataFrame(self._curve, columns=list(CURVE_COLUMNS)),
+            points=tuple(self._curve),
         )
 
     def switch(

@@ -1,0 +1,35 @@
+"""``python -m benchmarks.audit``: what one of LiteEFG's calls does, by the infosets whose policies it changes.
+
+A sampled call that changes infosets of both players walks for both; an exact one that changes as many of player 1's as
+one after player 0's update does moves them in turn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.contenders import lite_environment
+
+CALLS = (("CFR", "Enumerate"), ("CFRplus", "Enumerate"), ("DCFR", "Enumerate"), ("PCFR", "Enumerate"),
+         ("CFR", "External"), ("OS_MCCFR", "Outcome"))  # fmt: skip
+
+
+def changed(game: str, baseline: str, traverse: str) -> tuple[int, ...]:
+    """Infosets of each player whose policy is another after the first call."""
+    env, graph = lite_environment(game, baseline, traverse)
+    before = _policies(env, graph)
+    graph.update_graph(env)
+    after = _policies(env, graph)
+    return tuple(int((a != b).any(axis=1).sum()) for a, b in zip(before, after, strict=True))
+
+
+def _policies(env, graph) -> list[np.ndarray]:
+    env.update_strategy(graph.current_strategy())
+    frames = env.get_strategy(graph.current_strategy(), "last-iterate")[1]
+    return [np.nan_to_num(frame.select_dtypes("number").to_numpy(float)) for frame in frames]
+
+
+if __name__ == "__main__":
+    for baseline, traverse in CALLS:
+        for game in ("kuhn", "leduc"):
+            print(f"{baseline}, {traverse}, {game}: {[changed(game, baseline, traverse) for _ in range(5)]}")
