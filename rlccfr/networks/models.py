@@ -17,10 +17,11 @@ import torch
 
 from rlccfr.approximation import Approximator
 from rlccfr.errors import ComponentError
+from rlccfr.kernels.adam import adam_step
 from rlccfr.networks.inputs import Inputs
 
 BETAS = (0.9, 0.999)
-EPSILON = 1e-8
+EPSILON = 1e-8  # as in the kernel
 _lock = threading.Lock()
 _threads_before: list[int] = []
 
@@ -95,6 +96,9 @@ class Mlp:
         self._sizes = _sizes(columns, settings, inputs.num_outputs)
         length = sum((n + 1) * m for n, m in self._sizes)
         self._flat, self._gradient, self._mean, self._square = torch.zeros((4, length), device=self._device)
+        # The same memory for the kernel, on the CPU.
+        tensors = (self._flat, self._gradient, self._mean, self._square)
+        self._arrays = [tensor.numpy() for tensor in tensors] if self._device.type == "cpu" else []
         self._steps = 0
         self._layers, self._gradients = _views(self._flat, self._sizes), _views(self._gradient, self._sizes)
         self._begin(seed)
@@ -152,7 +156,7 @@ class Mlp:
         return tuple(torch.from_numpy(array).to(self._device) for array in arrays)
 
     def _step(self, matrix: torch.Tensor, goal: torch.Tensor, scale: torch.Tensor) -> None:
-        """One step of Adam (Kingma and Ba, ICLR 2015) on sum(scale (output - goal)^2) / 2."""
+        """One step on sum(scale (output - goal)^2) / 2."""
         *values, output = _forward(matrix, self._layers)
         error = (output - goal).mul_(scale)
         for index in reversed(range(len(self._layers))):
@@ -161,14 +165,22 @@ class Mlp:
             torch.sum(error, 0, out=bias_gradient)
             if index:
                 error = torch.mm(error, self._layers[index][0].t()).mul_(values[index].sign())
+        self._steps += 1
+        self._descend()
+
+    def _descend(self) -> None:
+        """Adam (Kingma and Ba, ICLR 2015), along a gradient cut to a length."""
+        step = self._settings.learning_rate / (1 - BETAS[0] ** self._steps)
+        spread = (1 - BETAS[1] ** self._steps) ** 0.5
+        if self._arrays:
+            adam_step(*self._arrays, LARGEST_GRADIENT, 1 - BETAS[0], 1 - BETAS[1], step, 1 / spread)
+            return
         norm = float(torch.linalg.vector_norm(self._gradient))
         if norm > LARGEST_GRADIENT:
             self._gradient.mul_(LARGEST_GRADIENT / norm)
-        self._steps += 1
         self._mean.lerp_(self._gradient, 1 - BETAS[0])
         self._square.mul_(BETAS[1]).addcmul_(self._gradient, self._gradient, value=1 - BETAS[1])
-        spread = self._square.sqrt().div_((1 - BETAS[1] ** self._steps) ** 0.5).add_(EPSILON)
-        self._flat.addcdiv_(self._mean, spread, value=-self._settings.learning_rate / (1 - BETAS[0] ** self._steps))
+        self._flat.addcdiv_(self._mean, self._square.sqrt().div_(spread).add_(EPSILON), value=-step)
 
     def state(self) -> dict[str, np.ndarray]:
         tensors = {"weights": self._flat, "mean": self._mean, "square": self._square}
