@@ -1,8 +1,8 @@
 """``python -m benchmarks``: this engine and its peers, in alternation within one run, on one thread.
 
-Writes benchmarks/results/<date>.json and prints tables as Markdown: rates, CPU seconds to an exploitability, and how
-near an exact iteration comes to what the machine could do. Exits non-zero where the lower 95 % bound of a ratio to the
-fastest peer is under 0.7 of its target.
+Writes benchmarks/results/<date>.json and prints docs/performance.md: rates, CPU seconds to an exploitability, how near
+an exact iteration comes to what the machine could do, and what it costs as games grow. Exits non-zero where the lower
+95 % bound of a ratio to the fastest peer is under 0.7 of its target.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from benchmarks import race
+from benchmarks import race, scaling
 from benchmarks.contenders import GAMES, ROWS, installed, tree
 from benchmarks.roofline import measured_machine, work_of
 from benchmarks.targets import SHARE, TARGETS
@@ -30,6 +30,7 @@ def main() -> int:
     parser.add_argument("--games", nargs="*", default=list(GAMES), choices=list(GAMES))
     parser.add_argument("--rows", nargs="*", default=list(ROWS), choices=list(ROWS))
     parser.add_argument("--races", nargs="*", default=list(race.GAMES), choices=list(race.GAMES))
+    parser.add_argument("--scaling", default="large", choices=["none", "small", "large"])
     parser.add_argument("--seconds", type=float, default=0.5, help="of each contender in each round")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--out", type=Path, default=RESULTS / f"{date.today()}.json")
@@ -47,6 +48,9 @@ def main() -> int:
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(report, indent=1))
     print("\n".join(markdown(report)))
+    if arguments.scaling != "none":
+        print("\n".join(["", "## As games grow", "", "![cost by size](scaling.svg)", ""]))
+        print("\n".join(scaling.report(large=arguments.scaling == "large")))
     return int(any(record.get("missed", False) for record in records))
 
 
@@ -91,9 +95,16 @@ def line(record: dict[str, Any]) -> str:
 
 
 def markdown(report: dict[str, Any]) -> list[str]:
-    """The table of ratios, the targets beside."""
-    lines = [f"{report['date']}, {report['processor']}, Python {report['python']}, one thread.", ""]
-    lines += [
+    """The tables of ratios, the targets beside."""
+    lines = [
+        "# Performance",
+        "",
+        "Written by `make bench`; not edited by hand. "
+        f"{report['date']}, {report['processor']}, Python {report['python']}, one thread, this engine and its peers in "
+        "alternation. A target is missed if the interval's lower end is under 0.7 of it; machines differ by as much.",
+        "",
+        "## Rates",
+        "",
         "| | game | rlccfr / s | fastest peer / s | ratio | 95 % interval | target |",
         "|---|---|---|---|---|---|---|",
     ]
@@ -107,6 +118,11 @@ def markdown(report: dict[str, Any]) -> list[str]:
                 f"{record['low']:.3g} to {record['high']:.3g} | {record['target']:g}{mark} |"
             )
     lines += [
+        "",
+        "## Beside what the machine could do",
+        "",
+        "An exact iteration of CFR+, against the time in which one core moves the bytes that it must move, or does its "
+        "operations, whichever is longer.",
         "",
         "| game | MB moved | GB/s | Gflop/s | us an iteration | share of the roofline |",
         "|---|---|---|---|---|---|",

@@ -122,6 +122,10 @@ def markdown(records: Sequence[dict[str, Any]]) -> list[str]:
     """The table of the records that are a race's."""
     lines = [
         "",
+        "## CPU seconds to an exploitability",
+        "",
+        f"The best algorithm of each; a peer is stopped after {CAP} times this engine's time.",
+        "",
         "| game | exploitability | rlccfr, CPU s | by | fastest peer, CPU s | ratio | target |",
         "|---|---|---|---|---|---|---|",
     ]

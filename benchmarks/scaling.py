@@ -1,0 +1,100 @@
+"""What an iteration costs as games grow, from Kuhn to millions of histories.
+
+The line fitted to the logarithms has slope 1 if the cost grows
+in proportion to leaf pairs and sequences; between games it also depends on how many of them the policy reaches.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rlccfr
+from benchmarks.timing import timed
+
+GAMES = (
+    "kuhn",
+    "goofspiel",
+    "leduc",
+    "liars_dice(dice_sides=3)",
+    "liars_dice(dice_sides=4)",
+    "liars_dice(dice_sides=5)",
+    "liars_dice(dice_sides=6)",
+    "royal",
+    "liars_dice(dice_sides=7)",
+)
+LARGE = ("liars_dice(dice_sides=8)",)
+PICTURE = Path(__file__).parent.parent / "docs" / "scaling.svg"
+
+
+def measure(name: str) -> dict[str, Any]:
+    """Size, memory and cost of one game."""
+    begin = time.process_time()
+    game = rlccfr.load_game(name, max_histories=20_000_000)
+    loaded = time.process_time() - begin
+    solver = rlccfr.Solver(game, "cfr_plus")
+    solver.run(iterations=20, curve=False)
+
+    def step(count: int) -> None:
+        solver.run(iterations=count, curve=False)
+
+    count = max(3, int(0.2 / max(timed(step, 3) / 3, 1e-6)))
+    seconds = min(timed(step, count) for _ in range(3)) / count
+    view = sum(array.nbytes for array in game.view)
+    return {
+        "game": name,
+        "histories": game.num_histories,
+        "infosets": game.num_infosets,
+        "size": game.num_leaf_pairs + game.num_sequences,
+        "seconds": seconds,
+        "load": loaded,
+        "bytes a history": (game.histories.nbytes + game.edge_action.nbytes) / game.num_histories,
+        "bytes an infoset": view / game.num_infosets,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+
+
+def report(*, large: bool) -> list[str]:
+    """The table as Markdown; draws the picture too."""
+    rows = [measure(name) for name in (*GAMES, *(LARGE if large else ()))]
+    heads = ("game", "histories", "infosets", "leaf pairs + sequences", "us an iteration", "ns each", "load, CPU s",
+             "bytes a history", "bytes an infoset", "peak MB")  # fmt: skip
+    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    for row in rows:
+        lines.append(
+            f"| {row['game']} | {row['histories']:,} | {row['infosets']:,} | {row['size']:,} | "
+            f"{row['seconds'] * 1e6:.4g} | {row['seconds'] / row['size'] * 1e9:.3g} | {row['load']:.2g} | "
+            f"{row['bytes a history']:.0f} | {row['bytes an infoset']:.0f} | {row['peak'] / 1e6:.0f} |"
+        )
+    sizes, seconds = (np.array([row[key] for row in rows], float) for key in ("size", "seconds"))
+    slope, offset = np.polyfit(np.log(sizes), np.log(seconds), 1)
+    draw(rows, sizes, np.exp(offset) * sizes**slope)
+    return [*lines, "", f"Slope of log cost over log size: {slope:.3f}."]
+
+
+def draw(rows: list[dict[str, Any]], sizes: np.ndarray, fitted: np.ndarray) -> None:
+    """The costs and the fitted line."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    order = np.argsort(sizes)
+    axes.loglog(sizes[order], fitted[order] * 1e6, color="0.6", label="fitted line")
+    axes.loglog(sizes, [row["seconds"] * 1e6 for row in rows], "o", color="C0", label="CFR+, exact")
+    for row, size in zip(rows, sizes, strict=True):
+        dice = row["game"].startswith("liars_dice")  # below the line, the others above it: some are equally large
+        label = row["game"].replace("liars_dice(dice_sides=", "liar's dice, ").replace(")", " faces")
+        side, shift = ("left", (6, -9)) if dice else ("right", (-6, 4))
+        at = (size, row["seconds"] * 1e6)
+        axes.annotate(label, at, xytext=shift, textcoords="offset points", fontsize=8, ha=side)
+    axes.margins(x=0.15)
+    axes.set_xlabel("leaf pairs + sequences")
+    axes.set_ylabel("CPU microseconds an iteration")
+    axes.legend(frameon=False)
+    figure.savefig(PICTURE, metadata={"Date": None})
