@@ -9,7 +9,7 @@ help:
 	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best of all algorithms"
 	@echo "make test     set up, run the test suite"
 	@echo "make verify   the long suite: statistics, convergence, speed, other dependency versions; writes docs/verification.md"
-	@echo "make bench    this engine beside its peers (pip install -e '.[bench]' for those from PyPI); about half an hour; writes docs/performance.md"
+	@echo "make bench    this engine beside its peers (pip install -e '.[bench]' for those from PyPI); about half an hour; writes docs/benchmarks.md"
 	@echo "make check    lint, types, tests and the wheel: all that CI runs"
 
 install: $(STAMP)
@@ -32,7 +32,7 @@ verify: install
 	$(BIN)/python tests/dependencies.py newest
 
 bench: install
-	$(BIN)/python -m benchmarks > docs/performance.md
+	$(BIN)/python -m benchmarks > docs/benchmarks.md
 
 docs: install
 	$(BIN)/rlccfr catalog --markdown > docs/components.md

@@ -1,6 +1,6 @@
 """``python -m benchmarks``: this engine and its peers, in alternation within one run, on one thread.
 
-Writes benchmarks/results/<date>.json and prints docs/performance.md: rates, CPU seconds to an exploitability, how near
+Writes benchmarks/results/<date>.json and prints docs/benchmarks.md: rates, CPU seconds to an exploitability, how near
 an exact iteration comes to what the machine could do, and what it costs as games grow. Exits non-zero where the lower
 95 % bound of a ratio to the fastest peer is under 0.7 of its target.
 """

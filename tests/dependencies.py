@@ -1,4 +1,4 @@
-"""The suite on other dependency versions: ``python tests/dependencies.py oldest`` or ``newest``.
+"""The suite on other dependency versions: ``python tests/dependencies.py oldest`` or ``newest``, and pytest options.
 
 Oldest: every lower bound of pyproject.toml, taken by its word. Newest: whatever the index serves. torch is the one
 of the constraints file in both, whose build needs no CUDA.
@@ -24,7 +24,7 @@ def requirements(which: str) -> list[str]:
     return [re.sub(">=", "==", line) for line in bounds] if which == "oldest" else bounds
 
 
-def main(which: str) -> int:
+def main(which: str, *options: str) -> int:
     torch = re.search(r"^torch==\S+", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
     assert torch is not None
     with tempfile.TemporaryDirectory() as name:
@@ -39,11 +39,11 @@ def main(which: str) -> int:
         for line in subprocess.run(freeze, capture_output=True, text=True, check=True).stdout.splitlines():
             if line.split("==")[0].lower().replace("_", "-") in names:
                 print(line, flush=True)
-        tests = [python, "-m", "pytest", "-q", "-n", "2", "-m", "not verify", "-p", "no:cacheprovider"]
+        tests = [python, "-m", "pytest", "-q", "-n", "2", "-m", "not verify", "-p", "no:cacheprovider", *options]
         return subprocess.run(tests, cwd=ROOT, env={**os.environ, "NUMBA_CACHE_DIR": f"{name}/numba"}).returncode
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] not in (["oldest"], ["newest"]):
-        sys.exit("usage: python tests/dependencies.py oldest|newest")
-    sys.exit(main(sys.argv[1]))
+    if sys.argv[1:2] not in (["oldest"], ["newest"]):
+        sys.exit("usage: python tests/dependencies.py oldest|newest [pytest options]")
+    sys.exit(main(*sys.argv[1:]))

@@ -173,7 +173,8 @@ class Mlp:
         step = self._settings.learning_rate / (1 - BETAS[0] ** self._steps)
         spread = (1 - BETAS[1] ** self._steps) ** 0.5
         if self._arrays:
-            adam_step(*self._arrays, LARGEST_GRADIENT, 1 - BETAS[0], 1 - BETAS[1], step, 1 / spread)
+            rates = np.array([LARGEST_GRADIENT, 1 - BETAS[0], 1 - BETAS[1], step, 1 / spread], np.float32)
+            adam_step(*self._arrays, *rates)
             return
         norm = float(torch.linalg.vector_norm(self._gradient))
         if norm > LARGEST_GRADIENT:
