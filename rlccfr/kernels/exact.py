@@ -21,7 +21,7 @@ def infosets_from_last(view, player):
 def row_of(view, infoset):
     """An infoset's first sequence and number of actions.
 
-    Passes hand rows of two and of three on as constants: loops of a length known to the compiler take half the time.
+    Passes hand rows of one to three on as constants: loops of a length known to the compiler take half the time.
     """
     first = np.int64(view.first_sequence[infoset])
     return first, np.int64(view.first_sequence[infoset + 1]) - first
@@ -43,6 +43,8 @@ def reach_pass(view, player, policy, reach):
         first, actions = row_of(view, infoset)
         if actions == 2:
             reach_row(policy, reach, above, first, 2)
+        elif actions == 1:
+            reach_row(policy, reach, above, first, 1)
         elif actions == 3:
             reach_row(policy, reach, above, first, 3)
         else:
@@ -142,6 +144,8 @@ def best_value_pass(view, player, gradient):
         first, actions = row_of(view, infoset)
         if actions == 2:
             best_value_row(view.parent[infoset], gradient, first, 2)
+        elif actions == 1:
+            best_value_row(view.parent[infoset], gradient, first, 1)
         elif actions == 3:
             best_value_row(view.parent[infoset], gradient, first, 3)
         else:
@@ -168,6 +172,8 @@ def reach_and_average_pass(view, player, tables, reach, decay, weight, column):
         first, actions = row_of(view, infoset)
         if actions == 2:
             average_row(tables, reach, above, increment, decay, column, first, 2)
+        elif actions == 1:
+            average_row(tables, reach, above, increment, decay, column, first, 1)
         elif actions == 3:
             average_row(tables, reach, above, increment, decay, column, first, 3)
         else:

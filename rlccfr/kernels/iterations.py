@@ -62,6 +62,8 @@ def update_pass(view, player, tables, gradient, floor, load, ahead, predicts):
         first, actions = row_of(view, infoset)
         if actions == 2:
             update_row(view, infoset, first, 2, tables, gradient, floor, load, ahead, predicts)
+        elif actions == 1:
+            update_row(view, infoset, first, 1, tables, gradient, floor, load, ahead, predicts)
         elif actions == 3:
             update_row(view, infoset, first, 3, tables, gradient, floor, load, ahead, predicts)
         else:
