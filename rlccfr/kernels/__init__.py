@@ -26,7 +26,7 @@ def prepare_cache() -> None:
             if index.stat().st_mtime < newest:
                 index.unlink()
     if not any(folder.rglob("sampled.sampled_iterations-*.nbi")):
-        print("rlccfr: compiling its kernels, once on this machine (about 20 seconds)", file=sys.stderr)
+        print("rlccfr: compiling its kernels, once on this machine (about half a minute)", file=sys.stderr)
 
 
 def _cache_folder() -> Path:

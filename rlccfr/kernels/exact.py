@@ -163,7 +163,7 @@ def average_row(tables, reach, above, increment, decay, column, first, actions):
         tables.policy_sum[k] = decay * tables.policy_sum[k] + scaled
 
 
-@inlined
+@kernel
 def reach_and_average_pass(view, player, tables, reach, decay, weight, column):
     """Own reach, and S <- decay S + weight x chance weight x own reach, for every sequence of ``player``."""
     reach[len(tables.policy) + player] = 1.0

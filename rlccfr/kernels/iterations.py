@@ -121,10 +121,8 @@ def exact_iterations(
             gradient_pass(view, player, against, scratch)
             if flags.uses_mass:
                 mass_pass(view, player, against, scratch.mass)
-            if flags.plain:
-                update_pass(view, player, tables, scratch.gradient, now[FLOOR], load, ahead, False)
-            elif flags.predicts:
-                update_pass(view, player, tables, scratch.gradient, now[FLOOR], load, ahead, True)
+            if flags.plain or flags.predicts:
+                update_pass(view, player, tables, scratch.gradient, now[FLOOR], load, ahead, flags.predicts)
             else:
                 general_update_pass(
                     view, player, tables, scratch, now, ahead, load, flags, reweight, policy_map, utility_range
