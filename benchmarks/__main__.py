@@ -44,7 +44,14 @@ def main() -> int:
     for game in arguments.races:
         records += race.race(game)
         print(f"{game}, seconds to an exploitability: {records[-1]['ratio']:.3g}", file=sys.stderr, flush=True)
-    report = {"date": str(date.today()), "processor": processor(), "python": platform.python_version(), "rows": records}
+    command = " ".join(["python -m benchmarks", *sys.argv[1:]])
+    report = {
+        "command": command,
+        "date": str(date.today()),
+        "processor": processor(),
+        "python": platform.python_version(),
+        "rows": records,
+    }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(report, indent=1))
     print("\n".join(markdown(report)))
@@ -97,9 +104,9 @@ def line(record: dict[str, Any]) -> str:
 def markdown(report: dict[str, Any]) -> list[str]:
     """The tables of ratios, the targets beside."""
     lines = [
-        "# Performance",
+        "# Benchmarks",
         "",
-        "Written by `make bench`; not edited by hand. "
+        f"Written by `{report['command']}`; not edited by hand. "
         f"{report['date']}, {report['processor']}, Python {report['python']}, one thread, this engine and its peers in "
         "alternation. A target is missed if the interval's lower end is under 0.7 of it; machines differ by as much.",
         "",

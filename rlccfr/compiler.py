@@ -16,7 +16,7 @@ DENSE_FILL = 0.25
 entry moves 8 bytes, a sparse one 12 to 16 and an indirection, so a third to a quarter is where they meet."""
 
 ROUNDING = 1e-13
-"""Of its largest, by which the payoffs of two blocks may differ and be called equal: what their computation rounds."""
+"""What computation rounds: so much, of the largest, may payoffs of two blocks, or two chances, differ and be equal."""
 
 MOST_CHILDREN = int(np.iinfo(HISTORY["num_children"]).max)
 
