@@ -20,8 +20,9 @@ from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.game_tree import GameTree
 from rlccfr.games import load_game
 from rlccfr.kernels.estimates import add_walks
-from rlccfr.kernels.exact import gradient_pass, mass_pass, reach_pass, value_pass
-from rlccfr.kernels.layout import scratch_for
+from rlccfr.kernels.exact import regrets_against
+from rlccfr.kernels.layout import Tables, scratch_for
+from rlccfr.kernels.phases import own_increments
 from rlccfr.kernels.walk_layout import UNVISITED
 from rlccfr.policy import Policy
 from rlccfr.registry import abstractions, samplers, update_rules
@@ -108,16 +109,10 @@ class Estimates(NamedTuple):
     @classmethod
     def exact(cls, tree: GameTree, policy: np.ndarray, player: int, response: np.ndarray) -> Estimates:
         """What is estimated, by exact passes; ``response`` is what the other plays."""
-        scratch, other = scratch_for(tree), 1 - player
-        reach_pass(tree.view, other, policy, scratch.reach)
-        increments = np.zeros(tree.num_sequences)
-        theirs = tree.sequences_of(other)
-        weight = np.repeat(tree.view.chance_weight, np.diff(tree.view.first_sequence))
-        increments[theirs] = (weight * scratch.reach[:-2])[theirs]
-        reach_pass(tree.view, other, response, scratch.reach)
-        gradient_pass(tree.view, player, scratch.reach, scratch)
-        mass_pass(tree.view, player, scratch.reach, scratch.mass)
-        value_pass(tree.view, player, policy, scratch.gradient)
+        scratch, increments = scratch_for(tree), np.zeros(tree.num_sequences)
+        tables = Tables(np.zeros_like(increments), policy, increments, np.zeros((len(increments), 1)))
+        own_increments(tree.view, tables, scratch, 1 - player, -1)
+        regrets_against(tree.view, player, policy, response, scratch.mass, scratch)
         return cls(scratch.gradient[:-2], increments, scratch.mass)
 
     @classmethod

@@ -114,6 +114,15 @@ def value_pass(view, player, policy, gradient):
             gradient[k] -= value
 
 
+@kernel(types.void(VIEW, types.int64, F8S, F8S, F8S, SCRATCH))
+def regrets_against(view, player, policy, response, mass, scratch):
+    """A player's instantaneous regrets, in ``scratch.gradient``, and masses, against the opponent's response."""
+    reach_pass(view, 1 - player, response, scratch.reach)
+    gradient_pass(view, player, scratch.reach, scratch)
+    mass_pass(view, player, scratch.reach, mass)
+    value_pass(view, player, policy, scratch.gradient)
+
+
 @inlined
 def best_response_pass(view, player, gradient, response):
     """A pure best response of ``player`` (the first of equals), by the gradient."""

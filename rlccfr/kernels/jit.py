@@ -9,7 +9,7 @@ from typing import Any
 from numba import config, njit
 
 SETTING = "SLP_VECTORIZE"
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
 
 def kernel(signature: Any = None) -> Callable[..., Any]:
@@ -19,9 +19,9 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
     an array that came in a struct costs two calls, which made walks three times as slow.
     """
     if hasattr(signature, "__code__"):
-        return njit(**_OPTIONS)(signature)  # type: ignore[no-any-return]
+        return njit(cache=True, **_OPTIONS)(signature)  # type: ignore[no-any-return]
     with _vectorised():
-        return njit(signature, **_OPTIONS)  # type: ignore[no-any-return]
+        return njit(signature, cache=True, **_OPTIONS)  # type: ignore[no-any-return]
 
 
 @contextmanager
@@ -36,5 +36,9 @@ def _vectorised() -> Iterator[None]:
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A small piece of kernels, merged into each of its callers: handing on 20 arrays costs more than it does."""
-    return njit(forceinline=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+    """A small piece of kernels, merged into each of its callers: handing on 20 arrays costs more than it does.
+
+    It is not to be called from Python, which would crash: the wrappers for that, and a file of its own on disk, take
+    a quarter of the first compilation.
+    """
+    return njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)  # type: ignore[no-any-return]

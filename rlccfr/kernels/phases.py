@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba import types
 
-from rlccfr.kernels.exact import gradient_pass, mass_pass, reach_and_average_pass, reach_pass, value_pass
+from rlccfr.kernels.exact import reach_and_average_pass, regrets_against
 from rlccfr.kernels.fold import fold_general, fold_plain, next_policy
 from rlccfr.kernels.handles import HANDLE, policy_map_of, reweight_of
 from rlccfr.kernels.jit import kernel
@@ -32,10 +32,7 @@ _ONE = (1.0, 1.0)
 @kernel(types.void(VIEW, TABLES, SCRATCH, WALK_TABLES, types.int64))
 def estimate_exactly(view, tables, scratch, walk_tables, player):
     """A player's instantaneous regrets and masses against the opponent's response, as a walk would leave them."""
-    reach_pass(view, 1 - player, walk_tables.response, scratch.reach)
-    gradient_pass(view, player, scratch.reach, scratch)
-    mass_pass(view, player, scratch.reach, walk_tables.mass)
-    value_pass(view, player, tables.policy, scratch.gradient)
+    regrets_against(view, player, tables.policy, walk_tables.response, walk_tables.mass, scratch)
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
         for k in range(view.first_sequence[infoset], view.first_sequence[infoset + 1]):
             walk_tables.gain[k] = scratch.gradient[k]

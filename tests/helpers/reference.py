@@ -22,6 +22,11 @@ def match(regrets: list[float], weights: list[float] | None = None) -> list[floa
     return [p / total for p in positive] if total > 0 else [1 / len(regrets)] * len(regrets)
 
 
+def information(state) -> str:
+    """What an infoset is known by: who moves, and OpenSpiel's information state."""
+    return f"{state.current_player()} {state.information_state_string()}"
+
+
 def plain(regrets, instant, discount=lambda t: (1.0, 1.0), t=1, floor=float("-inf")):
     """R <- max(D R + r, floor)."""
     positive, negative = discount(t)
@@ -37,6 +42,7 @@ class Reference:
         gamma: average weights t^gamma.
         best_response: play against best responses (CFR-BR).
         kappa: None, or ECFR's exponent with ``payoff_range``.
+        key: what a state's infoset is known by.
     """
 
     def __init__(
@@ -47,8 +53,9 @@ class Reference:
         best_response: bool = False,
         kappa: float | None = None,
         payoff_range: float = 1.0,
+        key: Callable = information,
     ) -> None:
-        self.game, self.fold, self.gamma = game, fold, gamma
+        self.game, self.fold, self.gamma, self.key = game, fold, gamma, key
         self.best_response, self.kappa, self.payoff_range = best_response, kappa, payoff_range
         self.regret: Table = {}
         self.policy: Table = {}
@@ -62,16 +69,12 @@ class Reference:
         if state.is_terminal():
             return
         if not state.is_chance_node():
-            key, count = self._key(state), len(state.legal_actions())
+            key, count = self.key(state), len(state.legal_actions())
             for table in (self.regret, self.policy_sum, self.advantage):
                 table[key] = [0.0] * count
             self.policy[key] = [1 / count] * count
         for action in state.legal_actions():
             self._collect(state.child(action))
-
-    @staticmethod
-    def _key(state) -> str:
-        return f"{state.current_player()} {state.information_state_string()}"
 
     def iterate(self) -> None:
         """One iteration: both players in turn."""
@@ -79,7 +82,7 @@ class Reference:
         for key, sums in self.policy_sum.items():
             self.policy_sum[key] = [s * ((self.t - 1) / self.t) ** self.gamma for s in sums]
         if self.best_response:
-            replies = [best_response(self.game, self.policy, player) for player in (0, 1)]
+            replies = [best_response(self.game, self.policy, player, self.key) for player in (0, 1)]
             for player in (0, 1):
                 self._average(self.game.new_initial_state(), player, 1.0, 1.0)
         for player in (0, 1):
@@ -99,7 +102,7 @@ class Reference:
             for action, probability in state.chance_outcomes():
                 self._average(state.child(action), player, own, chance * probability)
             return
-        key = self._key(state)
+        key = self.key(state)
         for k, action in enumerate(state.legal_actions()):
             if state.current_player() == player:
                 self.policy_sum[key][k] += chance * own * self.policy[key][k]
@@ -116,7 +119,7 @@ class Reference:
                 p * self._walk(state.child(a), player, opponent, weight * p, instant, mass)
                 for a, p in state.chance_outcomes()
             )
-        key = self._key(state)
+        key = self.key(state)
         if state.current_player() != player:
             return sum(
                 p * self._walk(state.child(a), player, opponent, weight * p, instant, mass)
@@ -144,7 +147,7 @@ class Reference:
         self.policy[key] = match(self.regret[key], self._weights(key))
 
 
-def best_response(game, policy: Table, player: int) -> Table:
+def best_response(game, policy: Table, player: int, key_of: Callable) -> Table:
     """A pure best response of ``player``, the first of equals, as a policy over its infosets."""
     histories = defaultdict(list)
 
@@ -155,7 +158,7 @@ def best_response(game, policy: Table, player: int) -> Table:
             for a, p in state.chance_outcomes():
                 collect(state.child(a), weight * p)
             return
-        key = Reference._key(state)
+        key = key_of(state)
         mine = state.current_player() == player
         if mine:
             histories[key].append((state, weight))
@@ -169,7 +172,7 @@ def best_response(game, policy: Table, player: int) -> Table:
             return state.player_return(player)
         if state.is_chance_node():
             return sum(p * value(state.child(a)) for a, p in state.chance_outcomes())
-        key = Reference._key(state)
+        key = key_of(state)
         if state.current_player() != player:
             return sum(p * value(state.child(a)) for a, p in zip(state.legal_actions(), policy[key]))
         return value(state.child(state.legal_actions()[best(key)]))

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy import sparse
 
 from rlccfr.compiler import DENSE_FILL, _payoff_blocks
-from rlccfr.kernels.exact import gradient_pass
+from rlccfr.kernels.exact import gradient_pass, reach_pass
 
 
 def products(blocks, payoff, own, opponent, reach, size):
@@ -53,19 +54,21 @@ def test_blocks_equal_but_for_a_factor_share_their_payoffs():
 def test_gradient_pass_reads_the_blocks_so():
     from support import game, random_policy
 
-    from rlccfr.kernels.exact import reach_pass
     from rlccfr.kernels.layout import scratch_for
+
+    @njit
+    def gradient_against(view, player, policy, scratch):
+        reach_pass(view, 1 - player, policy, scratch.reach)
+        gradient_pass(view, player, scratch.reach, scratch)
 
     tree = game("leduc")
     scratch, policy = scratch_for(tree), random_policy(tree, 3).probabilities
     view, size = tree.view, tree.num_sequences + 2
-    for player in (0, 1):
-        reach_pass(view, player, policy, scratch.reach)
     for player, blocks, payoff, own, opponent in (
         (0, view.blocks_0, view.payoff_0, view.leaf_0, view.leaf_1),
         (1, view.blocks_1, view.payoff_1, view.leaf_1, view.leaf_0),
     ):
-        gradient_pass(view, player, scratch.reach, scratch)
+        gradient_against(view, player, policy, scratch)
         expected = products(blocks, payoff, own, opponent, scratch.reach, size)
         mine = tree.sequences_of(player)
         assert scratch.gradient[mine] == pytest.approx(expected[mine], abs=1e-14)

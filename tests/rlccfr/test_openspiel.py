@@ -56,7 +56,9 @@ def test_parents_stand_before_children():
         assert parent >= view.first_sequence[-1] or parent < view.first_sequence[infoset]
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel", SMALL_DICE])
+@pytest.mark.parametrize(
+    "name", ["kuhn", "leduc", "goofspiel", SMALL_DICE, pytest.param("liars_dice", marks=pytest.mark.verify)]
+)
 def test_nash_conv_equals_openspiel(name):
     tree = game(name)
     for seed in range(3):

@@ -64,7 +64,9 @@ def test_kuhns_value():
     assert values.nash_conv < 1e-4
 
 
-@pytest.mark.parametrize("name", ["leduc", "goofspiel", SMALL_DICE])
+@pytest.mark.parametrize(
+    "name", ["leduc", "goofspiel", SMALL_DICE, pytest.param("liars_dice", marks=pytest.mark.verify)]
+)
 @pytest.mark.parametrize("rule", SOLVERS)
 def test_one_iteration_from_given_regrets_is_openspiels(name, rule):
     """The twentieth iteration from a random table. OpenSpiel's discounted rules add, then discount."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numba import njit
 from support import game
 
 import rlccfr
@@ -48,8 +49,13 @@ def test_uneven_chances_are_drawn_as_they_are():
     chances = np.arange(1, count + 1) / (count * (count + 1) / 2)
     histories["probability"][first : first + count] = chances
     histories["even"][0] = False
-    rng, drawn = np.array([7], np.uint64), np.zeros(count)
-    for _ in range(20_000):
-        drawn[draw_chance(histories, histories[0], rng) - first] += 1
+
+    @njit
+    def draw_many(histories, rng, drawn):
+        for _ in range(20_000):
+            drawn[draw_chance(histories, histories[0], rng) - first] += 1
+
+    drawn = np.zeros(count)
+    draw_many(histories, np.array([7], np.uint64), drawn)
     error = np.sqrt(chances * (1 - chances) * 20_000)
     assert (np.abs(drawn - 20_000 * chances) < 4.5 * error).all()
