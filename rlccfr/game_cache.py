@@ -39,6 +39,7 @@ def find_game(described: str, restore_recall: bool) -> GameTree | None:
             arrays = {name: archive[name] for name in archive.files}
         view = {name: arrays.pop(f"{_VIEW}{name}") for name in SequenceView._fields}
         keys = arrays.pop("infoset_keys").tobytes().decode().split("\0")[:-1]
+        arrays["histories"] = arrays["histories"].view(HISTORY)  # a file does not say that its records are aligned
         depth, digest = int(arrays.pop("depth")), str(arrays.pop("content_hash"))
         tree = GameTree(
             name=described, openspiel_name=described, restore_recall=restore_recall, view=SequenceView(**view),

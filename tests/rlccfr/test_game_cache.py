@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -45,6 +48,16 @@ def test_a_kept_game_is_the_compiled_one(cache, monkeypatch):
         assert np.array_equal(one, other)
     runs = [rlccfr.Solver(tree, "cfr_plus", "external").run(iterations=50) for tree in (first, second)]
     assert runs[0].exploitability == runs[1].exploitability
+
+
+def test_a_process_that_meets_a_kept_game_first_can_walk_it(cache):
+    """Numba takes records of one layout for one type once it has seen the compiled game's."""
+    tree = rlccfr.load_game(LARGE)
+    run = "rlccfr.Solver(tree, 'cfr', 'external').run(iterations=50).exploitability"
+    code = f"import rlccfr; tree = rlccfr.load_game({LARGE!r}); print({run})"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert float(found.stdout) == rlccfr.Solver(tree, "cfr", "external").run(iterations=50).exploitability
 
 
 def test_recall_limits_and_small_games_are_minded(cache, monkeypatch):
