@@ -49,7 +49,7 @@ def estimate(tree: rlccfr.GameTree, cell: Cell, game_seeds: int) -> Estimate:
     return Estimate(kind, seeds * (whole if learns else max(whole, SECONDS)), seeds * around)
 
 
-def report(games: Sequence[str]) -> list[str]:
+def report(games: Sequence[str] = tuple(SEEDS)) -> list[str]:
     """The table as Markdown."""
     lines = ["| game | kind | algorithms | CPU hours iterating | around it |", "|---|---|---|---|---|"]
     total = 0.0

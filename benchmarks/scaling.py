@@ -1,4 +1,4 @@
-"""What an iteration costs as games grow, from Kuhn to millions of histories.
+"""What an iteration costs as games grow, from Kuhn to millions of histories; each game in a process of its own.
 
 The line fitted to the logarithms has slope 1 if the cost grows
 in proportion to leaf pairs and sequences; between games it also depends on how many of them the policy reaches.
@@ -6,7 +6,9 @@ in proportion to leaf pairs and sequences; between games it also depends on how 
 
 from __future__ import annotations
 
-import resource
+import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -26,13 +28,14 @@ GAMES = (
     "liars_dice(dice_sides=6)",
     "royal",
     "liars_dice(dice_sides=7)",
+    "liars_dice(dice_sides=8)",
 )
-LARGE = ("liars_dice(dice_sides=8)",)
 PICTURE = Path(__file__).parent.parent / "docs" / "scaling.svg"
 
 
 def measure(name: str) -> dict[str, Any]:
     """Size, memory and cost of one game."""
+    rlccfr.load_game("kuhn")  # what is imported for it is not the game's
     begin = time.process_time()
     game = rlccfr.load_game(name, max_histories=20_000_000)
     loaded = time.process_time() - begin
@@ -54,16 +57,31 @@ def measure(name: str) -> dict[str, Any]:
         "load": loaded,
         "bytes a history": (game.histories.nbytes + game.edge_action.nbytes) / game.num_histories,
         "bytes an infoset": view / game.num_infosets,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak": peak_bytes(),
     }
 
 
-def report(*, large: bool) -> list[str]:
+def peak_bytes() -> float:
+    """Most memory that this process has held; NaN where the system does not tell."""
+    try:  # not resource.getrusage, which counts what the process held that started this one
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return float("nan")
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024.0
+
+
+def alone(name: str) -> dict[str, Any]:
+    """``measure`` in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.scaling", name]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)  # type: ignore
+
+
+def report() -> list[str]:
     """The table as Markdown; draws the picture too."""
-    rows = [measure(name) for name in (*GAMES, *(LARGE if large else ()))]
+    rows = [alone(name) for name in GAMES]
     heads = ("game", "histories", "infosets", "leaf pairs + sequences", "us an iteration", "ns each", "load, CPU s",
              "bytes a history", "bytes an infoset", "peak MB")  # fmt: skip
-    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    lines = ["![cost by size](scaling.svg)", "", f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     for row in rows:
         lines.append(
             f"| {row['game']} | {row['histories']:,} | {row['infosets']:,} | {row['size']:,} | "
@@ -98,3 +116,7 @@ def draw(rows: list[dict[str, Any]], sizes: np.ndarray, fitted: np.ndarray) -> N
     axes.set_ylabel("CPU microseconds an iteration")
     axes.legend(frameon=False)
     figure.savefig(PICTURE, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(sys.argv[1])))

@@ -10,6 +10,7 @@ from numba import config, njit
 
 SETTING = "SLP_VECTORIZE"
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+_PIECE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
 
 
 def kernel(signature: Any = None) -> Callable[..., Any]:
@@ -20,12 +21,12 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
     """
     if hasattr(signature, "__code__"):
         return njit(cache=True, **_OPTIONS)(signature)  # type: ignore[no-any-return]
-    with _vectorised():
+    with vectorised():
         return njit(signature, cache=True, **_OPTIONS)  # type: ignore[no-any-return]
 
 
 @contextmanager
-def _vectorised() -> Iterator[None]:
+def vectorised() -> Iterator[None]:
     """LLVM may merge neighbouring operations into vectors, which Numba forbids unless told: the gradient's sums."""
     before = getattr(config, SETTING)
     setattr(config, SETTING, 1)
@@ -41,4 +42,4 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     It is not to be called from Python, which would crash: the wrappers for that, and a file of its own on disk, take
     a quarter of the first compilation.
     """
-    return njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+    return njit(**_PIECE)(function)  # type: ignore[no-any-return]

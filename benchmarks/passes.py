@@ -1,0 +1,80 @@
+"""Where the time of an exact iteration of CFR+ goes: each of its passes alone, over and over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+import rlccfr
+from benchmarks.contenders import GAMES, tree
+from benchmarks.timing import Rates, alternate
+from rlccfr.kernels import exact, iterations
+from rlccfr.kernels.jit import vectorised
+from rlccfr.kernels.layout import FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
+
+NO_LIMIT = 2**62
+DECAY = 0.999  # near 1, so that sums neither vanish nor overflow
+
+
+@njit(error_model="numpy", _nrt=False)
+def gradients(count, view, scratch):
+    """The payoffs at the leaves, for both players."""
+    for _ in range(count):
+        for player in range(2):
+            exact.gradient_pass(view, player, scratch.reach, scratch)
+
+
+@njit(error_model="numpy", _nrt=False)
+def averages(count, view, tables, scratch):
+    """Reach and average."""
+    for _ in range(count):
+        for player in range(2):
+            exact.reach_and_average_pass(view, player, tables, scratch.reach, DECAY, 1.0, -1)
+
+
+@njit(error_model="numpy", _nrt=False)
+def updates(count, view, tables, scratch, row):
+    """Values, regrets and next policies."""
+    load = (row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
+    for _ in range(count):
+        for player in range(2):
+            iterations.update_pass(view, player, tables, scratch.gradient, row[FLOOR], load, row, False)
+
+
+def measure(game: str) -> Rates:
+    """Of whole iterations, and of each pass."""
+    solver = rlccfr.Solver(tree(game), "cfr_plus")
+    solver.run(iterations=300, curve=False)
+    engine, view = solver._engine, tree(game).view
+    row = np.ascontiguousarray(solver.update_rule.schedule(300, 1)[0])
+
+    def advance(count: int) -> None:
+        while count:
+            count -= engine.advance(count, NO_LIMIT)
+
+    passes: dict[str, Callable[[int], Any]] = {
+        "whole": advance,
+        "leaves": lambda n: gradients(n, view, engine.scratch),
+        "reach and average": lambda n: averages(n, view, engine.tables, engine.scratch),
+        "regrets and policies": lambda n: updates(n, view, engine.tables, engine.scratch, row),
+    }
+    with vectorised():  # what is compiled here is compiled as in the kernels
+        return alternate(passes, 0.1, 7)
+
+
+def report() -> list[str]:
+    """The table as Markdown."""
+    lines = ["| game | us an iteration | leaves | reach and average | regrets and policies |", "|---|---|---|---|---|"]
+    for game in GAMES:
+        rates = measure(game)
+        whole = rates.median("whole")
+        shares = " | ".join(f"{whole / rates.median(name):.0%}" for name in rates.per_second if name != "whole")
+        lines.append(f"| {game} | {1e6 / whole:.4g} | {shares} |")
+    return lines
+
+
+if __name__ == "__main__":
+    print("\n".join(report()))
