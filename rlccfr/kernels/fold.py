@@ -65,6 +65,15 @@ def fold_predicting(regret, policy, first, last, gain, at, value, floor, load, s
     normalised(gain, at, policy, first, last, total)
 
 
+@inlined
+def fold_simple(regret, policy, first, last, gain, at, value, floor, load, store, ahead, predicts):
+    """Either of the two: of a rule that does no more than discount, floor and perhaps predict."""
+    if predicts:
+        fold_predicting(regret, policy, first, last, gain, at, value, floor, load, store, ahead)
+    else:
+        fold_plain(regret, policy, first, last, gain, at, value, floor, load, store)
+
+
 @kernel
 def fold_general(
     tables, first, last, gain, value, mass, now, ahead, load, store, flags, reweight, policy_map, utility_range

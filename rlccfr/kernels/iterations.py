@@ -13,7 +13,7 @@ from rlccfr.kernels.exact import (
     respond_and_average,
     row_of,
 )
-from rlccfr.kernels.fold import fold_general, fold_plain, fold_predicting, next_policy
+from rlccfr.kernels.fold import fold_general, fold_simple, next_policy
 from rlccfr.kernels.handles import HANDLE, policy_map_of, reweight_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
@@ -49,10 +49,7 @@ def update_row(view, infoset, first, actions, tables, gradient, floor, load, ahe
     """One infoset's part of :func:`update_pass`."""
     last = first + actions
     value = row_value(view, infoset, first, last, tables.policy, gradient)
-    if predicts:
-        fold_predicting(tables.regret, tables.policy, first, last, gradient, first, value, floor, load, _ONE, ahead)
-    else:
-        fold_plain(tables.regret, tables.policy, first, last, gradient, first, value, floor, load, _ONE)
+    fold_simple(tables.regret, tables.policy, first, last, gradient, first, value, floor, load, _ONE, ahead, predicts)
 
 
 @inlined

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from rlccfr.game_tree import CHANCE, TERMINAL, GameTree
-from rlccfr.kernels.fold import fold_plain, fold_predicting
+from rlccfr.kernels.fold import fold_simple
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE,
@@ -66,10 +66,7 @@ def fold_on_path(tables, here, values, at, value, fold):
     """Fold one infoset, whose actions' values, or regrets if ``value`` is 0, are ``values[at:]``."""
     floor, load, store, ahead, predicts = fold
     first, last = np.int64(here["first_sequence"]), np.int64(here["first_sequence"]) + here["num_children"]
-    if predicts:
-        fold_predicting(tables.regret, tables.policy, first, last, values, at, value, floor, load, store, ahead)
-    else:
-        fold_plain(tables.regret, tables.policy, first, last, values, at, value, floor, load, store)
+    fold_simple(tables.regret, tables.policy, first, last, values, at, value, floor, load, store, ahead, predicts)
 
 
 @inlined

@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 
 from rlccfr.kernels.exact import respond_and_average
-from rlccfr.kernels.fold import fold_general, fold_plain, fold_predicting
+from rlccfr.kernels.fold import fold_general, fold_simple
 from rlccfr.kernels.handles import HANDLE, inclusion_of, mixture_of, policy_map_of, reweight_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
@@ -78,10 +78,11 @@ def fold_visited(view, player, tables, walk_tables, scale, now, ahead, flags, re
     for index in range(begin, walk_tables.num_visited[player]):
         infoset = walk_tables.visited[index]
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
-        if flags.plain:
-            fold_plain(tables.regret, tables.policy, first, last, gain, first, 0.0, now[FLOOR], load, store)
-        elif flags.predicts:
-            fold_predicting(tables.regret, tables.policy, first, last, gain, first, 0.0, now[FLOOR], load, store, ahead)
+        if flags.plain or flags.predicts:
+            fold_simple(
+                tables.regret, tables.policy, first, last, gain, first, 0.0, now[FLOOR], load, store, ahead,
+                flags.predicts,
+            )  # fmt: skip
         else:
             fold_general(
                 tables, first, last, gain, 0.0, walk_tables.mass[infoset], now, ahead, load, store,

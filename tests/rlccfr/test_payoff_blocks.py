@@ -5,8 +5,8 @@ import pytest
 from numba import njit
 from scipy import sparse
 
-from rlccfr.compiler import DENSE_FILL, _payoff_blocks
 from rlccfr.kernels.exact import gradient_pass, reach_pass
+from rlccfr.payoff_blocks import DENSE_FILL, payoff_blocks
 
 
 def products(blocks, payoff, own, opponent, reach, size):
@@ -25,7 +25,7 @@ def test_blocks_hold_the_matrix_whatever_its_density(density):
     rng = np.random.default_rng(0)
     full = np.where(rng.random((60, 60)) < density, rng.random((60, 60)) - 0.5, 0.0)
     matrix = sparse.csr_array(full)
-    held = _payoff_blocks(matrix)
+    held = payoff_blocks(matrix)
     reach = rng.random(60)
     first = products(held["blocks_0"], held["payoff_0"], held["leaf_0"], held["leaf_1"], reach, 60)
     second = products(held["blocks_1"], held["payoff_1"], held["leaf_1"], held["leaf_0"], reach, 60)
@@ -42,7 +42,7 @@ def test_blocks_equal_but_for_a_factor_share_their_payoffs():
     matrix = sparse.block_diag([factor * one for factor in factors] + [other], format="csr")
     size = max(matrix.shape)
     matrix.resize(size, size)
-    held = _payoff_blocks(sparse.csr_array(matrix))
+    held = payoff_blocks(sparse.csr_array(matrix))
     assert len(held["payoff_0"]) == 2 * 3 * 8  # two patterns of three lines of five, padded
     for block, factor in zip(held["blocks_0"][: len(factors)], factors):
         reach = np.zeros(size)
