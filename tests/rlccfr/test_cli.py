@@ -217,7 +217,7 @@ def test_training_again_goes_on_or_refuses(run, tmp_path):
 
 
 @pytest.mark.usefixtures("heeds_ctrl_c")
-def test_interrupted_training_goes_on(tmp_path):
+def test_interrupted_training_goes_on(tmp_path, heeds_ctrl_c):
     command = [sys.executable, "-m", "rlccfr", "train", "kuhn", "--catalog", "tabular"]
     command += ["--iterations", "20", "--evaluations", "40"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
