@@ -6,9 +6,7 @@ one after player 0's update does moves them in turn.
 
 from __future__ import annotations
 
-import numpy as np
-
-from benchmarks.contenders import lite_environment
+from benchmarks import lite
 
 CALLS = (("CFR", "Enumerate"), ("CFRplus", "Enumerate"), ("DCFR", "Enumerate"), ("PCFR", "Enumerate"),
          ("CFR", "External"), ("OS_MCCFR", "Outcome"))  # fmt: skip
@@ -16,17 +14,17 @@ CALLS = (("CFR", "Enumerate"), ("CFRplus", "Enumerate"), ("DCFR", "Enumerate"), 
 
 def changed(game: str, baseline: str, traverse: str) -> tuple[int, ...]:
     """Infosets of each player whose policy is another after the first call."""
-    env, graph = lite_environment(game, baseline, traverse)
+    env, graph = lite.environment(game, baseline, traverse)
     before = _policies(env, graph)
     graph.update_graph(env)
     after = _policies(env, graph)
-    return tuple(int((a != b).any(axis=1).sum()) for a, b in zip(before, after, strict=True))
+    return tuple(sum(one[name] != two[name] for name in one) for one, two in zip(before, after, strict=True))
 
 
-def _policies(env, graph) -> list[np.ndarray]:
+def _policies(env, graph) -> list[dict[str, list[float]]]:
     env.update_strategy(graph.current_strategy())
-    frames = env.get_strategy(graph.current_strategy(), "last-iterate")[1]
-    return [np.nan_to_num(frame.select_dtypes("number").to_numpy(float)) for frame in frames]
+    strategies = (env.get_strategy(player, graph.current_strategy(), "last-iterate") for player in (1, 2))
+    return [dict(strategy) for strategy in strategies]
 
 
 if __name__ == "__main__":

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
-import io
-import os
-import tempfile
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import pyspiel
 
 import rlccfr
+from benchmarks import lite
+from benchmarks.games import spiel, tree
 from benchmarks.scipy_cfr import SparseCFRPlus
 
 Step = Callable[[int], None]
 """Runs so many iterations."""
-
-GAMES = {
-    "kuhn": "kuhn",
-    "goofspiel": "goofspiel",
-    "leduc": "leduc",
-    "liars_dice": "liars_dice(numdice=1)",
-    "royal": "royal",
-}
 
 
 class Contender(NamedTuple):
@@ -33,26 +21,12 @@ class Contender(NamedTuple):
 
     Attributes:
         iteration: what one of its iterations does.
-        make: from one of :data:`GAMES` to its step; not timed.
+        make: from the name of one of the benchmark's games to its step; not timed.
     """
 
     name: str
     iteration: str
     make: Callable[[str], Step]
-
-
-@cache
-def tree(name: str) -> rlccfr.GameTree:
-    """A compiled game."""
-    return rlccfr.load_game(GAMES[name])
-
-
-@cache
-def spiel(name: str) -> Any:
-    """OpenSpiel's game; Royal as its information states print it, which forgets the order of public cards."""
-    from rlccfr.openspiel import openspiel_game
-
-    return openspiel_game(tree(name))
 
 
 def ours(rule: str, sampler: str = "none", iteration: str = "both players in turn") -> Contender:
@@ -85,10 +59,10 @@ def openspiel(solver: str, method: str, iteration: str, *arguments: int) -> Cont
 
 
 def liteefg(baseline: str, iteration: str, traverse: str = "Enumerate") -> Contender:
-    """One of LiteEFG's graphs. It keeps the games it reads as files in the home folder: here, in one that vanishes."""
+    """One of LiteEFG's graphs."""
 
     def make(name: str) -> Step:
-        env, graph = lite_environment(name, baseline, traverse)
+        env, graph = lite.environment(name, baseline, traverse)
 
         def step() -> None:
             graph.update_graph(env)
@@ -97,33 +71,6 @@ def liteefg(baseline: str, iteration: str, traverse: str = "Enumerate") -> Conte
         return repeated(step)
 
     return Contender("LiteEFG", iteration, make)
-
-
-def lite_environment(name: str, baseline: str, traverse: str) -> tuple[Any, Any]:
-    """A LiteEFG environment and its graph, without what both print."""
-    with _elsewhere(), contextlib.redirect_stdout(io.StringIO()):
-        import LiteEFG
-
-        LiteEFG.set_threads(1)
-        graph = importlib.import_module(f"LiteEFG.baselines.{baseline}").graph()
-        env = LiteEFG.OpenSpielEnv(spiel(name), traverse_type=traverse, regenerate=False)
-        env.set_graph(graph)
-    return env, graph
-
-
-@contextlib.contextmanager
-def _elsewhere():
-    home = os.environ.get("HOME", "")
-    os.environ["HOME"] = _folder()
-    try:
-        yield
-    finally:
-        os.environ["HOME"] = home
-
-
-@cache
-def _folder() -> str:
-    return tempfile.mkdtemp(prefix="rlccfr-bench-")
 
 
 def sparse() -> Contender:
@@ -158,7 +105,7 @@ def lite_exploitability() -> Contender:
     """LiteEFG's, of the last strategy."""
 
     def make(name: str) -> Step:
-        env, graph = lite_environment(name, "CFRplus", "Enumerate")
+        env, graph = lite.environment(name, "CFRplus", "Enumerate")
         graph.update_graph(env)
         env.update_strategy(graph.current_strategy())
         return repeated(lambda: env.exploitability(graph.current_strategy(), "default"))
@@ -194,9 +141,4 @@ ROWS: dict[str, list[Contender]] = {
 
 def installed(contender: Contender) -> bool:
     """Whether it can run here."""
-    return contender.name != "LiteEFG" or lite_is_installed()
-
-
-def lite_is_installed() -> bool:
-    """Whether LiteEFG is."""
-    return importlib.util.find_spec("LiteEFG") is not None
+    return contender.name != "LiteEFG" or lite.is_installed()

@@ -1,12 +1,14 @@
 """``python -m benchmarks.pilot``: how long measuring all 336 algorithms on the four games would take.
 
-Each algorithm runs for a hundredth of the sweep's budget: the longer of 1,000 iterations and a CPU second with tables,
-1,000 iterations with models. What it took, times a hundred and the seeds that the sweep gives it, is the estimate.
+Each algorithm runs for a hundredth of the sweep's budget, which is the longer of 1,000 iterations and a CPU second with
+tables, and 1,000 iterations with models. What it took, times a hundred and the seeds that the sweep gives it, is the
+estimate; to which come making the solver, and measuring its curve at ten points a decade.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections import defaultdict
@@ -16,6 +18,7 @@ from typing import NamedTuple
 import rlccfr
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.facts import facts
+from rlccfr.result import POINTS_PER_DECADE
 
 SHARE = 0.01
 ITERATIONS, SECONDS = 1_000, 1.0
@@ -32,21 +35,25 @@ class Estimate(NamedTuple):
 
 
 def estimate(tree: rlccfr.GameTree, cell: Cell, game_seeds: int) -> Estimate:
-    """From a hundredth of one run."""
+    """From a hundredth of one run, after as many iterations that do not count: models are slowest at first."""
     known = facts(cell)
     deep = cell.update_rule.startswith("deep_")
     learns = deep or cell.abstraction == "rcfr"
     begin = time.process_time()
     rule = {"id": cell.update_rule, "preset": "sweep"} if deep else cell.update_rule
     solver = rlccfr.Solver(tree, rule, cell.sampler, cell.abstraction)
-    result = solver.run(iterations=round(SHARE * ITERATIONS))
-    measured = time.process_time() - begin - result.cpu_seconds
-    evaluations = len(result.points) + (0 if learns else 20)  # two more decades of iterations, ten points each
-    around = measured * evaluations / len(result.points)
-    whole = result.cpu_seconds / SHARE
+    making = time.process_time() - begin
+    count = round(SHARE * ITERATIONS)
+    first = solver.run(iterations=count, curve=False).cpu_seconds
+    each = (solver.run(iterations=count, curve=False).cpu_seconds - first) / count
+    begin = time.process_time()
+    solver.exploitability()
+    measuring = 2 * (time.process_time() - begin)  # the average policy's, and the current one's
+    seconds = each * ITERATIONS if learns else max(each * ITERATIONS, SECONDS)
+    points = POINTS_PER_DECADE * math.log10(max(seconds / each, ITERATIONS))
     seeds = 1 if known.deterministic else MODEL_SEEDS if learns else game_seeds
     kind = "networks" if deep else "regressors" if learns else "tables"
-    return Estimate(kind, seeds * (whole if learns else max(whole, SECONDS)), seeds * around)
+    return Estimate(kind, seeds * seconds, seeds * (making + points * measuring))
 
 
 def report(games: Sequence[str] = tuple(SEEDS)) -> list[str]:

@@ -10,6 +10,9 @@ from numba import njit
 
 from rlccfr.game_tree import GameTree
 
+SIDE = 384
+"""Of the matrices: large enough to reach what the core can do, small enough for its cache."""
+
 
 class Work(NamedTuple):
     """Of one iteration of both players."""
@@ -50,43 +53,31 @@ def work_of(game: GameTree) -> Work:
 
 
 def measured_machine(working_set: float, seconds: float = 0.3) -> Machine:
-    """Bandwidth of a sum over as many bytes as the game has, and the rate of multiply-adds in registers."""
+    """Bandwidth of a sum over as many bytes as the game has, and the rate of multiply-adds in a product of matrices."""
     numbers = np.ones(max(int(working_set / 8), 1024))
-    bandwidth = _best(lambda: _sum(numbers), 8 * len(numbers), seconds)
-    lanes, repeats = _aligned(64), 20_000
-    rate = _best(lambda: _multiply_add(lanes, repeats), 2 * 64 * repeats, seconds)
+    times = max(1, int(1e7 / len(numbers)))
+    bandwidth = _best(lambda: _sum(numbers, times), 8 * len(numbers) * times, seconds)
+    matrix = np.ones((SIDE, SIDE))
+    rate = _best(lambda: matrix @ matrix, 2 * SIDE**3, seconds)
     return Machine(bandwidth, rate)
 
 
-def _aligned(length: int) -> np.ndarray:
-    """Ones from the start of a cache line: a vector across two of them takes three times as long."""
-    numbers = np.ones(length + 7)
-    first = -numbers.ctypes.data // 8 % 8
-    return numbers[first : first + length]
-
-
 def _best(run, amount: float, seconds: float) -> float:
-    """The highest rate of several runs: a limit is not an average."""
+    """The highest rate of several runs, by CPU time, so of one core: a limit is not an average."""
     run()
-    best, begin = 0.0, time.perf_counter()
-    while time.perf_counter() - begin < seconds:
-        start = time.perf_counter()
+    best, begin = 0.0, time.process_time()
+    while time.process_time() - begin < seconds:
+        start = time.process_time()
         run()
-        best = max(best, amount / (time.perf_counter() - start))
+        best = max(best, amount / (time.process_time() - start))
     return best
 
 
 @njit(fastmath=True, cache=True)
-def _sum(numbers):
+def _sum(numbers, times):
     total = 0.0
-    for k in range(len(numbers)):
-        total += numbers[k]
+    for repeat in range(times):
+        numbers[repeat % len(numbers)] = 1.0  # so that no sum is that of the time before
+        for k in range(len(numbers)):
+            total += numbers[k]
     return total
-
-
-@njit(fastmath=True, cache=True)
-def _multiply_add(lanes, repeats):
-    for _ in range(repeats):
-        for k in range(64):
-            lanes[k] = lanes[k] * 0.999999 + 1e-6
-    return lanes[0]

@@ -1,14 +1,16 @@
-"""What an iteration costs as games grow, from Kuhn to millions of histories; each game in a process of its own.
+"""What an iteration costs as games grow, from Kuhn to millions of histories; each game in processes of its own.
 
-The line fitted to the logarithms has slope 1 if the cost grows
-in proportion to leaf pairs and sequences; between games it also depends on how many of them the policy reaches.
+The line fitted to the logarithms has slope 1 if the cost grows in proportion to leaf pairs and sequences; between games
+it also depends on how many of them the policy reaches.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import rlccfr
-from benchmarks.timing import timed
+from benchmarks.race import engine_seconds
 
 GAMES = (
     "kuhn",
@@ -42,11 +44,8 @@ def measure(name: str) -> dict[str, Any]:
     solver = rlccfr.Solver(game, "cfr_plus")
     solver.run(iterations=20, curve=False)
 
-    def step(count: int) -> None:
-        solver.run(iterations=count, curve=False)
-
-    count = max(3, int(0.2 / max(timed(step, 3) / 3, 1e-6)))
-    seconds = min(timed(step, count) for _ in range(3)) / count
+    count = max(3, int(0.2 / max(engine_seconds(solver, 3) / 3, 1e-6)))
+    seconds = min(engine_seconds(solver, count) for _ in range(3)) / count
     view = sum(array.nbytes for array in game.view)
     return {
         "game": name,
@@ -71,22 +70,30 @@ def peak_bytes() -> float:
 
 
 def alone(name: str) -> dict[str, Any]:
-    """``measure`` in a process of its own."""
+    """``measure`` in a process that compiles the game; and how long one takes to load it that finds it compiled."""
     command = [sys.executable, "-m", "benchmarks.scaling", name]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)  # type: ignore
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "RLCCFR_CACHE": cache}
+        first, second = (
+            json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout)
+            for _ in range(2)
+        )
+    return {**first, "again": second["load"]}
 
 
 def report() -> list[str]:
     """The table as Markdown; draws the picture too."""
     rows = [alone(name) for name in GAMES]
-    heads = ("game", "histories", "infosets", "leaf pairs + sequences", "us an iteration", "ns each", "load, CPU s",
+    heads = ("game", "histories", "infosets", "leaf pairs + sequences", "us an iteration", "ns each",
+             "compile, CPU s", "load again, CPU s",
              "bytes a history", "bytes an infoset", "peak MB")  # fmt: skip
     lines = ["![cost by size](scaling.svg)", "", f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     for row in rows:
         lines.append(
             f"| {row['game']} | {row['histories']:,} | {row['infosets']:,} | {row['size']:,} | "
             f"{row['seconds'] * 1e6:.4g} | {row['seconds'] / row['size'] * 1e9:.3g} | {row['load']:.2g} | "
-            f"{row['bytes a history']:.0f} | {row['bytes an infoset']:.0f} | {row['peak'] / 1e6:.0f} |"
+            f"{row['again']:.2g} | {row['bytes a history']:.0f} | {row['bytes an infoset']:.0f} | "
+            f"{row['peak'] / 1e6:.0f} |"
         )
     sizes, seconds = (np.array([row[key] for row in rows], float) for key in ("size", "seconds"))
     slope, offset = np.polyfit(np.log(sizes), np.log(seconds), 1)

@@ -1,4 +1,4 @@
-"""CFR+ in SciPy's sparse matrices: what the sequence form gives without a compiler of one's own."""
+"""CFR+ in NumPy and SciPy: what the sequence form gives without a compiler of one's own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlccfr.game_tree import GameTree
 
 
 class SparseCFRPlus:
-    """Alternating CFR+ with linear averaging, one sparse product for the payoffs and a few for each level of infosets.
+    """Alternating CFR+ with linear averaging, one sparse product for the payoffs and array operations level by level.
 
     The same iterates as the engine's; ``tests/benchmarks/test_scipy_cfr.py`` compares them.
     """
@@ -17,16 +17,15 @@ class SparseCFRPlus:
     def __init__(self, game: GameTree) -> None:
         self._t = 0
         payoff = _payoff(game)
-        size = payoff.shape[0]
         self._payoff = (payoff, (-payoff.T).tocsr())
         counts = np.diff(game.view.first_sequence)
-        self._levels = [_levels(game, player, size) for player in (0, 1)]
+        self._levels = [_levels(game, player) for player in (0, 1)]
         self._sequences = [game.sequences_of(player) for player in (0, 1)]
         self._chance = np.repeat(game.view.chance_weight, counts)
         self.regret = np.zeros(game.num_sequences)
         self.policy = game.uniform_policy()
         self.policy_sum = np.zeros(game.num_sequences)
-        self._reach = np.ones(size)
+        self._reach = np.ones(payoff.shape[0])
         for player in (0, 1):
             self._update_reach(player)
 
@@ -44,44 +43,47 @@ class SparseCFRPlus:
         gradient = self._payoff[player] @ self._reach
         for level in reversed(self._levels[player]):
             own = level.sequences
-            values = level.members @ (self.policy[own] * gradient[own])
-            gradient += level.parents @ values
-            regret = np.maximum(self.regret[own] + gradient[own] - level.members.T @ values, 0.0)
+            values = np.add.reduceat(self.policy[own] * gradient[own], level.starts)
+            gradient[level.parents] += np.bincount(level.child_of, values, len(level.parents))
+            regret = np.maximum(self.regret[own] + gradient[own] - values[level.row], 0.0)
             self.regret[own] = regret
-            total = level.members.T @ (level.members @ regret)
+            total = np.add.reduceat(regret, level.starts)[level.row]
             self.policy[own] = np.divide(regret, total, out=level.uniform.copy(), where=total > 0)
 
     def _update_reach(self, player: int) -> None:
         for level in self._levels[player]:
-            self._reach[level.sequences] = (level.above @ self._reach) * self.policy[level.sequences]
+            self._reach[level.sequences] = self._reach[level.above] * self.policy[level.sequences]
 
 
 class _Level:
-    """The infosets that have as many own moves before them."""
+    """The infosets that have as many own moves before them.
 
-    def __init__(self, game: GameTree, infosets: np.ndarray, size: int) -> None:
+    Attributes:
+        sequences: theirs, infoset after infoset; ``row`` says which of the infosets each is of, ``starts`` where each
+            infoset's begin, ``above`` the sequence before it.
+        parents: the sequences before the infosets, each once; ``child_of`` says which of them is before each infoset.
+    """
+
+    def __init__(self, game: GameTree, infosets: np.ndarray) -> None:
         first = game.view.first_sequence
-        counts = np.diff(first)[infosets]
-        self.sequences = np.concatenate([np.arange(first[i], first[i + 1]) for i in infosets])
-        row = np.repeat(np.arange(len(infosets)), counts)
-        ones = np.ones(len(row))
-        self.members = sparse.csr_array((ones, (row, np.arange(len(row)))), (len(infosets), len(row)))
+        counts = np.diff(first.astype(np.int64))[infosets]
+        self.sequences = np.concatenate([np.arange(first[i], first[i + 1], dtype=np.int64) for i in infosets])
+        self.row = np.repeat(np.arange(len(infosets)), counts)
+        self.starts = np.cumsum(counts) - counts
         parent = game.view.parent[infosets].astype(np.int64)
-        self.parents = sparse.csr_array(
-            (np.ones(len(infosets)), (parent, np.arange(len(infosets)))), (size, len(infosets))
-        )
-        self.above = sparse.csr_array((ones, (np.arange(len(row)), parent[row])), (len(row), size))
+        self.above = parent[self.row]
+        self.parents, self.child_of = np.unique(parent, return_inverse=True)
         self.uniform = 1.0 / np.repeat(counts, counts)
 
 
-def _levels(game: GameTree, player: int, size: int) -> list[_Level]:
+def _levels(game: GameTree, player: int) -> list[_Level]:
     infosets = np.arange(game.num_infosets)[game.infosets_of(player)]
     owner = np.repeat(np.arange(game.num_infosets), np.diff(game.view.first_sequence))
     depth = np.zeros(game.num_infosets, np.int64)
     for infoset in infosets:  # parents come first
         parent = game.view.parent[infoset]
         depth[infoset] = depth[owner[parent]] + 1 if parent < game.num_sequences else 0
-    return [_Level(game, infosets[depth[infosets] == level], size) for level in np.unique(depth[infosets])]
+    return [_Level(game, infosets[depth[infosets] == level]) for level in np.unique(depth[infosets])]
 
 
 def _payoff(game: GameTree) -> sparse.csr_array:

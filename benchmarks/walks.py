@@ -11,7 +11,7 @@ import dataclasses
 import numpy as np
 
 import rlccfr
-from benchmarks.contenders import GAMES, tree
+from benchmarks.games import GAMES, tree
 from rlccfr.game_tree import CHANCE
 
 TARGETS = {"leduc": 15, "royal": 30}

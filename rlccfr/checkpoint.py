@@ -115,7 +115,10 @@ def load_solver(path: Path) -> Solver:
         expected = spec.pop("hash")
         game = compile_game(**spec)
         if game.content_hash != expected:
-            raise CheckpointError(f"{path} was made for another {spec['name']!r}: OpenSpiel's game has changed since")
+            raise CheckpointError(
+                f"{path} was made for another {spec['name']!r}: the game, or how this library lays it out, has changed "
+                "since; start anew"
+            )
         solver = Solver(game, **header["components"], **header["options"])
         if header["versions"] != _versions(solver):
             raise CheckpointError(f"{path} was made with another definition of its components; start anew")

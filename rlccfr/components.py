@@ -66,7 +66,7 @@ class UpdateRule(Component):
 
         R <- max(D R + W r, floor)        D: positive_discount where R > 0, else negative_discount
         S <- average_decay S + increment
-        policy <- policy_map(D' R + prediction r)    D': the next iteration's discount, if it predicts
+        policy <- policy_map(D' R + prediction r)    D': the next iteration's discount where prediction is not 0
 
     Every schedule is in units where the newest weight is 1, so that rules can be switched in mid-run.
 
@@ -154,7 +154,7 @@ class UpdateRule(Component):
             try:
                 with np.errstate(all="ignore"):  # what comes of it is looked at here
                     rows[:, k] = column(t) if callable(column) else column
-            except (TypeError, ValueError) as error:
+            except Exception as error:
                 raise ComponentError(
                     f"{what} must turn an array of iterations, shape ({count + 1},), into as many numbers, by NumPy's "
                     f"functions: {first_line(error)}"

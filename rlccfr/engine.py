@@ -114,7 +114,7 @@ class Engine:
         with uninterrupted():
             try:
                 self._take_up(rule, sampler, abstraction, rule_arguments, walk_functions)
-                self._rows, self._rows_from = rows, self.iteration + 1
+                self._rows, self._rows_from, self._ahead = rows, self.iteration + 1, AHEAD
                 if new:
                     refresh_policies(self.game.view, self.tables, rows[0], rule.floor, *rule_arguments)
                 self._learning = learning
@@ -218,8 +218,9 @@ class Engine:
         skip = first - self._rows_from
         if skip < 0 or skip + count >= len(self._rows):
             try:
-                self._rows = self._rule.schedule(first, max(count, AHEAD))
-            except ComponentError:  # perhaps only of an iteration that nobody asked for
+                self._rows = self._rule.schedule(first, max(count, self._ahead))
+            except Exception:  # perhaps only of an iteration that nobody asked for: a schedule may end
+                self._ahead = 0
                 self._rows = self._rule.schedule(first, count)
             self._rows_from, skip = first, 0
         return self._rows[skip : skip + count + 1]

@@ -13,7 +13,10 @@ from rlccfr.kernels.layout import SCRATCH, VIEW, scratch_for
 
 
 class Evaluator:
-    """Evaluates policies of one game; :func:`evaluator_of` keeps one for each."""
+    """Evaluates policies of one game; :func:`evaluator_of` keeps one for each.
+
+    Its working memory is shared by all threads, of which one at a time is inside a kernel: kernels hold the GIL.
+    """
 
     def __init__(self, game: GameTree) -> None:
         self._scratch = scratch_for(game)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
@@ -32,27 +33,31 @@ def cache_folder() -> Path:
     return user_cache_path("rlccfr")
 
 
-def find_game(described: str, restore_recall: bool) -> GameTree | None:
-    """The game that OpenSpiel describes so (``str(game)``), if it was kept, whole, and of this version of OpenSpiel."""
+def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
+    """The game that OpenSpiel loads by this string, if it was kept, whole, and of this version of OpenSpiel."""
     try:
-        with np.load(_path(described, restore_recall), allow_pickle=False) as archive:
+        with np.load(_path(openspiel_name, restore_recall), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         view = {name: arrays.pop(f"{_VIEW}{name}") for name in SequenceView._fields}
         keys = arrays.pop("infoset_keys").tobytes().decode().split("\0")[:-1]
         arrays["histories"] = arrays["histories"].view(HISTORY)  # a file does not say that its records are aligned
         depth, digest = int(arrays.pop("depth")), str(arrays.pop("content_hash"))
         tree = GameTree(
-            name=described, openspiel_name=described, restore_recall=restore_recall, view=SequenceView(**view),
-            infoset_keys=tuple(keys), depth=depth, **arrays,
+            name=openspiel_name, openspiel_name=openspiel_name, restore_recall=restore_recall,
+            view=SequenceView(**view), infoset_keys=tuple(keys), depth=depth, **arrays,
         )  # fmt: skip
     except Exception:  # missing, damaged or old: it is compiled anew
         return None
     return tree if tree.content_hash == digest and len(keys) == tree.num_infosets else None
 
 
-def keep_game(described: str, tree: GameTree) -> None:
-    """Write a large game to the cache; where that can't be written there is none."""
-    if tree.num_histories < LEAST_HISTORIES or any("\0" in key for key in tree.infoset_keys):
+def keep_game(tree: GameTree) -> None:
+    """Write a large game to the cache; where that can't be written there is none.
+
+    Not a game that OpenSpiel reads from a file, which may change.
+    """
+    small, read = tree.num_histories < LEAST_HISTORIES, "filename=" in tree.openspiel_name
+    if small or read or any("\0" in key for key in tree.infoset_keys):
         return
     arrays = {
         "histories": tree.histories,
@@ -66,12 +71,29 @@ def keep_game(described: str, tree: GameTree) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     try:
-        write_atomically(_path(described, tree.restore_recall), buffer.getvalue(), RLCCFRError)
+        write_atomically(_path(tree.openspiel_name, tree.restore_recall), buffer.getvalue(), RLCCFRError)
     except RLCCFRError:
         return
+    _forget_older()
 
 
-def _path(described: str, restore_recall: bool) -> Path:
+def _forget_older() -> None:
+    """Drop the games of other layouts and versions of OpenSpiel: they are some hundred megabytes each."""
+    for path in cache_folder().glob("game-*.npz"):
+        if not path.name.startswith(_prefix()):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _path(openspiel_name: str, restore_recall: bool) -> Path:
+    return cache_folder() / f"{_prefix()}{_digest(openspiel_name, str(restore_recall))}.npz"
+
+
+def _prefix() -> str:
+    """Of the files that this version can read."""
     layout = repr((HISTORY.descr, BLOCK.descr, SequenceView._fields))
-    key = "\0".join([FORMAT, layout, version("open_spiel"), described, str(restore_recall)])
-    return cache_folder() / f"game-{hashlib.sha256(key.encode()).hexdigest()[:24]}.npz"
+    return f"game-{_digest(FORMAT, layout, version('open_spiel'))}-"
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -6,7 +6,7 @@ import difflib
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -40,12 +40,15 @@ def compile_game(
         raise GameError(f"a game is a name or an OpenSpiel string, not {openspiel_name!r}")
     game = _open(openspiel_name, known_names)
     name = name or openspiel_name
-    kept = find_game(str(game), restore_recall)
+    kept = find_game(openspiel_name, restore_recall)
     if kept is not None and kept.num_histories <= max_histories:
         return replace(kept, name=name, openspiel_name=openspiel_name)
     try:
-        with _quiet():
-            walk, forgetful = _traverse(game, openspiel_name, restore_recall, max_histories, progress)
+        with _quiet() as aloud:
+            report = _reporter(progress, aloud) if progress else None
+            walk, forgetful = _traverse(game, openspiel_name, restore_recall, max_histories, report)
+    except _ProgressError as error:
+        raise error.__cause__ or error from None
     except (RLCCFRError, MemoryError):
         raise
     except Exception as error:  # a SpielError, or what its C++ library or a game in Python raises
@@ -57,7 +60,7 @@ def compile_game(
             "load it with restore_recall=True to tell such histories apart by the player's own last move"
         )
     tree = build(walk, name=name, openspiel_name=openspiel_name, restore_recall=restore_recall)
-    keep_game(str(game), tree)
+    keep_game(tree)
     return tree
 
 
@@ -90,13 +93,39 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
     return game
 
 
+class _ProgressError(Exception):
+    """Its cause was raised by the caller's own function, not by OpenSpiel."""
+
+
+def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractContextManager[None]]) -> Any:
+    """The caller's function, with its stderr and its errors as they are."""
+
+    def report(share: float) -> None:
+        with aloud():
+            try:
+                progress(share)
+            except Exception as error:
+                raise _ProgressError from error
+
+    return report
+
+
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """OpenSpiel writes what it raises to stderr as well, from C++; once is enough."""
+def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """OpenSpiel writes what it raises to stderr as well, from C++; once is enough. Yields a way to be heard inside."""
     saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+
+    @contextmanager
+    def aloud() -> Iterator[None]:
+        os.dup2(saved, 2)
+        try:
+            yield
+        finally:
+            os.dup2(nowhere, 2)
+
     os.dup2(nowhere, 2)
     try:
-        yield
+        yield aloud
     finally:
         os.dup2(saved, 2)
         os.close(saved)

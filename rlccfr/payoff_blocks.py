@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from rlccfr.errors import GameError
 from rlccfr.game_tree import BLOCK, LANES
 
 DENSE_FILL = 0.25
@@ -14,6 +15,9 @@ entry moves 8 bytes, a sparse one 12 to 16 and an indirection, so a third to a q
 
 ROUNDING = 1e-13
 """What computation rounds: so much, of the largest, may payoffs of two blocks, or two chances, differ and be equal."""
+
+
+MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
 
 
 def payoff_blocks(payoff: sparse.csr_array) -> dict[str, np.ndarray]:
@@ -77,6 +81,8 @@ def _payoff_lines(
     """A player's blocks and payoffs; ``own`` and ``opponent`` say where each block's sequences begin."""
     stride = -(-np.diff(own) // LANES) * LANES
     begin = np.concatenate([[0], np.cumsum(stride * np.diff(opponent))])
+    if begin[-1] > MOST_PAYOFFS:
+        raise GameError(f"the game's payoff matrix takes {begin[-1]:,} numbers, more than the engine can address")
     payoff = np.zeros(int(begin[-1]))
     payoff[begin[block] + line * stride[block] + place] = data
     factor, shared, payoff = _shared_lines(payoff, begin)
@@ -105,8 +111,16 @@ def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np
         largest = np.argmax(sizes > (1 - ROUNDING) * sizes.max(axis=1, keepdims=True), axis=1)
         factor[blocks] = rows[np.arange(len(rows)), largest]
         rows /= factor[blocks][:, None]
-        _, first, of_row = np.unique(np.round(rows / ROUNDING), axis=0, return_index=True, return_inverse=True)
-        shared[blocks] = size + entries * of_row.ravel()
+        first, of_row = _distinct(rows)
+        shared[blocks] = size + entries * of_row
         kept.append(rows[first].ravel())
         size += entries * len(first)
     return factor, shared, np.concatenate(kept) if kept else payoff
+
+
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of rows that are equal but for rounding, the first; and for each row which of these it is."""
+    numbers: dict[bytes, int] = {}
+    rounded = np.round(rows / ROUNDING) + 0.0  # no -0.0, whose bytes are others
+    of_row = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rounded])
+    return np.unique(of_row, return_index=True)[1], of_row

@@ -58,7 +58,7 @@ class Policy:
 
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
         self.game = game
-        self.probabilities = np.ascontiguousarray(probabilities, dtype=np.float64)
+        self.probabilities = np.require(probabilities, np.float64, ["C", "W"])  # kernels take no read-only arrays
         if self.probabilities.shape != (game.num_sequences,):
             shape = self.probabilities.shape
             raise PolicyError(f"a policy of {game.name!r} has the shape ({game.num_sequences},), not {shape}")
@@ -81,8 +81,7 @@ class Policy:
         return Values(game=(value, -value), best_response=(first, second))
 
     def nash_conv(self) -> float:
-        _, first, second = self._evaluated()
-        return first + second
+        return self.values().nash_conv
 
     def exploitability(self) -> float:
         """NashConv / 2."""

@@ -74,7 +74,7 @@ def progress(description: str) -> Iterator[Callable[[float], None]]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     left = (TextColumn("left:"), TimeRemainingColumn())
-    # On a stream of its own, since what OpenSpiel writes to stderr is hidden while a game is compiled.
+    # On a stream of its own: it draws from a thread, also while stderr is hidden from OpenSpiel.
     with (
         open(os.dup(sys.stderr.fileno()), "w") as stream,
         Progress(*columns, *left, console=Console(file=stream), transient=True) as bar,

@@ -8,7 +8,8 @@ from numba import types
 from rlccfr.kernels.jit import kernel
 
 _F4, _F4S = types.float32, types.float32[::1]
-_ONE, _EPSILON = np.float32(1.0), np.float32(1e-8)
+_ONE = np.float32(1.0)
+EPSILON = np.float32(1e-8)
 
 
 @kernel(types.void(_F4S, _F4S, _F4S, _F4S, _F4, _F4, _F4, _F4, _F4))
@@ -30,4 +31,4 @@ def adam_step(weights, gradient, mean, square, largest, mean_rate, square_rate, 
         slope = gradient[k] * shrink
         mean[k] += (slope - mean[k]) * mean_rate
         square[k] += (slope * slope - square[k]) * square_rate
-        weights[k] -= step * mean[k] / (np.sqrt(square[k]) * spread_scale + _EPSILON)
+        weights[k] -= step * mean[k] / (np.sqrt(square[k]) * spread_scale + EPSILON)

@@ -49,16 +49,20 @@ def fold_plain(regret, policy, first, last, gain, at, value, floor, load, store)
 def fold_predicting(regret, policy, first, last, gain, at, value, floor, load, store, ahead):
     """The same with a prediction: regret matching on the next iteration's discounts of R, plus the newest r weighted.
 
+    Where that weight is 0, on R as it is.
+
     Args:
         gain: overwritten with what the policy is in proportion to.
         ahead: the schedule's row of the next iteration.
     """
-    total = 0.0
+    total, discount = 0.0, (1.0, 1.0)
+    if ahead[PREDICTION] != 0.0:
+        discount = (ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT])
     for k in range(first, last):
         instant, new = gain[at + k - first] - value, regret[k]
         new = max(new * (load[0] if new > 0.0 else load[1]) + instant, floor)
         regret[k] = new * (store[0] if new > 0.0 else store[1])
-        new *= ahead[POSITIVE_DISCOUNT] if new > 0.0 else ahead[NEGATIVE_DISCOUNT]
+        new *= discount[0] if new > 0.0 else discount[1]
         new = max(new + ahead[PREDICTION] * instant, 0.0)
         gain[at + k - first] = new
         total += new

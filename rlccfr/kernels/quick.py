@@ -36,7 +36,7 @@ from rlccfr.kernels.walk import draw_chance
 from rlccfr.kernels.walk_layout import HISTORIES
 
 
-class Path(NamedTuple):
+class WalkPath(NamedTuple):
     """The traverser's histories on the way down."""
 
     node: np.ndarray  # (depth,)
@@ -46,13 +46,13 @@ class Path(NamedTuple):
     value: np.ndarray  # (depth x actions,): what the children's walks returned
 
 
-PATH = types.NamedTuple((types.int64[::1], types.int64[::1], F8S, F8S, F8S), Path)
+PATH = types.NamedTuple((types.int64[::1], types.int64[::1], F8S, F8S, F8S), WalkPath)
 
 
-def path_for(game: GameTree) -> Path:
+def path_for(game: GameTree) -> WalkPath:
     """Working memory for one game's walks."""
     rows = game.depth + 1
-    return Path(
+    return WalkPath(
         node=np.zeros(rows, np.int64),
         action=np.zeros(rows, np.int64),
         taken=np.zeros(rows),

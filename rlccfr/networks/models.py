@@ -17,11 +17,10 @@ import torch
 
 from rlccfr.approximation import Approximator
 from rlccfr.errors import ComponentError
-from rlccfr.kernels.adam import adam_step
+from rlccfr.kernels.adam import EPSILON, adam_step
 from rlccfr.networks.inputs import Inputs
 
 BETAS = (0.9, 0.999)
-EPSILON = 1e-8  # as in the kernel
 _lock = threading.Lock()
 _threads_before: list[int] = []
 
@@ -181,7 +180,7 @@ class Mlp:
             self._gradient.mul_(LARGEST_GRADIENT / norm)
         self._mean.lerp_(self._gradient, 1 - BETAS[0])
         self._square.mul_(BETAS[1]).addcmul_(self._gradient, self._gradient, value=1 - BETAS[1])
-        self._flat.addcdiv_(self._mean, self._square.sqrt().div_(spread).add_(EPSILON), value=-step)
+        self._flat.addcdiv_(self._mean, self._square.sqrt().div_(spread).add_(float(EPSILON)), value=-step)
 
     def state(self) -> dict[str, np.ndarray]:
         tensors = {"weights": self._flat, "mean": self._mean, "square": self._square}

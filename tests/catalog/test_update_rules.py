@@ -8,7 +8,7 @@ import pytest
 import rlccfr
 from rlccfr.catalog import Catalog, make
 from rlccfr.catalog.deep import deep_rule
-from rlccfr.components import UpdateRule
+from rlccfr.components import ZERO, UpdateRule
 from rlccfr.envs.cells import definitions
 from rlccfr.registry import parse, update_rules
 
@@ -191,6 +191,32 @@ def test_schedules_say_which_of_them_is_wrong_and_where(field, schedule, message
     with pytest.raises(rlccfr.ComponentError, match=message) as error:
         rlccfr.Solver(rlccfr.load_game("kuhn"), UpdateRule(**{field: schedule})).run(iterations=1)
     assert "\n" not in str(error.value)
+
+
+def test_a_schedule_may_end_after_what_is_asked_for():
+    table = np.linspace(0.5, 1, 101)
+    rule = UpdateRule(positive_discount=lambda t: table[t.astype(int) - 1])
+    solver = rlccfr.Solver(rlccfr.load_game("kuhn"), rule)
+    for iterations in (1, 19, 80):
+        assert solver.run(iterations=iterations).exploitability >= 0
+    with pytest.raises(rlccfr.ComponentError, match="positive_discount"):
+        solver.run(iterations=1)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_where_the_prediction_is_nothing_the_rule_is_plain(exact):
+    """Whatever the next discount is, on the path that only predicts as on the general one."""
+    never = {"positive_discount": lambda t: np.where(t == 5, 0.0, 1.0), "prediction": lambda t: 0 * t}
+    plain = {**never, "prediction": ZERO}
+    sampler = "none" if exact else "external"
+    rules = (plain, never, {**never, "fallback": "argmax"}) if exact else (plain, never)
+    policies = []
+    for settings in rules:
+        solver = rlccfr.Solver(rlccfr.load_game("kuhn"), UpdateRule(**settings), sampler)
+        solver.run(iterations=4)
+        policies.append(solver.current_policy().probabilities)
+    for other in policies[1:]:
+        assert other == pytest.approx(policies[0], abs=1e-12)
 
 
 def test_a_catalog_may_fix_hyperparameters():

@@ -90,6 +90,31 @@ def test_what_is_damaged_or_old_is_compiled_anew(cache, monkeypatch, damage):
     assert walked == [LARGE]
 
 
+def test_games_of_another_layout_are_dropped(cache, monkeypatch):
+    monkeypatch.setattr(game_cache, "FORMAT", "older")
+    rlccfr.load_game(LARGE)
+    (older,) = cache.iterdir()
+    monkeypatch.undo()
+    monkeypatch.setenv("RLCCFR_CACHE", str(cache))
+    rlccfr.load_game(LARGE)
+    (kept,) = cache.iterdir()
+    assert kept.name != older.name
+
+
+def test_a_game_that_openspiel_reads_from_a_file_is_read_each_time(cache, tmp_path):
+    size = game_cache.LEAST_HISTORIES // 100
+    payoffs = np.random.default_rng(0).integers(-9, 10, (size, 110))
+    path, values = tmp_path / "game.nfg", []
+    for sign in (1, -1):
+        numbers = " ".join(f"{sign * payoff} {-sign * payoff}" for payoff in payoffs.T.ravel())
+        path.write_text(f'NFG 1 R "game"\n{{ "a" "b" }} {{ {size} 110 }}\n\n{numbers}\n')
+        tree = rlccfr.load_game(f"nfg_game(filename={path})")
+        assert tree.num_histories > game_cache.LEAST_HISTORIES
+        values.append(rlccfr.Policy.uniform(tree).values().game[0])
+    assert values[0] == pytest.approx(-values[1])
+    assert values[0] != 0
+
+
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RLCCFR_CACHE", str(tmp_path / "file"))

@@ -130,3 +130,13 @@ def test_progress_is_the_share_compiled():
     assert len(shares) == -(-tree.num_histories // REPORT_EVERY) > 1
     assert shares == sorted(shares)
     assert 0 <= shares[0] < 0.5 < shares[-1] < 1
+
+
+def test_progress_is_heard_and_its_errors_are_its_own(capfd):
+    def complain(share: float) -> None:
+        print("so far", share, file=sys.stderr)
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match=r"^mine$"):
+        rlccfr.load_game("kuhn", progress=complain)
+    assert "so far 0" in capfd.readouterr().err

@@ -1,0 +1,30 @@
+"""The benchmark's games."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import rlccfr
+
+GAMES = {
+    "kuhn": "kuhn",
+    "goofspiel": "goofspiel",
+    "leduc": "leduc",
+    "liars_dice": "liars_dice(numdice=1)",
+    "royal": "royal",
+}
+
+
+@cache
+def tree(name: str) -> rlccfr.GameTree:
+    """A compiled game."""
+    return rlccfr.load_game(GAMES[name])
+
+
+@cache
+def spiel(name: str) -> Any:
+    """OpenSpiel's game; Royal as its information states print it, which forgets the order of public cards."""
+    from rlccfr.openspiel import openspiel_game
+
+    return openspiel_game(tree(name))
