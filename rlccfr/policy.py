@@ -81,7 +81,8 @@ class Policy:
         return Values(game=(value, -value), best_response=(first, second))
 
     def nash_conv(self) -> float:
-        return self.values().nash_conv
+        _, first, second = self._evaluated()  # as Values has it; the game's own values add up to 0
+        return first + second
 
     def exploitability(self) -> float:
         """NashConv / 2."""
