@@ -154,7 +154,7 @@ class UpdateRule(Component):
             try:
                 with np.errstate(all="ignore"):  # what comes of it is looked at here
                     rows[:, k] = column(t) if callable(column) else column
-            except Exception as error:
+            except (TypeError, ValueError, LookupError) as error:
                 raise ComponentError(
                     f"{what} must turn an array of iterations, shape ({count + 1},), into as many numbers, by NumPy's "
                     f"functions: {first_line(error)}"
