@@ -2,76 +2,44 @@
 
 Each algorithm runs for a hundredth of the sweep's budget, which is the longer of 1,000 iterations and a CPU second with
 tables, and 1,000 iterations with models. What it took, times a hundred and the seeds that the sweep gives it, is the
-estimate; to which come making the solver, and measuring its curve at ten points a decade.
+estimate.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import sys
-import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import rlccfr
-from rlccfr.catalog import Catalog, Cell
-from rlccfr.catalog.facts import facts
-from rlccfr.result import POINTS_PER_DECADE
+from rlccfr.catalog import Catalog
+from rlccfr.envs.sweep.pilot import cost_of
+from rlccfr.envs.sweep.plan import jobs
 
-SHARE = 0.01
-ITERATIONS, SECONDS = 1_000, 1.0
-SEEDS = {"kuhn": 5, "goofspiel": 5, "leduc": 5, "royal": 3}
-MODEL_SEEDS = 2
-
-
-class Estimate(NamedTuple):
-    """CPU seconds of one algorithm on one game, over all seeds."""
-
-    kind: str
-    iterating: float
-    around: float  # making the solver, and measuring its curve
-
-
-def estimate(tree: rlccfr.GameTree, cell: Cell, game_seeds: int) -> Estimate:
-    """From a hundredth of one run, after as many iterations that do not count: models are slowest at first."""
-    known = facts(cell)
-    deep = cell.update_rule.startswith("deep_")
-    learns = deep or cell.abstraction == "rcfr"
-    begin = time.process_time()
-    rule = {"id": cell.update_rule, "preset": "sweep"} if deep else cell.update_rule
-    solver = rlccfr.Solver(tree, rule, cell.sampler, cell.abstraction)
-    making = time.process_time() - begin
-    count = round(SHARE * ITERATIONS)
-    first = solver.run(iterations=count, curve=False).cpu_seconds
-    each = (solver.run(iterations=count, curve=False).cpu_seconds - first) / count
-    begin = time.process_time()
-    solver.exploitability()
-    measuring = 2 * (time.process_time() - begin)  # the average policy's, and the current one's
-    seconds = each * ITERATIONS if learns else max(each * ITERATIONS, SECONDS)
-    points = POINTS_PER_DECADE * math.log10(max(seconds / each, ITERATIONS))
-    seeds = 1 if known.deterministic else MODEL_SEEDS if learns else game_seeds
-    kind = "networks" if deep else "regressors" if learns else "tables"
-    return Estimate(kind, seeds * seconds, seeds * (making + points * measuring))
+SEEDS = {"kuhn": range(5), "goofspiel": range(5), "leduc": range(5), "royal": range(3)}
 
 
 def report(games: Sequence[str] = tuple(SEEDS)) -> list[str]:
     """The table as Markdown."""
-    lines = ["| game | kind | algorithms | CPU hours iterating | around it |", "|---|---|---|---|---|"]
+    lines = ["| game | kind | algorithms | runs | CPU hours iterating | around it |", "|---|---|---|---|---|---|"]
     total = 0.0
     for game in games:
-        tree, found = rlccfr.load_game(game), defaultdict(list)
-        rlccfr.Solver(tree).run(iterations=1)
-        for cell in Catalog.paper():
-            one = estimate(tree, cell, SEEDS[game])
-            found[one.kind].append(one)
-        for kind, estimates in found.items():
-            iterating, around = (sum(column) / 3600 for column in list(zip(*estimates, strict=True))[1:])
+        rlccfr.Solver(rlccfr.load_game(game)).run(iterations=1)  # what is loaded for it is no run's
+        planned = jobs({game: SEEDS[game]}, Catalog.paper("sweep"))
+        runs = Counter(job.cell for job in planned)
+        found = defaultdict(list)
+        for job in {job.cell: job for job in planned}.values():
+            kind = "networks" if job.cell.update_rule.startswith("deep_") else "regressors" if job.learns else "tables"
+            cost = cost_of(job)
+            found[kind].append((runs[job.cell], *(runs[job.cell] * seconds for seconds in cost)))
+        for kind, costs in found.items():
+            count, iterating, around = map(sum, zip(*costs, strict=True))
             total += iterating + around
-            lines.append(f"| {game} | {kind} | {len(estimates)} | {iterating:.2f} | {around:.2f} |")
+            hours = f"{iterating / 3600:.2f} | {around / 3600:.2f}"
+            lines.append(f"| {game} | {kind} | {len(costs)} | {count} | {hours} |")
             print(lines[-1], file=sys.stderr, flush=True)
-    return [*lines, "", f"{total:.1f} CPU hours in all."]
+    return [*lines, "", f"{total / 3600:.1f} CPU hours in all."]
 
 
 if __name__ == "__main__":

@@ -54,9 +54,14 @@ class Catalog:
                 registry[id]
 
     @classmethod
-    def paper(cls) -> Catalog:
-        """The paper's Table 2: 16 update rules x 7 samplers x 3 abstractions."""
-        return cls(TABULAR_RULES + DEEP_RULES, SAMPLERS, ABSTRACTIONS)
+    def paper(cls, preset: str | None = None) -> Catalog:
+        """The paper's Table 2: 16 update rules x 7 samplers x 3 abstractions.
+
+        Args:
+            preset: of the deep rules' networks, if it is not to be their default.
+        """
+        deep = DEEP_RULES if preset is None else tuple(f"{id}(preset={preset!r})" for id in DEEP_RULES)
+        return cls(TABULAR_RULES + deep, SAMPLERS, ABSTRACTIONS)
 
     @classmethod
     def tabular(cls) -> Catalog:

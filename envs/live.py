@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -18,13 +18,10 @@ from rlccfr.envs.cells import cell_id, check, compiled, due
 from rlccfr.envs.measurement import Measurement, Request, Status
 from rlccfr.envs.records import make_record, to_frame, to_measurement, with_frame
 from rlccfr.envs.store import MissingCellError, Store
-from rlccfr.envs.timing import LEAST_SECONDS, NO_TIME, REPEAT_BELOW, Part, ReferenceClock, Timed, time_again
+from rlccfr.envs.timing import LEAST_SECONDS, NO_TIME, Part, ReferenceClock, Timed, compare, time_again
 from rlccfr.errors import BudgetError, ComponentError
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
-
-ROUNDS = 3
-"""Of timing a short run: odd, so that there is a median."""
 
 MOST_LIVE = 8
 """Unfinished episodes whose solvers are kept, so that a next segment goes on instead of starting over."""
@@ -39,16 +36,6 @@ class _Run:
     segments: int = 0
     reference: Timed = NO_TIME
     result: RunResult | None = None
-
-
-class _Timing(NamedTuple):
-    """How fast a run is, and plain CFR beside it."""
-
-    runs: int
-    cpu_seconds: float  # of a run
-    throughput: float
-    reference_throughput: float
-    reference: Timed  # the slice that was run last
 
 
 class LiveEvaluator:
@@ -178,7 +165,10 @@ class LiveEvaluator:
         assert result is not None
         if not math.isfinite(result.exploitability):
             raise ArithmeticError(f"the average policy's exploitability is {result.exploitability}")
-        timing = self._timing(request, run, result)
+        timing = compare(
+            result, run.reference, lambda: self._slice(request),
+            lambda: time_again(run.solver.game, run.parts, request.seed),
+        )  # fmt: skip
         run.reference = run.reference.plus(timing.reference)
         self._keep(request, run)
         numbers = {
@@ -192,27 +182,6 @@ class LiveEvaluator:
             "timed_runs": timing.runs,
         }
         return make_record(request, cell, "ok", numbers=numbers, curve=result.curve)
-
-    def _timing(self, request: Request, run: _Run, result: RunResult) -> _Timing:
-        """How fast the run is beside plain CFR.
-
-        A long run is compared with the slices before and after it. A short one is timed again on fresh tables, in
-        rounds with a slice after each; the round of the median ratio counts, as other work on the machine may disturb
-        one of them.
-        """
-        if result.cpu_seconds >= REPEAT_BELOW:
-            last = self._slice(request)
-            whole = run.reference.plus(last)
-            return _Timing(1, result.cpu_seconds, result.iterations / result.cpu_seconds, whole.throughput, last)
-        rounds = []
-        for _ in range(ROUNDS):
-            runs, timed = time_again(run.solver.game, run.parts, request.seed)
-            rounds.append((runs, timed, self._slice(request)))
-        rounds.sort(key=lambda one: one[1].throughput / one[2].throughput)
-        _, timed, reference = rounds[ROUNDS // 2]
-        runs = sum(one[0] for one in rounds)
-        seconds = sum(one[1].seconds for one in rounds) / runs
-        return _Timing(runs, seconds, timed.throughput, reference.throughput, reference)
 
     def _advance(self, request: Request) -> _Run:
         """Run the segments that are left, from the live solver of the one before if there is one."""

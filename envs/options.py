@@ -69,7 +69,7 @@ class Options:
             segments=segments,
             preset=_preset(preset),
             scale=cast(Scale, scale),
-            catalog=_catalog(catalog),
+            catalog=parse_catalog(catalog),
             engine_seeds=_seeds(engine_seeds),
             evaluator=_evaluator(evaluator),
         )
@@ -106,7 +106,12 @@ def _preset(value: PresetLike) -> Preset:
     return Preset("custom", (a, b, c))
 
 
-def _catalog(value: CatalogLike) -> Catalog:
+def parse_catalog(value: CatalogLike) -> Catalog:
+    """A catalog by its name or its lists.
+
+    Raises:
+        RLCCFRError: neither.
+    """
     if isinstance(value, Catalog):
         return value
     if isinstance(value, str) and value in NAMED:

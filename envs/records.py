@@ -15,7 +15,7 @@ from rlccfr.envs.provenance import engine_version, library_versions, processor_m
 from rlccfr.result import CurvePoint
 
 STATUSES: tuple[Status, ...] = ("ok", "failed", "timeout", "out_of_memory", "unavailable")
-NUMBERS = ("exploitability", "nash_conv", "throughput", "reference_throughput", "cpu_seconds")
+NUMBERS = ("exploitability", "nash_conv", "throughput", "reference_throughput", "throughput_again", "cpu_seconds")
 COUNTS = ("nodes_touched", "iterations", "timed_runs")
 NESTED = ("cells", "components", "libraries")
 """Columns that a frame holds as JSON."""

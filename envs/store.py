@@ -114,6 +114,21 @@ class Store:
         write_atomically(target, buffer.getvalue(), StoreError)
         return target
 
+    def take_over(self, path: str | Path) -> int:
+        """Copy the records of a file that :meth:`compact` wrote, those that are here already left alone; their number.
+
+        Raises:
+            StoreError: it is missing, or no whole Parquet file with curves.
+        """
+        from rlccfr.envs.table import TableEvaluator
+
+        table, taken = TableEvaluator(path), 0
+        for cell_id in table.ids():
+            if self.get(cell_id) is None:
+                self.put(table.record(cell_id))
+                taken += 1
+        return taken
+
     def _file(self, cell_id: str) -> Path:
         return self.path / f"{cell_id}.json"
 

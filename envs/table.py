@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pandas as pd
 from rlccfr.catalog import Cell
 from rlccfr.envs.cells import as_json, check, definitions, openspiel_name
 from rlccfr.envs.measurement import Budget, Measurement, Request
+from rlccfr.envs.read_off import covers, read_off
 from rlccfr.envs.records import COLUMNS, NESTED, STATUSES, to_frame, to_measurement
 from rlccfr.envs.store import MissingCellError, Store, StoreError
 from rlccfr.errors import RLCCFRError, first_line
@@ -38,7 +40,7 @@ class TableEvaluator:
     """Answers from a table of measurements, so that selectors train in seconds and on the same numbers everywhere.
 
     The engine version and processor may be others than these; the components' definitions may not. Of several
-    measurements of one request the newest counts.
+    measurements of one request the newest counts; without any, a longer run's curve is read (``envs/read_off.py``).
 
     Args:
         source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.
@@ -57,10 +59,15 @@ class TableEvaluator:
             frame = frame.sort_values("measured_at", kind="stable")
         records = [_checked(row, number) for number, row in enumerate(frame.to_dict("records"))]
         self._by_id = {record["cell_id"]: record for record in records}
-        self._by_key = {}
+        self._read_off: dict[str, dict[str, Any]] = {}
+        self._by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._runs: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
         for record in records:
             for game in {openspiel_name(record["game"]), record["openspiel_name"]}:
-                self._by_key[_key_of(record, game)] = record
+                budget, run = _key_of(record, game)
+                self._by_key[*run, *budget] = record
+                if record["segments"] == 1:
+                    self._runs[run].append(record)
 
     def measure(self, request: Request) -> Measurement:
         """The recorded result.
@@ -90,25 +97,35 @@ class TableEvaluator:
         Raises:
             MissingCellError: there is none of that id.
         """
-        if cell_id not in self._by_id:
+        record = self._by_id.get(cell_id) or self._read_off.get(cell_id)
+        if record is None:
             raise MissingCellError(f"the table has no measurement with the id {cell_id!r}")
-        record = self._by_id[cell_id]
         return {**record, "curve": pd.DataFrame(record["curve"], columns=list(CurvePoint._fields))}
+
+    def ids(self) -> list[str]:
+        """The ids of its measurements."""
+        return list(self._by_id)
+
+    def record(self, cell_id: str) -> dict[str, Any]:
+        """The record as a store keeps it."""
+        return self._by_id[cell_id]
 
     def frame(self) -> pd.DataFrame:
         """Every record as a row, without curves."""
         return to_frame(self._by_id.values())
 
     def _find(self, request: Request) -> dict[str, Any] | None:
-        key = (
-            openspiel_name(request.game),
-            as_json([definitions(cell) for cell in request.cells]),
-            request.budget.unit,
-            float(request.budget.amount),
-            request.segments,
-        )
-        found = self._by_key.get((*key, request.seed))
-        return found if found is not None else self._by_key.get((*key, None))
+        what = openspiel_name(request.game), as_json([definitions(cell) for cell in request.cells])
+        budget = request.budget.unit, float(request.budget.amount), request.segments
+        for run in ((*what, request.seed), (*what, None)):
+            if (*run, *budget) in self._by_key:
+                return self._by_key[*run, *budget]
+            longer = [record for record in self._runs.get(run, ()) if covers(record, request.budget)]
+            if longer and request.segments == 1:
+                record = read_off(longer[-1], request.budget)
+                self._by_key[*run, *budget] = self._read_off[record["cell_id"]] = record
+                return record
+        return None
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -118,6 +135,18 @@ class TableEvaluator:
 
     def __repr__(self) -> str:
         return f"TableEvaluator({len(self):,} measurements)"
+
+
+def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
+    """Recorded runs, a row each; ``curve_iteration``, ``curve_exploitability`` ... hold a run's curve as lists.
+
+    Args:
+        source: a store, its directory, or a Parquet file of :meth:`Store.compact` or ``rlccfr sweep --compact``.
+
+    Raises:
+        StoreError: there is nothing to read, or no whole file.
+    """
+    return _read(source)
 
 
 def _read(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
@@ -187,13 +216,7 @@ def _plain(value: Any) -> Any:
     return None if value is pd.NA or (isinstance(value, float) and value != value) else value
 
 
-def _key_of(record: Mapping[str, Any], game: str) -> tuple[Any, ...]:
-    """What a request is found by; the seed None where nothing is drawn at random, as any seed will do."""
-    return (
-        game,
-        as_json(record["components"]),
-        record["budget_unit"],
-        float(record["budget_amount"]),
-        int(record["segments"]),
-        None if record["deterministic"] else int(record["seed"]),
-    )
+def _key_of(record: Mapping[str, Any], game: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What a request is found by: its budget, and what runs; the seed None where any will do, as nothing is drawn."""
+    budget = record["budget_unit"], float(record["budget_amount"]), int(record["segments"])
+    return budget, (game, as_json(record["components"]), None if record["deterministic"] else int(record["seed"]))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine import CHUNK, Engine
 from rlccfr.game_tree import GameTree
+from rlccfr.result import RunResult
 
 LEAST_SECONDS = 0.02
 """What a timed measurement lasts at least; a shorter run is repeated."""
+
+ROUNDS = 3
+"""Of timing a short run: odd, so that there is a median."""
 
 REPEAT_BELOW = 0.5
 """A run shorter than this is timed again without its curve: stopping at the curve's points costs up to tens of ms."""
@@ -68,6 +72,41 @@ class ReferenceClock:
             total = total.plus(Timed(done, time.thread_time() - begin))
             self._rate = total.throughput
         return total
+
+
+class Timing(NamedTuple):
+    """How fast a run is, and plain CFR beside it."""
+
+    runs: int
+    cpu_seconds: float  # of a run
+    throughput: float
+    reference_throughput: float
+    reference: Timed  # the slice of plain CFR that was run last
+
+
+def compare(
+    result: RunResult, before: Timed, slice: Callable[[], Timed], again: Callable[[], tuple[int, Timed]]
+) -> Timing:
+    """How fast a run is beside plain CFR.
+
+    A long run is compared with the slices before and after it. A short one is timed again on fresh tables, in rounds
+    with a slice after each; the round of the median ratio counts, as other work on the machine may disturb one of them.
+
+    Args:
+        before: plain CFR's slices so far.
+        slice: runs another.
+        again: repeats the run, see :func:`time_again`.
+    """
+    if result.cpu_seconds >= REPEAT_BELOW:
+        last = slice()
+        whole = before.plus(last)
+        return Timing(1, result.cpu_seconds, result.iterations / result.cpu_seconds, whole.throughput, last)
+    rounds = [(*again(), slice()) for _ in range(ROUNDS)]
+    rounds.sort(key=lambda one: one[1].throughput / one[2].throughput)
+    _, timed, reference = rounds[ROUNDS // 2]
+    runs = sum(one[0] for one in rounds)
+    seconds = sum(one[1].seconds for one in rounds) / runs
+    return Timing(runs, seconds, timed.throughput, reference.throughput, reference)
 
 
 def time_again(tree: GameTree, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:

@@ -22,6 +22,7 @@ _HOME = {
     "Values": "policy",
     "load_game": "games",
     "load_plugins": "plugins",
+    "load_results": "envs.table",
 }
 
 __all__ = [
@@ -40,9 +41,11 @@ __all__ = [
     "__version__",
     "load_game",
     "load_plugins",
+    "load_results",
 ]
 
 if TYPE_CHECKING:
+    from rlccfr.envs.table import load_results
     from rlccfr.errors import (
         BudgetError,
         CheckpointError,

@@ -1,4 +1,4 @@
-"""The command line: ``rlccfr games | catalog | solve | train | recommend | table | demo``.
+"""The command line: ``rlccfr games | catalog | solve | train | recommend | table | sweep | demo``.
 
 Each command imports what it needs when it runs, so that ``--help`` does not wait for torch.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from rlccfr import __version__
-from rlccfr.cli import catalog, demo, games, recommend, solve, table, train
+from rlccfr.cli import catalog, demo, games, recommend, solve, sweep, table, train
 from rlccfr.cli.console import Interrupted
 from rlccfr.errors import RLCCFRError
 
@@ -23,7 +23,16 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-for command in (games.games, catalog.catalog, solve.solve, train.train, recommend.recommend, table.table, demo.demo):
+for command in (
+    games.games,
+    catalog.catalog,
+    solve.solve,
+    train.train,
+    recommend.recommend,
+    table.table,
+    sweep.sweep,
+    demo.demo,
+):
     app.command()(command)
 
 INTERRUPTED = 130

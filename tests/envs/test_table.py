@@ -53,7 +53,7 @@ def test_a_table_answers_as_the_engine_did(measured, kind):
     [
         replace(SAMPLED, seed=1),
         replace(SAMPLED, budget=Budget("iterations", 21)),
-        replace(SAMPLED, budget=Budget("nodes", 20)),
+        replace(SAMPLED, budget=Budget("nodes", 10**6)),
         replace(SAMPLED, segments=3),
         replace(SAMPLED, game="leduc"),
         replace(SAMPLED, cells=(Cell("cfr", "external", "none"),)),

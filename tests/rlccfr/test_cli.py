@@ -258,3 +258,19 @@ def test_the_demo_tells_the_whole_story(run, monkeypatch):
 def test_bars_stay_out_of_pipes(run):
     assert not stderr.is_terminal
     assert run("solve", "kuhn")[2] == ""
+
+
+def test_a_sweep_measures_tells_and_goes_on(run, tmp_path):
+    arguments = ("sweep", "kuhn", "--catalog", "tabular", "--seeds", "1", "--seconds", "0", "--iterations", "3")
+    assert json.loads(run(*arguments, "--store", "s", "--no-pilot", "--workers", "1", "--json")[1]) == {
+        "kuhn": {"ok": 112}
+    }
+    code, out, _ = run(*arguments, "--store", "s", "--status")
+    assert (code, "112" in out) == (0, True)
+    code, out, err = run(*arguments, "--store", "s", "--compact", "runs.parquet")  # nothing is left to run
+    assert (code, "estimat" in out + err) == (0, False)
+    assert run(*arguments, "--store", "t", "--status")[0] == 1
+    code, out, err = run(*arguments, "--store", "t", "--import", "runs.parquet", "--json")
+    assert json.loads(out) == {"kuhn": {"ok": 112}}
+    assert "112 runs taken over" in err
+    assert run("sweep", "kuhn", "--seeds", "0")[::2] == (1, "error: seeds must be a positive integer, not 0\n")

@@ -1,0 +1,170 @@
+"""One run of a sweep in a process of its own: bounded in time and memory, timed beside plain CFR, never raising."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import multiprocessing.process
+import os
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from rlccfr.envs.cells import compiled
+from rlccfr.envs.measurement import Budget, Request, Status
+from rlccfr.envs.records import make_record
+from rlccfr.envs.sweep.plan import Job
+from rlccfr.envs.timing import LEAST_SECONDS, Part, ReferenceClock, Timing, compare, time_again
+from rlccfr.errors import ComponentError
+from rlccfr.result import POINTS_PER_DECADE, CurvePoint, RunResult
+from rlccfr.solver import Solver
+
+FIRST_SECONDS = 1e-3
+"""Where the curve's grid of CPU seconds begins."""
+
+
+class _TookTooLongError(Exception):
+    pass
+
+
+def prepare(cores: Any = None) -> None:
+    """Make this process a worker: one thread, on one core of its own, for as long as there is who started it.
+
+    Args:
+        cores: a queue with the number of a core for each worker; None leaves the system its choice.
+    """
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = "1"
+    if cores is not None and hasattr(os, "sched_setaffinity"):
+        with contextlib.suppress(Exception):  # a container may forbid it
+            os.sched_setaffinity(0, {cores.get(timeout=10)})
+    if parent := multiprocessing.parent_process():
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
+    """A pool's worker would wait for work forever after its parent was killed."""
+    parent.join()
+    os._exit(1)
+
+
+def measure(job: Job) -> dict[str, Any]:
+    """The run's record, whatever happened."""
+    status: Status
+    caught: Exception
+    solver: Solver | None = None
+    try:
+        if job.learns:
+            import torch
+
+            torch.set_num_threads(1)
+        with _memory_limit(job.limits.megabytes):
+            solver = Solver(compiled(job.game), *job.cell, seed=job.seed)
+            return _measured(job, solver)
+    except _TookTooLongError as error:
+        status, caught = "timeout", error
+    except MemoryError as error:
+        status, caught = "out_of_memory", error
+    except (ImportError, ComponentError) as error:
+        status, caught = "unavailable", error
+    except Exception as error:  # whatever a component does wrong is a result, not the end of the sweep
+        status, caught = "out_of_memory" if "can't allocate memory" in str(error) else "failed", error
+    points = solver._curve if solver is not None else []
+    return make_record(
+        _request(job, job.limits.iterations), job.id, status, curve=pd.DataFrame(points, columns=CurvePoint._fields),
+        error=f"{type(caught).__name__}: {caught}", traceback="".join(traceback.format_exception(caught)),
+    )  # fmt: skip
+
+
+def _measured(job: Job, solver: Solver) -> dict[str, Any]:
+    clock = _clock(job.game)
+    before = clock.slice()
+    result = _run(job, solver, _deadline(job.limits.timeout))
+    if not math.isfinite(result.exploitability):
+        raise ArithmeticError(f"the average policy's exploitability is {result.exploitability}")
+    part = Part(solver.update_rule, solver.sampler, solver.abstraction, result.iterations)
+    timing = compare(result, before, clock.slice, lambda: time_again(solver.game, [part], job.seed))
+    numbers = {
+        "exploitability": result.exploitability,
+        "nash_conv": result.nash_conv,
+        "throughput": timing.throughput,
+        "reference_throughput": timing.reference_throughput,
+        "throughput_again": _again(job, part, timing),
+        "cpu_seconds": result.cpu_seconds,
+        "nodes_touched": result.nodes_touched,
+        "iterations": result.iterations,
+        "timed_runs": timing.runs,
+    }
+    request = _request(job, result.iterations)
+    return make_record(request, job.id, "ok", numbers=numbers, curve=result.curve)
+
+
+def _run(job: Job, solver: Solver, check: Callable[[float], None]) -> RunResult:
+    """The run, with points of its curve at ten CPU times a decade besides those that every run has."""
+    if job.learns:
+        return solver.run(iterations=job.limits.iterations, progress=check)
+    result, step = solver.run(iterations=1), 0
+    while result.cpu_seconds < job.limits.seconds:
+        goal = min(FIRST_SECONDS * 10 ** (step / POINTS_PER_DECADE), job.limits.seconds)
+        if goal > result.cpu_seconds:
+            result = solver.run(seconds=goal - result.cpu_seconds, progress=check)
+        step += 1
+    if result.iterations < job.limits.iterations:
+        result = solver.run(iterations=job.limits.iterations - result.iterations, progress=check)
+    return result
+
+
+def _again(job: Job, part: Part, timing: Timing) -> float:
+    """Iterations per CPU second once more, on fresh tables; NaN with models, which would take as long again."""
+    if job.learns:
+        return math.nan
+    iterations = max(1, min(part.iterations, round(LEAST_SECONDS * timing.throughput)))
+    _, timed = time_again(compiled(job.game), [part._replace(iterations=iterations)], job.seed)
+    return timed.throughput
+
+
+def _request(job: Job, iterations: int) -> Request:
+    """What the run is a measurement of: solving for as many iterations as it did."""
+    return Request(job.game, (job.cell,), Budget("iterations", iterations), seed=job.seed)
+
+
+@cache
+def _clock(game: str) -> ReferenceClock:
+    return ReferenceClock(compiled(game))
+
+
+def _deadline(seconds: float) -> Callable[[float], None]:
+    """What a run calls now and then; raises when this process has spent so many more CPU seconds."""
+    end = time.process_time() + seconds
+
+    def check(share: float) -> None:
+        if time.process_time() > end:
+            raise _TookTooLongError(f"{share:.0%} done after {seconds:g} CPU seconds")
+
+    return check
+
+
+@contextlib.contextmanager
+def _memory_limit(megabytes: int) -> Iterator[None]:
+    """Beyond so much more, allocating raises MemoryError; only where the system can do that."""
+    try:
+        import resource
+
+        with open("/proc/self/status") as status:
+            used = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData:"))
+    except (ImportError, OSError, StopIteration):
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = used + megabytes * 2**20
+    resource.setrlimit(resource.RLIMIT_DATA, (limit if before[1] < 0 else min(limit, before[1]), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)

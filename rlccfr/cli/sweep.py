@@ -1,0 +1,192 @@
+"""``rlccfr sweep``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from rlccfr.cli.console import RUNS, CatalogName, Interrupted, Json, load, print_json, print_table, progress, stderr
+from rlccfr.errors import BudgetError, RLCCFRError, whole_number
+
+if TYPE_CHECKING:
+    from rlccfr.envs.store import Store
+    from rlccfr.envs.sweep.plan import Job
+
+GAMES = ("kuhn", "leduc", "goofspiel", "royal")
+LINE_EVERY = 60.0
+"""Seconds between lines on progress where there is no terminal."""
+
+
+def sweep(
+    games: Annotated[list[str] | None, typer.Argument(help="Names or OpenSpiel strings. [the paper's four]")] = None,
+    catalog: CatalogName = "paper",
+    networks: Annotated[str, typer.Option(help="Preset of the deep rules' networks.")] = "sweep",
+    seeds: Annotated[int, typer.Option(help="Engine seeds of each tabular algorithm that draws at random.")] = 5,
+    model_seeds: Annotated[int, typer.Option(help="Of each algorithm that fits models.")] = 2,
+    iterations: Annotated[int, typer.Option(help="Least iterations of a run.")] = 1_000,
+    seconds: Annotated[float, typer.Option(help="Least engine CPU seconds of a run with tables.")] = 1.0,
+    timeout: Annotated[float, typer.Option(help="CPU seconds after which a run is given up.")] = 1_800.0,
+    megabytes: Annotated[int, typer.Option(help="Memory that a run may allocate.")] = 4_096,
+    workers: Annotated[int, typer.Option(help="Processes. [one a core]")] = 0,
+    dask: Annotated[str | None, typer.Option(help="Run on a Dask cluster: its address, or 'local'.")] = None,
+    store: Annotated[Path, typer.Option(help="Directory that keeps every run.")] = RUNS / "sweep",
+    status: Annotated[
+        bool, typer.Option("--status", help="Say what is done and what is left, and run nothing.")
+    ] = False,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run again what did not end well.")] = False,
+    pilot: Annotated[
+        bool, typer.Option(help="Estimate first, from a hundredth of each run, how long it takes.")
+    ] = True,
+    compact: Annotated[Path | None, typer.Option(help="Afterwards write all runs to a Parquet file.")] = None,
+    take: Annotated[Path | None, typer.Option("--import", help="Take over the runs of such a file first.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure every algorithm of a catalog on each game.
+
+    Each run's curve tells what any shorter budget would have reached. A sweep that was stopped, by whatever, goes on
+    with the same command.
+    """
+    from rlccfr.envs.store import Store
+    from rlccfr.envs.sweep.plan import Limits, jobs
+    from rlccfr.envs.sweep.runner import left_to_do
+
+    names = games or list(GAMES)
+    whole_number(seeds, "seeds", 1, BudgetError)
+    whole_number(model_seeds, "model-seeds", 1, BudgetError)
+    whole_number(workers, "workers", 0, BudgetError)
+    for game in names:
+        load(game)
+    limits = Limits(iterations, seconds, timeout, megabytes)
+    planned = jobs({game: range(seeds) for game in names}, _catalog(catalog, networks), range(model_seeds), limits)
+    kept = Store(store, create=not status)
+    if take is not None:
+        _say(f"{kept.take_over(take):,} runs taken over from {take}")
+    todo = left_to_do(planned, kept, retry_failed=retry_failed)
+    if not status and todo:
+        _run(todo, kept, workers, dask, pilot)
+    _tell(planned, kept, json)
+    if compact is not None:
+        _say(f"written to {kept.compact(compact)}")
+
+
+def _say(text: str) -> None:
+    """On the way, so to stderr: what is asked for is the table at the end."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _catalog(name: str, networks: str) -> Any:
+    from rlccfr.catalog import Catalog
+    from rlccfr.envs.options import parse_catalog
+
+    return Catalog.paper(networks) if name == "paper" else parse_catalog(name)
+
+
+def _run(todo: Sequence[Job], store: Store, workers: int, dask: str | None, pilot: bool) -> None:
+    import os
+
+    from rlccfr.envs.sweep.runner import Runner
+
+    count = workers or os.cpu_count() or 1
+    if pilot:
+        hours = _estimate(todo) / 3600 / count
+        _say(f"{len(todo):,} runs, about {hours:.1f} hours with {count} workers, by a hundredth of each")
+    make, count = _dask(dask) if dask else (lambda: _pool(count), count)
+    with _progress(len(todo)) as report:
+        try:
+            Runner(store, make, count, report).run(todo)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted; the same command goes on from there") from None
+
+
+def _estimate(todo: Sequence[Job]) -> float:
+    """CPU seconds of all these runs."""
+    from rlccfr.envs.sweep.pilot import cost_of
+
+    kinds = Counter((job.game, job.cell) for job in todo)
+    one = {(job.game, job.cell): job for job in todo}
+    total = 0.0
+    with progress("estimating") as report:
+        for done, (kind, count) in enumerate(kinds.items(), start=1):
+            with suppress(RLCCFRError):  # it can't run here, which the sweep will record
+                total += count * sum(cost_of(one[kind]))
+            report(done / len(kinds))
+    return total
+
+
+def _pool(workers: int) -> Executor:
+    """Processes, each pinned to a core."""
+    import multiprocessing
+    import os
+
+    from rlccfr.envs.sweep.worker import prepare
+
+    context = multiprocessing.get_context("spawn")
+    available = (
+        sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+    )
+    cores = context.Queue()
+    for index in range(workers):
+        cores.put(available[index % len(available)])
+    return ProcessPoolExecutor(workers, context, initializer=prepare, initargs=(cores,))
+
+
+def _dask(address: str) -> Any:
+    """How to make an executor of a Dask cluster, and its number of threads."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise RLCCFRError("a sweep on Dask needs the extra: pip install 'rlccfr[dask]'") from None
+    from rlccfr.envs.sweep.worker import prepare
+
+    client = Client(LocalCluster(threads_per_worker=1) if address == "local" else address)
+    client.run(prepare)
+    return client.get_executor, sum(client.nthreads().values())
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Any]:
+    """A live line on a terminal, else one a minute: runs done and failed, and the time left at this rate."""
+    begin, said, done, failed = time.monotonic(), time.monotonic(), 0, 0
+
+    def words() -> str:
+        rate = done / (time.monotonic() - begin)
+        return f"{failed:,} failed, {60 * rate:.3g} a minute, {(total - done) / rate / 60:.0f} min left"
+
+    bar = Progress(
+        TextColumn("sweep"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn(),
+        console=stderr, disable=not stderr.is_terminal,
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task("", total=total)
+
+        def report(job: Job, record: dict[str, Any]) -> None:
+            nonlocal done, failed, said
+            done, failed = done + 1, failed + (record["status"] != "ok")
+            bar.update(task, completed=done, description=words())
+            if not stderr.is_terminal and time.monotonic() - said > LINE_EVERY:
+                said = time.monotonic()
+                _say(f"{done:,} of {total:,} runs, {words()}")
+
+        yield report
+
+
+def _tell(planned: Sequence[Job], store: Store, json: bool) -> None:
+    """How many runs of each game have which status."""
+    found: dict[str, Counter[str]] = {job.game: Counter() for job in planned}
+    for job in planned:
+        record = store.get(job.id)
+        found[job.game]["missing" if record is None else record["status"]] += 1
+    if json:
+        print_json({game: dict(counts) for game, counts in found.items()})
+        return
+    statuses = sorted({status for counts in found.values() for status in counts})
+    print_table(("game", *statuses), [(game, *(counts[s] for s in statuses)) for game, counts in found.items()])

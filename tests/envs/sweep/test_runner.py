@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs import Store, StoreError
+from rlccfr.envs.sweep import runner
+from rlccfr.envs.sweep.plan import Job, Limits, jobs
+from rlccfr.envs.sweep.runner import TRIES, Runner, left_to_do
+from rlccfr.envs.sweep.worker import measure
+
+LIMITS = Limits(iterations=5, seconds=0)
+SMALL = Catalog(("cfr", "cfr_plus"), ("external", "none"), ("none",))
+
+
+def processes() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(2, multiprocessing.get_context("fork"))
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def test_each_run_is_kept_and_reported_once_and_none_runs_again(store):
+    planned = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS)
+    reported = []
+    Runner(store, lambda: ThreadPoolExecutor(2), 2, lambda job, record: reported.append(job)).run(planned)
+    assert sorted(reported, key=str) == sorted(planned, key=str)
+    assert set(store.ids()) == {job.id for job in planned}
+    assert left_to_do(planned, store) == []
+    assert all(record["status"] == "ok" for record in store.records())
+
+
+class Deadly:
+    """Measures, but kills its process at one algorithm, as often as it has lives to take."""
+
+    def __init__(self, folder: Path, deaths: int) -> None:
+        self.folder, self.deaths = folder, deaths
+
+    def __call__(self, job: Job):
+        if job.cell.update_rule == "cfr_plus" and len(list(self.folder.glob("death-*"))) < self.deaths:
+            (self.folder / f"death-{os.getpid()}").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return measure(job)
+
+
+@pytest.mark.parametrize("deaths", [1, 99])
+def test_a_killed_worker_costs_what_was_under_way_at_most(store, tmp_path, monkeypatch, deaths):
+    monkeypatch.setattr(runner, "measure", Deadly(tmp_path, deaths))
+    planned = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS)
+    Runner(store, processes, 2, lambda job, record: None).run(planned)
+    status = {job: store.get(job.id)["status"] for job in planned}
+    if deaths == 1:
+        assert set(status.values()) == {"ok"}
+        return
+    killers = [job for job in planned if job.cell.update_rule == "cfr_plus"]
+    assert all((status[job] == "failed") == (job in killers) for job in planned)
+    assert f"killed {TRIES} times" in store.get(killers[0].id)["error"]
+    assert left_to_do(planned, store) == []
+    assert left_to_do(planned, store, retry_failed=True) == killers
+
+
+def test_a_full_disk_ends_the_sweep_in_one_line_and_the_next_goes_on(store, monkeypatch):
+    planned = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS)
+    written, put = [], Store.put
+
+    def full(self, record):
+        if len(written) == 2:
+            raise StoreError("can't write (No space left on device)")
+        written.append(record["cell_id"])
+        put(self, record)
+
+    monkeypatch.setattr(Store, "put", full)
+    sweep = Runner(store, lambda: ThreadPoolExecutor(1), 1, lambda job, record: None)
+    with pytest.raises(StoreError, match="No space"):
+        sweep.run(planned)
+    monkeypatch.undo()
+    left = left_to_do(planned, store)
+    assert len(left) == len(planned) - 2
+    sweep.run(left)
+    assert left_to_do(planned, store) == []
+
+
+def test_runs_of_another_machine_are_taken_over(store, tmp_path):
+    job = Job("kuhn", Cell("cfr", "none", "none"), 0, LIMITS)
+    store.put(measure(job))
+    other = Store(tmp_path / "other")
+    assert other.take_over(store.compact(tmp_path / "runs.parquet")) == 1
+    assert other.get(job.id) == store.get(job.id)
+    assert other.take_over(tmp_path / "runs.parquet") == 0
+    assert left_to_do([job], other) == []
+
+
+def test_runs_are_loaded_as_a_table(store, tmp_path):
+    import rlccfr
+
+    store.put(measure(Job("kuhn", Cell("cfr", "none", "none"), 0, LIMITS)))
+    for source in (store, store.path, store.compact(tmp_path / "runs.parquet")):
+        frame = rlccfr.load_results(source)
+        assert frame["update_rule"].tolist() == ["cfr"]
+        assert list(frame["curve_iteration"][0]) == [1, 2, 3, 4, 5]
+    with pytest.raises(StoreError, match="no table at"):
+        rlccfr.load_results(tmp_path / "nowhere.parquet")

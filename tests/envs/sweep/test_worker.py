@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import rlccfr
+from rlccfr.catalog import Cell
+from rlccfr.envs.records import to_measurement
+from rlccfr.envs.sweep import worker
+from rlccfr.envs.sweep.plan import Job, Limits
+from rlccfr.envs.sweep.worker import measure
+
+
+def job(**changes) -> Job:
+    limits = {"iterations": 50, "seconds": 0.02} | changes
+    return Job("kuhn", Cell("cfr", "external", "none"), 3, Limits(**limits))
+
+
+def test_a_run_lasts_as_long_as_it_must_and_its_curve_has_its_times():
+    record = measure(job())
+    found = to_measurement(record)
+    assert found.ok
+    assert found.cpu_seconds >= 0.02
+    assert found.iterations >= 50
+    assert record["budget_amount"] == found.iterations == record["curve"]["iteration"][-1]
+    seconds = record["curve"]["cpu_seconds"]
+    assert seconds == sorted(seconds)
+    assert sum(0.001 <= second <= 0.021 for second in seconds) >= 13
+    assert 0.3 < record["throughput_again"] / record["throughput"] < 3
+    assert found.reference_throughput > 0
+
+
+def test_without_seconds_it_is_the_same_each_time():
+    first, second = (measure(job(seconds=0)) for _ in range(2))
+    names = ("cell_id", "exploitability", "iterations", "nodes_touched")
+    assert [first[name] for name in names] == [second[name] for name in names]
+    assert first["iterations"] == 50
+    for name in ("iteration", "nodes", "exploitability", "exploitability_current"):
+        assert first["curve"][name] == second["curve"][name]
+    plain = rlccfr.Solver(rlccfr.load_game("kuhn"), "cfr", "external", seed=3).run(iterations=50)
+    assert first["exploitability"] == plain.exploitability
+
+
+def test_a_run_that_takes_too_long_is_given_up_and_what_it_measured_kept():
+    record = measure(job(seconds=60.0, timeout=0.2))
+    assert record["status"] == "timeout"
+    assert "CPU seconds" in record["error"]
+    assert len(record["curve"]["exploitability"]) > 5
+    assert record["exploitability"] is None
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is Linux's")
+def test_a_run_that_takes_too_much_memory_is_told_so(monkeypatch):
+    def hungry(*_, **__):
+        return np.ones(2**27)  # a gigabyte
+
+    monkeypatch.setattr(worker, "Solver", hungry)
+    assert measure(job(megabytes=256))["status"] == "out_of_memory"
+    monkeypatch.undo()
+    assert measure(job())["status"] == "ok"
+    assert len(np.ones(2**26)) == 2**26  # the limit is gone
+
+
+def test_whatever_else_goes_wrong_is_a_record(monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("all wrong")
+
+    monkeypatch.setattr(worker, "Solver", broken)
+    record = measure(job())
+    assert (record["status"], record["error"]) == ("failed", "ZeroDivisionError: all wrong")
+    assert "broken" in record["traceback"]

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rlccfr
+from rlccfr.catalog import Cell
+from rlccfr.envs import Budget, LiveEvaluator, MissingCellError, Request, TableEvaluator
+from rlccfr.envs.records import to_frame
+from rlccfr.envs.sweep.plan import Job, Limits
+from rlccfr.envs.sweep.worker import measure
+
+CELL = Cell("cfr_plus", "none", "none")
+
+
+@pytest.fixture(scope="module")
+def record():
+    return measure(Job("leduc", CELL, 0, Limits(iterations=1_000, seconds=0.1)))
+
+
+@pytest.fixture
+def table(record):
+    return TableEvaluator(to_frame([record], curves=True))
+
+
+@pytest.mark.parametrize("iterations", [1, 10, 100, 1000])
+def test_on_the_curves_grid_it_is_what_a_shorter_run_measures(table, iterations):
+    request = Request("leduc", (CELL,), Budget("iterations", iterations))
+    found, live = table.measure(request), LiveEvaluator().measure(request)
+    assert found.exploitability == live.exploitability
+    assert found.nash_conv == pytest.approx(live.nash_conv, rel=1e-12)
+    assert (found.iterations, found.nodes_touched) == (live.iterations, live.nodes_touched)
+
+
+def test_between_points_it_lies_between_them(record, table):
+    seconds = np.array(record["curve"]["cpu_seconds"])
+    later = int(np.searchsorted(seconds, 0.02))
+    found = table.measure(Request("leduc", (CELL,), Budget("seconds", 0.02)))
+    assert found.cpu_seconds == pytest.approx(0.02)
+    for name, value in (("iteration", found.iterations), ("exploitability", found.exploitability)):
+        low, high = sorted(record["curve"][name][later - 1 : later + 1])
+        assert low <= value <= high
+    assert table.result(found.cell_id)["budget_amount"] == 0.02
+    assert len(table) == len(table.frame()) == 1
+
+
+def test_before_the_first_point_it_is_the_first_and_after_the_last_nothing(record, table):
+    first = table.measure(Request("leduc", (CELL,), Budget("seconds", 1e-9)))
+    assert first.exploitability == pytest.approx(record["curve"]["exploitability"][0])
+    with pytest.raises(MissingCellError):
+        table.measure(Request("leduc", (CELL,), Budget("seconds", 1.0)))
+    with pytest.raises(MissingCellError):
+        table.measure(Request("leduc", (CELL,), Budget("iterations", 100), segments=2))
+
+
+def test_an_exploitability_of_nothing_has_no_logarithm():
+    tree = "turn_based_simultaneous_game(game=matrix_rps())"  # solved by the uniform policy
+    record = measure(Job(tree, CELL, 0, Limits(iterations=20, seconds=0)))
+    found = TableEvaluator(to_frame([record], curves=True)).measure(Request(tree, (CELL,), Budget("iterations", 7)))
+    assert abs(found.exploitability) < 1e-12
+    assert rlccfr.load_game(tree).num_infosets == 2
