@@ -36,7 +36,7 @@ def make_record(
     cell_id: str,
     status: Status,
     *,
-    numbers: Mapping[str, float] | None = None,
+    numbers: Mapping[str, float | None] | None = None,
     curve: pd.DataFrame | None = None,
     error: str = "",
     traceback: str = "",

@@ -66,7 +66,9 @@ class Runner:
         except BrokenExecutor:  # while handing one on
             lost.append(job)
         finally:
-            executor.shutdown(wait=not lost, cancel_futures=True)
+            for future in running:  # not by shutdown's option, which Dask's executor does not have
+                future.cancel()
+            executor.shutdown(wait=not lost)
         return [again for again in (*lost, *running.values()) if self._may_try(again)]
 
     def _take(self, future: Future[Any], job: Job, lost: list[Job]) -> None:

@@ -90,7 +90,7 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
         raise ArithmeticError(f"the average policy's exploitability is {result.exploitability}")
     part = Part(solver.update_rule, solver.sampler, solver.abstraction, result.iterations)
     timing = compare(result, before, clock.slice, lambda: time_again(solver.game, [part], job.seed))
-    numbers = {
+    numbers: dict[str, float | None] = {
         "exploitability": result.exploitability,
         "nash_conv": result.nash_conv,
         "throughput": timing.throughput,
@@ -120,10 +120,10 @@ def _run(job: Job, solver: Solver, check: Callable[[float], None]) -> RunResult:
     return result
 
 
-def _again(job: Job, part: Part, timing: Timing) -> float:
-    """Iterations per CPU second once more, on fresh tables; NaN with models, which would take as long again."""
+def _again(job: Job, part: Part, timing: Timing) -> float | None:
+    """Iterations per CPU second once more, on fresh tables; None with models, which would take as long again."""
     if job.learns:
-        return math.nan
+        return None
     iterations = max(1, min(part.iterations, round(LEAST_SECONDS * timing.throughput)))
     _, timed = time_again(compiled(job.game), [part._replace(iterations=iterations)], job.seed)
     return timed.throughput

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from rlccfr.cli.console import RUNS, CatalogName, Interrupted, Json, load, print_json, print_table, progress, stderr
-from rlccfr.errors import BudgetError, RLCCFRError, whole_number
+from rlccfr.errors import BudgetError, RLCCFRError, first_line, whole_number
 
 if TYPE_CHECKING:
     from rlccfr.envs.store import Store
@@ -99,10 +99,9 @@ def _run(todo: Sequence[Job], store: Store, workers: int, dask: str | None, pilo
     if pilot:
         hours = _estimate(todo) / 3600 / count
         _say(f"{len(todo):,} runs, about {hours:.1f} hours with {count} workers, by a hundredth of each")
-    make, count = _dask(dask) if dask else (lambda: _pool(count), count)
-    with _progress(len(todo)) as report:
+    with _cluster(dask, count) as (make, threads), _progress(len(todo)) as report:
         try:
-            Runner(store, make, count, report).run(todo)
+            Runner(store, make, threads, report).run(todo)
         except KeyboardInterrupt:
             raise Interrupted("interrupted; the same command goes on from there") from None
 
@@ -139,17 +138,29 @@ def _pool(workers: int) -> Executor:
     return ProcessPoolExecutor(workers, context, initializer=prepare, initargs=(cores,))
 
 
-def _dask(address: str) -> Any:
-    """How to make an executor of a Dask cluster, and its number of threads."""
+@contextmanager
+def _cluster(dask: str | None, workers: int) -> Iterator[tuple[Callable[[], Executor], int]]:
+    """How to make an executor, and how many runs it makes at a time: of processes here, or of a Dask cluster."""
+    if dask is None:
+        yield lambda: _pool(workers), workers
+        return
     try:
         from distributed import Client, LocalCluster
     except ImportError:
         raise RLCCFRError("a sweep on Dask needs the extra: pip install 'rlccfr[dask]'") from None
     from rlccfr.envs.sweep.worker import prepare
 
-    client = Client(LocalCluster(threads_per_worker=1) if address == "local" else address)
-    client.run(prepare)
-    return client.get_executor, sum(client.nthreads().values())
+    local = (
+        LocalCluster(n_workers=workers, threads_per_worker=1)  # type: ignore[no-untyped-call]
+        if dask == "local"
+        else nullcontext(dask)
+    )
+    try:
+        with local as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
+            client.run(prepare)
+            yield client.get_executor, sum(client.nthreads().values())
+    except OSError as error:
+        raise RLCCFRError(f"there is no Dask scheduler at {dask}: {first_line(error)}") from None
 
 
 @contextmanager

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pandas as pd
 import pytest
+
+from rlccfr.catalog import Catalog
+from rlccfr.envs import Store
+from rlccfr.envs.sweep.plan import Job, Limits, jobs
+from rlccfr.envs.sweep.runner import Runner
 
 KILLS = 10
 FIXED = ("game", "update_rule", "sampler", "abstraction", "seed", "status", "exploitability", "nash_conv",
@@ -28,6 +35,31 @@ def fixed(folder: Path) -> list[tuple]:
     frame = pd.read_parquet(folder / "runs.parquet")
     frame = frame.sort_values(["game", "update_rule", "sampler", "abstraction", "seed"])
     return [tuple(map(str, row)) for row in frame[list(FIXED)].to_numpy().tolist()]
+
+
+@pytest.mark.verify
+def test_a_dask_cluster_measures_what_processes_do_and_may_lose_a_worker(tmp_path, figures):
+    from distributed import Client, LocalCluster
+
+    planned = jobs({"goofspiel": (0, 1)}, Catalog.tabular(), limits=Limits(iterations=300, seconds=0))
+    alone, shared = Store(tmp_path / "alone"), Store(tmp_path / "shared")
+    Runner(alone, lambda: ProcessPoolExecutor(2, multiprocessing.get_context("spawn")), 2, lambda *_: None).run(planned)
+    done = []
+    with LocalCluster(n_workers=2, threads_per_worker=1) as cluster, Client(cluster) as client:
+
+        def report(job: Job, record: dict) -> None:
+            done.append(job)
+            if len(done) == len(planned) // 3:
+                os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+        Runner(shared, client.get_executor, 2, report).run(planned)
+    names = ("status", "exploitability", "iterations", "nodes_touched")
+    pairs = [[[store.get(job.id)[name] for name in names] for store in (alone, shared)] for job in planned]
+    figures("A sweep on Dask beside one in processes", [
+        {"runs": len(planned), "reported": len(done), "equal": sum(one == other for one, other in pairs)}
+    ])  # fmt: skip
+    assert all(one == other for one, other in pairs)
+    assert sorted(done, key=str) == sorted(planned, key=str)
 
 
 @pytest.mark.verify

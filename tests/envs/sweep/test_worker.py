@@ -7,6 +7,7 @@ import pytest
 
 import rlccfr
 from rlccfr.catalog import Cell
+from rlccfr.envs import Store
 from rlccfr.envs.records import to_measurement
 from rlccfr.envs.sweep import worker
 from rlccfr.envs.sweep.plan import Job, Limits
@@ -41,6 +42,15 @@ def test_without_seconds_it_is_the_same_each_time():
         assert first["curve"][name] == second["curve"][name]
     plain = rlccfr.Solver(rlccfr.load_game("kuhn"), "cfr", "external", seed=3).run(iterations=50)
     assert first["exploitability"] == plain.exploitability
+
+
+@pytest.mark.parametrize("cell", [("deep_cfr(preset='sweep')", "external", "none"), ("cfr", "none", "rcfr")])
+def test_a_run_with_models_lasts_its_iterations_and_is_kept(cell, tmp_path):
+    learner = Job("kuhn", Cell(*cell), 1, Limits(iterations=20, seconds=60.0))
+    record = measure(learner)
+    assert (record["status"], record["iterations"], record["throughput_again"]) == ("ok", 20, None)
+    Store(tmp_path).put(record)
+    assert Store(tmp_path).get(learner.id) == record
 
 
 def test_a_run_that_takes_too_long_is_given_up_and_what_it_measured_kept():
