@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import rlccfr
+from rlccfr.agents.halving import _ladder, successive_halving
+from rlccfr.catalog import Catalog
+from rlccfr.envs.measurement import Budget
+from rlccfr.envs.reward import preset
+
+BUDGET = Budget("iterations", 1000)
+
+
+def halve(evaluator, evaluations=100):
+    return successive_halving(evaluator, Catalog.paper(), "kuhn", BUDGET, preset("accuracy"), evaluations=evaluations)
+
+
+@pytest.mark.parametrize("evaluations", [1, 10, 50, 100, 335, 336, 1000])
+def test_it_spends_no_more_than_it_may_and_ends_with_the_whole_budget(evaluator, evaluations):
+    ladder = _ladder(336, evaluations)
+    assert ladder[-1][1] == 1
+    assert all(one[0] >= other[0] for one, other in itertools.pairwise(ladder))
+    assert sum(cells / parts for cells, parts in ladder) <= max(evaluations, len(ladder))
+    if evaluations >= 336:
+        assert ladder == [(336, 1)]
+    found = halve(evaluator, evaluations)
+    assert found.spent <= max(evaluations, len(ladder)) + 1
+
+
+def test_what_is_best_at_every_budget_is_found(evaluator):
+    found = halve(evaluator)
+    every = [evaluator.exploitability("kuhn", cell) for cell in Catalog.paper()]
+    assert evaluator.exploitability("kuhn", found.cell) == min(every)
+    assert found.rungs[0][0] == 336
+    assert found.rungs[-1][1] == BUDGET
+    assert found.cpu_seconds > 0
+
+
+def test_none_is_refused(evaluator):
+    with pytest.raises(rlccfr.RLCCFRError, match="evaluations"):
+        halve(evaluator, 0)
