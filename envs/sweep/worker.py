@@ -29,6 +29,9 @@ FIRST_SECONDS = 1e-3
 """Where the curve's grid of CPU seconds begins."""
 
 
+_limiting = threading.Lock()
+
+
 class _TookTooLongError(Exception):
     pass
 
@@ -152,7 +155,22 @@ def _deadline(seconds: float) -> Callable[[float], None]:
 
 @contextlib.contextmanager
 def _memory_limit(megabytes: int) -> Iterator[None]:
-    """Beyond so much more, allocating raises MemoryError; only where the system can do that."""
+    """Beyond so much more, allocating raises MemoryError; only where the system can do that.
+
+    The limit is the process's: of runs side by side in threads the first sets it.
+    """
+    if not _limiting.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _process_limit(megabytes):
+            yield
+    finally:
+        _limiting.release()
+
+
+@contextlib.contextmanager
+def _process_limit(megabytes: int) -> Iterator[None]:
     try:
         import resource
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -71,6 +72,16 @@ def test_a_run_that_takes_too_much_memory_is_told_so(monkeypatch):
     monkeypatch.undo()
     assert measure(job())["status"] == "ok"
     assert len(np.ones(2**26)) == 2**26  # the limit is gone
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is Linux's")
+def test_runs_in_threads_leave_no_limit_behind():
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    with ThreadPoolExecutor(4) as threads:
+        assert {record["status"] for record in threads.map(measure, [job(seconds=0)] * 12)} == {"ok"}
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 
 def test_whatever_else_goes_wrong_is_a_record(monkeypatch):
