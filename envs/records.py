@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rlccfr.envs.cells import as_json, compiled, definitions, is_deterministic, uniform_exploitability
@@ -106,6 +107,25 @@ def with_frame(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record with its curve as a DataFrame."""
     curve = pd.DataFrame({name: record["curve"][name] for name in CurvePoint._fields})
     return {**record, "curve": curve}
+
+
+def thinned(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with five points a decade of iterations in its curve, powers of ten among them, and its last."""
+    iterations = np.asarray(record["curve"]["iteration"], dtype=float)
+    if not len(iterations):
+        return dict(record)
+    grid = np.unique(np.round(10 ** (np.arange(0, 5 * np.log10(iterations[-1]) + 1) / 5)))
+    kept = np.flatnonzero(np.isin(iterations, grid) | (np.arange(len(iterations)) == len(iterations) - 1))
+    return {**record, "curve": {name: [column[k] for k in kept] for name, column in record["curve"].items()}}
+
+
+def with_short_curves(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its curves' measured columns in single precision; the run's own numbers stay as they are."""
+    measured = ("cpu_seconds", "exploitability", "exploitability_current")
+    short = frame.copy()
+    for name in (f"curve_{name}" for name in measured):
+        short[name] = pd.Series([np.asarray(row, dtype=np.float32) for row in frame[name]], frame.index, dtype=object)
+    return short
 
 
 def to_frame(records: Iterable[Mapping[str, Any]], *, curves: bool = False) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from rlccfr.checkpoint import write_atomically
 from rlccfr.envs.cells import as_json
-from rlccfr.envs.records import COLUMNS, STATUSES, to_frame
+from rlccfr.envs.records import COLUMNS, STATUSES, thinned, to_frame, with_short_curves
 from rlccfr.errors import RLCCFRError
 from rlccfr.result import CurvePoint
 
@@ -102,15 +102,20 @@ class Store:
         """Every record as a row, without curves; nested fields are JSON strings."""
         return to_frame(self.records())
 
-    def compact(self, path: str | Path | None = None) -> Path:
+    def compact(self, path: str | Path | None = None, *, small: bool = False) -> Path:
         """Write all records to one Parquet file, curves as list columns; returns its path.
 
         Args:
             path: by default ``measurements.parquet`` in the store. The store's own files stay.
+            small: for publishing: half of each curve's points, in single precision (see :func:`thinned`).
         """
         target = self.path / "measurements.parquet" if path is None else Path(path)
         buffer = io.BytesIO()
-        to_frame(self.records(), curves=True).to_parquet(buffer, index=False)
+        records = map(thinned, self.records()) if small else self.records()
+        frame = to_frame(records, curves=True)
+        if small:
+            frame = with_short_curves(frame)
+        frame.to_parquet(buffer, index=False, compression="zstd", compression_level=19 if small else 3)
         write_atomically(target, buffer.getvalue(), StoreError)
         return target
 

@@ -5,7 +5,7 @@ import pytest
 
 import rlccfr
 from rlccfr.catalog import Cell
-from rlccfr.envs import Budget, LiveEvaluator, MissingCellError, Request, TableEvaluator
+from rlccfr.envs import Budget, LiveEvaluator, MissingCellError, Request, Store, TableEvaluator
 from rlccfr.envs.records import to_frame
 from rlccfr.envs.sweep.plan import Job, Limits
 from rlccfr.envs.sweep.worker import measure
@@ -59,3 +59,19 @@ def test_an_exploitability_of_nothing_has_no_logarithm():
     found = TableEvaluator(to_frame([record], curves=True)).measure(Request(tree, (CELL,), Budget("iterations", 7)))
     assert abs(found.exploitability) < 1e-12
     assert rlccfr.load_game(tree).num_infosets == 2
+
+
+def test_a_small_table_tells_nearly_the_same(record, table, tmp_path):
+    store = Store(tmp_path / "store")
+    store.put(record)
+    whole, small = store.compact(tmp_path / "whole.parquet"), store.compact(tmp_path / "small.parquet", small=True)
+    thin = TableEvaluator(small)
+    points = [len(one.result(record["cell_id"])["curve"]) for one in (TableEvaluator(whole), thin)]
+    assert points[1] < 0.6 * points[0]
+    for iterations in (10, 100, 1000):
+        request = Request("leduc", (CELL,), Budget("iterations", iterations))
+        assert thin.measure(request).exploitability == pytest.approx(table.measure(request).exploitability, rel=1e-6)
+    last = Request("leduc", (CELL,), Budget("iterations", record["iterations"]))
+    assert thin.measure(last).exploitability == record["exploitability"]
+    halfway = Request("leduc", (CELL,), Budget("seconds", 0.03))
+    assert thin.measure(halfway).exploitability == pytest.approx(table.measure(halfway).exploitability, rel=0.1)
