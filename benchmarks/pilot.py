@@ -26,7 +26,7 @@ def report(games: Sequence[str] = tuple(SEEDS)) -> list[str]:
     total = 0.0
     for game in games:
         rlccfr.Solver(rlccfr.load_game(game)).run(iterations=1)  # what is loaded for it is no run's
-        planned = jobs({game: SEEDS[game]}, Catalog.paper("sweep"))
+        planned = jobs({game: SEEDS[game]}, Catalog.paper().with_networks("sweep"))
         runs = Counter(job.cell for job in planned)
         found = defaultdict(list)
         for job in {job.cell: job for job in planned}.values():

@@ -54,14 +54,9 @@ class Catalog:
                 registry[id]
 
     @classmethod
-    def paper(cls, preset: str | None = None) -> Catalog:
-        """The paper's Table 2: 16 update rules x 7 samplers x 3 abstractions.
-
-        Args:
-            preset: of the deep rules' networks, if it is not to be their default.
-        """
-        deep = DEEP_RULES if preset is None else tuple(f"{id}(preset={preset!r})" for id in DEEP_RULES)
-        return cls(TABULAR_RULES + deep, SAMPLERS, ABSTRACTIONS)
+    def paper(cls) -> Catalog:
+        """The paper's Table 2: 16 update rules x 7 samplers x 3 abstractions."""
+        return cls(TABULAR_RULES + DEEP_RULES, SAMPLERS, ABSTRACTIONS)
 
     @classmethod
     def tabular(cls) -> Catalog:
@@ -86,6 +81,15 @@ class Catalog:
         """
         more = (update_rules, samplers, abstractions)
         return Catalog(*((*ids, *added) for ids, added in zip(self.axes, more, strict=True)))
+
+    def with_networks(self, preset: str) -> Catalog:
+        """The same catalog with this preset of networks in its deep rules.
+
+        Raises:
+            ComponentError: an unknown preset.
+        """
+        rules = (f"{id}(preset={preset!r})" if id in DEEP_RULES else id for id in self.update_rules)
+        return Catalog(tuple(rules), self.samplers, self.abstractions)
 
     @property
     def axes(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -99,7 +99,7 @@ def _number_infosets(walk: Traversal, order: np.ndarray, num_children: np.ndarra
     """Player 0's infosets first, each player's by own moves made before, hence parents before children.
 
     Within such a level, infosets of equally many actions stand together: the passes' inner loops then have
-    long runs of the same length, which halves their time on Leduc.
+    long runs of the same length.
     """
     num_raw = len(walk.infoset_keys)
     raw_actions = np.zeros(num_raw, np.int64)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.cells import REGISTRIES, as_json, compiled, definitions, is_deterministic
+from rlccfr.envs.measurement import Budget, Request
 from rlccfr.envs.provenance import engine_version, processor_model
 from rlccfr.errors import BudgetError, whole_number
 
@@ -55,6 +56,11 @@ class Job:
     def learns(self) -> bool:
         """Whether models are fitted: such a run lasts a number of iterations, whatever they take."""
         return any(registry.resolve(id).learns for registry, id in zip(REGISTRIES, self.cell, strict=True))
+
+    def request(self, iterations: int | None = None) -> Request:
+        """What the run is a measurement of: solving for as many iterations as it made, or was to make at least."""
+        budget = Budget("iterations", iterations or self.limits.iterations)
+        return Request(self.game, (self.cell,), budget, seed=self.seed)
 
     @property
     def id(self) -> str:

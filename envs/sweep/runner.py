@@ -10,7 +10,7 @@ from typing import Any
 from rlccfr.envs.records import make_record
 from rlccfr.envs.store import Store
 from rlccfr.envs.sweep.plan import Job
-from rlccfr.envs.sweep.worker import _request, measure
+from rlccfr.envs.sweep.worker import measure
 
 TRIES = 3
 """Of a run whose worker was lost, the last ones with nothing beside it."""
@@ -88,5 +88,5 @@ class Runner:
         if self._tries[job] < TRIES:
             return True
         error = f"its worker was killed {TRIES} times; it may need more memory than there is"
-        self._keep(job, make_record(_request(job, job.limits.iterations), job.id, "failed", error=error))
+        self._keep(job, make_record(job.request(), job.id, "failed", error=error))
         return False

@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from rlccfr.envs.cells import compiled
-from rlccfr.envs.measurement import Budget, Request, Status
+from rlccfr.envs.measurement import Status
 from rlccfr.envs.records import make_record
 from rlccfr.envs.sweep.plan import Job
 from rlccfr.envs.timing import LEAST_SECONDS, Part, ReferenceClock, Timing, compare, time_again
@@ -80,7 +80,7 @@ def measure(job: Job) -> dict[str, Any]:
         status, caught = "out_of_memory" if "can't allocate memory" in str(error) else "failed", error
     points = solver._curve if solver is not None else []
     return make_record(
-        _request(job, job.limits.iterations), job.id, status, curve=pd.DataFrame(points, columns=CurvePoint._fields),
+        job.request(), job.id, status, curve=pd.DataFrame(points, columns=CurvePoint._fields),
         error=f"{type(caught).__name__}: {caught}", traceback="".join(traceback.format_exception(caught)),
     )  # fmt: skip
 
@@ -104,7 +104,7 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
         "iterations": result.iterations,
         "timed_runs": timing.runs,
     }
-    request = _request(job, result.iterations)
+    request = job.request(result.iterations)
     return make_record(request, job.id, "ok", numbers=numbers, curve=result.curve)
 
 
@@ -130,11 +130,6 @@ def _again(job: Job, part: Part, timing: Timing) -> float | None:
     iterations = max(1, min(part.iterations, round(LEAST_SECONDS * timing.throughput)))
     _, timed = time_again(compiled(job.game), [part._replace(iterations=iterations)], job.seed)
     return timed.throughput
-
-
-def _request(job: Job, iterations: int) -> Request:
-    """What the run is a measurement of: solving for as many iterations as it did."""
-    return Request(job.game, (job.cell,), Budget("iterations", iterations), seed=job.seed)
 
 
 @cache

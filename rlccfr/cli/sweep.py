@@ -55,6 +55,7 @@ def sweep(
     Each run's curve tells what any shorter budget would have reached. A sweep that was stopped, by whatever, goes on
     with the same command.
     """
+    from rlccfr.envs.options import parse_catalog
     from rlccfr.envs.store import Store
     from rlccfr.envs.sweep.plan import Limits, jobs
     from rlccfr.envs.sweep.runner import left_to_do
@@ -66,7 +67,12 @@ def sweep(
     for game in names:
         load(game)
     limits = Limits(iterations, seconds, timeout, megabytes)
-    planned = jobs({game: range(seeds) for game in names}, _catalog(catalog, networks), range(model_seeds), limits)
+    planned = jobs(
+        {game: range(seeds) for game in names},
+        parse_catalog(catalog).with_networks(networks),
+        range(model_seeds),
+        limits,
+    )
     kept = Store(store, create=not status)
     if take is not None:
         _say(f"{kept.take_over(take):,} runs taken over from {take}")
@@ -81,13 +87,6 @@ def sweep(
 def _say(text: str) -> None:
     """On the way, so to stderr: what is asked for is the table at the end."""
     print(text, file=sys.stderr, flush=True)
-
-
-def _catalog(name: str, networks: str) -> Any:
-    from rlccfr.catalog import Catalog
-    from rlccfr.envs.options import parse_catalog
-
-    return Catalog.paper(networks) if name == "paper" else parse_catalog(name)
 
 
 def _run(todo: Sequence[Job], store: Store, workers: int, dask: str | None, pilot: bool) -> None:

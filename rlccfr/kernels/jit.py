@@ -39,7 +39,7 @@ def vectorised() -> Iterator[None]:
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """A small piece of kernels, merged into each of its callers: handing on 20 arrays costs more than it does.
 
-    It is not to be called from Python, which would crash: the wrappers for that, and a file of its own on disk, take
-    a quarter of the first compilation.
+    It is not to be called from Python, which would crash: the wrappers for that, and a file of its own on disk, would
+    lengthen the first compilation.
     """
     return njit(**_PIECE)(function)  # type: ignore[no-any-return]

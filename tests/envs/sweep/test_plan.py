@@ -8,7 +8,9 @@ from rlccfr.envs.sweep.plan import Job, Limits, jobs
 
 
 def test_each_algorithm_has_the_seeds_that_make_a_difference():
-    planned = jobs({"kuhn": range(5), "goofspiel": range(3)}, Catalog.paper("sweep"), model_seeds=(0, 1))
+    planned = jobs(
+        {"kuhn": range(5), "goofspiel": range(3)}, Catalog.paper().with_networks("sweep"), model_seeds=(0, 1)
+    )
     seeds = {}
     for job in planned:
         seeds.setdefault((job.game, *job.cell), []).append(job.seed)
@@ -35,3 +37,10 @@ def test_a_runs_id_is_that_of_what_it_measures():
 def test_senseless_limits_are_refused(wrong):
     with pytest.raises(rlccfr.BudgetError, match=next(iter(wrong))):
         Limits(**wrong)
+
+
+def test_every_catalog_takes_the_networks_preset():
+    rules = Catalog.extended().with_networks("sweep").update_rules
+    assert "deep_dcfr(preset='sweep')" in rules
+    assert not any(rule.startswith("deep_") and "sweep" not in rule for rule in rules)
+    assert len(rules) == len(Catalog.extended().update_rules)
