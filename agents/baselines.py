@@ -100,6 +100,32 @@ def single_best(rewards_by_game: Mapping[str, Rewards], game: str) -> Cell:
 
 
 @dataclass(frozen=True)
+class Task:
+    """What a search is to find the best cell for, and by what it measures."""
+
+    evaluator: Evaluator
+    catalog: Catalog
+    game: str
+    budget: Budget
+    preset: Preset
+    scale: Scale = "log"
+    engine_seeds: Sequence[int] = (0,)
+
+    @property
+    def available(self) -> list[Cell]:
+        """The cells that can run here."""
+        return [cell for cell in self.catalog if why_unavailable(cell) is None]
+
+    def measure(self, cell: Cell, budget: Budget | None = None) -> list[Measurement]:
+        """A cell, under the task's budget or another: one measurement an engine seed."""
+        return measure(self.evaluator, cell, self.game, budget or self.budget, self.engine_seeds)
+
+    def rewards(self, measurements: Measurements) -> dict[Cell, float]:
+        """R-bar of measured cells."""
+        return rewards_of(measurements, self.preset, self.scale)
+
+
+@dataclass(frozen=True)
 class SearchResult:
     """What a search over cells recommends, and what it measured on the way."""
 
@@ -117,18 +143,7 @@ class SearchResult:
         return total_cpu_seconds(self.measurements)
 
 
-def random_search(
-    evaluator: Evaluator,
-    catalog: Catalog,
-    game: str,
-    budget: Budget,
-    preset: Preset,
-    *,
-    evaluations: int,
-    scale: Scale = "log",
-    engine_seeds: Sequence[int] = (0,),
-    seed: int = 0,
-) -> SearchResult:
+def random_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResult:
     """Measure distinct cells drawn at random among those that can run here; recommend the best of them.
 
     Args:
@@ -139,12 +154,12 @@ def random_search(
         RLCCFRError: fewer than one evaluation.
     """
     whole_number(evaluations, "evaluations", 1, RLCCFRError)
-    available = [cell for cell in catalog if why_unavailable(cell) is None]
+    available = task.available
     count = min(evaluations, len(available))
     drawn = np.random.default_rng(seed).choice(len(available), count, replace=False)
     cells = [available[int(index)] for index in drawn]
-    measured = {cell: measure(evaluator, cell, game, budget, engine_seeds) for cell in cells}
-    return SearchResult(virtual_best(rewards_of(measured, preset, scale)), measured)
+    measured = {cell: task.measure(cell) for cell in cells}
+    return SearchResult(virtual_best(task.rewards(measured)), measured)
 
 
 def median_search(rewards: Rewards, evaluations: int, seed: int = 0, searches: int = 1001) -> Cell:

@@ -14,6 +14,7 @@ import pandas as pd
 from rlccfr.agents.baselines import (
     FIXED,
     Measurements,
+    Task,
     measure,
     measure_all,
     median_search,
@@ -134,10 +135,10 @@ class Bench:
             cell = median_search(rewards, evaluations, seed)
             cost = total_cpu_seconds(self.measured[self.game]) * evaluations / len(rewards)
             return self.row(RANDOM, cell, evaluations, cost)
-        search = random_search(
-            self.evaluator, self.catalog, self.game, self.budget, self.preset,
-            evaluations=evaluations, scale=self.scale, engine_seeds=self.engine_seeds[:1], seed=seed,
-        )  # fmt: skip
+        task = Task(
+            self.evaluator, self.catalog, self.game, self.budget, self.preset, self.scale, self.engine_seeds[:1]
+        )
+        search = random_search(task, evaluations=evaluations, seed=seed)
         return self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:

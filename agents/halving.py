@@ -5,16 +5,13 @@ Jamieson and Talwalkar, Non-stochastic best arm identification and hyperparamete
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rlccfr.agents.baselines import Rewards, measure, rewards_of, total_cpu_seconds, virtual_best
-from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.cells import why_unavailable
-from rlccfr.envs.measurement import Budget, Evaluator
-from rlccfr.envs.reward import Preset, Scale
+from rlccfr.agents.baselines import Rewards, Task, total_cpu_seconds, virtual_best
+from rlccfr.catalog import Cell
+from rlccfr.envs.measurement import Budget
 from rlccfr.errors import RLCCFRError, whole_number
 
 ETA = 3
@@ -38,18 +35,7 @@ class Halving:
     rungs: tuple[tuple[int, Budget], ...]
 
 
-def successive_halving(
-    evaluator: Evaluator,
-    catalog: Catalog,
-    game: str,
-    budget: Budget,
-    preset: Preset,
-    *,
-    evaluations: int,
-    scale: Scale = "log",
-    engine_seeds: Sequence[int] = (0,),
-    seed: int = 0,
-) -> Halving:
+def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halving:
     """Measure every cell that can run here under a part of the budget, and fewer and fewer under more of it.
 
     What all rungs take together is at most ``evaluations`` whole budgets, or little more where these are few; the last
@@ -62,7 +48,7 @@ def successive_halving(
         RLCCFRError: fewer than one evaluation.
     """
     whole_number(evaluations, "evaluations", 1, RLCCFRError)
-    available = [cell for cell in catalog if why_unavailable(cell) is None]
+    available = task.available
     ladder = _ladder(len(available), evaluations)
     drawn = np.random.default_rng(seed).choice(len(available), ladder[0][0], replace=False)
     cells = [available[index] for index in sorted(drawn)]
@@ -72,10 +58,10 @@ def successive_halving(
         if rewards:
             cells = sorted(cells, key=rewards.__getitem__, reverse=True)  # stable: of equals the catalog's first
         cells = cells[:survivors]
-        shorter = _part(budget, part)
-        measured = {cell: measure(evaluator, cell, game, shorter, engine_seeds) for cell in cells}
-        rewards = rewards_of(measured, preset, scale)
-        spent += len(cells) * shorter.amount / budget.amount
+        shorter = _part(task.budget, part)
+        measured = {cell: task.measure(cell, shorter) for cell in cells}
+        rewards = task.rewards(measured)
+        spent += len(cells) * shorter.amount / task.budget.amount
         seconds += total_cpu_seconds(measured)
         rungs.append((len(cells), shorter))
     return Halving(virtual_best(rewards), spent, seconds, tuple(rungs))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlccfr.agents.baselines import SearchResult
+from rlccfr.agents.baselines import SearchResult, Task
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.agents.selector_dqn import Selector, single_threaded
-from rlccfr.catalog import Catalog
-from rlccfr.envs.measurement import Budget, Evaluator, Measurement
+from rlccfr.catalog import Cell
+from rlccfr.envs.measurement import Measurement
 from rlccfr.envs.observation import OBSERVATION_SIZE
-from rlccfr.envs.reward import Preset, Scale, mean_reward
 from rlccfr.envs.selector import SelectorFlatEnv
 from rlccfr.errors import RLCCFRError, whole_number
 
@@ -22,17 +21,7 @@ LEAST_EPSILON = 0.05
 
 
 def joint_dqn(
-    evaluator: Evaluator,
-    catalog: Catalog,
-    game: str,
-    budget: Budget,
-    preset: Preset,
-    *,
-    evaluations: int,
-    scale: Scale = "log",
-    engine_seed: int = 0,
-    seed: int = 0,
-    hyperparameters: Hyperparameters | None = None,
+    task: Task, *, evaluations: int, seed: int = 0, hyperparameters: Hyperparameters | None = None
 ) -> SearchResult:
     """Train a DQN whose actions are all cells; it recommends the one with the highest Q-value.
 
@@ -46,15 +35,17 @@ def joint_dqn(
         RLCCFRError: fewer than one evaluation.
     """
     whole_number(evaluations, "evaluations", 1, RLCCFRError)
-    settings = hyperparameters or Hyperparameters()
-    env = SelectorFlatEnv(game, budget, 1, preset, scale, catalog, engine_seed, evaluator)
+    catalog, settings = task.catalog, hyperparameters or Hyperparameters()
+    env = SelectorFlatEnv(
+        task.game, task.budget, 1, task.preset, task.scale, task.catalog, task.engine_seeds, task.evaluator
+    )
     env.reset()
     observation, open_ = env.observe(), env.action_masks()
     available, count = open_.copy(), min(evaluations, int(open_.sum()))
     weights, draws = np.random.SeedSequence(seed).generate_state(2)
     selector = Selector(OBSERVATION_SIZE, len(catalog), settings, int(weights))
     generator = np.random.default_rng(int(draws))
-    measured: dict[int, Measurement] = {}
+    measured: dict[Cell, list[Measurement]] = {}
     steps = count * (1 + settings.replays) + settings.settling
     with single_threaded():
         for step in range(steps):
@@ -62,13 +53,13 @@ def joint_dqn(
                 epsilon = max(LEAST_EPSILON, 1 - len(measured) / (EXPLORING * count))
                 action = _next(selector.q_values(observation), open_, epsilon, generator)
                 open_[action] = False
-                measured[action] = evaluator.measure(env.request(catalog.cell(*catalog.unravel(action))))
-                reward = mean_reward(measured[action], preset, scale)
+                cell = catalog.cell(*catalog.unravel(action))
+                measured[cell] = task.measure(cell)
+                reward = task.rewards({cell: measured[cell]})[cell]
                 selector.remember(action, observation, action, reward, observation, True)
             selector.learn(1 - step / steps)
         values = np.where(available, selector.q_values(observation), -np.inf)
-    cells = {catalog.cell(*catalog.unravel(action)): [one] for action, one in measured.items()}
-    return SearchResult(catalog.cell(*catalog.unravel(int(values.argmax()))), cells)
+    return SearchResult(catalog.cell(*catalog.unravel(int(values.argmax()))), measured)
 
 
 def _next(values: np.ndarray, open_: np.ndarray, epsilon: float, generator: np.random.Generator) -> int:

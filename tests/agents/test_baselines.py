@@ -5,6 +5,7 @@ import pytest
 
 from rlccfr.agents.baselines import (
     FIXED,
+    Task,
     measure_all,
     median_search,
     random_search,
@@ -72,7 +73,7 @@ def test_single_best_needs_comparable_games():
 
 @pytest.mark.parametrize("evaluations", [1, 5, 24])
 def test_random_search_measures_distinct_cells_and_recommends_the_best(evaluator, evaluations):
-    found = random_search(evaluator, Catalog.tabular(), "kuhn", BUDGET, ACCURACY, evaluations=evaluations, seed=3)
+    found = random_search(Task(evaluator, Catalog.tabular(), "kuhn", BUDGET, ACCURACY), evaluations=evaluations, seed=3)
     assert found.evaluations == evaluations == len(evaluator.records)
     assert found.cpu_seconds == pytest.approx(0.5 * evaluations)
     best = max(found.measurements, key=lambda cell: mean_reward(found.measurements[cell][0], ACCURACY))
@@ -81,25 +82,25 @@ def test_random_search_measures_distinct_cells_and_recommends_the_best(evaluator
 
 def test_random_search_depends_on_its_seed_alone(evaluator):
     def cells(seed):
-        result = random_search(evaluator, Catalog.tabular(), "kuhn", BUDGET, ACCURACY, evaluations=6, seed=seed)
+        result = random_search(Task(evaluator, Catalog.tabular(), "kuhn", BUDGET, ACCURACY), evaluations=6, seed=seed)
         return list(result.measurements)
 
     assert cells(0) == cells(0) != cells(1)
 
 
 def test_random_search_on_a_small_catalog_measures_all(evaluator, small):
-    found = random_search(evaluator, small, "kuhn", BUDGET, ACCURACY, evaluations=100)
+    found = random_search(Task(evaluator, small, "kuhn", BUDGET, ACCURACY), evaluations=100)
     assert found.evaluations == len(small)
     assert found.cell == ("dcfr", "external", "none")
     with pytest.raises(RLCCFRError, match="evaluations must be a positive integer"):
-        random_search(evaluator, small, "kuhn", BUDGET, ACCURACY, evaluations=0)
+        random_search(Task(evaluator, small, "kuhn", BUDGET, ACCURACY), evaluations=0)
 
 
 def test_random_search_draws_from_what_can_run(evaluator, small, monkeypatch):
     monkeypatch.setattr(
         "rlccfr.agents.baselines.why_unavailable", lambda cell: "no" if cell.sampler == "external" else None
     )
-    found = random_search(evaluator, small, "kuhn", BUDGET, ACCURACY, evaluations=100)
+    found = random_search(Task(evaluator, small, "kuhn", BUDGET, ACCURACY), evaluations=100)
     assert found.evaluations == 12
     assert all(cell.sampler != "external" for cell in found.measurements)
 
@@ -115,7 +116,7 @@ def test_the_median_search_is_neither_lucky_nor_unlucky():
 
 
 def test_an_evaluation_is_a_run(evaluator, small):
-    found = random_search(evaluator, small, "kuhn", BUDGET, ACCURACY, evaluations=4, engine_seeds=(0, 1, 2))
+    found = random_search(Task(evaluator, small, "kuhn", BUDGET, ACCURACY, engine_seeds=(0, 1, 2)), evaluations=4)
     assert found.evaluations == 12 == len(evaluator.records)
 
 

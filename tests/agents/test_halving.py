@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 import rlccfr
+from rlccfr.agents.baselines import Task
 from rlccfr.agents.halving import _ladder, successive_halving
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measurement import Budget
@@ -14,7 +15,9 @@ BUDGET = Budget("iterations", 1000)
 
 
 def halve(evaluator, evaluations=100):
-    return successive_halving(evaluator, Catalog.paper(), "kuhn", BUDGET, preset("accuracy"), evaluations=evaluations)
+    return successive_halving(
+        Task(evaluator, Catalog.paper(), "kuhn", BUDGET, preset("accuracy")), evaluations=evaluations
+    )
 
 
 @pytest.mark.parametrize("evaluations", [1, 10, 50, 100, 335, 336, 1000])

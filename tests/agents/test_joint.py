@@ -4,6 +4,7 @@ import pytest
 
 import rlccfr
 from rlccfr.agents import Hyperparameters
+from rlccfr.agents.baselines import Task
 from rlccfr.agents.joint import joint_dqn
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.reward import preset
@@ -12,10 +13,8 @@ BUDGET = Budget("iterations", 1000)
 
 
 def train(evaluator, catalog, evaluations, seed=0, **settings):
-    return joint_dqn(
-        evaluator, catalog, "kuhn", BUDGET, preset("accuracy"), evaluations=evaluations, seed=seed,
-        hyperparameters=Hyperparameters(**settings),
-    )  # fmt: skip
+    task = Task(evaluator, catalog, "kuhn", BUDGET, preset("accuracy"))
+    return joint_dqn(task, evaluations=evaluations, seed=seed, hyperparameters=Hyperparameters(**settings))
 
 
 def test_it_finds_the_best_of_few_when_it_has_seen_them_all(evaluator, small):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlccfr.agents import SelectorTeam, measure_all, random_search
-from rlccfr.agents.baselines import rewards_of
+from rlccfr.agents.baselines import Task, rewards_of
 from rlccfr.agents.scores import bootstrap_interval, interquartile_mean, normalised_score
 from rlccfr.catalog import Catalog
 from rlccfr.envs.live import LiveEvaluator
@@ -46,7 +46,7 @@ def test_team_on_kuhn(figures):
         team.train(EVALUATIONS)
         assert team.evaluations == EVALUATIONS
         trained.append(score(team.recommend().cell))
-        found = random_search(evaluator, catalog, "kuhn", BUDGET, PRESET, evaluations=EVALUATIONS, seed=seed)
+        found = random_search(Task(evaluator, catalog, "kuhn", BUDGET, PRESET), evaluations=EVALUATIONS, seed=seed)
         searched.append(score(found.cell))
     generator = np.random.default_rng(0)  # ten searches are few: what random search is worth on average, too
     cells = np.array([score(cell) for cell in catalog])

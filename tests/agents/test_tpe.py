@@ -5,6 +5,7 @@ import sys
 import pytest
 
 import rlccfr
+from rlccfr.agents.baselines import Task
 from rlccfr.agents.tpe import tpe_search
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measurement import Budget
@@ -14,7 +15,7 @@ BUDGET = Budget("iterations", 1000)
 
 
 def search(evaluator, catalog, evaluations, seed=0):
-    return tpe_search(evaluator, catalog, "kuhn", BUDGET, preset("accuracy"), evaluations=evaluations, seed=seed)
+    return tpe_search(Task(evaluator, catalog, "kuhn", BUDGET, preset("accuracy")), evaluations=evaluations, seed=seed)
 
 
 def test_it_measures_distinct_cells_and_recommends_the_best_of_them(make_evaluator):
