@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -89,42 +90,60 @@ def openspiels(game: str) -> list[Racer]:
     return [Racer("OpenSpiel", "CFRPlusSolver", partial(timed, step), exploitability)]
 
 
-def seconds_to(racer: Racer, targets: Sequence[float], cap: float) -> list[float | None]:
-    """CPU seconds until each exploitability, None where ``cap`` seconds were not enough."""
-    found: list[float | None] = [None] * len(targets)
-    done, spent = 0, 0.0
-    while spent < cap and None in found:
-        count = max(1, round(done * (GROWTH - 1)))
-        spent += racer.advance(count)
-        done += count
-        exploitability = racer.exploitability()
-        found = [spent if f is None and exploitability <= t else f for f, t in zip(found, targets, strict=True)]
-    return found
+@dataclass
+class Run:
+    """A racer on its way.
+
+    Attributes:
+        found: CPU seconds until each of :data:`EXPLOITABILITIES`, infinite before it is reached.
+        spent: CPU seconds so far.
+    """
+
+    racer: Racer
+    found: list[float] = field(default_factory=lambda: [math.inf] * len(EXPLOITABILITIES))
+    done: int = 0
+    spent: float = 0.0
+
+    def until(self, cap: float) -> list[float]:
+        """Go on until all is reached or so much is spent."""
+        while self.spent < cap and math.inf in self.found:
+            count = max(1, round(self.done * (GROWTH - 1)))
+            self.spent += self.racer.advance(count)
+            self.done += count
+            exploitability = self.racer.exploitability()
+            self.found = [
+                self.spent if known == math.inf and exploitability <= target else known
+                for known, target in zip(self.found, EXPLOITABILITIES, strict=True)
+            ]
+        return self.found
 
 
 def race(game: str) -> list[dict[str, Any]]:
     """One record for each exploitability: this engine's best algorithm, run again after each peer, in the median."""
-    scouts = {rule: seconds_to(ours(game, rule), EXPLOITABILITIES, 60.0) for rule in RULES}
-    best = [min(RULES, key=lambda rule: scouts[rule][index] or math.inf) for index in range(len(EXPLOITABILITIES))]
+    scouts = {rule: Run(ours(game, rule)).until(60.0) for rule in RULES}
+    best = [min(RULES, key=lambda rule: scouts[rule][index]) for index in range(len(EXPLOITABILITIES))]
     again: list[list[float]] = [[] for _ in EXPLOITABILITIES]
-    cap = CAP * max(scouts[rule][index] or math.inf for index, rule in enumerate(best))
-    peers: dict[str, list[float | None]] = {}
-    for racer in [*openspiels(game), *liteefgs(game)]:
-        peers[f"{racer.name} {racer.algorithm}"] = seconds_to(racer, EXPLOITABILITIES, cap)
+    peers = [Run(racer) for racer in [*openspiels(game), *liteefgs(game)]]
+    for peer in peers:
+        peer.until(CAP * max(scouts[rule][index] for index, rule in enumerate(best)))
         for index, rule in enumerate(best):
-            again[index].append(seconds_to(ours(game, rule), EXPLOITABILITIES, cap)[index] or math.inf)
-    records = []
-    for index, target in enumerate(EXPLOITABILITIES):
-        median = statistics.median(again[index])
-        reached = [found[index] or math.inf for found in peers.values()]
-        ratio = min([*reached, cap]) / median
-        records.append({
-            "row": "seconds to an exploitability", "game": game, "exploitability": target, "target": TARGET,
-            "rlccfr": median, "runs": again[index], "algorithm": best[index],
-            "peers": {name: found[index] for name, found in peers.items()},
-            "ratio": ratio, "missed": not ratio >= SHARE * TARGET,
-        })  # fmt: skip
-    return records
+            again[index].append(Run(ours(game, rule)).until(math.inf)[index])
+    medians = [statistics.median(seconds) for seconds in again]
+    for peer in peers:  # the first time of this engine's may have been an unusually short one
+        peer.until(CAP * max(medians))
+    return [_record(game, index, best[index], again[index], peers) for index in range(len(EXPLOITABILITIES))]
+
+
+def _record(game: str, index: int, algorithm: str, seconds: Sequence[float], peers: Sequence[Run]) -> dict[str, Any]:
+    median = statistics.median(seconds)
+    ratio = min(min(peer.found[index], peer.spent) for peer in peers) / median
+    reached = {f"{peer.racer.name} {peer.racer.algorithm}": peer.found[index] for peer in peers}
+    return {
+        "row": "seconds to an exploitability", "game": game, "exploitability": EXPLOITABILITIES[index],
+        "target": TARGET, "rlccfr": median, "runs": list(seconds), "algorithm": algorithm,
+        "peers": {name: None if spent == math.inf else spent for name, spent in reached.items()},
+        "ratio": ratio, "missed": not ratio >= SHARE * TARGET,
+    }  # fmt: skip
 
 
 def markdown(records: Sequence[dict[str, Any]]) -> list[str]:
