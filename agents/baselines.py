@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,17 @@ FIXED = {
     "ES-MCCFR": Cell("cfr", "external", "none"),
 }
 """The paper's fixed algorithms as cells; ES-MCCFR is external-sampling Monte Carlo CFR."""
+
+
+def fixed_cells(catalog: Catalog) -> dict[str, Cell]:
+    """Those of :data:`FIXED` that a catalog has, whatever hyperparameters its components have there."""
+    found = {}
+    for name, cell in FIXED.items():
+        axes = zip(cell, catalog.axes, strict=True)
+        ids = [next((own for own in axis if own.split("(")[0] == id), "") for id, axis in axes]
+        if all(ids):
+            found[name] = Cell(*ids)
+    return found
 
 
 def measure(
@@ -119,6 +130,10 @@ class Task:
     def measure(self, cell: Cell, budget: Budget | None = None) -> list[Measurement]:
         """A cell, under the task's budget or another: one measurement an engine seed."""
         return measure(self.evaluator, cell, self.game, budget or self.budget, self.engine_seeds)
+
+    def on(self, engine_seeds: Sequence[int]) -> Task:
+        """The same on other engine seeds."""
+        return replace(self, engine_seeds=tuple(engine_seeds))
 
     def rewards(self, measurements: Measurements) -> dict[Cell, float]:
         """R-bar of measured cells."""

@@ -9,25 +9,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from rlccfr.agents.baselines import (
-    FIXED,
-    Measurements,
+    Rewards,
     Task,
-    measure,
-    measure_all,
+    fixed_cells,
     median_search,
     random_search,
-    rewards_of,
     single_best,
-    total_cpu_seconds,
     virtual_best,
 )
+from rlccfr.agents.evidence import Evidence, reporting, selecting
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.agents.scores import closed_gap, normalised_score, regret
 from rlccfr.agents.table import COLUMNS, RANDOM, SBS, TEAM, VBS, RecommendationTable
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.cells import compiled, is_deterministic
 from rlccfr.envs.live import LiveEvaluator
 from rlccfr.envs.measurement import Budget, Evaluator
 from rlccfr.envs.reward import Preset, Scale, mean_reward
@@ -51,18 +50,20 @@ def build_table(
     hyperparameters: Hyperparameters | None = None,
     exhaustive: bool = True,
     others: Sequence[str] = (),
+    teams: Mapping[str, SelectorTeam] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RecommendationTable:
-    """Train a team for each game, budget and preset, and set its pick beside the baselines.
+    """For each game, budget and preset what a team picks, trained for it or before, beside what the baselines do.
 
     Args:
         evaluator: measures; by default the engine, in memory only.
         evaluations: that each team may make, and random search too.
-        engine_seeds: the first is what is chosen on; rewards and measurements in the table are means over all.
+        engine_seeds: the first two fifths, at least one, are chosen by; what the table says is of the others.
         seed: of the teams and of random search.
         exhaustive: measure every cell of every game, which VBS, SBS, regret and score need; without, they are left
             out, as large games want.
         others: games measured exhaustively besides, without rows of their own, for SBS.
+        teams: by game those to ask; for a game without one a team is trained for each budget and preset.
         progress: called with the share done.
     """
     evaluator = LiveEvaluator() if evaluator is None else evaluator
@@ -73,85 +74,78 @@ def build_table(
     report = _Steps(progress, len(budgets) * (len(to_measure) + len(games) * len(settings)))
     rows = []
     for budget in budgets:
-        measured: dict[str, Measurements] = {}
+        evidence: dict[str, Evidence] = {}
         for game in to_measure:
-            measured[game] = measure_all(evaluator, catalog, game, budget, engine_seeds, report.within)
+            evidence[game] = Evidence.measured(evaluator, catalog, game, budget, engine_seeds, report.within)
             report.done()
         for preset in settings:
             for game in games:
-                bench = Bench(evaluator, catalog, game, budget, preset, scale, tuple(engine_seeds), measured)
-                rows += bench.rows(bench.train(evaluations, seed, hyperparameters, report.within))
+                task = Task(evaluator, catalog, game, budget, preset, scale, tuple(engine_seeds))
+                team = (teams or {}).get(game) or trained_team(task, evaluations, seed, hyperparameters, report.within)
+                rows += Bench(task, evidence).rows(team)
                 report.done()
     return RecommendationTable(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
+def trained_team(
+    task: Task,
+    evaluations: int,
+    seed: int = 0,
+    hyperparameters: Hyperparameters | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> SelectorTeam:
+    """A team that has learned a task, on the first of its engine seeds."""
+    from rlccfr.agents.team import SelectorTeam
+
+    team = SelectorTeam(
+        task.game, task.budget, 1, task.preset, task.scale, task.catalog, task.engine_seeds[0], task.evaluator,
+        seed=seed, hyperparameters=hyperparameters,
+    )  # fmt: skip
+    team.train(evaluations, progress=progress)
+    return team
+
+
 @dataclass(frozen=True)
 class Bench:
-    """One game under one budget and preset, on which methods are compared.
+    """A task on which methods are compared.
 
     Attributes:
-        measured: all cells of each game that was measured exhaustively; may be empty.
+        evidence: of the games all cells of which were measured; the task's own need not be among them.
     """
 
-    evaluator: Evaluator
-    catalog: Catalog
-    game: str
-    budget: Budget
-    preset: Preset
-    scale: Scale
-    engine_seeds: tuple[int, ...]
-    measured: Mapping[str, Measurements]
-
-    def train(
-        self,
-        evaluations: int,
-        seed: int,
-        hyperparameters: Hyperparameters | None = None,
-        progress: Callable[[float], None] | None = None,
-    ) -> SelectorTeam:
-        """A team that has learned on this game, on the first of the engine seeds."""
-        from rlccfr.agents.team import SelectorTeam
-
-        team = SelectorTeam(
-            self.game, self.budget, 1, self.preset, self.scale, self.catalog, self.engine_seeds[0], self.evaluator,
-            seed=seed, hyperparameters=hyperparameters,
-        )  # fmt: skip
-        team.train(evaluations, progress=progress)
-        return team
+    task: Task
+    evidence: Mapping[str, Evidence]
 
     def rows(self, team: SelectorTeam) -> list[dict[str, Any]]:
         """A row for each method: the team's pick, and the baselines'; random search has as many evaluations."""
+        pick = team.pick(self.task.game, self.task.budget, self.task.preset)
         return [
-            self.row(TEAM, team.recommend().cell, team.evaluations, team.experience.cpu_seconds),
-            self.random_row(team.evaluations, team.seed),
+            self.row(TEAM, pick, *team.cost),
+            self.random_row(team.cost[0], team.seed),
             *self.exhaustive_rows(),
-            *(self.row(name, cell, 0, 0.0) for name, cell in FIXED.items() if self._has(cell)),
+            *(self.row(name, cell, 0, 0.0) for name, cell in fixed_cells(self.task.catalog).items()),
         ]
 
     def random_row(self, evaluations: int, seed: int) -> dict[str, Any]:
         """Random search with so many evaluations: where all cells are measured the median of many, else one."""
-        if self.game in self.measured:
-            rewards = self._rewards[self.game]
+        if self._own is not None:
+            rewards = self._chosen_by[self.task.game]
             cell = median_search(rewards, evaluations, seed)
-            cost = total_cpu_seconds(self.measured[self.game]) * evaluations / len(rewards)
-            return self.row(RANDOM, cell, evaluations, cost)
-        task = Task(
-            self.evaluator, self.catalog, self.game, self.budget, self.preset, self.scale, self.engine_seeds[:1]
-        )
-        search = random_search(task, evaluations=evaluations, seed=seed)
+            return self.row(RANDOM, cell, evaluations, self._own.cpu_seconds * evaluations / len(rewards))
+        search = random_search(self.task.on(selecting(self.task.engine_seeds)), evaluations=evaluations, seed=seed)
         return self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:
         """VBS where all cells of the game were measured, SBS where those of another game were."""
-        rewards = self._rewards
         rows = []
-        if self.game in rewards:
-            cells = self.measured[self.game]
-            rows.append(self.row(VBS, virtual_best(rewards[self.game]), len(cells), total_cpu_seconds(cells)))
-        others = [cells for game, cells in self.measured.items() if game != self.game]
+        if self._own is not None:
+            best = virtual_best(self._chosen_by[self.task.game])
+            rows.append(self.row(VBS, best, len(self._own.selecting), self._own.cpu_seconds))
+        others = [evidence for game, evidence in self.evidence.items() if game != self.task.game]
         if others:
-            cost = sum(map(len, others)), math.fsum(map(total_cpu_seconds, others))
-            rows.append(self.row(SBS, single_best(rewards, self.game), *cost))
+            cost = math.fsum(evidence.cpu_seconds for evidence in others)
+            single = single_best(self._chosen_by, self.task.game)
+            rows.append(self.row(SBS, single, sum(len(evidence.selecting) for evidence in others), cost))
         return rows
 
     def row(self, method: str, cell: Cell, evaluations: int, cpu_seconds: float) -> dict[str, Any]:
@@ -160,12 +154,16 @@ class Bench:
         Args:
             evaluations, cpu_seconds: what choosing it took.
         """
-        runs = measure(self.evaluator, cell, self.game, self.budget, self.engine_seeds)
-        reward = rewards_of({cell: runs}, self.preset, self.scale)[cell]
+        task = self.task
+        if self._own is not None:
+            runs = self._own.reporting[cell]
+        else:
+            runs = task.on(reporting(task.engine_seeds)).measure(cell)
+        reward = task.rewards({cell: runs})[cell]
         return {
-            "game": self.game,
-            "budget": str(self.budget),
-            "preset": self.preset.name,
+            "game": task.game,
+            "budget": str(task.budget),
+            "preset": task.preset.name,
             "method": method,
             **cell._asdict(),
             "exploitability": statistics.fmean(run.exploitability for run in runs),
@@ -173,38 +171,57 @@ class Bench:
             "speed": statistics.fmean(run.throughput / run.reference_throughput for run in runs),
             "reward": reward,
             **self._scores(reward),
+            "in_tied_set": None if self._own is None else cell in self._tied,
             "converged": all(run.converged for run in runs),
             "evaluations": evaluations,
             "cpu_seconds": cpu_seconds,
         }
 
+    @property
+    def _own(self) -> Evidence | None:
+        return self.evidence.get(self.task.game)
+
     @cached_property
-    def _rewards(self) -> dict[str, dict[Cell, float]]:
-        """R-bar of every cell of each game that was measured exhaustively."""
-        return {game: rewards_of(cells, self.preset, self.scale) for game, cells in self.measured.items()}
+    def _chosen_by(self) -> dict[str, Rewards]:
+        """R-bar of every cell of each game, on the runs that one chooses by."""
+        return {game: self.task.rewards(evidence.selecting) for game, evidence in self.evidence.items()}
+
+    @cached_property
+    def _judged_by(self) -> Rewards:
+        """The same of the task's game, on the others."""
+        return self.task.rewards(self.evidence[self.task.game].reporting)
+
+    @cached_property
+    def _tied(self) -> frozenset[Cell]:
+        return self.evidence[self.task.game].tied(self.task.preset, self.task.scale)
 
     def _scores(self, reward: float) -> dict[str, float]:
         names = ("regret", "normalised_score", "closed_gap")
-        if self.game not in self.measured:
+        if self._own is None:
             return dict.fromkeys(names, math.nan)
-        here = self._rewards[self.game]
+        judged, best = self._judged_by, virtual_best(self._chosen_by[self.task.game])
         gap = math.nan
-        if len(self._rewards) > 1:
-            best, single = virtual_best(here), single_best(self._rewards, self.game)
-            gap = closed_gap(reward, here[single], here[best], self._standard_error(best, single))
-        return dict(zip(names, (regret(reward, here.values()), normalised_score(reward, here.values()), gap)))
+        if len(self._chosen_by) > 1:
+            single = single_best(self._chosen_by, self.task.game)
+            gap = closed_gap(reward, judged[single], judged[best], self._standard_error(best, single))
+        mean = statistics.fmean(judged.values())
+        return dict(zip(names, (regret(reward, judged[best]), normalised_score(reward, mean, judged[best]), gap)))
 
     def _standard_error(self, best: Cell, single: Cell) -> float:
-        """Of the difference of two cells' R-bar, over the engine seeds; infinite for one seed, which shows none."""
-        cells = self.measured[self.game]
-        differences = [
-            mean_reward(a, self.preset, self.scale) - mean_reward(b, self.preset, self.scale)
-            for a, b in zip(cells[best], cells[single], strict=True)
-        ]
-        return statistics.stdev(differences) / math.sqrt(len(differences)) if len(differences) > 1 else math.inf
+        """Of the difference of two cells' R-bar, over the engine seeds.
 
-    def _has(self, cell: Cell) -> bool:
-        return all(id in ids for id, ids in zip(cell, self.catalog.axes, strict=True))
+        A single run shows none: then 0 if neither cell draws anything at random, else infinite.
+        """
+        runs = self.evidence[self.task.game].reporting
+        count = max(len(runs[best]), len(runs[single]))
+        if count == 1:
+            tree = compiled(self.task.game)
+            return 0.0 if all(is_deterministic((cell,), tree) for cell in (best, single)) else math.inf
+        first, second = (
+            np.broadcast_to([mean_reward(run, self.task.preset, self.task.scale) for run in runs[cell]], count)
+            for cell in (best, single)
+        )
+        return float(np.std(first - second, ddof=1) / math.sqrt(count))
 
 
 class _Steps:

@@ -10,13 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlccfr.catalog import Cell
+from rlccfr.envs.measurement import Budget
+from rlccfr.envs.reward import Preset
 
 
 class Situation(NamedTuple):
-    """A decision point: a game, an engine seed, and the triples of the episode so far (none at its start)."""
+    """A decision point: a game, an engine seed, a budget, and the triples of the episode so far (none at its start).
+
+    Without the agents' weights: what was measured there tells what it is worth under any.
+    """
 
     game: str
     engine_seed: int
+    budget: Budget
     cells: tuple[Cell, ...] = ()
 
     def after(self, cell: Cell) -> Situation:
@@ -29,23 +35,23 @@ class Outcome:
     """What came of a cell.
 
     Attributes:
-        observations: float32 of shape (3, OBSERVATION_SIZE): what agents A, B and C saw when their turns came.
-        rewards: of A, B and C.
+        observations: float32 of shape (3, OBSERVATION_SIZE): what agents A, B and C saw when their turns came, under
+            the weights of that time.
+        costs: e and s.
         done: whether the episode ended.
         cell_id: of the measurement.
         cpu_seconds: that measuring took in the engine; 0 where the run failed.
     """
 
     observations: np.ndarray
-    rewards: tuple[float, float, float]
+    costs: tuple[float, float]
     done: bool
     cell_id: str
     cpu_seconds: float
 
-    @property
-    def mean_reward(self) -> float:
+    def mean_reward(self, preset: Preset) -> float:
         """R-bar."""
-        return sum(self.rewards) / 3
+        return sum(preset.rewards(*self.costs)) / 3
 
 
 class Experience:
@@ -62,7 +68,7 @@ class Experience:
             self._observations[situation, cell[:agent]] = observation
 
     def observation(self, situation: Situation, picks: tuple[str, ...]) -> np.ndarray:
-        """What the agent whose turn it was saw after these picks.
+        """What the agent whose turn it was saw after these picks, under the weights of that time.
 
         Raises:
             KeyError: no cell that begins so was measured there.
@@ -97,9 +103,10 @@ class Experience:
             {
                 "game": situation.game,
                 "engine_seed": situation.engine_seed,
+                "budget": [situation.budget.unit, situation.budget.amount],
                 "cells": situation.cells,
                 "cell": cell,
-                "rewards": outcome.rewards,
+                "costs": outcome.costs,
                 "done": outcome.done,
                 "cell_id": outcome.cell_id,
                 "cpu_seconds": outcome.cpu_seconds,
@@ -116,10 +123,10 @@ class Experience:
         entries: list[dict[str, Any]] = json.loads(str(arrays["entries"]))
         for entry, observations in zip(entries, arrays["observations"], strict=True):
             cells = tuple(Cell(*cell) for cell in entry["cells"])
-            a, b, c = entry["rewards"]
+            e, s = entry["costs"]
             experience.add(
-                Situation(entry["game"], entry["engine_seed"], cells),
+                Situation(entry["game"], entry["engine_seed"], Budget(*entry["budget"]), cells),
                 Cell(*entry["cell"]),
-                Outcome(observations, (a, b, c), entry["done"], entry["cell_id"], entry["cpu_seconds"]),
+                Outcome(observations, (e, s), entry["done"], entry["cell_id"], entry["cpu_seconds"]),
             )
         return experience

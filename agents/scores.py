@@ -6,7 +6,7 @@ All of it is on R-bar, the mean of the three agents' rewards (:func:`rlccfr.envs
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,23 +17,23 @@ RESOLVED = 3.0
 """Standard errors by which the virtual best must beat the single best before a closed gap means anything."""
 
 
-def regret(pick: float, rewards: Collection[float]) -> float:
-    """R-bar of the virtual best solver minus that of the pick; 0 for the best cell.
+def regret(pick: float, virtual_best: float) -> float:
+    """R-bar of the virtual best solver minus that of the pick: 0 for the virtual best.
+
+    Negative where the pick does better on the runs that judge than what was best on those that were chosen by.
+    """
+    return virtual_best - pick
+
+
+def normalised_score(pick: float, mean: float, virtual_best: float) -> float:
+    """(R(pick) - mean R) / (R(VBS) - mean R): 1 for the virtual best, 0 for a cell drawn at random, on average.
+
+    NaN where the virtual best is no better than the mean, so that there is nothing to choose.
 
     Args:
-        pick: R-bar of the cell that was picked.
-        rewards: R-bar of every cell of the catalog on the same game.
+        mean: R-bar averaged over all cells of the catalog on the same game.
     """
-    return max(rewards) - pick
-
-
-def normalised_score(pick: float, rewards: Collection[float]) -> float:
-    """(R(pick) - mean R) / (R(VBS) - mean R): 1 for the best cell, 0 for one drawn at random, on average.
-
-    NaN where all cells score the same, so that there is nothing to choose.
-    """
-    mean, best = math.fsum(rewards) / len(rewards), max(rewards)
-    return (pick - mean) / (best - mean) if best > mean else math.nan
+    return (pick - mean) / (virtual_best - mean) if virtual_best > mean else math.nan
 
 
 def closed_gap(pick: float, single_best: float, virtual_best: float, standard_error: float = 0.0) -> float:

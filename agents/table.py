@@ -15,7 +15,8 @@ from rlccfr.errors import RLCCFRError
 
 COLUMNS = (
     "game", "budget", "preset", "method", "update_rule", "sampler", "abstraction", "exploitability", "throughput",
-    "speed", "reward", "regret", "normalised_score", "closed_gap", "converged", "evaluations", "cpu_seconds",
+    "speed", "reward", "regret", "normalised_score", "closed_gap", "in_tied_set", "converged", "evaluations",
+    "cpu_seconds",
 )  # fmt: skip
 SUFFIXES = (".md", ".csv", ".html", ".json")
 TEAM, RANDOM, VBS, SBS = "team", "random search", "VBS", "SBS"
@@ -106,6 +107,8 @@ def _shown(frame: pd.DataFrame) -> pd.DataFrame:
 def _cell_text(name: str, value: Any) -> str:
     if name == "converged":
         return "yes" if value else "not converged"
+    if value is None or isinstance(value, bool):
+        return "-" if value is None else "yes" if value else "no"
     if isinstance(value, float):
         return "-" if _is_nan(value) else f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
     return str(value)

@@ -17,7 +17,8 @@ from rlccfr.agents.training_log import TrainingLog
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measurement import Evaluator
 from rlccfr.envs.observation import OBSERVATION_SIZE
-from rlccfr.envs.options import BudgetLike, CatalogLike, Games, PresetLike
+from rlccfr.envs.options import BudgetLike, Budgets, CatalogLike, Games, PresetLike, Presets
+from rlccfr.envs.reward import rewards
 from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv
 from rlccfr.errors import RLCCFRError, whole_number
 
@@ -29,12 +30,14 @@ class SelectorTeam:
     the cell is measured once; each agent gets its own reward and learns. A recommendation is the greedy triple of
     the Q-networks, never the best cell seen.
 
-    An evaluation is a distinct cell measured (where there are several segments or engine seeds: a distinct
-    beginning of an episode). Playing a measured cell again costs none.
+    An evaluation is a distinct cell measured (where there are several segments, engine seeds or budgets: a distinct
+    beginning of an episode). Playing a measured cell again costs none, and neither does what it is worth under other
+    weights.
 
     Args:
         games, budget, segments, preset, scale, catalog, engine_seeds, evaluator: of the episodes to train on, as
-            :class:`rlccfr.envs.selector.SelectorEnv` takes them.
+            :class:`rlccfr.envs.selector.SelectorEnv` takes them. Of several games, budgets or presets the agents
+            see which it is, so one team learns to pick for each.
         seed: of everything random in the team: weights, exploration, replay.
         hyperparameters: of the networks and of training.
 
@@ -45,9 +48,9 @@ class SelectorTeam:
     def __init__(
         self,
         games: Games = "kuhn",
-        budget: BudgetLike | None = None,
+        budget: Budgets | None = None,
         segments: int = 1,
-        preset: PresetLike = "accuracy",
+        preset: Presets = "accuracy",
         scale: str = "log",
         catalog: CatalogLike = "paper",
         engine_seeds: int | Sequence[int] = (0,),
@@ -69,6 +72,8 @@ class SelectorTeam:
         )
         self.generator = np.random.default_rng(int(seeds[3]))
         self.experience = Experience()
+        self.forgotten = (0, 0.0)
+        """Evaluations and CPU seconds of experience that was not saved with the team."""
         self.replayed = 0
         """Episodes on measured cells since the last new one."""
 
@@ -79,8 +84,14 @@ class SelectorTeam:
 
     @property
     def evaluations(self) -> int:
-        """Distinct cells measured in training."""
+        """Distinct cells measured in training, as far as the experience was kept."""
         return len(self.experience)
+
+    @property
+    def cost(self) -> tuple[int, float]:
+        """Evaluations that the team has learned from, and the engine CPU seconds that they took."""
+        evaluations, seconds = self.forgotten
+        return evaluations + len(self.experience), seconds + self.experience.cpu_seconds
 
     def train(
         self,
@@ -123,17 +134,19 @@ class SelectorTeam:
             if directory and self.evaluations:
                 self.save(directory)
 
-    def recommend(self, game: str | None = None, budget: BudgetLike | None = None) -> Recommendation:
-        """The greedy triple of the Q-networks for a game and budget, trained on or not, and its measurement.
+    def recommend(
+        self, game: str | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None
+    ) -> Recommendation:
+        """The greedy triple of the Q-networks, and its measurement.
 
         Args:
-            game: by default the first of the team's games.
-            budget: by default the team's.
+            game, budget, preset: to pick for, trained on or not; by default the first of the team's.
 
         Raises:
             GameError: an unknown game.
+            RLCCFRError: a budget or preset that makes no sense.
         """
-        env = self._env_for(self.env.games[0] if game is None else game, budget)
+        env = self._env_for(game, budget, preset)
         env.reset(options={"engine_seed": env.engine_seeds[0]})
         done, cells = False, []
         while not done:
@@ -142,8 +155,14 @@ class SelectorTeam:
             done = env.step(self.flat_action(cell))[2]
             cells.append(cell)
         measurement = env.evaluator.measure(request)  # just measured, so from memory
-        rewards = env.rewards(measurement)
-        return Recommendation(env.game, env.budget, env.preset.name, tuple(cells), measurement, rewards)
+        earned = rewards(measurement, env.preset, env.scale)
+        return Recommendation(env.game, env.budget, env.preset.name, tuple(cells), measurement, earned)
+
+    def pick(self, game: str | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None) -> Cell:
+        """As :meth:`recommend`, but nothing is measured: the first segment's triple."""
+        env = self._env_for(game, budget, preset)
+        env.reset()
+        return self.catalog.cell(*self.greedy(env))
 
     def greedy(self, env: SelectorEnv) -> Triple:
         """The greedy triple at the present decision of an environment, among what can run here."""
@@ -159,15 +178,18 @@ class SelectorTeam:
         ids = [self.catalog.axes[axis][index] for axis, index in enumerate(picks)]
         return self.selectors[len(picks)].q_values(env.observe(ids))
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, experience: bool = True) -> Path:
         """Write the team to ``team.npz`` in a directory, whole or not at all; returns the file's path.
 
         Networks, experience and random state are kept; the replay buffers, which fill up again from the experience,
         and the optimisers' momenta are not, so a training that goes on differs a little from one never stopped.
+
+        Args:
+            experience: leave it out for a team that is to pick, not to learn: a file of its Q-networks alone.
         """
         from rlccfr.agents.team_file import save_team
 
-        return save_team(self, Path(path))
+        return save_team(self, Path(path), experience)
 
     @classmethod
     def load(
@@ -193,15 +215,21 @@ class SelectorTeam:
         """The environment's action for a cell."""
         return self.catalog.ravel(*self.catalog.index(cell))
 
-    def _env_for(self, game: str, budget: BudgetLike | None) -> SelectorFlatEnv:
-        changes = {"games": game, "budget": self.env.budget if budget is None else budget}
-        return SelectorFlatEnv(**self.env.settings | changes)
+    def _env_for(self, game: str | None, budget: BudgetLike | None, preset: PresetLike | None) -> SelectorFlatEnv:
+        env = self.env
+        changes = {
+            "games": env.games[0] if game is None else game,
+            "budget": env.budgets[0] if budget is None else budget,
+            "preset": env.presets[0] if preset is None else preset,
+        }
+        return SelectorFlatEnv(**env.settings | changes)
 
     def _plan(self, evaluations: int, episodes: int | None) -> Plan:
         segments, replays = self.env.segments, self.hyperparameters.replays
         evaluations = whole_number(evaluations, "evaluations", segments, RLCCFRError)  # at least one a segment
         cells = int(self.available.sum())
         beginnings = sum(cells ** (segment + 1) for segment in range(segments))
-        cap = min(evaluations, beginnings * len(self.env.games) * len(self.env.engine_seeds))
+        starts = len(self.env.games) * len(self.env.engine_seeds) * len(self.env.budgets)
+        cap = min(evaluations, beginnings * starts)
         settling = self.hyperparameters.settling if episodes is None else max(0, episodes - cap * (1 + replays))
         return Plan(cap, replays, settling)

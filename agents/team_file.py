@@ -21,11 +21,12 @@ from rlccfr.envs.measurement import Evaluator
 from rlccfr.envs.reward import AXES, Preset, Weights
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 
-FORMAT = "rlccfr-team-1"
+FORMAT = "rlccfr-team-2"
 FILE_NAME = "team.npz"
+TARGET = "q_net_target"
 
 
-def save_team(team: SelectorTeam, directory: Path) -> Path:
+def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
     """See :meth:`SelectorTeam.save`."""
     env = team.env
     header = {
@@ -37,21 +38,24 @@ def save_team(team: SelectorTeam, directory: Path) -> Path:
         },
         "environment": {
             "games": env.games,
-            "budget": {"unit": env.budget.unit, "amount": env.budget.amount},
+            "budget": [asdict(budget) for budget in env.budgets],
             "segments": env.segments,
             "scale": env.scale,
             "engine_seeds": env.engine_seeds,
         },
-        "preset": {"name": env.preset.name, "weights": env.preset.weights},
+        "presets": [asdict(preset) for preset in env.presets],
         "seed": team.seed,
         "hyperparameters": asdict(team.hyperparameters),
         "generator": team.generator.bit_generator.state,
         "replayed": team.replayed,
+        "forgotten": team.forgotten if experience else team.cost,
     }
     arrays = {"header": np.array(json.dumps(header))}
-    arrays |= {f"experience/{name}": array for name, array in team.experience.to_arrays().items()}
+    if experience:
+        arrays |= {f"experience/{name}": array for name, array in team.experience.to_arrays().items()}
     for axis, selector in zip(AXES, team.selectors, strict=True):
-        arrays |= {f"{axis}/{name}": array for name, array in selector.state().items()}
+        kept = selector.state().items()
+        arrays |= {f"{axis}/{name}": array for name, array in kept if experience or not name.startswith(TARGET)}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     path = directory / FILE_NAME
@@ -119,7 +123,7 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
     for entry in team.experience:
         larger.experience.add(*entry)
     larger.generator.bit_generator.state = team.generator.bit_generator.state
-    larger.replayed = team.replayed
+    larger.replayed, larger.forgotten = team.replayed, team.forgotten
     return larger
 
 
@@ -129,21 +133,30 @@ def _restored(
     catalog: Catalog,
     evaluator: str | Path | Evaluator | None,
 ) -> SelectorTeam:
-    a, b, c = (Weights(*pair) for pair in header["preset"]["weights"])
     team = SelectorTeam(
         **header["environment"],
-        preset=Preset(header["preset"]["name"], (a, b, c)),
+        preset=[_preset(one) for one in header["presets"]],
         catalog=catalog,
         evaluator=evaluator,
         seed=header["seed"],
         hyperparameters=Hyperparameters(**header["hyperparameters"]),
     )
-    team.experience = Experience.from_arrays(_part(arrays, "experience"))
+    if experience := _part(arrays, "experience"):
+        team.experience = Experience.from_arrays(experience)
+    evaluations, seconds = header["forgotten"]
+    team.forgotten = int(evaluations), float(seconds)
     team.generator.bit_generator.state = header["generator"]
     team.replayed = int(header["replayed"])
     for axis, selector in zip(AXES, team.selectors, strict=True):
-        selector.restore(_part(arrays, axis))
+        state = _part(arrays, axis)
+        online = {name: array for name, array in state.items() if not name.startswith(TARGET)}
+        selector.restore({name.replace("q_net", TARGET, 1): array for name, array in online.items()} | state)
     return team
+
+
+def _preset(saved: Mapping[str, Any]) -> Preset:
+    a, b, c = (Weights(*pair) for pair in saved["weights"])
+    return Preset(saved["name"], (a, b, c))
 
 
 def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,7 +12,8 @@ from rlccfr.agents.experience import Outcome, Situation
 from rlccfr.agents.exploration import QFunction, Triple, greedy_triple, next_to_measure, next_to_replay
 from rlccfr.agents.training_log import TrainingLog
 from rlccfr.catalog import Cell
-from rlccfr.envs.reward import AXES
+from rlccfr.envs.observation import with_weights
+from rlccfr.envs.reward import AXES, Preset, costs
 
 if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
@@ -47,6 +49,7 @@ class Plan:
 
 class _Step(NamedTuple):
     situation: Situation
+    preset: Preset
     cell: Cell
     outcome: Outcome
     first: int  # the first agent after which the others picked greedily, and so the first that learns
@@ -75,15 +78,15 @@ class Training:
 
     def _play_new(self) -> list[_Step]:
         team, env = self.team, self.team.env
-        situation = self._where_to_explore()
-        env.reset(options={"game": situation.game, "engine_seed": situation.engine_seed})
+        situation, preset = self._where_to_explore(), self._draw_preset()
+        self._reset(situation, preset)
         for cell in situation.cells:
             env.step(team.flat_action(cell))
         steps: list[_Step] = []
         while team.evaluations < self.plan.cap and not (steps and steps[-1].outcome.done):
             triple, first = next_to_measure(
                 lambda picks: team.q_values(env, picks),
-                self._rewards_at(situation),
+                self._rewards_at(situation, preset),
                 team.available,
                 team.hyperparameters.epsilon,
                 team.generator,
@@ -93,9 +96,18 @@ class Training:
             outcome = self._measure(cell)
             team.experience.add(situation, cell, outcome)
             team.replayed = 0
-            steps.append(_Step(situation, cell, outcome, first))
+            steps.append(_Step(situation, preset, cell, outcome, first))
             situation = situation.after(cell)
         return steps
+
+    def _draw_preset(self) -> Preset:
+        presets = self.team.env.presets
+        return presets[int(self.team.generator.integers(len(presets)))]
+
+    def _reset(self, situation: Situation, preset: Preset) -> None:
+        """To the beginning of the episode that the situation is part of."""
+        options = {"game": situation.game, "engine_seed": situation.engine_seed, "budget": situation.budget}
+        self.team.env.reset(options={**options, "preset": preset})
 
     def _measure(self, cell: Cell) -> Outcome:
         env = self.team.env
@@ -105,7 +117,7 @@ class Training:
         measurement = env.evaluator.measure(request)  # just measured, so from memory
         return Outcome(
             observations,
-            env.rewards(measurement),
+            costs(measurement, env.scale),
             done,
             measurement.cell_id,
             measurement.cpu_seconds if measurement.ok else 0.0,
@@ -117,7 +129,7 @@ class Training:
         Where there is a choice, one from which the evaluations that are left suffice to end the episode.
         """
         team, segments = self.team, self.team.env.segments
-        starts = [Situation(game, seed) for game in team.env.games for seed in team.env.engine_seeds]
+        starts = [Situation(*start) for start in product(team.env.games, team.env.engine_seeds, team.env.budgets)]
         reached = [situation.after(cell) for situation, cell, outcome in team.experience if not outcome.done]
         cells, left = int(team.available.sum()), self.plan.cap - team.evaluations
         room = [place for place in (*starts, *reached) if len(team.experience.at(place)) < cells]
@@ -125,21 +137,24 @@ class Training:
         depths = sorted({len(place.cells) for place in endable})
         depth = depths[int(team.generator.integers(len(depths)))]
         places = [place for place in endable if len(place.cells) == depth]
-        if depth == 0:  # games and seeds share the evaluations evenly
+        if depth == 0:  # games, seeds and budgets share the evaluations evenly
             return min(places, key=lambda place: len(team.experience.at(place)))
         return places[int(team.generator.integers(len(places)))]
 
     def _play_measured(self) -> list[_Step]:
         team = self.team
         starts = team.experience.starts
-        situation = starts[int(team.generator.integers(len(starts)))]
+        situation, preset = starts[int(team.generator.integers(len(starts)))], self._draw_preset()
         steps: list[_Step] = []
         while team.experience.at(situation) and not (steps and steps[-1].outcome.done):
             triple, first = next_to_replay(
-                self._remembered_values(situation), self._measured(situation), team.catalog.shape, team.generator
+                self._remembered_values(situation, preset),
+                self._measured(situation),
+                team.catalog.shape,
+                team.generator,
             )
             cell = team.catalog.cell(*triple)
-            steps.append(_Step(situation, cell, team.experience.at(situation)[cell], first))
+            steps.append(_Step(situation, preset, cell, team.experience.at(situation)[cell], first))
             situation = situation.after(cell)
         team.replayed += 1
         return steps
@@ -149,12 +164,14 @@ class Training:
             after = self._observations_after(step)
             if after is None:
                 continue  # the measuring of its rest was interrupted
+            before = with_weights(step.outcome.observations, step.preset)
+            rewards = step.preset.rewards(*step.outcome.costs)
             for agent in range(step.first, 3):
                 self.team.selectors[agent].remember(
-                    (step.situation, step.cell[: agent + 1]),
-                    step.outcome.observations[agent],
+                    (step.situation, step.preset, step.cell[: agent + 1]),
+                    before[agent],
                     self.team.catalog.index(step.cell)[agent],
-                    step.outcome.rewards[agent],
+                    rewards[agent],
                     after[agent],
                     step.outcome.done,
                 )
@@ -176,35 +193,37 @@ class Training:
             return None
         known = np.zeros(self.team.catalog.shape, dtype=np.bool_)
         known[tuple(np.transpose(self._measured(following)))] = True
-        best = greedy_triple(self._remembered_values(following), known)
-        return outcomes[self.team.catalog.cell(*best)].observations
+        best = greedy_triple(self._remembered_values(following, step.preset), known)
+        return with_weights(outcomes[self.team.catalog.cell(*best)].observations, step.preset)
 
-    def _rewards_at(self, situation: Situation) -> dict[Triple, float]:
+    def _rewards_at(self, situation: Situation, preset: Preset) -> dict[Triple, float]:
         return {
-            self.team.catalog.index(cell): outcome.mean_reward
+            self.team.catalog.index(cell): outcome.mean_reward(preset)
             for cell, outcome in self.team.experience.at(situation).items()
         }
 
     def _measured(self, situation: Situation) -> list[Triple]:
         return [self.team.catalog.index(cell) for cell in self.team.experience.at(situation)]
 
-    def _remembered_values(self, situation: Situation) -> QFunction:
+    def _remembered_values(self, situation: Situation, preset: Preset) -> QFunction:
         """Q-values from the observations that were made when the situation's cells were measured."""
         axes, experience = self.team.catalog.axes, self.team.experience
 
         def q(picks: tuple[int, ...]) -> np.ndarray:
             ids = tuple(axes[axis][index] for axis, index in enumerate(picks))
-            return self.team.selectors[len(picks)].q_values(experience.observation(situation, ids))
+            seen = with_weights(experience.observation(situation, ids), preset)
+            return self.team.selectors[len(picks)].q_values(seen)
 
         return q
 
     def _row(self, step: _Step) -> dict[str, float | int | str]:
         team, env = self.team, self.team.env
-        env.reset(options={"game": step.situation.game, "engine_seed": step.situation.engine_seed})
+        self._reset(step.situation, step.preset)
         greedy = team.catalog.cell(*team.greedy(env))
         row: dict[str, float | int | str] = {"evaluations": team.evaluations, "game": step.situation.game}
-        row |= step.cell._asdict()
-        row |= {f"reward_{axis}": reward for axis, reward in zip(AXES, step.outcome.rewards, strict=True)}
-        row["mean_reward"] = step.outcome.mean_reward
+        row |= {"budget": str(step.situation.budget), "preset": str(step.preset), **step.cell._asdict()}
+        rewards = step.preset.rewards(*step.outcome.costs)
+        row |= {f"reward_{axis}": reward for axis, reward in zip(AXES, rewards, strict=True)}
+        row["mean_reward"] = sum(rewards) / 3
         row |= {f"loss_{axis}": selector.loss for axis, selector in zip(AXES, team.selectors, strict=True)}
         return row | {f"greedy_{axis}": id for axis, id in greedy._asdict().items()}

@@ -14,7 +14,7 @@ from rlccfr.envs.measurement import Budget, Request
 from rlccfr.envs.provenance import engine_version, processor_model
 from rlccfr.errors import BudgetError, ComponentError, RLCCFRError
 from rlccfr.game_tree import CHANCE, GameTree
-from rlccfr.games import NAMED_GAMES, load_game
+from rlccfr.games import load_game
 from rlccfr.registry import Registry, abstractions, samplers, update_rules
 
 REGISTRIES: tuple[Registry[Any], Registry[Any], Registry[Any]] = (update_rules, samplers, abstractions)
@@ -40,11 +40,6 @@ def uniform_exploitability(game: str) -> float:
     from rlccfr.policy import Policy
 
     return Policy.uniform(compiled(game)).exploitability()
-
-
-def openspiel_name(game: str) -> str:
-    """The OpenSpiel string behind a short name; any other string as it is."""
-    return NAMED_GAMES[game].openspiel_name if game in NAMED_GAMES else game
 
 
 def definitions(cell: Cell) -> list[dict[str, Any]]:

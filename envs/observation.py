@@ -64,6 +64,8 @@ FEATURE_NAMES: tuple[str, ...] = (
 
 OBSERVATION_SIZE = len(FEATURE_NAMES)
 
+_WEIGHTS = [index for index, name in enumerate(FEATURE_NAMES) if name.startswith("weights.")]
+
 
 def observation_space() -> spaces.Box:
     """Float32 in [-1, 1], of shape (OBSERVATION_SIZE,)."""
@@ -97,7 +99,7 @@ def observe(
             game,
             [logarithm(budget.amount / _LEAST[budget.unit], _DECADES[budget.unit])],
             [float(budget.unit == unit) for unit in UNITS],
-            [value for weights in preset.weights for value in weights],
+            _flat(preset),
             [progress.segment / progress.segments, 1 / progress.segments, measured, progress.failed],
             [progress.error_cost, progress.error_slope, progress.speed_cost] if measured else [0.0] * 3,
             *_picked(picks),
@@ -105,6 +107,17 @@ def observe(
         ]
     ).astype(np.float32)
     return np.clip(vector, -1.0, 1.0, out=vector)
+
+
+def with_weights(observation: np.ndarray, preset: Preset) -> np.ndarray:
+    """The same observations, shape (..., OBSERVATION_SIZE), under a preset's weights."""
+    changed = observation.copy()
+    changed[..., _WEIGHTS] = _flat(preset)
+    return changed
+
+
+def _flat(preset: Preset) -> list[float]:
+    return [value for weights in preset.weights for value in weights]
 
 
 def _picked(picks: Sequence[str | Component]) -> list[np.ndarray]:

@@ -25,7 +25,9 @@ NAMED: Mapping[str, Callable[[], Catalog]] = {
 
 Games = str | Sequence[str]
 BudgetLike = Budget | Mapping[str, Any]
+Budgets = BudgetLike | Sequence[BudgetLike]
 PresetLike = str | Preset | Sequence[Sequence[float]]
+Presets = PresetLike | Sequence[PresetLike]
 CatalogLike = str | Catalog | Mapping[str, Sequence[str]]
 
 
@@ -34,9 +36,9 @@ class Options:
     """What an environment was asked for; all of it valid."""
 
     games: tuple[str, ...]
-    budget: Budget
+    budget: tuple[Budget, ...]
     segments: int
-    preset: Preset
+    preset: tuple[Preset, ...]
     scale: Scale
     catalog: Catalog
     engine_seeds: tuple[int, ...]
@@ -46,9 +48,9 @@ class Options:
     def parse(
         cls,
         games: Games,
-        budget: BudgetLike | None,
+        budget: Budgets | None,
         segments: int,
-        preset: PresetLike,
+        preset: Presets,
         scale: str,
         catalog: CatalogLike,
         engine_seeds: int | Sequence[int],
@@ -61,13 +63,14 @@ class Options:
         """
         if scale not in get_args(Scale):
             raise RLCCFRError(f"scale must be 'log' or 'linear', not {scale!r}")
-        parsed = _budget(DEFAULT_BUDGET if budget is None else budget)
-        check_segments(parsed, segments)
+        budgets = _budgets(DEFAULT_BUDGET if budget is None else budget)
+        for one in budgets:
+            check_segments(one, segments)
         return cls(
             games=_games(games),
-            budget=parsed,
+            budget=budgets,
             segments=segments,
-            preset=_preset(preset),
+            preset=_presets(preset),
             scale=cast(Scale, scale),
             catalog=parse_catalog(catalog),
             engine_seeds=_seeds(engine_seeds),
@@ -84,7 +87,18 @@ def _games(games: Games) -> tuple[str, ...]:
     return names
 
 
-def _budget(budget: BudgetLike) -> Budget:
+def _budgets(value: Budgets) -> tuple[Budget, ...]:
+    several = isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
+    each: Sequence[Any] = value if several else [value]  # type: ignore[assignment]
+    return tuple(map(parse_budget, each))
+
+
+def parse_budget(budget: BudgetLike) -> Budget:
+    """A budget by its unit and amount.
+
+    Raises:
+        BudgetError: something else.
+    """
     if isinstance(budget, Budget):
         return budget
     if not isinstance(budget, Mapping) or set(budget) != {"unit", "amount"}:
@@ -94,7 +108,21 @@ def _budget(budget: BudgetLike) -> Budget:
     return Budget(budget["unit"], budget["amount"])
 
 
-def _preset(value: PresetLike) -> Preset:
+def _presets(value: Presets) -> tuple[Preset, ...]:
+    first: Any = value[0] if isinstance(value, Sequence) and not isinstance(value, str) and value else None
+    # Three pairs are one preset; their first entry holds numbers.
+    nested = isinstance(first, Sequence) and len(first) > 0 and isinstance(first[0], Sequence)
+    several = isinstance(first, (str, Preset)) or nested
+    each: Sequence[Any] = value if several else [value]  # type: ignore[assignment]
+    return tuple(map(parse_preset, each))
+
+
+def parse_preset(value: PresetLike) -> Preset:
+    """A preset by its name or its three pairs, which are then its name.
+
+    Raises:
+        RLCCFRError: neither.
+    """
     if isinstance(value, Preset):
         return value
     if isinstance(value, str):
@@ -103,7 +131,7 @@ def _preset(value: PresetLike) -> Preset:
         a, b, c = (Weights(float(alpha), float(beta)) for alpha, beta in value)
     except (TypeError, ValueError):
         raise RLCCFRError(f"a preset is a name or three pairs (alpha, beta), not {value!r}") from None
-    return Preset("custom", (a, b, c))
+    return Preset(" ".join(f"({alpha:g}, {beta:g})" for alpha, beta in (a, b, c)), (a, b, c))
 
 
 def parse_catalog(value: CatalogLike) -> Catalog:

@@ -26,11 +26,15 @@ def covers(record: Mapping[str, Any], budget: Budget) -> bool:
 
 
 def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
-    """The record of the same run under a shorter budget, without a curve.
+    """The record of the same run under a shorter budget, without a curve; one that failed has failed there too.
 
     Between two points of the curve the logarithm of exploitability is taken to be linear in that of the budget, and so
     are iterations, nodes and CPU seconds; before the first point it is the first: a run makes at least one iteration.
     """
+    under = {"cell_id": f"{record['cell_id']}@{budget}", "budget_unit": budget.unit,
+             "budget_amount": float(budget.amount), "curve": {name: [] for name in record["curve"]}}  # fmt: skip
+    if record["status"] != "ok":
+        return {**record, **under}
     curve = {name: np.asarray(values, dtype=float) for name, values in record["curve"].items()}
     spent, at = np.log(np.maximum(curve[COLUMN[budget.unit]], TINY)), np.log(budget.amount)
 
@@ -41,13 +45,10 @@ def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     exploitability = float(curve["exploitability"][exact[0]]) if len(exact) else between("exploitability")
     return {
         **record,
-        "cell_id": f"{record['cell_id']}@{budget}",
-        "budget_unit": budget.unit,
-        "budget_amount": float(budget.amount),
+        **under,
         "exploitability": exploitability,
         "nash_conv": 2 * exploitability,
         "iterations": round(between("iteration")),
         "nodes_touched": round(between("nodes")),
         "cpu_seconds": between("cpu_seconds"),
-        "curve": {name: [] for name in record["curve"]},
     }

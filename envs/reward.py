@@ -44,6 +44,14 @@ class Preset:
             if not (0 <= alpha <= 1 and 0 <= beta <= 1 and alpha + beta > 0):
                 raise RLCCFRError(f"weights must lie in [0, 1] and not both be 0, not alpha={alpha}, beta={beta}")
 
+    def __str__(self) -> str:
+        return self.name
+
+    def rewards(self, error: float, speed: float) -> tuple[float, float, float]:
+        """R of agents A, B and C for the costs e and s."""
+        a, b, c = (1.0 - (alpha * error + beta * speed) for alpha, beta in self.weights)
+        return a, b, c
+
 
 PRESETS = {
     name: Preset(name, (Weights(*a), Weights(*b), Weights(*c)))
@@ -104,12 +112,11 @@ def costs(measurement: Measurement, scale: Scale = "log") -> tuple[float, float]
     )
 
 
-def reward(measurement: Measurement, weights: Weights, scale: Scale = "log") -> float:
-    """R = 1 - (alpha e + beta s) of one agent; at least -1, at most 1."""
-    e, s = costs(measurement, scale)
-    return 1.0 - (weights.alpha * e + weights.beta * s)
+def rewards(measurement: Measurement, of: Preset, scale: Scale = "log") -> tuple[float, float, float]:
+    """R = 1 - (alpha e + beta s) of agents A, B and C; each at least -1 and at most 1."""
+    return of.rewards(*costs(measurement, scale))
 
 
 def mean_reward(measurement: Measurement, of: Preset, scale: Scale = "log") -> float:
     """The mean of the three agents' rewards, by which triples are compared."""
-    return sum(reward(measurement, weights, scale) for weights in of.weights) / len(of.weights)
+    return sum(rewards(measurement, of, scale)) / len(of.weights)

@@ -16,9 +16,9 @@ from rlccfr.envs.cells import compiled, uniform_exploitability, why_unavailable
 from rlccfr.envs.features import GameFeatures
 from rlccfr.envs.measurement import Evaluator, Measurement, Request
 from rlccfr.envs.observation import Progress, observation_space, observe
-from rlccfr.envs.options import BudgetLike, CatalogLike, Games, Options, PresetLike
+from rlccfr.envs.options import Budgets, CatalogLike, Games, Options, Presets, parse_budget, parse_preset
 from rlccfr.envs.rendering import as_picture, as_text
-from rlccfr.envs.reward import AXES, costs, reward
+from rlccfr.envs.reward import AXES, costs, rewards
 from rlccfr.errors import RLCCFRError
 
 
@@ -35,9 +35,11 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
     Args:
         games: a name that :func:`rlccfr.load_game` takes, or several: each episode draws one.
-        budget: of an episode, ``{"unit": "iterations" | "seconds" | "nodes", "amount": ...}``; 1,000 iterations.
+        budget: of an episode, ``{"unit": "iterations" | "seconds" | "nodes", "amount": ...}`` or a list of such, of
+            which each episode draws one; 1,000 iterations.
         segments: decisions an episode; the budget is split evenly, and the solver keeps its tables in between.
-        preset: the agents' weights, a name of :data:`rlccfr.envs.reward.PRESETS` or three pairs (alpha, beta).
+        preset: the agents' weights, a name of :data:`rlccfr.envs.reward.PRESETS` or three pairs (alpha, beta), or a
+            list of such, of which each episode draws one.
         scale: of e, ``"log"`` or ``"linear"``.
         catalog: ``"paper"``, ``"extended"``, a ``Catalog``, or a dict of lists by ``"update_rules"``, ``"samplers"``
             and ``"abstractions"``.
@@ -55,9 +57,9 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     def __init__(
         self,
         games: Games = "kuhn",
-        budget: BudgetLike | None = None,
+        budget: Budgets | None = None,
         segments: int = 1,
-        preset: PresetLike = "accuracy",
+        preset: Presets = "accuracy",
         scale: str = "log",
         catalog: CatalogLike = "paper",
         engine_seeds: int | Sequence[int] = (0,),
@@ -68,14 +70,14 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             raise RLCCFRError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
         options = Options.parse(games, budget, segments, preset, scale, catalog, engine_seeds, evaluator)
         self.settings: dict[str, Any] = dict(vars(options))  # what makes this environment again
-        self.games, self.budget, self.segments = options.games, options.budget, options.segments
-        self.preset, self.scale, self.catalog = options.preset, options.scale, options.catalog
+        self.games, self.budgets, self.segments = options.games, options.budget, options.segments
+        self.presets, self.scale, self.catalog = options.preset, options.scale, options.catalog
         self.engine_seeds, self.evaluator = options.engine_seeds, options.evaluator
         self.render_mode = render_mode
         self.observation_space = observation_space()
         self.action_space = self._action_space()
-        self.game = self.games[0]
-        self.engine_seed = self.engine_seeds[0]
+        self.game, self.engine_seed = self.games[0], self.engine_seeds[0]
+        self.budget, self.preset = self.budgets[0], self.presets[0]
         self._history: list[tuple[Cell, Measurement, float]] = []
         self._progress = Progress(segments=self.segments)
 
@@ -85,27 +87,30 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         """Begin an episode.
 
         Args:
-            options: ``{"game": ..., "engine_seed": ...}`` decide what is otherwise drawn.
+            options: ``{"game": ..., "engine_seed": ..., "budget": ..., "preset": ...}``, some of them, decide what is
+                otherwise drawn.
 
         Raises:
             RLCCFRError: options that this environment does not have.
         """
         super().reset(seed=seed)
-        # Both are drawn even where options decide, so that later episodes do not depend on the options.
-        drawn = {
-            "game": self.games[int(self.np_random.integers(len(self.games)))],
-            "engine_seed": self.engine_seeds[int(self.np_random.integers(len(self.engine_seeds)))],
-        } | (options or {})
-        if len(drawn) > 2 or drawn["game"] not in self.games or drawn["engine_seed"] not in self.engine_seeds:
-            raise RLCCFRError(
-                f"reset() takes the options game (of {list(self.games)}) and engine_seed (of "
-                f"{list(self.engine_seeds)}), not {options!r}"
-            )
+        choices = {
+            "game": self.games, "engine_seed": self.engine_seeds, "budget": self.budgets, "preset": self.presets
+        }  # fmt: skip
+        # All are drawn even where options decide, so that later episodes do not depend on the options.
+        drawn: dict[str, Any] = {name: among[self.np_random.integers(len(among))] for name, among in choices.items()}
+        for name, value in (options or {}).items():
+            parse: Any = {"budget": parse_budget, "preset": parse_preset}.get(name, lambda given: given)
+            drawn[name] = parse(value)
+            if drawn[name] not in choices.get(name, ()):
+                listed = "; ".join(f"{name}, of {', '.join(map(str, among))}" for name, among in choices.items())
+                raise RLCCFRError(f"reset() takes the options {listed}; not {name}={value!r}")
         self.game, self.engine_seed = drawn["game"], drawn["engine_seed"]
+        self.budget, self.preset = drawn["budget"], drawn["preset"]
         self._history = []
         self._progress = Progress(segments=self.segments)
         self._begin_segment()
-        return self._observation(), dict(drawn)
+        return self._observation(), drawn | {"budget": str(self.budget), "preset": str(self.preset)}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Run one segment with the picked algorithm.
@@ -117,11 +122,11 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             raise RLCCFRError("the episode is over; call reset() first")
         cell = self._cell(action)
         measured = self.evaluator.measure(self.request(cell))
-        rewards = self.rewards(measured)
-        mine = self._reward(rewards)
+        each = rewards(measured, self.preset, self.scale)
+        mine = self._reward(each)
         self._advance(cell, measured, mine)
         info = {"game": self.game, **_scalars(measured), **cell._asdict()}
-        info |= {f"reward_{axis}": value for axis, value in zip(AXES, rewards, strict=True)}
+        info |= {f"reward_{axis}": value for axis, value in zip(AXES, each, strict=True)}
         terminated = len(self._history) >= self.segments
         if not terminated:
             self._begin_segment()
@@ -141,11 +146,6 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         cells = (*(earlier for earlier, _, _ in self._history), cell)
         return Request(self.game, cells, self.budget, self.segments, self.engine_seed)
 
-    def rewards(self, measured: Measurement) -> tuple[float, float, float]:
-        """R of agents A, B and C."""
-        a, b, c = (reward(measured, weights, self.scale) for weights in self.preset.weights)
-        return a, b, c
-
     def action_masks(self) -> np.ndarray:
         """Which actions can run here, bool; for ``MultiDiscrete`` of one dimension after the other.
 
@@ -156,7 +156,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
     def render(self) -> Any:
         """As ``render_mode`` says: a string, or an image (height, width, 3) of uint8."""
-        heading = f"{self.game}, {self.budget}, {self.segments} segment(s), preset {self.preset.name}"
+        heading = f"{self.game}, {self.budget}, {self.segments} segment(s), preset {self.preset}"
         if self.render_mode == "ansi":
             return as_text(heading, self._history)
         if self.render_mode == "rgb_array":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.catalog import Cell
-from rlccfr.envs.cells import as_json, check, definitions, openspiel_name
+from rlccfr.envs.cells import as_json, check, definitions
 from rlccfr.envs.measurement import Budget, Measurement, Request
 from rlccfr.envs.read_off import covers, read_off
 from rlccfr.envs.records import COLUMNS, NESTED, STATUSES, to_frame, to_measurement
 from rlccfr.envs.store import MissingCellError, Store, StoreError
 from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.games import openspiel_name
 from rlccfr.result import CurvePoint
 
 REQUIRED = (
@@ -40,7 +41,8 @@ class TableEvaluator:
     """Answers from a table of measurements, so that selectors train in seconds and on the same numbers everywhere.
 
     The engine version and processor may be others than these; the components' definitions may not. Of several
-    measurements of one request the newest counts; without any, a longer run's curve is read (``envs/read_off.py``).
+    measurements of one request the newest counts; without any, a longer run's curve is read (``envs/read_off.py``). A
+    run that failed has failed under any budget.
 
     Args:
         source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.
@@ -62,12 +64,14 @@ class TableEvaluator:
         self._read_off: dict[str, dict[str, Any]] = {}
         self._by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._runs: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+        self._seeds: dict[tuple[Any, ...], set[int | None]] = defaultdict(set)
         for record in records:
             for game in {openspiel_name(record["game"]), record["openspiel_name"]}:
                 budget, run = _key_of(record, game)
                 self._by_key[*run, *budget] = record
                 if record["segments"] == 1:
                     self._runs[run].append(record)
+                    self._seeds[run[:2]].add(run[2])
 
     def measure(self, request: Request) -> Measurement:
         """The recorded result.
@@ -102,6 +106,23 @@ class TableEvaluator:
             raise MissingCellError(f"the table has no measurement with the id {cell_id!r}")
         return {**record, "curve": pd.DataFrame(record["curve"], columns=list(CurvePoint._fields))}
 
+    def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
+        """The engine seeds of a cell's runs, sorted; (0,) for one that draws nothing at random, () if there is none."""
+        found = self._seeds[_run_of(game, (cell,), None)[:2]]
+        return (0,) if None in found else tuple(sorted(seed for seed in found if seed is not None))
+
+    def run(self, game: str, cell: Cell, seed: int) -> dict[str, Any]:
+        """The record of a cell's longest run, whose curve says what any shorter budget would have reached.
+
+        Raises:
+            MissingCellError: there is none.
+        """
+        keys = (_run_of(game, (cell,), wanted) for wanted in (seed, None))
+        records = [record for key in keys for record in self._runs.get(key, ())]
+        if not records:
+            raise MissingCellError(f"the table has no run of {cell} on {game!r} with engine seed {seed}; measure it")
+        return max(records, key=lambda record: record["iterations"] or 0)
+
     def ids(self) -> list[str]:
         """The ids of its measurements."""
         return list(self._by_id)
@@ -115,14 +136,15 @@ class TableEvaluator:
         return to_frame(self._by_id.values())
 
     def _find(self, request: Request) -> dict[str, Any] | None:
-        what = openspiel_name(request.game), as_json([definitions(cell) for cell in request.cells])
         budget = request.budget.unit, float(request.budget.amount), request.segments
-        for run in ((*what, request.seed), (*what, None)):
+        for seed in (request.seed, None):
+            run = _run_of(request.game, request.cells, seed)
             if (*run, *budget) in self._by_key:
                 return self._by_key[*run, *budget]
-            longer = [record for record in self._runs.get(run, ()) if covers(record, request.budget)]
-            if longer and request.segments == 1:
-                record = read_off(longer[-1], request.budget)
+            runs = self._runs.get(run, ())
+            telling = [record for record in runs if record["status"] != "ok" or covers(record, request.budget)]
+            if telling and request.segments == 1:
+                record = read_off(telling[-1], request.budget)
                 self._by_key[*run, *budget] = self._read_off[record["cell_id"]] = record
                 return record
         return None
@@ -214,6 +236,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if value is pd.NA or (isinstance(value, float) and value != value) else value
+
+
+def _run_of(game: str, cells: Sequence[Cell], seed: int | None) -> tuple[str, str, int | None]:
+    """What is run: game, components with their definitions, and seed."""
+    return openspiel_name(game), as_json([definitions(cell) for cell in cells]), seed
 
 
 def _key_of(record: Mapping[str, Any], game: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -1,10 +1,12 @@
-"""Games by name."""
+"""Games by name, and by a name with parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from rlccfr.errors import GameError
 from rlccfr.game_tree import GameTree
 
 
@@ -39,6 +41,70 @@ NAMED_GAMES = {
 }
 
 
+@dataclass(frozen=True)
+class Parametrised:
+    """A game whose name takes parameters: ``leduc(ranks=4)``.
+
+    Attributes:
+        template: the OpenSpiel string, with a field for each parameter.
+        parameters: of each the default, the least and the greatest value.
+    """
+
+    name: str
+    template: str
+    parameters: Mapping[str, tuple[int, int, int]]
+
+    def member(self, given: Mapping[str, int]) -> str:
+        """The OpenSpiel string of one game.
+
+        Raises:
+            GameError: a parameter that there is not, or a value out of range.
+        """
+        for parameter, value in given.items():
+            if parameter not in self.parameters:
+                raise GameError(f"{self.name} has the parameters {', '.join(self.parameters)}, not {parameter!r}")
+            _, least, most = self.parameters[parameter]
+            if not least <= value <= most:
+                raise GameError(f"{parameter} of {self.name} must be from {least} to {most}, not {value}")
+        return self.template.format(**{name: bounds[0] for name, bounds in self.parameters.items()} | dict(given))
+
+
+PARAMETRISED = {
+    game.name: game
+    for game in (
+        Parametrised(
+            "kuhn",
+            # Of the pairs the second is of a round that is not played: OpenSpiel takes one number for no list.
+            "universal_poker(betting=limit,numPlayers=2,numRounds=1,blind=1 1,raiseSize=1 1,firstPlayer=1 1,"
+            "maxRaises=1 1,numSuits=1,numRanks={cards},numHoleCards=1,numBoardCards=0 0)",
+            {"cards": (3, 2, 13)},
+        ),
+        Parametrised(
+            "leduc",
+            "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,"
+            "maxRaises={raises} {raises},numSuits={suits},numRanks={ranks},numHoleCards=1,numBoardCards=0 1)",
+            {"ranks": (3, 2, 13), "suits": (2, 1, 4), "raises": (2, 1, 4)},
+        ),
+    )
+}
+"""Goofspiel and Liar's dice take parameters by OpenSpiel's own strings."""
+
+
+def openspiel_name(name: str) -> str:
+    """The OpenSpiel string behind a short name or one with parameters; any other string as it is.
+
+    Raises:
+        GameError: a parameter that there is not, or a value out of range.
+    """
+    if name in NAMED_GAMES:
+        return NAMED_GAMES[name].openspiel_name
+    found = re.fullmatch(r"(\w+)\(((?:\s*\w+\s*=\s*\d+\s*,?)*)\)", name)
+    if found is None or found[1] not in PARAMETRISED:
+        return name
+    given = {parameter: int(value) for parameter, value in re.findall(r"(\w+)\s*=\s*(\d+)", found[2])}
+    return PARAMETRISED[found[1]].member(given)
+
+
 def load_game(
     name: str,
     *,
@@ -47,6 +113,8 @@ def load_game(
     progress: Callable[[float], None] | None = None,
 ) -> GameTree:
     """Compile a game: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``) or any OpenSpiel string.
+
+    ``kuhn(cards=5)`` and ``leduc(ranks=4,suits=2,raises=2)``, parameters as wanted, are larger and smaller kin.
 
     Simultaneous games are turned into sequential ones. Games of 20,000 histories and more are kept in the user's cache
     folder (or ``$RLCCFR_CACHE``), from which they are read the next time.
@@ -67,7 +135,7 @@ def load_game(
     if restore_recall is None:
         restore_recall = bool(named and named.restore_recall)
     return compile_game(
-        named.openspiel_name if named else name,
+        openspiel_name(name) if isinstance(name, str) else name,
         name=name,
         restore_recall=restore_recall,
         max_histories=MAX_HISTORIES if max_histories is None else max_histories,

@@ -35,8 +35,6 @@ def cost_of(job: Job) -> Cost:
     begin = time.process_time()
     solver.exploitability()
     measuring = 2 * (time.process_time() - begin)  # the average policy's, and the current one's
-    seconds = each * job.limits.iterations
-    if not job.learns:
-        seconds = max(seconds, job.limits.seconds)
+    seconds = max(each * job.limits.iterations, job.limits.seconds)
     points = POINTS_PER_DECADE * math.log10(max(seconds / each, job.limits.iterations))
     return Cost(seconds, making + points * measuring)

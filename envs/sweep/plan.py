@@ -20,8 +20,7 @@ class Limits:
 
     Attributes:
         iterations: at least so many.
-        seconds: with tables at least so many engine CPU seconds, too, since a second buys them thousands of iterations;
-            with 0 a run's numbers, times apart, are the same each time.
+        seconds: at least so many engine CPU seconds, too; with 0 a run's numbers, times apart, are the same each time.
         timeout: CPU seconds after which a run is given up.
         megabytes: that a run may allocate beyond what its process holds when it begins.
 
@@ -54,7 +53,7 @@ class Job:
 
     @property
     def learns(self) -> bool:
-        """Whether models are fitted: such a run lasts a number of iterations, whatever they take."""
+        """Whether models are fitted."""
         return any(registry.resolve(id).learns for registry, id in zip(REGISTRIES, self.cell, strict=True))
 
     def request(self, iterations: int | None = None) -> Request:
@@ -70,7 +69,7 @@ class Job:
             "components": definitions(self.cell),
             "game": tree.openspiel_name,
             "tree": tree.content_hash,
-            "run": [self.limits.iterations, 0.0 if self.learns else self.limits.seconds],
+            "run": [self.limits.iterations, self.limits.seconds],
             "seed": self.seed,
             "engine": engine_version(),
             "processor": processor_model(),

@@ -110,8 +110,10 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
 
 def _run(job: Job, solver: Solver, check: Callable[[float], None]) -> RunResult:
     """The run, with points of its curve at ten CPU times a decade besides those that every run has."""
-    if job.learns:
-        return solver.run(iterations=job.limits.iterations, progress=check)
+    if job.learns:  # few iterations, whose number is to depend on times only where they are over in a moment
+        result = solver.run(iterations=job.limits.iterations, progress=check)
+        left = job.limits.seconds - result.cpu_seconds
+        return solver.run(seconds=left, progress=check) if left > 0 else result
     result, step = solver.run(iterations=1), 0
     while result.cpu_seconds < job.limits.seconds:
         goal = min(FIRST_SECONDS * 10 ** (step / POINTS_PER_DECADE), job.limits.seconds)

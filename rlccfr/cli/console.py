@@ -28,8 +28,21 @@ StorePath = Annotated[Path, typer.Option("--store", help="Directory that keeps e
 CatalogName = Annotated[
     str, typer.Option("--catalog", help="What there is to choose from: paper, tabular or extended.")
 ]
-PresetName = Annotated[
-    str, typer.Option("--preset", help="Weights of the reward: accuracy, paper-kuhn, paper-leduc ...")
+PresetNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--preset", help="Weights of the reward: accuracy, paper-kuhn, paper-leduc ...; may be repeated. [accuracy]"
+    ),
+]
+SeveralIterations = Annotated[
+    list[int] | None,
+    typer.Option("--iterations", help="Budget in iterations (1,000 if no budget is given); may be repeated."),
+]
+SeveralSeconds = Annotated[
+    list[float] | None, typer.Option("--seconds", help="Budget in engine CPU seconds; may be repeated.")
+]
+SeveralNodes = Annotated[
+    list[int] | None, typer.Option("--nodes", help="Budget in histories touched; may be repeated.")
 ]
 ScaleName = Annotated[str, typer.Option("--scale", help="Scale of the reward's error cost: log or linear.")]
 Evaluations = Annotated[int, typer.Option(help="Distinct algorithms that may be measured.")]
@@ -54,13 +67,27 @@ def budget(iterations: int | None, seconds: float | None, nodes: int | None) -> 
         RLCCFRError: several were given, or one that is not positive.
     """
     options = {"iterations": iterations, "seconds": seconds, "nodes": nodes}
-    given = {unit: amount for unit, amount in options.items() if amount is not None} or {"iterations": 1000}
+    (found,) = budgets(**{unit: None if amount is None else [amount] for unit, amount in options.items()})
+    return found
+
+
+def budgets(
+    iterations: Sequence[float] | None, seconds: Sequence[float] | None, nodes: Sequence[float] | None
+) -> list[dict[str, Any]]:
+    """The budgets that were given, all of one unit; 1,000 iterations if none was.
+
+    Raises:
+        RLCCFRError: several units were given, or an amount that is not positive.
+    """
+    options = {"iterations": iterations, "seconds": seconds, "nodes": nodes}
+    given = {unit: amounts for unit, amounts in options.items() if amounts} or {"iterations": [1000]}
     if len(given) > 1:
         raise RLCCFRError(f"give one budget, not {' and '.join(f'--{unit}' for unit in given)}")
-    ((unit, amount),) = given.items()
-    if not amount > 0:
-        raise RLCCFRError(f"--{unit} must be a positive number, not {amount}")
-    return {"unit": unit, "amount": amount}
+    ((unit, amounts),) = given.items()
+    for amount in amounts:
+        if not amount > 0:
+            raise RLCCFRError(f"--{unit} must be a positive number, not {amount}")
+    return [{"unit": unit, "amount": amount} for amount in amounts]
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
+from rlccfr.cli.compare import print_comparison
 from rlccfr.cli.console import load, progress
-from rlccfr.cli.table import print_comparison
 
 GAME, OTHERS = "kuhn", ("leduc", "goofspiel")
 PRESET, ITERATIONS, EVALUATIONS = "paper-kuhn", 1000, 24
@@ -19,8 +19,9 @@ def demo() -> None:
     with progress("starting"):
         import pandas as pd
 
-        from rlccfr.agents.baselines import measure_all
+        from rlccfr.agents.baselines import Task
         from rlccfr.agents.comparison import Bench
+        from rlccfr.agents.evidence import Evidence
         from rlccfr.agents.team import SelectorTeam
         from rlccfr.envs.live import LiveEvaluator
         from rlccfr.envs.reward import AXES
@@ -43,12 +44,11 @@ def demo() -> None:
         f"  exploitability {found.exploitability:.3g}, throughput {found.throughput:,.0f} iterations/s, "
         f"mean reward {found.mean_reward:.3f}\n"
     )
-    measured = {}
+    evidence, env = {}, team.env
     for game in (GAME, *OTHERS):
         with progress(f"measuring all {len(team.catalog)} on {game}, for comparison") as report:
-            measured[game] = measure_all(evaluator, team.catalog, game, team.env.budget, progress=report)
-    env = team.env
-    bench = Bench(evaluator, env.catalog, GAME, env.budget, env.preset, env.scale, env.engine_seeds, measured)
+            evidence[game] = Evidence.measured(evaluator, env.catalog, game, env.budget, progress=report)
+    bench = Bench(Task(evaluator, env.catalog, GAME, env.budget, env.preset), evidence)
     print_comparison(f"{GAME}, {env.budget}, preset {PRESET}", pd.DataFrame(bench.rows(team)))
     print(
         f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "

@@ -33,7 +33,7 @@ def sweep(
     seeds: Annotated[int, typer.Option(help="Engine seeds of each tabular algorithm that draws at random.")] = 5,
     model_seeds: Annotated[int, typer.Option(help="Of each algorithm that fits models.")] = 2,
     iterations: Annotated[int, typer.Option(help="Least iterations of a run.")] = 1_000,
-    seconds: Annotated[float, typer.Option(help="Least engine CPU seconds of a run with tables.")] = 1.0,
+    seconds: Annotated[float, typer.Option(help="Least engine CPU seconds of a run.")] = 1.0,
     timeout: Annotated[float, typer.Option(help="CPU seconds after which a run is given up.")] = 1_800.0,
     megabytes: Annotated[int, typer.Option(help="Memory that a run may allocate.")] = 4_096,
     workers: Annotated[int, typer.Option(help="Processes. [one a core]")] = 0,
@@ -47,6 +47,9 @@ def sweep(
         bool, typer.Option(help="Estimate first, from a hundredth of each run, how long it takes.")
     ] = True,
     compact: Annotated[Path | None, typer.Option(help="Afterwards write all runs to a Parquet file.")] = None,
+    small: Annotated[
+        bool, typer.Option("--small", help="With shorter curves in single precision, to publish.")
+    ] = False,
     take: Annotated[Path | None, typer.Option("--import", help="Take over the runs of such a file first.")] = None,
     json: Json = False,
 ) -> None:
@@ -81,7 +84,7 @@ def sweep(
         _run(todo, kept, workers, dask, pilot)
     _tell(planned, kept, json)
     if compact is not None:
-        _say(f"written to {kept.compact(compact)}")
+        _say(f"written to {kept.compact(compact, small=small)}")
 
 
 def _say(text: str) -> None:

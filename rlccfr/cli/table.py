@@ -3,96 +3,67 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rlccfr.cli.compare import print_comparison
 from rlccfr.cli.console import (
-    RUNS,
-    CatalogName,
-    Evaluations,
-    Iterations,
     Json,
-    Nodes,
+    PresetNames,
     ScaleName,
-    Seconds,
-    Seed,
-    StorePath,
-    budget,
-    load,
+    SeveralIterations,
+    SeveralNodes,
+    SeveralSeconds,
+    budgets,
     print_table,
     progress,
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from rlccfr.agents.table import RecommendationTable
 
-SHOWN = ("method", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "speed", "reward",
+SHOWN = ("game", "budget", "preset", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward",
     "regret")  # fmt: skip
 
 
 def table(
-    games: Annotated[list[str] | None, typer.Argument(help="Games' names or OpenSpiel strings. [kuhn]")] = None,
-    iterations: Iterations = None,
-    seconds: Seconds = None,
-    nodes: Nodes = None,
-    presets: Annotated[list[str] | None, typer.Option("--preset", help="May be repeated. [accuracy]")] = None,
+    games: Annotated[list[str] | None, typer.Argument(help="Of those measured. [all]")] = None,
+    iterations: SeveralIterations = None,
+    seconds: SeveralSeconds = None,
+    nodes: SeveralNodes = None,
+    presets: PresetNames = None,
     scale: ScaleName = "log",
-    catalog: CatalogName = "paper",
-    evaluations: Evaluations = 24,
-    engine_seeds: Annotated[
-        list[int] | None, typer.Option("--engine-seed", help="Of the runs; may be repeated.")
-    ] = None,
-    seed: Seed = 0,
-    others: Annotated[
-        list[str] | None, typer.Option("--other", help="Measured besides, for SBS, without rows; may be repeated.")
-    ] = None,
-    exhaustive: Annotated[bool, typer.Option(help="Measure every algorithm: VBS, SBS and regret need it.")] = True,
-    store: StorePath = RUNS / "store",
+    methods: Annotated[bool, typer.Option("--methods", help="Beside the pick: VBS, SBS, the paper's ...")] = False,
     out: Annotated[Path | None, typer.Option(help="Write it to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
 ) -> None:
     """Print the recommended-algorithm table.
 
-    What a team picks for each game and preset, beside the baselines. VBS, the virtual best solver, is the best of all
-    algorithms on the game; SBS, the single best, is the best on average over the other games. Regret is the reward
-    that a pick leaves on the table; speed is throughput as a multiple of plain CFR's.
+    It rests on the measurements and the teams that come with the package; nothing is run. Budgets are 0.01, 0.1 and 1
+    CPU seconds unless others are given. For other games: `rlccfr compare`.
     """
-    from rlccfr.agents.comparison import build_table
-    from rlccfr.agents.table import checked_path
-    from rlccfr.envs.options import Options
+    with progress("reading the measurements"):
+        from rlccfr.agents import shipped
+        from rlccfr.agents.table import checked_path
 
-    out = checked_path(out) if out is not None else None
-    games, presets, others = games or ["kuhn"], presets or ["accuracy"], others or []
-    for game in (*games, *others):
-        load(game)
-    limit = budget(iterations, seconds, nodes)
-    options = [
-        Options.parse(games, limit, 1, preset, scale, catalog, engine_seeds or (0,), store) for preset in presets
-    ]
-    with progress(f"measuring and training on {', '.join(games)}") as report:
-        built = build_table(
-            games, [options[0].budget], [one.preset for one in options], evaluator=options[0].evaluator,
-            catalog=options[0].catalog, scale=options[0].scale, evaluations=evaluations,
-            engine_seeds=options[0].engine_seeds, seed=seed, exhaustive=exhaustive, others=others, progress=report,
-        )  # fmt: skip
+        out = checked_path(out) if out is not None else None
+        given = budgets(iterations, seconds, nodes) if (iterations or seconds or nodes) else None
+        found = shipped.table(games, given, presets or ["accuracy"], scale)
     if out is not None:
-        built.write(out)
+        found.write(out)
     if json:
-        print(built.to_json())
-        return
-    for key, rows in built.frame.groupby(["game", "budget", "preset"], sort=False):
-        print_comparison("{}, {}, preset {}".format(*key), rows)
+        print(found.to_json())
+    elif methods:
+        for key, rows in found.frame.groupby(["game", "budget", "preset"], sort=False):
+            print_comparison("{}, {}, preset {}".format(*key), rows)
+    else:
+        _print_picks(found)
 
 
-def print_comparison(title: str, rows: pd.DataFrame) -> None:
-    """One game's rows: best reward first, and what has not converged says so."""
-    ordered = rows.sort_values("reward", ascending=False, kind="stable")
-    lines = [[_shown(row[name]) for name in SHOWN] + ["" if row["converged"] else "not converged"]
-             for _, row in ordered.iterrows()]  # fmt: skip
-    print_table((*SHOWN[:-2], "reward", "regret", ""), lines, title=title)
-    print()
-
-
-def _shown(value: Any) -> Any:
-    return "-" if isinstance(value, float) and value != value else value
+def _print_picks(table: RecommendationTable) -> None:
+    lines = []
+    for _, row in table.picks.iterrows():
+        remarks = ["tied with the best"] * bool(row["in_tied_set"]) + ["not converged"] * (not row["converged"])
+        lines.append([row[name] for name in SHOWN] + [", ".join(remarks)])
+    print_table((*SHOWN, ""), lines)

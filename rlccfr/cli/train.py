@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,15 +13,15 @@ from rlccfr.cli.console import (
     CatalogName,
     Evaluations,
     Interrupted,
-    Iterations,
     Json,
-    Nodes,
-    PresetName,
+    PresetNames,
     ScaleName,
-    Seconds,
     Seed,
+    SeveralIterations,
+    SeveralNodes,
+    SeveralSeconds,
     StorePath,
-    budget,
+    budgets,
     load,
     print_json,
     progress,
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
 
 def train(
     games: Annotated[list[str], typer.Argument(help="The games to train on, names or OpenSpiel strings.")],
-    iterations: Iterations = None,
-    seconds: Seconds = None,
-    nodes: Nodes = None,
-    preset: PresetName = "accuracy",
+    iterations: SeveralIterations = None,
+    seconds: SeveralSeconds = None,
+    nodes: SeveralNodes = None,
+    presets: PresetNames = None,
     scale: ScaleName = "log",
     catalog: CatalogName = "paper",
     evaluations: Evaluations = 24,
@@ -54,10 +55,11 @@ def train(
 ) -> None:
     """Train a team of three DQN selectors.
 
-    Prints what it recommends. Ctrl-C keeps what was measured and learned: the same command goes on from there, up to
-    the number of evaluations.
+    On several games, budgets or presets it learns what to pick for each; an algorithm is measured for each game and
+    budget, and serves for all presets. Prints what it recommends. Ctrl-C keeps what was measured and learned: the same
+    command goes on from there, up to the number of evaluations.
     """
-    limit = budget(iterations, seconds, nodes)
+    limits = budgets(iterations, seconds, nodes)
     for game in games:
         load(game)
     out = out or default_directory(games)
@@ -65,9 +67,8 @@ def train(
         team = _team(
             out, fresh, seed, store,
             {
-                "games": games, "budget": limit, "preset": preset, "scale": scale, "segments": segments,
-                "catalog": catalog,
-                "engine_seeds": engine_seeds or [0],
+                "games": games, "budget": limits, "preset": presets or ["accuracy"], "scale": scale,
+                "segments": segments, "catalog": catalog, "engine_seeds": engine_seeds or [0],
             },
         )  # fmt: skip
     try:
@@ -79,7 +80,7 @@ def train(
             "the same command goes on from there"
         ) from None
     with progress("measuring the recommendations"):
-        found = [team.recommend(game) for game in games]
+        found = [team.recommend(*one) for one in itertools.product(team.env.games, team.env.budgets, team.env.presets)]
     if json:
         print_json([one.to_row() for one in found])
         return

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from rlccfr.agents import Hyperparameters, build_table
-from rlccfr.agents.baselines import measure_all
+from rlccfr.agents.baselines import Task, measure_all
 from rlccfr.agents.comparison import Bench
+from rlccfr.agents.evidence import Evidence
 from rlccfr.agents.table import COLUMNS
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measurement import Budget
@@ -45,7 +46,7 @@ def test_virtual_and_single_best(table):
     vbs = row(table, game="kuhn", preset="accuracy", method="VBS")
     assert tuple(vbs[["update_rule", "sampler", "abstraction"]]) == ("dcfr", "external", "none")
     assert (vbs.regret, vbs.normalised_score) == (0.0, 1.0)
-    assert math.isnan(vbs.closed_gap)  # one engine seed shows no standard error
+    assert math.isnan(vbs.closed_gap)  # one engine seed shows no standard error of a cell that draws at random
     assert (vbs.evaluations, vbs.cpu_seconds) == (18, 9.0)
     sbs = row(table, game="kuhn", preset="accuracy", method="SBS")
     assert tuple(sbs[["update_rule", "sampler", "abstraction"]]) == ("lcfr", "external", "none")
@@ -103,10 +104,15 @@ def test_a_gap_within_the_noise_is_not_reported(make_evaluator, factors, reporte
 
     evaluator = Noisy(lambda game, cell: 2e-4 if (cell.update_rule == "cfr") == (game == "kuhn") else 1.9e-4)
     catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
-    measured = {game: measure_all(evaluator, catalog, game, BUDGET, (0, 1)) for game in ("kuhn", "leduc")}
-    if not reported:  # Leduc's are not what is tested
-        measured["leduc"] = measure_all(make_evaluator(evaluator.exploitability), catalog, "leduc", BUDGET, (0, 1))
-    bench = Bench(evaluator, catalog, "kuhn", BUDGET, PRESETS["accuracy"], "log", (0, 1), measured)
+    quiet = make_evaluator(evaluator.exploitability)  # what is chosen by is not what is tested, nor is Leduc
+    evidence = {
+        game: Evidence(
+            measure_all(quiet, catalog, game, BUDGET),
+            measure_all(evaluator if game == "kuhn" else quiet, catalog, game, BUDGET, (0, 1)),
+        )
+        for game in ("kuhn", "leduc")
+    }
+    bench = Bench(Task(evaluator, catalog, "kuhn", BUDGET, PRESETS["accuracy"]), evidence)
     row = bench.row("x", Cell("dcfr", "none", "none"), 0, 0.0)
     assert row["normalised_score"] == pytest.approx(1.0)
     assert math.isnan(row["closed_gap"]) is not reported

@@ -8,21 +8,21 @@ import pytest
 from rlccfr.agents.scores import bootstrap_interval, closed_gap, interquartile_mean, normalised_score, regret
 from rlccfr.errors import RLCCFRError
 
-REWARDS = [0.2, 0.4, 0.9, 0.5]  # mean 0.5, best 0.9
+MEAN, BEST = 0.5, 0.9  # of 0.2, 0.4, 0.9, 0.5
 
 
-@pytest.mark.parametrize(("pick", "expected"), [(0.9, 0.0), (0.5, 0.4), (0.2, 0.7)])
+@pytest.mark.parametrize(("pick", "expected"), [(0.9, 0.0), (0.5, 0.4), (0.2, 0.7), (1.0, -0.1)])
 def test_regret(pick, expected):
-    assert regret(pick, REWARDS) == pytest.approx(expected)
+    assert regret(pick, BEST) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("pick", "expected"), [(0.9, 1.0), (0.5, 0.0), (0.7, 0.5), (0.2, -0.75)])
 def test_normalised_score(pick, expected):
-    assert normalised_score(pick, REWARDS) == pytest.approx(expected)
+    assert normalised_score(pick, MEAN, BEST) == pytest.approx(expected)
 
 
 def test_nothing_to_choose_has_no_score():
-    assert math.isnan(normalised_score(0.5, [0.5, 0.5]))
+    assert math.isnan(normalised_score(0.5, 0.5, 0.5))
 
 
 @pytest.mark.parametrize(("pick", "expected"), [(0.9, 1.0), (0.5, 0.0), (0.8, 0.75), (0.4, -0.25)])

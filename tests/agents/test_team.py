@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ import torch
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
 from rlccfr.catalog import Catalog
 from rlccfr.envs.live import LiveEvaluator
-from rlccfr.envs.reward import AXES, reward
+from rlccfr.envs.reward import AXES, costs
 from rlccfr.errors import CheckpointError, RLCCFRError
 
+UNIFORM = 0.4583
 QUICK = Hyperparameters(hidden=(16,), replays=3, settling=10, gradient_steps=1)
 
 
@@ -61,16 +63,39 @@ def test_the_recommendation_is_the_q_networks_argmax_not_the_best_cell_seen(eval
         assert int(np.argmax(team.q_values(team.env, picks))) == small.index(pick.cell)[agent]
 
 
+def test_one_team_learns_what_is_best_under_each_budget_and_preset(make_evaluator):
+    """More iterations favour dcfr, fewer cfr; where speed counts, external sampling beats what is more exact."""
+
+    class Trading(type(make_evaluator())):
+        def measure(self, request):
+            found, cell = super().measure(request), request.cells[-1]
+            short = request.budget.amount == 10
+            wrong = (cell.update_rule == "cfr") != short, cell.sampler == "external"
+            fast = 1e5 if cell.sampler == "external" else 1e3
+            return replace(found, exploitability=UNIFORM * 10 ** (wrong[0] + wrong[1] - 4.0), throughput=fast)
+
+    evaluator, catalog = Trading(), Catalog(("cfr", "dcfr"), ("none", "external"), ("none",))
+    budgets = [{"unit": "iterations", "amount": amount} for amount in (10, 1000)]
+    presets = ["accuracy", [[1, 0.9]] * 3]
+    team = SelectorTeam("kuhn", budgets, preset=presets, catalog=catalog, evaluator=evaluator)
+    team.train(8)
+    assert team.evaluations == len(evaluator.records) == 8  # for each cell and budget one, whatever the presets
+    for budget, rule in zip(budgets, ("cfr", "dcfr"), strict=True):
+        for preset, sampler in zip(presets, ("none", "external"), strict=True):
+            assert team.pick(budget=budget, preset=preset) == (rule, sampler, "none")
+            assert team.recommend("kuhn", budget, preset).cell == (rule, sampler, "none")
+
+
 def test_rewards_are_each_agents_own(evaluator, small):
     team = quick(evaluator, small, preset="paper-kuhn")
     team.train(8)
     for situation, cell, outcome in team.experience:
-        assert len(set(outcome.rewards)) == 3
         measured = evaluator.records[team_request(team, situation, cell)]
-        assert outcome.rewards == tuple(reward(measured, w) for w in team.env.preset.weights)
+        assert outcome.costs == costs(measured)
+        assert len(set(team.env.preset.rewards(*outcome.costs))) == 3
     for agent, selector in enumerate(team.selectors):
         stored = selector.buffer.rewards[: selector.buffer.size(), 0]
-        own = [outcome.rewards[agent] for _, _, outcome in team.experience]
+        own = [team.env.preset.rewards(*outcome.costs)[agent] for _, _, outcome in team.experience]
         assert set(stored) <= {np.float32(value) for value in own}
 
 
@@ -169,6 +194,19 @@ def test_saving_and_loading_keeps_the_recommendation(evaluator, small, tmp_path)
         assert loaded.evaluations == 9
         assert loaded.env.preset == team.env.preset
         assert (loaded.env.scale, loaded.env.engine_seeds) == ("linear", (0, 1))
+
+
+def test_a_team_saved_without_experience_is_small_and_picks_the_same(evaluator, small, tmp_path):
+    team = quick(evaluator, small, preset=["accuracy", "paper-kuhn"])
+    team.train(9)
+    whole, bare = team.save(tmp_path / "whole"), team.save(tmp_path / "bare", experience=False)
+    assert bare.stat().st_size < 0.7 * whole.stat().st_size
+    loaded = SelectorTeam.load(bare, evaluator=evaluator)
+    for preset in ("accuracy", "paper-kuhn"):
+        assert loaded.pick(preset=preset) == team.pick(preset=preset)
+    assert (loaded.evaluations, loaded.cost) == (0, team.cost)
+    loaded.train(3)  # from the networks that it has, on cells measured anew
+    assert (loaded.evaluations, loaded.cost[0]) == (3, 12)
 
 
 def test_a_loaded_team_goes_on(make_evaluator, small, tmp_path):
@@ -306,7 +344,8 @@ def test_logs_progress_and_number_of_episodes(evaluator, small, tmp_path):
     assert len(rows) == 6
     for row, (_, cell, outcome) in zip(rows, team.experience):
         assert tuple(row[axis] for axis in AXES) == cell
-        assert float(row["mean_reward"]) == pytest.approx(outcome.mean_reward)
+        assert float(row["mean_reward"]) == pytest.approx(outcome.mean_reward(team.env.preset))
+        assert (row["game"], row["budget"], row["preset"]) == ("kuhn", "1000 iterations", "accuracy")
     assert any(path.name.startswith("events.out.tfevents") for path in (tmp_path / "log").iterdir())
 
 

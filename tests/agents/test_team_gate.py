@@ -18,6 +18,11 @@ BUDGET = Budget("iterations", 1000)
 PRESET = preset("paper-kuhn")
 
 
+def scores_of(rewards):
+    mean, best = float(np.mean(list(rewards.values()))), max(rewards.values())
+    return {cell: normalised_score(reward, mean, best) for cell, reward in rewards.items()}
+
+
 def summary(name, scores):
     low, high = bootstrap_interval([scores], lambda values: float(values.mean()))
     return {
@@ -34,10 +39,7 @@ def summary(name, scores):
 @pytest.mark.alone
 def test_team_on_kuhn(figures):
     catalog, evaluator = Catalog.tabular(), LiveEvaluator()
-    rewards = rewards_of(measure_all(evaluator, catalog, "kuhn", BUDGET), PRESET)
-
-    def score(cell):
-        return normalised_score(rewards[cell], rewards.values())
+    score = scores_of(rewards_of(measure_all(evaluator, catalog, "kuhn", BUDGET), PRESET)).__getitem__
 
     trained, untrained, searched = [], [], []
     for seed in range(10):
@@ -85,8 +87,7 @@ def test_teams_elsewhere(figures):
     """Not only where it was tuned: on average over these, a team beats random search."""
     catalog, evaluator, rows = Catalog.tabular(), LiveEvaluator(), []
     for game, budget, name in ELSEWHERE:
-        rewards = rewards_of(measure_all(evaluator, catalog, game, budget), preset(name))
-        scores = {cell: normalised_score(reward, rewards.values()) for cell, reward in rewards.items()}
+        scores = scores_of(rewards_of(measure_all(evaluator, catalog, game, budget), preset(name)))
         trained = []
         for seed in range(5):
             team = SelectorTeam(game, budget, preset=name, catalog=catalog, evaluator=evaluator, seed=seed)

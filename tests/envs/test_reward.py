@@ -5,7 +5,7 @@ import math
 import pytest
 
 from rlccfr.envs import PRESETS, Measurement, Preset, Weights
-from rlccfr.envs.reward import costs, error_cost, mean_reward, preset, reward, speed_cost
+from rlccfr.envs.reward import costs, error_cost, mean_reward, preset, rewards, speed_cost
 from rlccfr.errors import RLCCFRError
 
 
@@ -32,7 +32,7 @@ def test_reward_by_hand():
     # e = 0.75, s = 1 / (1 + 3) = 0.25
     m = measured(0.5e-2, 3000.0)
     assert costs(m) == (pytest.approx(0.75), pytest.approx(0.25))
-    assert reward(m, Weights(1, 0.4)) == pytest.approx(1 - (0.75 + 0.1))
+    assert rewards(m, PRESETS["paper-kuhn"])[0] == pytest.approx(1 - (0.75 + 0.1))
     assert mean_reward(m, PRESETS["paper-kuhn"]) == pytest.approx(
         (1 - (0.75 + 0.1) + 1 - (0.6 + 0.15) + 1 - (0.675 + 0.125)) / 3
     )
@@ -42,7 +42,7 @@ def test_reward_by_hand():
 def test_a_run_that_went_wrong_costs_everything(status):
     m = measured(math.nan, math.nan, status)
     assert costs(m) == (1.0, 1.0)
-    assert reward(m, Weights(0.6, 1.0)) == pytest.approx(-0.6)
+    assert rewards(m, PRESETS["paper-leduc"])[0] == pytest.approx(-0.6)
 
 
 def test_presets_are_the_papers():

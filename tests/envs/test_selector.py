@@ -12,8 +12,19 @@ from stable_baselines3.common.env_util import make_vec_env
 
 import rlccfr
 from rlccfr.catalog import Catalog
-from rlccfr.envs import PRESETS, Budget, Cell, LiveEvaluator, MissingCellError, SelectorEnv, Store, TableEvaluator
-from rlccfr.envs.reward import mean_reward
+from rlccfr.envs import (
+    FEATURE_NAMES,
+    PRESETS,
+    Budget,
+    Cell,
+    LiveEvaluator,
+    MissingCellError,
+    Request,
+    SelectorEnv,
+    Store,
+    TableEvaluator,
+)
+from rlccfr.envs.reward import costs, mean_reward
 from rlccfr.errors import RLCCFRError
 
 IDS = ("rlccfr/Selector-v0", "rlccfr/SelectorFlat-v0", "rlccfr/SelectorStage-v0")
@@ -133,7 +144,8 @@ def test_a_seed_decides_game_and_engine_seed(evaluator):
     assert {episode["game"] for episode in episodes} == {"kuhn", "leduc"}
     assert {episode["engine_seed"] for episode in episodes} == {0, 1, 2}
     env = SelectorEnv(**kwargs)
-    assert env.reset(options={"game": "leduc", "engine_seed": 2})[1] == {"game": "leduc", "engine_seed": 2}
+    drawn = env.reset(options={"game": "leduc", "engine_seed": 2})[1]
+    assert drawn == {"game": "leduc", "engine_seed": 2, "budget": "1000 iterations", "preset": "accuracy"}
     for wrong in ({"game": "goofspiel"}, {"engine_seed": 3}, {"seed": 1}):
         with pytest.raises(RLCCFRError, match="options"):
             env.reset(options=wrong)
@@ -255,6 +267,28 @@ def test_arguments_may_be_objects(evaluator):
     assert SelectorEnv(preset=[[1, 0], [0.5, 0.5], [0, 1]]).preset.weights[1] == (0.5, 0.5)
     assert SelectorEnv().evaluator is SelectorEnv().evaluator  # side by side, a cell is measured once
     assert SelectorEnv(evaluator=evaluator).evaluator is evaluator
+
+
+def test_an_episode_draws_one_of_several_budgets_and_presets(evaluator):
+    budgets, presets = [SHORT, {"unit": "nodes", "amount": 500}], ["accuracy", "paper-kuhn", [[1, 0.5]] * 3]
+    env = SelectorEnv(budget=budgets, preset=presets, catalog=SMALL, evaluator=evaluator)
+    drawn = set()
+    for seed in range(30):
+        observation, info = env.reset(seed=seed)
+        drawn.add((info["budget"], info["preset"]))
+        numbers = dict(zip(FEATURE_NAMES, observation, strict=True))
+        assert numbers["budget.nodes"] == (info["budget"] == "500 nodes")
+        assert numbers["weights.update_rule.beta"] == np.float32(env.preset.weights[0].beta)
+    names = {"accuracy", "paper-kuhn", "(1, 0.5) (1, 0.5) (1, 0.5)"}
+    assert drawn == {(budget, preset) for budget in ("20 iterations", "500 nodes") for preset in names}
+    env.reset(options={"budget": budgets[1], "preset": presets[2]})
+    _, reward, _, _, info = env.step([0, 0, 0])
+    assert info["nodes_touched"] >= 500
+    e, s = costs(env.evaluator.measure(Request("kuhn", (env.catalog.cell(0, 0, 0),), Budget("nodes", 500))))
+    assert reward == pytest.approx(1 - (e + 0.5 * s))
+    for wrong in ({"budget": {"unit": "nodes", "amount": 501}}, {"preset": "paper-royal"}, {"colour": "red"}):
+        with pytest.raises(RLCCFRError, match=r"reset\(\) takes the options game, of kuhn; .* preset, of accuracy"):
+            env.reset(options=wrong)
 
 
 def test_an_episode_from_a_table_runs_nothing(evaluator, monkeypatch):

@@ -47,11 +47,17 @@ def test_without_seconds_it_is_the_same_each_time():
 
 @pytest.mark.parametrize("cell", [("deep_cfr(preset='sweep')", "external", "none"), ("cfr", "none", "rcfr")])
 def test_a_run_with_models_lasts_its_iterations_and_is_kept(cell, tmp_path):
-    learner = Job("kuhn", Cell(*cell), 1, Limits(iterations=20, seconds=60.0))
+    learner = Job("kuhn", Cell(*cell), 1, Limits(iterations=20, seconds=0.0))
     record = measure(learner)
     assert (record["status"], record["iterations"], record["throughput_again"]) == ("ok", 20, None)
     Store(tmp_path).put(record)
     assert Store(tmp_path).get(learner.id) == record
+
+
+def test_a_run_with_models_that_is_over_in_a_moment_goes_on():
+    record = measure(Job("kuhn", Cell("cfr", "none", "rcfr"), 1, Limits(iterations=2, seconds=0.2)))
+    assert record["cpu_seconds"] >= 0.2
+    assert record["iterations"] > 2
 
 
 def test_a_run_that_takes_too_long_is_given_up_and_what_it_measured_kept():

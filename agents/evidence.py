@@ -1,0 +1,107 @@
+"""Every cell of a catalog measured on a game: by which runs to choose, and by which others to judge the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from rlccfr.agents.analysis import tied_set
+from rlccfr.agents.baselines import Measurements, measure, total_cpu_seconds
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measurement import Budget, Evaluator, Measurement, Request
+from rlccfr.envs.reward import Preset, Scale, mean_reward
+from rlccfr.envs.table import TableEvaluator
+
+
+def selecting(seeds: Sequence[int]) -> tuple[int, ...]:
+    """Of a cell's engine seeds the first two fifths, at least one: (0, 1) of five."""
+    return tuple(seeds[: max(1, 2 * len(seeds) // 5)])
+
+
+def reporting(seeds: Sequence[int]) -> tuple[int, ...]:
+    """The seeds that :func:`selecting` leaves; a single one stands for both."""
+    return tuple(seeds[len(selecting(seeds)) :] or seeds)
+
+
+class ChoosingRuns:
+    """An evaluator that answers from the runs of a table that one may choose by, whatever seed is asked for."""
+
+    def __init__(self, table: TableEvaluator) -> None:
+        self.table = table
+
+    def measure(self, request: Request) -> Measurement:
+        """The cell's run by the first, second ... of its selecting seeds, and again the first.
+
+        Raises:
+            MissingCellError: the table does not have it.
+        """
+        return self.table.measure(self._among(request))
+
+    def known(self, request: Request) -> bool:
+        """Whether the table has it."""
+        return self.table.known(self._among(request))
+
+    def result(self, cell_id: str) -> dict[str, Any]:
+        """See :meth:`TableEvaluator.result`."""
+        return self.table.result(cell_id)
+
+    def frame(self) -> pd.DataFrame:
+        """Every record of the table."""
+        return self.table.frame()
+
+    def _among(self, request: Request) -> Request:
+        seeds = selecting(self.table.seeds(request.game, request.cells[0])) or (request.seed,)
+        return replace(request, seed=seeds[request.seed % len(seeds)])
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All cells of a catalog on one game under one budget.
+
+    The best of hundreds of noisy cells looks better than it is on the runs it was chosen by; so it is chosen by some
+    and judged by others. A cell that draws nothing at random has one run, which serves for both.
+    """
+
+    selecting: Measurements
+    reporting: Measurements
+
+    @classmethod
+    def measured(
+        cls,
+        evaluator: Evaluator,
+        catalog: Catalog,
+        game: str,
+        budget: Budget,
+        engine_seeds: Sequence[int] = (0,),
+        progress: Callable[[float], None] | None = None,
+    ) -> Evidence:
+        """Measure every cell, in the catalog's order.
+
+        Args:
+            engine_seeds: of each cell; of a table each cell's own, as it has them.
+            progress: called after each cell with the share done.
+        """
+        chosen, judged = {}, {}
+        for done, cell in enumerate(catalog, start=1):
+            seeds = engine_seeds
+            if isinstance(evaluator, TableEvaluator):
+                seeds = evaluator.seeds(game, cell) or engine_seeds
+            chosen[cell] = measure(evaluator, cell, game, budget, selecting(seeds))
+            judged[cell] = measure(evaluator, cell, game, budget, reporting(seeds))
+            if progress:
+                progress(done / len(catalog))
+        return cls(chosen, judged)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Engine CPU seconds that the runs took by which one chooses."""
+        return total_cpu_seconds(self.selecting)
+
+    def tied(self, preset: Preset, scale: Scale = "log") -> frozenset[Cell]:
+        """The cells that the runs to judge by can't tell from the best of them."""
+        return tied_set(
+            {cell: [mean_reward(run, preset, scale) for run in runs] for cell, runs in self.reporting.items()}
+        )

@@ -1,0 +1,129 @@
+"use strict";
+// DATA: axes [rules, samplers, abstractions]; budgets [label]; presets {name: three pairs}; fixed {name: cell index};
+// games {name: {uniform, picks: {budget: {preset: cell index}}, cells: [cell]}}; a cell is null where there is no run, or
+// {x: [by budget], speed: [by budget], seed, iterations, curve: {iterations, seconds, nodes, x}}.
+const $ = id => document.getElementById(id);
+const [rules, samplers, abstractions] = DATA.axes;
+const columns = samplers.length * abstractions.length;
+const compared = {};  // by game, the cells that were clicked
+const CONFIG = {displaylogo: false, responsive: true};
+const BLUE = "#0b5fa5", ORANGE = "#d9730d";
+
+const triple = i => [rules[Math.floor(i / columns)], samplers[Math.floor(i % columns / abstractions.length)],
+  abstractions[i % abstractions.length]];
+const label = i => triple(i).join(" \u00d7 ");
+const digits = v => v === null || v === undefined ? "\u2013" : v === 0 ? "0" :
+  Math.abs(v) >= 1e4 || Math.abs(v) < 1e-3 ? v.toExponential(2) : v.toPrecision(3);
+
+function now() {
+  const game = $("game").value, budget = +$("budget").value, preset = $("preset").value;
+  return {name: game, game: DATA.games[game], budget, preset, weights: DATA.presets[preset]};
+}
+
+function reward(cell, at) {
+  if (!cell || cell.x[at.budget] === null) return null;
+  const e = Math.min(1, Math.max(0, 1 + Math.log10(Math.max(cell.x[at.budget], 1e-15) / at.game.uniform) / DATA.decades));
+  const s = 1 / (1 + cell.speed[at.budget]);
+  return at.weights.reduce((sum, [alpha, beta]) => sum + 1 - (alpha * e + beta * s), 0) / 3;
+}
+
+function figures(i, at) {
+  const cell = at.game.cells[i];
+  if (!cell || cell.x[at.budget] === null) return `${label(i)}<br>no result`;
+  return `${label(i)}<br>exploitability ${digits(cell.x[at.budget])}<br>speed ${digits(cell.speed[at.budget])} times `
+    + `plain CFR<br>mean reward ${digits(reward(cell, at))}`;
+}
+
+function heatmap() {
+  const at = now(), shown = $("shown").value, all = at.game.cells;
+  const value = i => {
+    const cell = all[i];
+    if (!cell || cell.x[at.budget] === null) return null;
+    return shown === "reward" ? reward(cell, at)
+      : Math.log10(Math.max(shown === "x" ? cell.x[at.budget] : cell.speed[at.budget], 1e-15));
+  };
+  const index = rules.map((_, r) => Array.from({length: columns}, (_, c) => r * columns + c));
+  const names = Array.from({length: columns}, (_, c) => triple(c).slice(1).join(" \u00d7 "));
+  const title = {reward: "mean<br>reward", x: "exploita-<br>bility", speed: "speed"}[shown];
+  const bar = shown === "reward" ? {title} : {title, tickprefix: "10<sup>", ticksuffix: "</sup>"};
+  const pick = at.game.picks[DATA.budgets[at.budget]]?.[at.preset];
+  const mark = pick === undefined ? [] : [{x: names[pick % columns], y: rules[Math.floor(pick / columns)], text: "\u2605",
+    showarrow: false, font: {size: 18, color: "#fff"}}];
+  Plotly.react("heatmap", [{type: "heatmap", x: names, y: rules, z: index.map(row => row.map(value)), customdata: index,
+    text: index.map(row => row.map(i => figures(i, at))), hovertemplate: "%{text}<extra></extra>",
+    colorscale: "Viridis", reversescale: shown === "x", colorbar: bar, xgap: 1, ygap: 1}],
+    {height: 520, margin: {l: 130, r: 10, t: 10, b: 170}, plot_bgcolor: "#cfd4da", annotations: mark,
+     xaxis: {tickangle: -50, automargin: true}, yaxis: {autorange: "reversed"}}, CONFIG);
+}
+
+function front() {
+  const at = now(), found = [];
+  at.game.cells.forEach((cell, i) => {
+    if (cell && cell.x[at.budget] !== null) found.push({i, x: Math.max(cell.x[at.budget], 1e-15), y: cell.speed[at.budget]});
+  });
+  found.sort((a, b) => a.x - b.x || b.y - a.y);
+  let most = -Infinity;
+  const best = found.filter(p => p.y > most && ((most = p.y), true));
+  const points = (list, more) => ({x: list.map(p => p.x), y: list.map(p => p.y), customdata: list.map(p => p.i),
+    text: list.map(p => figures(p.i, at)), hovertemplate: "%{text}<extra></extra>", type: "scatter", ...more});
+  const pick = at.game.picks[DATA.budgets[at.budget]]?.[at.preset];
+  Plotly.react("front", [
+    points(found, {mode: "markers", name: "all", marker: {color: "#8a94a0", size: 6}}),
+    points(best, {mode: "lines+markers", name: "not beaten", line: {shape: "hv", color: BLUE}, marker: {color: BLUE, size: 8}}),
+    points(found.filter(p => p.i === pick), {mode: "markers", name: "the team's pick",
+      marker: {symbol: "star", size: 16, color: ORANGE}})],
+    {height: 430, margin: {l: 60, r: 10, t: 10, b: 50}, legend: {orientation: "h", y: 1.1},
+     xaxis: {type: "log", title: {text: "exploitability (NashConv / 2)"}, exponentformat: "power", dtick: 2},
+     yaxis: {type: "log", title: {text: "iterations per CPU second, times plain CFR's"}, exponentformat: "power", dtick: 1}},
+    CONFIG);
+}
+
+function curves() {
+  const at = now(), over = $("over").value, drawn = new Map();
+  for (const [name, i] of Object.entries(DATA.fixed)) drawn.set(i, name);
+  const pick = at.game.picks[DATA.budgets[at.budget]]?.[at.preset];
+  if (pick !== undefined) drawn.set(pick, `the team's pick: ${label(pick)}`);
+  for (const i of compared[at.name] ?? []) if (!drawn.has(i)) drawn.set(i, label(i));
+  const units = {seconds: "engine CPU seconds", iterations: "iterations", nodes: "histories visited"};
+  const traces = [...drawn].filter(([i]) => at.game.cells[i]?.curve).map(([i, name]) => {
+    const curve = at.game.cells[i].curve;
+    return {x: curve[over], y: curve.x.map(v => Math.max(v, 1e-15)), name, mode: "lines", type: "scatter",
+      line: {width: i === pick ? 4 : 2}, hovertemplate: "%{y:.3g} after %{x:.3g}<extra></extra>"};
+  });
+  Plotly.react("curves", traces, {height: 430, margin: {l: 60, r: 10, t: 10, b: 50}, showlegend: true,
+    colorway: ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#444", "#9a6324", "#808000"],
+    legend: {orientation: "h", y: -0.2},
+    xaxis: {type: "log", title: {text: units[over]}, exponentformat: "power"},
+    yaxis: {type: "log", title: {text: "exploitability (NashConv / 2)"}, exponentformat: "power"}}, CONFIG);
+}
+
+function choose(i) {
+  const at = now(), cell = at.game.cells[i];
+  (compared[at.name] ??= new Set()).add(i);
+  $("cell").dataset.cell = label(i);
+  if (!cell) { $("cell").textContent = `${label(i)} on ${at.name}: no result`; return; }
+  const [rule, sampler, abstraction] = triple(i);
+  const call = `rlccfr solve '${at.name}' --update-rule "${rule}" --sampler "${sampler}" --abstraction "${abstraction}" `
+    + `--iterations ${cell.iterations} --seed ${cell.seed}`;
+  const [name, ...rest] = figures(i, at).split("<br>");
+  $("cell").innerHTML = `<b>${name}</b> on ${at.name}: ${rest.join(", ")}<br>Run it again: <code>${call}</code>`;
+  curves();
+}
+
+function draw() { heatmap(); front(); curves(); }
+
+function fill(id, entries) {
+  for (const [value, text] of entries) $(id).add(new Option(text, value));
+}
+
+$("provenance").textContent = DATA.provenance;
+fill("game", Object.keys(DATA.games).map(name => [name, name]));
+fill("budget", DATA.budgets.map((name, i) => [i, name]));
+fill("preset", Object.keys(DATA.presets).map(name => [name, name]));
+$("budget").value = DATA.budgets.length - 1;
+draw();
+for (const id of ["heatmap", "front"]) $(id).on("plotly_click", event => choose(event.points[0].customdata));
+for (const id of ["game", "budget", "preset"]) $(id).addEventListener("change", draw);
+$("shown").addEventListener("change", heatmap);
+$("over").addEventListener("change", curves);
+$("clear").addEventListener("click", () => { compared[now().name]?.clear(); curves(); });

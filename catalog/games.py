@@ -1,0 +1,84 @@
+"""Families of games, small members to learn on and others to be tested on.
+
+Every training member has at most 2,900 histories, so that Royal, Liar's dice with six faces and the larger battleship
+are a hundred times the largest of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Family:
+    """Games that differ in a few numbers.
+
+    Attributes:
+        train: names or OpenSpiel strings that :func:`rlccfr.load_game` takes, to learn on; none in a family that is
+            there to be met for the first time.
+        test: never learned on; the paper's own games are among them.
+    """
+
+    name: str
+    train: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+def _goofspiel(cards: int, prizes: str, returns: str = "win_loss", turns: int = 0) -> str:
+    last = f",num_turns={turns}" if turns else ""
+    return f"goofspiel(num_cards={cards},imp_info=True,points_order={prizes},returns_type={returns}{last})"
+
+
+def _liars_dice(dice: int, faces: int, rule: str = "reset-face") -> str:
+    return f"liars_dice(numdice={dice},dice_sides={faces},bidding_rule={rule})"
+
+
+def _battleship(ships: str, shots: int) -> str:
+    return f"battleship(board_width=2,board_height=2,ship_sizes=[{ships}],ship_values=[{ships}],num_shots={shots})"
+
+
+_LEDUC = ((3, 1, 1), (3, 1, 2), (3, 1, 3), (3, 1, 4), (4, 1, 1), (4, 1, 2), (5, 1, 1), (2, 2, 1), (2, 2, 2))
+_LEDUC_TEST = ((2, 2, 3), (3, 2, 1), (2, 3, 1))
+_RETURNS = ("win_loss", "point_difference")
+
+FAMILIES = (
+    Family(
+        "kuhn",
+        tuple(f"kuhn(cards={cards})" for cards in (3, 4, 5, 6, 8, 10, 12)),
+        tuple(f"kuhn(cards={cards})" for cards in (7, 9, 13)),
+    ),
+    Family(
+        "leduc",
+        tuple(f"leduc(ranks={ranks},suits={suits},raises={raises})" for ranks, suits, raises in _LEDUC),
+        (*(f"leduc(ranks={ranks},suits={suits},raises={raises})" for ranks, suits, raises in _LEDUC_TEST), "leduc"),
+    ),
+    Family(
+        "goofspiel",
+        (
+            *(
+                _goofspiel(3, prizes, returns)
+                for prizes in ("descending", "ascending", "random")
+                for returns in _RETURNS
+            ),
+            *(_goofspiel(4, prizes, returns, 2) for prizes in ("descending", "ascending") for returns in _RETURNS),
+            _goofspiel(5, "descending", turns=2),
+        ),
+        (
+            "goofspiel",
+            _goofspiel(4, "ascending"),
+            _goofspiel(4, "descending", "point_difference"),
+            _goofspiel(5, "descending", turns=3),
+        ),
+    ),
+    Family(
+        "liars_dice",
+        tuple(_liars_dice(1, faces, rule) for faces in (2, 3) for rule in ("reset-face", "reset-quantity")),
+        (_liars_dice(1, 4), _liars_dice(2, 2), _liars_dice(1, 6)),
+    ),
+    Family("poker with three rounds", (), ("royal",)),
+    Family("dark_hex", (), ("dark_hex(board_size=2)",)),
+    Family("battleship", (), (_battleship("1", 2), _battleship("1;2", 3))),
+)
+
+TRAIN = tuple(game for family in FAMILIES for game in family.train)
+TEST = tuple(game for family in FAMILIES for game in family.test)

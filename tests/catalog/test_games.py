@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+import rlccfr
+from rlccfr.catalog.games import FAMILIES, TEST, TRAIN
+from rlccfr.errors import GameError
+
+HUNDREDFOLD = ("royal", "liars_dice(numdice=1,dice_sides=6,bidding_rule=reset-face)")
+
+
+def test_training_members_are_small_and_no_test_member_is_among_them():
+    assert len(TRAIN) == len(set(TRAIN)) >= 30
+    trees = [rlccfr.load_game(game) for game in TRAIN]
+    largest = max(tree.num_histories for tree in trees)
+    assert largest <= 2_900
+    hashes = {tree.content_hash for tree in trees}
+    for game in TEST:
+        tree = rlccfr.load_game(game)
+        assert tree.content_hash not in hashes, game
+        if game in HUNDREDFOLD:
+            assert tree.num_histories >= 100 * largest
+    assert set(HUNDREDFOLD) < set(TEST)
+    assert sum(not family.train for family in FAMILIES) >= 1
+
+
+@pytest.mark.parametrize(("name", "same"), [("kuhn(cards=3)", "kuhn"), ("leduc(ranks=3, suits=2)", "leduc")])
+def test_the_usual_member_of_a_family_is_the_game_itself(name, same):
+    member, usual = rlccfr.load_game(name), rlccfr.load_game(same)
+    assert (member.num_histories, member.num_infosets) == (usual.num_histories, usual.num_infosets)
+    first, second = (rlccfr.Solver(tree, "dcfr").run(iterations=50) for tree in (member, usual))
+    assert first.exploitability == pytest.approx(second.exploitability, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("kuhn(cards=14)", "cards of kuhn must be from 2 to 13, not 14"),
+        ("leduc(cards=4)", "leduc has the parameters ranks, suits, raises, not 'cards'"),
+        ("kuhn(cards)", "unknown game"),
+        ("kuhn(cards=3.5)", "unknown game"),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_one_line(name, message):
+    with pytest.raises(GameError, match=message) as caught:
+        rlccfr.load_game(name)
+    assert "\n" not in str(caught.value)
