@@ -71,7 +71,7 @@ def build_table(
     settings = [preset_named(one) if isinstance(one, str) else one for one in presets]
     games = list(dict.fromkeys(games))
     to_measure = list(dict.fromkeys([*games, *others])) if exhaustive else []
-    report = _Steps(progress, len(budgets) * (len(to_measure) + len(games) * len(settings)))
+    report = Steps(progress, len(budgets) * (len(to_measure) + len(games) * len(settings)))
     rows = []
     for budget in budgets:
         evidence: dict[str, Evidence] = {}
@@ -224,7 +224,7 @@ class Bench:
         return float(np.std(first - second, ddof=1) / math.sqrt(count))
 
 
-class _Steps:
+class Steps:
     """Turns the progress of equal steps into that of the whole."""
 
     def __init__(self, report: Callable[[float], None] | None, count: int) -> None:

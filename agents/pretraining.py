@@ -43,17 +43,20 @@ def train_on_table(
     budgets: Sequence[Budget],
     *,
     seed: int = 0,
-    settings: Hyperparameters = SETTINGS,
+    settings: Hyperparameters | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SelectorTeam:
     """A team that has seen every cell of these games, by the runs that one may choose by.
+
+    Args:
+        settings: by default :data:`SETTINGS`.
 
     Raises:
         MissingCellError: the table lacks a cell.
     """
     team = SelectorTeam(
         games, budgets, preset=presets(), catalog=catalog, engine_seeds=ENGINE_SEEDS,
-        evaluator=ChoosingRuns(table), seed=seed, hyperparameters=settings,
+        evaluator=ChoosingRuns(table), seed=seed, hyperparameters=settings or SETTINGS,
     )  # fmt: skip
     everything = len(catalog) * len(games) * len(budgets) * len(ENGINE_SEEDS)
     team.train(everything, progress=progress)

@@ -30,16 +30,15 @@ def write_report(
     path: str | Path,
     table: TableEvaluator,
     catalog: Catalog,
-    games: Sequence[str],
-    budgets: Sequence[Budget],
     recommended: RecommendationTable,
+    budgets: Sequence[Budget],
 ) -> Path:
     """Write a self-contained HTML page: every cell of each game, the Pareto front, curves, and what a team picks.
 
     Args:
         table: has the cells' runs; a cell without one is grey.
+        recommended: of its games the page is; the team's rows are marked, and shown as a table.
         budgets: to choose from on the page, read off the runs' curves.
-        recommended: its team's rows are marked, and shown as a table.
 
     Raises:
         RLCCFRError: plotly is not installed, or the file can't be written.
@@ -55,7 +54,10 @@ def write_report(
         "decades": DECADES,
         "presets": {preset.name: preset.weights for preset in PRESETS.values()},
         "fixed": {name: catalog.ravel(*catalog.index(cell)) for name, cell in fixed_cells(catalog).items()},
-        "games": {game: _game(table, catalog, game, budgets, picks[picks["game"] == game]) for game in games},
+        "games": {
+            game: _game(table, catalog, game, budgets, picks[picks["game"] == game])
+            for game in dict.fromkeys(picks["game"])
+        },
         "provenance": _provenance(table.frame()),
     }
     folder = files("rlccfr.agents") / "page"

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlccfr.agents.comparison import build_table
-from rlccfr.agents.table import RecommendationTable
 from rlccfr.catalog import Catalog
-from rlccfr.envs.live import LiveEvaluator
 from rlccfr.envs.measurement import Budget
-from rlccfr.envs.options import Budgets, Options, Presets
 from rlccfr.envs.table import TableEvaluator
 from rlccfr.errors import RLCCFRError
 
@@ -36,9 +31,9 @@ def results() -> TableEvaluator:
     """The measurements that come with the package.
 
     Raises:
-        StoreError: the file is not there, or not whole: install the package again.
+        RLCCFRError: the file is not there, or not whole.
     """
-    return TableEvaluator(DATA / "paper.parquet")
+    return TableEvaluator(path("paper.parquet"))
 
 
 @cache
@@ -48,44 +43,26 @@ def team(game: str | None = None) -> SelectorTeam:
     Both know budgets and weights by what they observe.
 
     Raises:
-        CheckpointError: the file is not there, or not whole: install the package again.
+        RLCCFRError: the file is not there, or not whole.
     """
     from rlccfr.agents.team import SelectorTeam
 
-    return SelectorTeam.load(DATA / (f"team-{game}.npz" if game else "team.npz"), evaluator=LiveEvaluator())
+    return SelectorTeam.load(path(f"team-{game}.npz" if game else "team.npz"))
 
 
-def table(
-    games: Sequence[str] | None = None,
-    budgets: Budgets | None = None,
-    presets: Presets = "accuracy",
-    scale: str = "log",
-) -> RecommendationTable:
-    """The recommended-algorithm table: what the games' teams pick, beside the baselines, all of it measured before.
+GENERALISATION = "generalisation.json"
+"""How good the picks of ``team()`` are on games that it was not trained on, by kind of game."""
 
-    Args:
-        games: of :data:`GAMES`, by default all.
-        budgets: by default :data:`BUDGETS`; a run lasted 1,000 iterations and a CPU second at least.
+
+def path(name: str) -> Path:
+    """A file of the package's data.
 
     Raises:
-        RLCCFRError: a game that was not measured; the message says what to do.
-        MissingCellError: a budget that is longer than the runs.
+        RLCCFRError: it is not there.
     """
-    games = list(games or GAMES)
-    for game in games:
-        if game not in GAMES:
-            raise RLCCFRError(
-                f"{game!r} is not among the measured games, {', '.join(GAMES)}; measure and compare it with "
-                f"`rlccfr compare '{game}'`, or let a team pick unmeasured with `rlccfr recommend '{game}'`"
-            )
-    options = Options.parse(games, budgets or BUDGETS, 1, presets, scale, catalog(), (0,), results())
-    return build_table(
-        games,
-        options.budget,
-        options.preset,
-        evaluator=options.evaluator,
-        catalog=options.catalog,
-        scale=options.scale,
-        others=GAMES,
-        teams={game: team(game) for game in games},
-    )
+    if not (DATA / name).exists():
+        raise RLCCFRError(
+            f"this installation of rlccfr has no {name}; measure and train yourself, with `rlccfr sweep` or "
+            "`rlccfr train`"
+        )
+    return DATA / name

@@ -11,7 +11,7 @@ const BLUE = "#0b5fa5", ORANGE = "#d9730d";
 
 const triple = i => [rules[Math.floor(i / columns)], samplers[Math.floor(i % columns / abstractions.length)],
   abstractions[i % abstractions.length]];
-const label = i => triple(i).join(" \u00d7 ");
+const label = i => triple(i).join(" x ");
 const digits = v => v === null || v === undefined ? "\u2013" : v === 0 ? "0" :
   Math.abs(v) >= 1e4 || Math.abs(v) < 1e-3 ? v.toExponential(2) : v.toPrecision(3);
 
@@ -43,7 +43,7 @@ function heatmap() {
       : Math.log10(Math.max(shown === "x" ? cell.x[at.budget] : cell.speed[at.budget], 1e-15));
   };
   const index = rules.map((_, r) => Array.from({length: columns}, (_, c) => r * columns + c));
-  const names = Array.from({length: columns}, (_, c) => triple(c).slice(1).join(" \u00d7 "));
+  const names = Array.from({length: columns}, (_, c) => triple(c).slice(1).join(" x "));
   const title = {reward: "mean<br>reward", x: "exploita-<br>bility", speed: "speed"}[shown];
   const bar = shown === "reward" ? {title} : {title, tickprefix: "10<sup>", ticksuffix: "</sup>"};
   const pick = at.game.picks[DATA.budgets[at.budget]]?.[at.preset];

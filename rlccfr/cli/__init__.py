@@ -1,4 +1,4 @@
-"""The command line: ``rlccfr games | catalog | solve | train | recommend | table | report | compare | sweep | demo``.
+"""The command line: ``rlccfr games | catalog | solve | train | recommend | table | report | reproduce | compare | sweep | demo``.
 
 Each command imports what it needs when it runs, so that ``--help`` does not wait for torch.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from rlccfr import __version__
-from rlccfr.cli import catalog, compare, demo, games, recommend, report, solve, sweep, table, train
+from rlccfr.cli import catalog, compare, demo, games, recommend, reproduce, solve, sweep, table, train
 from rlccfr.cli.console import Interrupted
 from rlccfr.errors import RLCCFRError
 
@@ -30,7 +30,8 @@ for command in (
     train.train,
     recommend.recommend,
     table.table,
-    report.report,
+    table.report,
+    reproduce.reproduce,
     compare.compare,
     sweep.sweep,
     demo.demo,

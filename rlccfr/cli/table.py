@@ -1,14 +1,15 @@
-"""``rlccfr table``."""
+"""``rlccfr table`` and ``rlccfr report``: what a sweep says, for people."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from rlccfr.cli.compare import print_comparison
 from rlccfr.cli.console import (
+    CatalogName,
     Json,
     PresetNames,
     ScaleName,
@@ -21,35 +22,55 @@ from rlccfr.cli.console import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from rlccfr.agents.table import RecommendationTable
+    from rlccfr.catalog import Catalog
+    from rlccfr.envs.measurement import Budget
+    from rlccfr.envs.table import TableEvaluator
 
 SHOWN = ("game", "budget", "preset", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward",
     "regret")  # fmt: skip
 
+Games = Annotated[list[str] | None, typer.Argument(help="Of those measured. [all]")]
+Results = Annotated[
+    Path | None, typer.Option(help="A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
+]
+
+
+class _Asked(NamedTuple):
+    """What a table or report is to be of."""
+
+    results: TableEvaluator
+    catalog: Catalog
+    budgets: Sequence[Budget]
+    found: RecommendationTable
+
 
 def table(
-    games: Annotated[list[str] | None, typer.Argument(help="Of those measured. [all]")] = None,
+    games: Games = None,
     iterations: SeveralIterations = None,
     seconds: SeveralSeconds = None,
     nodes: SeveralNodes = None,
     presets: PresetNames = None,
     scale: ScaleName = "log",
+    results: Results = None,
+    catalog: CatalogName = "paper",
     methods: Annotated[bool, typer.Option("--methods", help="Beside the pick: VBS, SBS, the paper's ...")] = False,
     out: Annotated[Path | None, typer.Option(help="Write it to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
 ) -> None:
-    """Print the recommended-algorithm table.
+    """Print the recommended-algorithm table: what three trained agents pick, read off measurements; nothing is run.
 
-    It rests on the measurements and the teams that come with the package; nothing is run. Budgets are 0.01, 0.1 and 1
-    CPU seconds unless others are given. For other games: `rlccfr compare`.
+    Measurements and teams come with the package, for 0.01, 0.1 and 1 CPU seconds unless other budgets are given. On a
+    sweep of your own, teams are trained first. To measure another game: `rlccfr compare`.
     """
-    with progress("reading the measurements"):
-        from rlccfr.agents import shipped
-        from rlccfr.agents.table import checked_path
+    from rlccfr.agents.table import checked_path
 
-        out = checked_path(out) if out is not None else None
-        given = budgets(iterations, seconds, nodes) if (iterations or seconds or nodes) else None
-        found = shipped.table(games, given, presets or ["accuracy"], scale)
+    out = checked_path(out) if out is not None else None
+    given = budgets(iterations, seconds, nodes) if (iterations or seconds or nodes) else None
+    found = _ask(games, given, presets or ["accuracy"], scale, results, catalog).found
     if out is not None:
         found.write(out)
     if json:
@@ -59,6 +80,53 @@ def table(
             print_comparison("{}, {}, preset {}".format(*key), rows)
     else:
         _print_picks(found)
+
+
+def report(
+    out: Annotated[Path, typer.Argument(help="The HTML file to write.")] = Path("report.html"),
+    games: Annotated[list[str] | None, typer.Option("--game", help="Of those measured. [all]")] = None,
+    iterations: SeveralIterations = None,
+    seconds: SeveralSeconds = None,
+    nodes: SeveralNodes = None,
+    presets: PresetNames = None,
+    results: Results = None,
+    catalog: CatalogName = "paper",
+) -> None:
+    """Write measurements as one page for a browser.
+
+    A heatmap of all algorithms for each game, their Pareto front of error against speed, convergence curves, and the
+    recommended-algorithm table. As for `rlccfr table`, but for all presets unless some are given.
+    """
+    from rlccfr.agents.report import write_report
+    from rlccfr.envs.reward import PRESETS
+
+    given = budgets(iterations, seconds, nodes) if (iterations or seconds or nodes) else None
+    asked = _ask(games, given, presets or list(PRESETS), "log", results, catalog)
+    write_report(out, asked.results, asked.catalog, asked.found, asked.budgets)
+    print(f"written to {out}")
+
+
+def _ask(
+    games: list[str] | None,
+    limits: Sequence[dict[str, Any]] | None,
+    presets: list[str],
+    scale: str,
+    results: Path | None,
+    catalog: str,
+) -> _Asked:
+    with progress("reading the measurements") as told:
+        from rlccfr.agents import shipped
+        from rlccfr.agents.recommended import recommended_table
+        from rlccfr.envs.options import parse_budget, parse_catalog
+        from rlccfr.envs.table import TableEvaluator
+
+        table = shipped.results() if results is None else TableEvaluator(results)
+        cells = parse_catalog(catalog).with_networks("sweep")
+        named = games or list(table.frame()["game"].unique())
+        asked = [parse_budget(limit) for limit in limits] if limits else shipped.BUDGETS
+        teams = {game: shipped.team(game) for game in named} if results is None else None
+        found = recommended_table(table, cells, named, asked, presets, scale, teams, told)
+    return _Asked(table, cells, asked, found)
 
 
 def _print_picks(table: RecommendationTable) -> None:

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import rlccfr
+from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
 from rlccfr.cli import demo, main
 from rlccfr.cli.console import stderr
 
-COMMANDS = ("games", "catalog", "solve", "train", "recommend", "table", "demo")
+COMMANDS = ("games", "catalog", "solve", "train", "recommend", "table", "report", "reproduce", "compare", "sweep", "demo")
 
 
 @pytest.fixture
@@ -83,9 +84,13 @@ def test_version(run):
         (("train", "kuhn", "--out", "/dev/null"), 1, "can't write"),
         (("train", "kuhn", "--preset", "fast"), 1, "unknown preset"),
         (("train", "kuhn", "--evaluations", "0"), 1, "evaluations must be a positive integer"),
-        (("recommend", "kuhn"), 1, "rlccfr train kuhn"),
+        (("recommend", "kuhn", "--team", "nowhere"), 1, "rlccfr train 'kuhn'"),
         (("table", "kuhn", "--out", "table.doc"), 1, ".md"),
-        (("table", "kuhn", "--scale", "cubic"), 1, "log"),
+        (("compare", "kuhn", "--out", "table.doc"), 1, ".md"),
+        (("compare", "kuhn", "--scale", "cubic"), 1, "log"),
+        (("train", "kuhn", "--seconds", "1", "--iterations", "5"), 1, "give one budget"),
+        (("train", "kuhn", "--seconds", "1", "--seconds", "0"), 1, "--seconds must be a positive number, not 0"),
+        (("table", "--results", "nothing.parquet"), 1, "there is no table at nothing.parquet"),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do(run, arguments, code, message):
@@ -237,12 +242,36 @@ def test_interrupted_training_goes_on(tmp_path, heeds_ctrl_c):
     assert len(log.read_text().splitlines()) == 41  # the head and a row for each, none twice
 
 
-def test_table(run, tmp_path):
+def test_compare(run, tmp_path):
     arguments = ("kuhn", "--iterations", "20", "--evaluations", "9", "--no-exhaustive")
-    rows = json.loads(run("table", *arguments, "--json", "--out", "table.csv")[1])
+    rows = json.loads(run("compare", *arguments, "--json", "--out", "table.csv")[1])
     assert {"team", "random search", "CFR", "ES-MCCFR"} <= {row["method"] for row in rows}
     assert (tmp_path / "table.csv").read_text().startswith("game,budget,preset")
-    assert "not converged" in run("table", *arguments)[1]
+    assert "not converged" in run("compare", *arguments)[1]
+
+
+def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypatch):
+    quick = Hyperparameters(hidden=(8,), replays=0, settling=1, gradient_steps=1)
+    monkeypatch.setattr("rlccfr.agents.pretraining.SETTINGS", quick)
+    sweep = ("--catalog", "tabular", "--iterations", "20", "--seconds", "0", "--seeds", "1", "--no-pilot")
+    assert run("sweep", "kuhn", *sweep, "--compact", "sweep.parquet")[0] == 0
+    asked = ("--results", "sweep.parquet", "--catalog", "tabular", "--iterations", "10", "--iterations", "20")
+    rows = json.loads(run("table", *asked, "--json")[1])
+    team = [row for row in rows if row["method"] == "team"]
+    assert [row["budget"] for row in team] == ["10 iterations", "20 iterations"]
+    keys = {
+        "game", "budget", "preset", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward",
+        "regret", "in_tied_set", "converged",
+    }  # fmt: skip
+    assert all(keys <= set(row) for row in rows)
+    assert all(row["regret"] == 0 and row["in_tied_set"] for row in rows if row["method"] == "VBS")
+    code, out, _ = run("table", *asked, "--preset", "paper-kuhn", "--out", "table.html")
+    assert code == 0
+    assert out.count("paper-kuhn") == 2
+    assert "VBS" in (tmp_path / "table.html").read_text()
+    assert "VBS" in run("table", *asked, "--methods")[1]
+    assert run("report", "page.html", *asked)[:2] == (0, "written to page.html\n")
+    assert "Plotly" in (tmp_path / "page.html").read_text()
 
 
 def test_the_demo_tells_the_whole_story(run, monkeypatch):

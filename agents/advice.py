@@ -1,0 +1,99 @@
+"""Which algorithm to take, at once: from what the package knows, with nothing run."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from rlccfr.agents import shipped
+from rlccfr.agents.baselines import Task
+from rlccfr.agents.comparison import Bench
+from rlccfr.agents.evidence import Evidence
+from rlccfr.agents.generalisation import kind_of, sureness
+from rlccfr.agents.table import TEAM
+from rlccfr.catalog import Cell
+from rlccfr.envs.measurement import Budget
+from rlccfr.envs.options import BudgetLike, PresetLike, parse_budget, parse_preset
+from rlccfr.envs.reward import Preset
+from rlccfr.envs.store import MissingCellError
+from rlccfr.games import openspiel_name
+
+SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "converged")
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What a shipped team picks.
+
+    Attributes:
+        basis: ``"measured"`` where every algorithm was measured on this very game, ``"features"`` where the pick is
+            made from how the game is built.
+        figures: of the pick, as far as they were measured: :data:`SHOWN`.
+        why: how sure it is, in a sentence.
+    """
+
+    game: str
+    budget: Budget
+    preset: Preset
+    cell: Cell
+    basis: str
+    figures: dict[str, Any]
+    why: str
+
+    def to_row(self) -> dict[str, Any]:
+        """JSON-able, for a program; None for what was not measured."""
+        figures = {name: self.figures.get(name) for name in SHOWN}
+        return {
+            "game": self.game,
+            "budget": {"unit": self.budget.unit, "amount": self.budget.amount},
+            "preset": self.preset.name,
+            **self.cell._asdict(),
+            "basis": self.basis,
+            **{name: None if isinstance(v, float) and math.isnan(v) else v for name, v in figures.items()},
+            "why": self.why,
+        }
+
+    def __str__(self) -> str:
+        return f"{self.game}, {self.budget}, {self.preset}: {self.cell}\n{self.why}"
+
+
+def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLike = "accuracy") -> Advice:
+    """Pick for a game: by its own team where all algorithms were measured on it, else from its features.
+
+    Raises:
+        GameError: an unknown game.
+        RLCCFRError: a budget or preset that makes no sense, or an installation without its data.
+    """
+    limit, weights = parse_budget(budget), parse_preset(preset)
+    known = next((name for name in shipped.GAMES if openspiel_name(name) == openspiel_name(game)), None)
+    team = shipped.team(known)
+    cell = team.pick(game, limit, weights)
+    if known is None:
+        found = json.loads(shipped.path(shipped.GENERALISATION).read_text())
+        why = f"picked from the game's features: {sureness(found, kind_of(game, team.env.games))}"
+        return Advice(game, limit, weights, cell, "features", {}, why)
+    figures = _measured(Task(shipped.results(), shipped.catalog(), known, limit, weights), cell)
+    return Advice(game, limit, weights, cell, "measured", figures, _sureness(figures))
+
+
+def _measured(task: Task, cell: Cell) -> dict[str, Any]:
+    """The pick's row of the table, without the rest; empty where the runs were shorter than the budget."""
+    try:
+        evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
+    except MissingCellError:
+        return {}
+    row = Bench(task, {task.game: evidence}).row(TEAM, cell, 0, 0.0)
+    return {name: row[name] for name in SHOWN}
+
+
+def _sureness(figures: dict[str, Any]) -> str:
+    if not figures:
+        return "picked by a team that has seen every algorithm on this game, but under shorter budgets"
+    place = "can't be told from the best" if figures["in_tied_set"] else "is not the best"
+    return (
+        f"measured: of {len(shipped.catalog())} algorithms it {place}, {figures['regret']:.3g} of reward below it on "
+        f"runs that nothing was chosen by; exploitability {figures['exploitability']:.3g}"
+        f"{'' if figures['converged'] else ', not converged'}, {figures['throughput']:,.0f} iterations/s there"
+    )
