@@ -1,4 +1,4 @@
-"""The command line: ``rlccfr games | catalog | solve | train | recommend | table | report | reproduce | compare | sweep | demo``.
+"""The command line, ``rlccfr``.
 
 Each command imports what it needs when it runs, so that ``--help`` does not wait for torch.
 """

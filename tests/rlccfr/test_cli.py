@@ -18,7 +18,9 @@ from rlccfr.catalog import Catalog
 from rlccfr.cli import demo, main
 from rlccfr.cli.console import stderr
 
-COMMANDS = ("games", "catalog", "solve", "train", "recommend", "table", "report", "reproduce", "compare", "sweep", "demo")
+COMMANDS = (
+    "games", "catalog", "solve", "train", "recommend", "table", "report", "reproduce", "compare", "sweep", "demo",
+)  # fmt: skip
 
 
 @pytest.fixture
