@@ -18,7 +18,6 @@ from rlccfr.envs.measurement import Budget
 from rlccfr.envs.options import BudgetLike, PresetLike, parse_budget, parse_preset
 from rlccfr.envs.reward import Preset
 from rlccfr.envs.store import MissingCellError
-from rlccfr.games import openspiel_name
 
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "converged")
 
@@ -67,19 +66,22 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
         RLCCFRError: a budget or preset that makes no sense, or an installation without its data.
     """
     limit, weights = parse_budget(budget), parse_preset(preset)
-    known = next((name for name in shipped.GAMES if openspiel_name(name) == openspiel_name(game)), None)
+    known = shipped.name_of(game)
     team = shipped.team(known)
     cell = team.pick(game, limit, weights)
+    unit = ""
+    if limit.unit not in {budget.unit for budget in team.env.budgets}:
+        unit = f"; the team has never met a budget in {limit.unit}"
     if known is None:
         found = json.loads(shipped.path(shipped.GENERALISATION).read_text())
-        why = f"picked from the game's features: {sureness(found, kind_of(game, team.env.games))}"
+        why = f"picked from the game's features: {sureness(found, kind_of(game, team.env.games))}{unit}"
         return Advice(game, limit, weights, cell, "features", {}, why)
     figures = _measured(Task(shipped.results(), shipped.catalog(), known, limit, weights), cell)
-    return Advice(game, limit, weights, cell, "measured", figures, _sureness(figures))
+    return Advice(game, limit, weights, cell, "measured", figures, _sureness(figures) + unit)
 
 
 def _measured(task: Task, cell: Cell) -> dict[str, Any]:
-    """The pick's row of the table, without the rest; empty where the runs were shorter than the budget."""
+    """The pick's row of the table, without the rest; empty where some runs were shorter than the budget."""
     try:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:
@@ -90,10 +92,10 @@ def _measured(task: Task, cell: Cell) -> dict[str, Any]:
 
 def _sureness(figures: dict[str, Any]) -> str:
     if not figures:
-        return "picked by a team that has seen every algorithm on this game, but under shorter budgets"
+        return "picked by a team that has seen every algorithm on this game, but not under such a budget"
     place = "can't be told from the best" if figures["in_tied_set"] else "is not the best"
     return (
-        f"measured: of {len(shipped.catalog())} algorithms it {place}, {figures['regret']:.3g} of reward below it on "
-        f"runs that nothing was chosen by; exploitability {figures['exploitability']:.3g}"
+        f"measured: of {len(shipped.catalog())} algorithms it {place}; regret {figures['regret']:.3g} on runs that "
+        f"nothing was chosen by; exploitability {figures['exploitability']:.3g}"
         f"{'' if figures['converged'] else ', not converged'}, {figures['throughput']:,.0f} iterations/s there"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -21,14 +21,22 @@ MOST_EXACT = 5
 RESAMPLES = 10_000
 
 
-def tied_set(rewards: Mapping[Cell, Sequence[float]], level: float = 0.05, seed: int = 0) -> frozenset[Cell]:
+def tied_set(
+    rewards: Mapping[Cell, Sequence[float]],
+    best_of: Collection[Cell] | None = None,
+    *,
+    level: float = 0.05,
+    seed: int = 0,
+) -> frozenset[Cell]:
     """The best cell and those that are not significantly worse: paired bootstrap over seeds, Holm's correction.
 
     Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979. With three
     seeds a cell that is worse on each of them is told apart, however little; the test is then no stricter than that.
 
     Args:
-        rewards: of each cell R-bar by seed; a single one stands for all seeds (nothing is drawn at random).
+        rewards: of each cell R-bar by seed; a single one stands for all seeds.
+        best_of: cells among which the best is sought that the others are compared with, by default all; leave out those
+            whose single value is one of many that they might have had.
         level: of the family of all comparisons.
         seed: of the resamples, where there are too many to take all.
 
@@ -41,7 +49,8 @@ def tied_set(rewards: Mapping[Cell, Sequence[float]], level: float = 0.05, seed:
     if any(len(values) not in (1, seeds) for values in rewards.values()):
         raise RLCCFRError("cells to be compared need the same engine seeds, or one where nothing is drawn at random")
     table = {cell: np.broadcast_to(np.asarray(values, dtype=float), seeds) for cell, values in rewards.items()}
-    best = max(table, key=lambda cell: float(table[cell].mean()))
+    among = table.keys() if best_of is None else table.keys() & set(best_of)
+    best = max((cell for cell in table if cell in among), key=lambda cell: float(table[cell].mean()))
     draws = _resamples(seeds, seed)
     chances = {
         cell: float(((table[best] - values)[draws].mean(axis=1) <= 0).mean())

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from rlccfr.agents.baselines import (
@@ -19,18 +18,19 @@ from rlccfr.agents.baselines import (
     median_search,
     random_search,
     single_best,
+    total_cpu_seconds,
     virtual_best,
 )
-from rlccfr.agents.evidence import Evidence, reporting, selecting
+from rlccfr.agents.evidence import Evidence, reporting
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.agents.scores import closed_gap, normalised_score, regret
 from rlccfr.agents.table import COLUMNS, RANDOM, SBS, TEAM, VBS, RecommendationTable
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.cells import compiled, is_deterministic
 from rlccfr.envs.live import LiveEvaluator
 from rlccfr.envs.measurement import Budget, Evaluator
-from rlccfr.envs.reward import Preset, Scale, mean_reward
+from rlccfr.envs.reward import Preset, Scale
 from rlccfr.envs.reward import preset as preset_named
+from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
@@ -58,7 +58,8 @@ def build_table(
     Args:
         evaluator: measures; by default the engine, in memory only.
         evaluations: that each team may make, and random search too.
-        engine_seeds: the first two fifths, at least one, are chosen by; what the table says is of the others.
+        engine_seeds: by the first two fifths, at least one, VBS and SBS are chosen, by the very first searches and
+            teams; what the table says is of the others.
         seed: of the teams and of random search.
         exhaustive: measure every cell of every game, which VBS, SBS, regret and score need; without, they are left
             out, as large games want.
@@ -117,7 +118,15 @@ class Bench:
     evidence: Mapping[str, Evidence]
 
     def rows(self, team: SelectorTeam) -> list[dict[str, Any]]:
-        """A row for each method: the team's pick, and the baselines'; random search has as many evaluations."""
+        """A row for each method: the team's pick, and the baselines'; random search has as many evaluations.
+
+        Raises:
+            RLCCFRError: the team has learned on another scale.
+        """
+        if team.env.scale != self.task.scale:
+            raise RLCCFRError(
+                f"the team has learned rewards on the {team.env.scale} scale, not the {self.task.scale} one"
+            )
         pick = team.pick(self.task.game, self.task.budget, self.task.preset)
         return [
             self.row(TEAM, pick, *team.cost),
@@ -127,12 +136,16 @@ class Bench:
         ]
 
     def random_row(self, evaluations: int, seed: int) -> dict[str, Any]:
-        """Random search with so many evaluations: where all cells are measured the median of many, else one."""
+        """Random search with so many evaluations: where all cells are measured the median of many, else one.
+
+        Each on the first of the engine seeds, as a team's.
+        """
         if self._own is not None:
-            rewards = self._chosen_by[self.task.game]
-            cell = median_search(rewards, evaluations, seed)
-            return self.row(RANDOM, cell, evaluations, self._own.cpu_seconds * evaluations / len(rewards))
-        search = random_search(self.task.on(selecting(self.task.engine_seeds)), evaluations=evaluations, seed=seed)
+            first = {cell: runs[:1] for cell, runs in self._own.selecting.items()}
+            count = min(evaluations, len(first))
+            cell = median_search(self.task.rewards(first), count, seed)
+            return self.row(RANDOM, cell, count, total_cpu_seconds(first) * count / len(first))
+        search = random_search(self.task.on(self.task.engine_seeds[:1]), evaluations=evaluations, seed=seed)
         return self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:
@@ -171,7 +184,7 @@ class Bench:
             "speed": statistics.fmean(run.throughput / run.reference_throughput for run in runs),
             "reward": reward,
             **self._scores(reward),
-            "in_tied_set": None if self._own is None else cell in self._tied,
+            "in_tied_set": None if self._tied is None else cell in self._tied,
             "converged": all(run.converged for run in runs),
             "evaluations": evaluations,
             "cpu_seconds": cpu_seconds,
@@ -192,8 +205,8 @@ class Bench:
         return self.task.rewards(self.evidence[self.task.game].reporting)
 
     @cached_property
-    def _tied(self) -> frozenset[Cell]:
-        return self.evidence[self.task.game].tied(self.task.preset, self.task.scale)
+    def _tied(self) -> frozenset[Cell] | None:
+        return None if self._own is None else self._own.tied(self.task.preset, self.task.scale)
 
     def _scores(self, reward: float) -> dict[str, float]:
         names = ("regret", "normalised_score", "closed_gap")
@@ -203,25 +216,10 @@ class Bench:
         gap = math.nan
         if len(self._chosen_by) > 1:
             single = single_best(self._chosen_by, self.task.game)
-            gap = closed_gap(reward, judged[single], judged[best], self._standard_error(best, single))
+            error = self.evidence[self.task.game].standard_error(best, single, self.task.preset, self.task.scale)
+            gap = closed_gap(reward, judged[single], judged[best], error)
         mean = statistics.fmean(judged.values())
         return dict(zip(names, (regret(reward, judged[best]), normalised_score(reward, mean, judged[best]), gap)))
-
-    def _standard_error(self, best: Cell, single: Cell) -> float:
-        """Of the difference of two cells' R-bar, over the engine seeds.
-
-        A single run shows none: then 0 if neither cell draws anything at random, else infinite.
-        """
-        runs = self.evidence[self.task.game].reporting
-        count = max(len(runs[best]), len(runs[single]))
-        if count == 1:
-            tree = compiled(self.task.game)
-            return 0.0 if all(is_deterministic((cell,), tree) for cell in (best, single)) else math.inf
-        first, second = (
-            np.broadcast_to([mean_reward(run, self.task.preset, self.task.scale) for run in runs[cell]], count)
-            for cell in (best, single)
-        )
-        return float(np.std(first - second, ddof=1) / math.sqrt(count))
 
 
 class Steps:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rlccfr.agents.analysis import tied_set
 from rlccfr.agents.baselines import Measurements, measure, total_cpu_seconds
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.cells import compiled, is_deterministic
 from rlccfr.envs.measurement import Budget, Evaluator, Measurement, Request
 from rlccfr.envs.reward import Preset, Scale, mean_reward
 from rlccfr.envs.table import TableEvaluator
@@ -63,10 +66,14 @@ class Evidence:
 
     The best of hundreds of noisy cells looks better than it is on the runs it was chosen by; so it is chosen by some
     and judged by others. A cell that draws nothing at random has one run, which serves for both.
+
+    Attributes:
+        fixed: the cells that draw nothing at random on this game.
     """
 
     selecting: Measurements
     reporting: Measurements
+    fixed: frozenset[Cell] = frozenset()
 
     @classmethod
     def measured(
@@ -84,6 +91,7 @@ class Evidence:
             engine_seeds: of each cell; of a table each cell's own, as it has them.
             progress: called after each cell with the share done.
         """
+        tree = compiled(game)
         chosen, judged = {}, {}
         for done, cell in enumerate(catalog, start=1):
             seeds = engine_seeds
@@ -93,15 +101,38 @@ class Evidence:
             judged[cell] = measure(evaluator, cell, game, budget, reporting(seeds))
             if progress:
                 progress(done / len(catalog))
-        return cls(chosen, judged)
+        return cls(chosen, judged, frozenset(cell for cell in catalog if is_deterministic((cell,), tree)))
 
     @property
     def cpu_seconds(self) -> float:
         """Engine CPU seconds that the runs took by which one chooses."""
         return total_cpu_seconds(self.selecting)
 
-    def tied(self, preset: Preset, scale: Scale = "log") -> frozenset[Cell]:
-        """The cells that the runs to judge by can't tell from the best of them."""
+    def tied(self, preset: Preset, scale: Scale = "log") -> frozenset[Cell] | None:
+        """The cells that the runs to judge by can't tell from the best of them; None where single runs tell nothing.
+
+        Cells with fewer runs than others have, as those with networks, count with their mean, and not as the best.
+        """
+        rewards, most = self._judged(preset, scale)
+        whole = {cell for cell, values in rewards.items() if cell in self.fixed or len(values) == most > 1}
+        if not whole:
+            return None
+        means = {cell: [math.fsum(values) / len(values)] for cell, values in rewards.items()}
         return tied_set(
-            {cell: [mean_reward(run, preset, scale) for run in runs] for cell, runs in self.reporting.items()}
+            {cell: values if len(values) == most else means[cell] for cell, values in rewards.items()}, whole
         )
+
+    def standard_error(self, first: Cell, second: Cell, preset: Preset, scale: Scale = "log") -> float:
+        """Of the difference of two cells' R-bar over the runs that judge; infinite where one shows no spread."""
+        rewards, most = self._judged(preset, scale)
+        if {first, second} <= self.fixed:
+            return 0.0
+        if most == 1 or any(len(rewards[cell]) < most and cell not in self.fixed for cell in (first, second)):
+            return math.inf
+        differences = np.broadcast_to(rewards[first], most) - np.broadcast_to(rewards[second], most)
+        return float(np.std(differences, ddof=1) / math.sqrt(most))
+
+    def _judged(self, preset: Preset, scale: Scale) -> tuple[dict[Cell, list[float]], int]:
+        """R-bar of each cell by seed, and the most seeds that any has."""
+        rewards = {cell: [mean_reward(run, preset, scale) for run in runs] for cell, runs in self.reporting.items()}
+        return rewards, max(map(len, rewards.values()))

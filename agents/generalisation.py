@@ -12,8 +12,7 @@ from rlccfr.agents.comparison import Bench
 from rlccfr.agents.evidence import Evidence
 from rlccfr.agents.scores import bootstrap_interval
 from rlccfr.agents.table import SBS, TEAM, VBS
-from rlccfr.catalog import Catalog
-from rlccfr.catalog.games import FAMILIES
+from rlccfr.catalog.games import family_of
 from rlccfr.envs.cells import compiled
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.reward import Preset
@@ -25,22 +24,23 @@ if TYPE_CHECKING:
 HUNDREDFOLD = 100
 """Times the histories of the largest game that was trained on."""
 
-KINDS = ("unseen member", "unseen family", "hundredfold larger")
+TRAINED, MEMBER, FAMILY, LARGER = "training game", "unseen member", "unseen family", "hundredfold larger"
+"""What a game is to a team."""
 
 
 def kind_of(game: str, trained_on: Sequence[str]) -> str:
-    """Which of :data:`KINDS` a game is: size first, then whether any of its family was trained on."""
-    largest = max(compiled(one).num_histories for one in trained_on)
-    if compiled(game).num_histories >= HUNDREDFOLD * largest:
-        return "hundredfold larger"
-    family = next((family for family in FAMILIES if game in (*family.train, *family.test)), None)
-    return "unseen member" if family and set(family.train) & set(trained_on) else "unseen family"
+    """What a game is to a team: met before, much larger than what it has met, of a family that it has met, or new."""
+    trees = [compiled(one) for one in trained_on]
+    if compiled(game).content_hash in {tree.content_hash for tree in trees}:
+        return TRAINED
+    if compiled(game).num_histories >= HUNDREDFOLD * max(tree.num_histories for tree in trees):
+        return LARGER
+    return MEMBER if family_of(game) in set(map(family_of, trained_on)) else FAMILY
 
 
 def judged(
     team: SelectorTeam,
     results: TableEvaluator,
-    catalog: Catalog,
     games: Sequence[str],
     budgets: Sequence[Budget],
     presets: Sequence[Preset],
@@ -49,7 +49,7 @@ def judged(
 
     Args:
         team: picks; its own games are the single best solver's.
-        results: has all cells of the catalog on all games, the team's own too.
+        results: has all cells of the team's catalog on all games, its own too.
         games: to pick for.
 
     Returns:
@@ -59,7 +59,7 @@ def judged(
     Raises:
         MissingCellError: a cell that was not measured.
     """
-    rows = []
+    rows, catalog = [], team.catalog
     for budget in budgets:
         own = {game: Evidence.measured(results, catalog, game, budget) for game in team.env.games}
         for game in games:
@@ -99,7 +99,7 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
 def sureness(found: Mapping[str, Mapping[str, float]], kind: str) -> str:
     """What such a pick was worth on games that it could be checked on, in words."""
     if kind not in found:
-        return "how good such picks are has not been measured"
+        return f"how good such picks are was not measured ({kind})"
     one = found[kind]
     return (
         f"on {one['games']:.0f} such games ({kind}) such picks were on average {one['team']:.3f} of reward below the "

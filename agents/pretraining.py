@@ -11,7 +11,7 @@ from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.agents.team import SelectorTeam
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measurement import Budget
-from rlccfr.envs.reward import PRESETS, Preset, Weights
+from rlccfr.envs.reward import PRESETS, Preset, Scale, Weights
 from rlccfr.envs.table import TableEvaluator
 
 SETTINGS = Hyperparameters(
@@ -42,6 +42,7 @@ def train_on_table(
     games: Sequence[str],
     budgets: Sequence[Budget],
     *,
+    scale: Scale = "log",
     seed: int = 0,
     settings: Hyperparameters | None = None,
     progress: Callable[[float], None] | None = None,
@@ -55,7 +56,7 @@ def train_on_table(
         MissingCellError: the table lacks a cell.
     """
     team = SelectorTeam(
-        games, budgets, preset=presets(), catalog=catalog, engine_seeds=ENGINE_SEEDS,
+        games, budgets, preset=presets(), scale=scale, catalog=catalog, engine_seeds=ENGINE_SEEDS,
         evaluator=ChoosingRuns(table), seed=seed, hyperparameters=settings or SETTINGS,
     )  # fmt: skip
     everything = len(catalog) * len(games) * len(budgets) * len(ENGINE_SEEDS)

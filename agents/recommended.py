@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from rlccfr.agents.comparison import Steps, build_table
 from rlccfr.agents.table import RecommendationTable
 from rlccfr.catalog import Catalog
+from rlccfr.envs.measurement import Request
 from rlccfr.envs.options import Budgets, Games, Options, Presets
 from rlccfr.envs.table import TableEvaluator
+from rlccfr.games import openspiel_name
 
 if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
@@ -37,15 +39,6 @@ def recommended_table(
         MissingCellError: a cell that was not measured, or a budget that is longer than the runs.
     """
     options = Options.parse(games, budgets, 1, presets, scale, catalog, (0,), results)
-    found = dict(teams or {})
-    left = [game for game in options.games if game not in found]
-    steps = Steps(progress, len(left))
-    for game in left:
-        from rlccfr.agents.pretraining import train_on_table
-
-        found[game] = train_on_table(results, catalog, [game], options.budget, progress=steps.within)
-        steps.done()
-    measured = [game for game in results.frame()["game"].unique() if all(results.seeds(game, cell) for cell in catalog)]
     return build_table(
         options.games,
         options.budget,
@@ -53,6 +46,36 @@ def recommended_table(
         evaluator=results,
         catalog=catalog,
         scale=options.scale,
-        others=measured,
-        teams=found,
+        others=_others(results, options),
+        teams=teams or _trained(results, options, progress),
     )
+
+
+def _trained(
+    results: TableEvaluator, options: Options, progress: Callable[[float], None] | None
+) -> dict[str, SelectorTeam]:
+    from rlccfr.agents.pretraining import train_on_table
+
+    found, steps = {}, Steps(progress, len(options.games))
+    for game in options.games:
+        found[game] = train_on_table(
+            results, options.catalog, [game], options.budget, scale=options.scale, progress=steps.within
+        )
+        steps.done()
+    return found
+
+
+def _others(results: TableEvaluator, options: Options) -> list[str]:
+    """Games besides those asked for, under whatever names, that have every cell under every budget."""
+    names = {openspiel_name(game) for game in options.games}
+    found = []
+    for game in results.games:
+        requests = (
+            Request(game, (cell,), budget, seed=next(iter(results.seeds(game, cell)), 0))
+            for cell in options.catalog
+            for budget in options.budget
+        )
+        if openspiel_name(game) not in names and all(map(results.known, requests)):
+            found.append(game)
+            names.add(openspiel_name(game))
+    return found

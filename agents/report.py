@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ from typing import Any
 import pandas as pd
 
 from rlccfr.agents.baselines import fixed_cells
+from rlccfr.agents.evidence import reporting
 from rlccfr.agents.table import RecommendationTable
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.checkpoint import write_atomically
+from rlccfr.checkpoint import require_writable, write_atomically
 from rlccfr.envs.measurement import Budget, Request
-from rlccfr.envs.reward import DECADES, PRESETS
+from rlccfr.envs.reward import DECADES, EXACT, PRESETS
+from rlccfr.envs.store import MissingCellError
 from rlccfr.envs.table import TableEvaluator
 from rlccfr.errors import RLCCFRError
 
@@ -24,6 +27,17 @@ DIGITS = 4
 """Of every number in the page."""
 
 CURVE = {"iterations": "iteration", "seconds": "cpu_seconds", "nodes": "nodes", "x": "exploitability"}
+
+
+def check_report(path: str | Path) -> None:
+    """What would keep a report from being written.
+
+    Raises:
+        RLCCFRError: plotly is not installed, or the file can't be written.
+    """
+    if importlib.util.find_spec("plotly") is None:
+        raise RLCCFRError("a report needs the extra: pip install 'rlccfr[report]'")
+    require_writable(Path(path))
 
 
 def write_report(
@@ -36,74 +50,91 @@ def write_report(
     """Write a self-contained HTML page: every cell of each game, the Pareto front, curves, and what a team picks.
 
     Args:
-        table: has the cells' runs; a cell without one is grey.
+        table: has the cells' runs, of which those are shown that nothing was chosen by; a cell without one is grey.
         recommended: of its games the page is; the team's rows are marked, and shown as a table.
-        budgets: to choose from on the page, read off the runs' curves.
+        budgets: to choose from on the page, read off the runs' curves; where a run was shorter, the cell is grey.
 
     Raises:
-        RLCCFRError: plotly is not installed, or the file can't be written.
+        RLCCFRError: as :func:`check_report`.
     """
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError:
-        raise RLCCFRError("a report needs the extra: pip install 'rlccfr[report]'") from None
-    picks = recommended.picks
-    data = {
-        "axes": catalog.axes,
-        "budgets": list(map(str, budgets)),
-        "decades": DECADES,
-        "presets": {preset.name: preset.weights for preset in PRESETS.values()},
-        "fixed": {name: catalog.ravel(*catalog.index(cell)) for name, cell in fixed_cells(catalog).items()},
-        "games": {
-            game: _game(table, catalog, game, budgets, picks[picks["game"] == game])
-            for game in dict.fromkeys(picks["game"])
-        },
-        "provenance": _provenance(table.frame()),
-    }
+    check_report(path)
+    from plotly.offline import get_plotlyjs
+
     folder = files("rlccfr.agents") / "page"
     page = (folder / "report.html").read_text()
     parts = {
-        "table": RecommendationTable(picks.drop(columns="method")).to_html(),
+        "table": RecommendationTable(recommended.picks.drop(columns="method")).to_html(),
         "plotly": get_plotlyjs(),
-        "data": json.dumps(data, allow_nan=False, separators=(",", ":")).replace("</", "<\\/"),
+        "data": json.dumps(_data(table, catalog, recommended.picks, budgets), allow_nan=False, separators=(",", ":")),
         "script": (folder / "report.js").read_text(),
     }
+    parts["data"] = parts["data"].replace("</", "<\\/")
     for name, text in parts.items():
         page = page.replace(f"<!--{name}-->", text, 1)
     write_atomically(Path(path), page.encode(), RLCCFRError)
     return Path(path)
 
 
-def _game(
-    table: TableEvaluator, catalog: Catalog, game: str, budgets: Sequence[Budget], picks: pd.DataFrame
-) -> dict[str, Any]:
-    uniform, cells = 0.0, list[dict[str, Any] | None]()
-    for cell in catalog:
-        seeds = table.seeds(game, cell)
-        runs = [table.measure(Request(game, (cell,), budget, seed=seeds[0])) for budget in budgets] if seeds else []
-        if not runs or not runs[-1].ok:
-            cells.append(None)
-            continue
-        uniform = runs[0].uniform_exploitability
-        record = table.run(game, cell, seeds[0])
-        cells.append(
-            {
-                "x": [_short(run.exploitability) for run in runs],
-                "speed": [_short(run.throughput / run.reference_throughput) for run in runs],
-                "seed": seeds[0],
-                "iterations": record["iterations"],
-                "curve": {name: [_short(value) for value in record["curve"][column]] for name, column in CURVE.items()},
+def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets: Sequence[Budget]) -> dict[str, Any]:
+    """What report.js reads; its head says what is where."""
+    return {
+        "axes": catalog.axes,
+        "budgets": list(map(str, budgets)),
+        "decades": DECADES,
+        "exact": EXACT,
+        "presets": {preset.name: preset.weights for preset in PRESETS.values()},
+        "fixed": {name: catalog.flat(cell) for name, cell in fixed_cells(catalog).items()},
+        "games": {
+            game: {
+                "cells": [_cell(table, game, cell, budgets) for cell in catalog],
+                "picks": _marked(catalog, picks[picks["game"] == game]),
             }
-        )
+            for game in dict.fromkeys(picks["game"])
+        },
+        "provenance": _provenance(table.frame()),
+    }
+
+
+def _cell(table: TableEvaluator, game: str, cell: Cell, budgets: Sequence[Budget]) -> dict[str, Any] | None:
+    """A cell's figures under each budget, run by run, and the first run's curve; None without runs."""
+    seeds = reporting(table.seeds(game, cell))
+    if not seeds:
+        return None
+    under = [_figures(table, game, cell, budget, seeds) for budget in budgets]
+    curve = table.run(game, cell, seeds[0])["curve"]
+    return {
+        **{name: [figures[name] for figures in under] for name in under[0]},
+        "seed": seeds[0],
+        "curve": {name: [_short(value) for value in curve[column]] for name, column in CURVE.items()},
+    }
+
+
+def _figures(table: TableEvaluator, game: str, cell: Cell, budget: Budget, seeds: Sequence[int]) -> Mapping[str, Any]:
+    try:
+        runs = [table.measure(Request(game, (cell,), budget, seed=seed)) for seed in seeds]
+    except MissingCellError:
+        runs = []
+    if not runs or not all(run.ok for run in runs):
+        return dict.fromkeys(("x", "speed", "uniform", "iterations"))
+    return {
+        "x": [_short(run.exploitability) for run in runs],
+        "speed": [_short(run.throughput / run.reference_throughput) for run in runs],
+        "uniform": _short(runs[0].uniform_exploitability),
+        "iterations": runs[0].iterations,
+    }
+
+
+def _marked(catalog: Catalog, picks: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """By budget and preset the index of what the team picks."""
     marked: dict[str, dict[str, int]] = {}
     for _, row in picks.iterrows():
         cell = Cell(row["update_rule"], row["sampler"], row["abstraction"])
-        marked.setdefault(row["budget"], {})[row["preset"]] = catalog.ravel(*catalog.index(cell))
-    return {"uniform": uniform, "picks": marked, "cells": cells}
+        marked.setdefault(row["budget"], {})[row["preset"]] = catalog.flat(cell)
+    return marked
 
 
-def _short(value: float) -> float | None:
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+def _short(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(f"{value:.{DIGITS}g}")
 
 
 def _provenance(frame: pd.DataFrame) -> str:

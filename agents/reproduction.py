@@ -6,6 +6,7 @@ weights of the figure's caption. They are read off measurements; the table's thr
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,9 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from rlccfr.agents.baselines import fixed_cells
+from rlccfr.agents.evidence import reporting
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.checkpoint import write_atomically
 from rlccfr.envs.measurement import Budget, Evaluator, Request
 from rlccfr.envs.table import TableEvaluator
+from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
@@ -45,7 +49,7 @@ def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTe
     """Draw a figure to a file, in the format of its suffix; returns what the team picks.
 
     Raises:
-        MissingCellError: a cell that was not measured.
+        RLCCFRError: a cell that was not measured, or the file can't be written.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -54,7 +58,7 @@ def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTe
     figure = Figure(figsize=(7, 4.6), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    for (name, cell), colour in zip(fixed_cells(catalog).items(), COLOURS, strict=True):
+    for (name, cell), colour in zip(fixed_cells(catalog).items(), COLOURS, strict=False):
         axes.loglog(*_curve(table, panel.game, cell), label=name, color=colour)
     axes.loglog(*_curve(table, panel.game, pick), label=f"the team's pick: {pick}", color=PICK_COLOUR, linewidth=3)
     axes.set(
@@ -64,13 +68,19 @@ def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTe
     )
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    figure.savefig(path)
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix.removeprefix("."))
+    write_atomically(path, picture.getvalue(), RLCCFRError)
     return pick
 
 
 def _curve(table: TableEvaluator, game: str, cell: Cell) -> tuple[list[float], list[float]]:
-    """Iterations up to the largest of :data:`ITERATIONS`, and exploitabilities there; of the first seed."""
-    curve = table.run(game, cell, table.seeds(game, cell)[0])["curve"]
+    """Iterations up to the largest of :data:`ITERATIONS`, and exploitabilities there; of a run that judges.
+
+    Raises:
+        MissingCellError: there is no run.
+    """
+    curve = table.run(game, cell, next(iter(reporting(table.seeds(game, cell))), 0))["curve"]
     kept = [index for index, iteration in enumerate(curve["iteration"]) if iteration <= ITERATIONS[-1]]
     return [curve["iteration"][k] for k in kept], [max(curve["exploitability"][k], 1e-15) for k in kept]
 

@@ -39,6 +39,7 @@ class LatestOutcomes(ReplayBuffer):
         super().__init__(*args, **kwargs)
         self.generator = np.random.default_rng(seed)
         self.rows: dict[Hashable, int] = {}
+        self.keys: dict[int, Hashable] = {}
 
     def put(
         self,
@@ -54,8 +55,8 @@ class LatestOutcomes(ReplayBuffer):
         if known:
             self.pos = self.rows[key]
         else:
-            self.rows = {other: row for other, row in self.rows.items() if row != self.pos}
-            self.rows[key] = self.pos
+            self.rows.pop(self.keys.get(end), None)
+            self.rows[key], self.keys[end] = end, key
         self.add(observation, after, action, reward, done, [{}])
         if known:
             self.pos, self.full = end, was_full

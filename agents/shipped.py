@@ -10,6 +10,7 @@ from rlccfr.catalog import Catalog
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.table import TableEvaluator
 from rlccfr.errors import RLCCFRError
+from rlccfr.games import openspiel_name
 
 if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
@@ -24,6 +25,16 @@ DATA = Path(__file__).parent / "data"
 def catalog() -> Catalog:
     """The paper's 336 cells, with the networks that a sweep has."""
     return Catalog.paper().with_networks("sweep")
+
+
+def tabular() -> Catalog:
+    """The cells without networks, which the team for games that were not measured picks from."""
+    return Catalog.tabular()
+
+
+def name_of(game: str) -> str | None:
+    """Which of :data:`GAMES` a game is, by whatever name; None if none of them."""
+    return next((name for name in GAMES if openspiel_name(name) == openspiel_name(game)), None)
 
 
 @cache

@@ -152,7 +152,7 @@ class SelectorTeam:
         while not done:
             cell = self.catalog.cell(*self.greedy(env))
             request = env.request(cell)
-            done = env.step(self.flat_action(cell))[2]
+            done = env.step(self.catalog.flat(cell))[2]
             cells.append(cell)
         measurement = env.evaluator.measure(request)  # just measured, so from memory
         earned = rewards(measurement, env.preset, env.scale)
@@ -210,10 +210,6 @@ class SelectorTeam:
         from rlccfr.agents.team_file import load_team
 
         return load_team(Path(path), catalog, evaluator)
-
-    def flat_action(self, cell: Cell) -> int:
-        """The environment's action for a cell."""
-        return self.catalog.ravel(*self.catalog.index(cell))
 
     def _env_for(self, game: str | None, budget: BudgetLike | None, preset: PresetLike | None) -> SelectorFlatEnv:
         env = self.env

@@ -81,7 +81,7 @@ class Training:
         situation, preset = self._where_to_explore(), self._draw_preset()
         self._reset(situation, preset)
         for cell in situation.cells:
-            env.step(team.flat_action(cell))
+            env.step(team.catalog.flat(cell))
         steps: list[_Step] = []
         while team.evaluations < self.plan.cap and not (steps and steps[-1].outcome.done):
             triple, first = next_to_measure(
@@ -113,7 +113,7 @@ class Training:
         env = self.team.env
         observations = np.stack([env.observe(cell[:agent]) for agent in range(3)])
         request = env.request(cell)
-        done = env.step(self.team.flat_action(cell))[2]
+        done = env.step(self.team.catalog.flat(cell))[2]
         measurement = env.evaluator.measure(request)  # just measured, so from memory
         return Outcome(
             observations,
@@ -130,7 +130,8 @@ class Training:
         """
         team, segments = self.team, self.team.env.segments
         starts = [Situation(*start) for start in product(team.env.games, team.env.engine_seeds, team.env.budgets)]
-        reached = [situation.after(cell) for situation, cell, outcome in team.experience if not outcome.done]
+        walked = team.experience if segments > 1 else ()
+        reached = [situation.after(cell) for situation, cell, outcome in walked if not outcome.done]
         cells, left = int(team.available.sum()), self.plan.cap - team.evaluations
         room = [place for place in (*starts, *reached) if len(team.experience.at(place)) < cells]
         endable = [place for place in room if segments - len(place.cells) <= left] or room

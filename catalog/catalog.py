@@ -134,6 +134,14 @@ class Catalog:
         rule, sampler, abstraction = (ids.index(id) for id, ids in zip(cell, self.axes, strict=True))
         return rule, sampler, abstraction
 
+    def flat(self, cell: Cell) -> int:
+        """The flat action index of a triple of ids.
+
+        Raises:
+            ComponentError: one of the ids is not in this catalog.
+        """
+        return self.ravel(*self.index(cell))
+
     @property
     def content_hash(self) -> str:
         """Equal for equal action spaces of equal definitions: saved with every result and model."""

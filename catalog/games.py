@@ -14,9 +14,10 @@ class Family:
     """Games that differ in a few numbers.
 
     Attributes:
+        name: what its members' names begin with.
         train: names or OpenSpiel strings that :func:`rlccfr.load_game` takes, to learn on; none in a family that is
             there to be met for the first time.
-        test: never learned on; the paper's own games are among them.
+        test: never learned on. Of the paper's games Kuhn is the three-card member to learn on, the others are here.
     """
 
     name: str
@@ -75,10 +76,16 @@ FAMILIES = (
         tuple(_liars_dice(1, faces, rule) for faces in (2, 3) for rule in ("reset-face", "reset-quantity")),
         (_liars_dice(1, 4), _liars_dice(2, 2), _liars_dice(1, 6)),
     ),
-    Family("poker with three rounds", (), ("royal",)),
+    Family("royal", (), ("royal",)),
     Family("dark_hex", (), ("dark_hex(board_size=2)",)),
     Family("battleship", (), (_battleship("1", 2), _battleship("1;2", 3))),
 )
+
+
+def family_of(game: str) -> str:
+    """What the game's name begins with, its parameters left out; ``kuhn_poker`` is of the family ``kuhn``."""
+    return game.split("(")[0].strip().removesuffix("_poker")
+
 
 TRAIN = tuple(game for family in FAMILIES for game in family.train)
 TEST = tuple(game for family in FAMILIES for game in family.test)

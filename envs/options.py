@@ -84,13 +84,13 @@ def _games(games: Games) -> tuple[str, ...]:
         raise RLCCFRError(f"games must be a name or a list of at least one, not {games!r}")
     for name in names:
         compiled(name)
-    return names
+    return tuple(dict.fromkeys(names))
 
 
 def _budgets(value: Budgets) -> tuple[Budget, ...]:
     several = isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
     each: Sequence[Any] = value if several else [value]  # type: ignore[assignment]
-    return tuple(map(parse_budget, each))
+    return tuple(dict.fromkeys(map(parse_budget, each)))
 
 
 def parse_budget(budget: BudgetLike) -> Budget:
@@ -114,7 +114,7 @@ def _presets(value: Presets) -> tuple[Preset, ...]:
     nested = isinstance(first, Sequence) and len(first) > 0 and isinstance(first[0], Sequence)
     several = isinstance(first, (str, Preset)) or nested
     each: Sequence[Any] = value if several else [value]  # type: ignore[assignment]
-    return tuple(map(parse_preset, each))
+    return tuple(dict.fromkeys(map(parse_preset, each)))
 
 
 def parse_preset(value: PresetLike) -> Preset:
@@ -155,7 +155,7 @@ def _seeds(value: int | Sequence[int]) -> tuple[int, ...]:
     seeds = (value,) if isinstance(value, int) else tuple(value) if isinstance(value, Sequence) else ()
     if not seeds or any(isinstance(seed, bool) or not isinstance(seed, int) or seed < 0 for seed in seeds):
         raise RLCCFRError(f"engine_seeds must be at least one non-negative integer, not {value!r}")
-    return seeds
+    return tuple(dict.fromkeys(seeds))
 
 
 def _evaluator(value: str | Path | Evaluator | None) -> Evaluator:

@@ -2,47 +2,32 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.cells import as_json, check, definitions
-from rlccfr.envs.measurement import Budget, Measurement, Request
+from rlccfr.envs.measurement import Measurement, Request
 from rlccfr.envs.read_off import covers, read_off
-from rlccfr.envs.records import COLUMNS, NESTED, STATUSES, to_frame, to_measurement
-from rlccfr.envs.store import MissingCellError, Store, StoreError
-from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.envs.records import to_frame, to_measurement
+from rlccfr.envs.rows import REQUIRED, checked, load_results
+from rlccfr.envs.store import MissingCellError, Store
+from rlccfr.errors import RLCCFRError
 from rlccfr.games import openspiel_name
 from rlccfr.result import CurvePoint
-
-REQUIRED = (
-    "game", "update_rule", "sampler", "abstraction", "budget_unit", "budget_amount",
-    "exploitability", "uniform_exploitability", "throughput", "reference_throughput",
-)  # fmt: skip
-"""The columns that a table must have; the others of :data:`rlccfr.envs.records.COLUMNS` have defaults."""
-
-LEAST = {
-    "exploitability": -1e-9,  # rounding may take a value or two below 0
-    "uniform_exploitability": -1e-9,
-    "throughput": math.ulp(0.0),
-    "reference_throughput": math.ulp(0.0),
-}
-"""The least that a measured number can be; none is NaN or infinite."""
 
 
 class TableEvaluator:
     """Answers from a table of measurements, so that selectors train in seconds and on the same numbers everywhere.
 
     The engine version and processor may be others than these; the components' definitions may not. Of several
-    measurements of one request the newest counts; without any, a longer run's curve is read (``envs/read_off.py``). A
-    run that failed has failed under any budget.
+    measurements of one request the newest counts; without any, a longer run's curve is read (``envs/read_off.py``).
+    Where the newest run of a cell failed, and no other is long enough, the cell has failed under any budget: how fast
+    it was is not known.
 
     Args:
         source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.
@@ -53,13 +38,13 @@ class TableEvaluator:
     """
 
     def __init__(self, source: pd.DataFrame | Store | str | Path) -> None:
-        frame = _read(source)
+        frame = load_results(source)
         absent = [name for name in REQUIRED if name not in frame]
         if absent:
             raise RLCCFRError(f"the table has no column {absent[0]!r}; it needs {', '.join(REQUIRED)}")
         if "measured_at" in frame:
             frame = frame.sort_values("measured_at", kind="stable")
-        records = [_checked(row, number) for number, row in enumerate(frame.to_dict("records"))]
+        records = [checked(row, number) for number, row in enumerate(frame.to_dict("records"))]
         self._by_id = {record["cell_id"]: record for record in records}
         self._read_off: dict[str, dict[str, Any]] = {}
         self._by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -108,11 +93,11 @@ class TableEvaluator:
 
     def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
         """The engine seeds of a cell's runs, sorted; (0,) for one that draws nothing at random, () if there is none."""
-        found = self._seeds[_run_of(game, (cell,), None)[:2]]
+        found = self._seeds.get(_run_of(game, (cell,), None)[:2], set())
         return (0,) if None in found else tuple(sorted(seed for seed in found if seed is not None))
 
     def run(self, game: str, cell: Cell, seed: int) -> dict[str, Any]:
-        """The record of a cell's longest run, whose curve says what any shorter budget would have reached.
+        """The record of a cell's longest run with a seed; its curve says what any shorter budget would have reached.
 
         Raises:
             MissingCellError: there is none.
@@ -122,6 +107,11 @@ class TableEvaluator:
         if not records:
             raise MissingCellError(f"the table has no run of {cell} on {game!r} with engine seed {seed}; measure it")
         return max(records, key=lambda record: record["iterations"] or 0)
+
+    @property
+    def games(self) -> list[str]:
+        """The games that were measured, by the names they had."""
+        return list(dict.fromkeys(record["game"] for record in self._by_id.values()))
 
     def ids(self) -> list[str]:
         """The ids of its measurements."""
@@ -142,7 +132,9 @@ class TableEvaluator:
             if (*run, *budget) in self._by_key:
                 return self._by_key[*run, *budget]
             runs = self._runs.get(run, ())
-            telling = [record for record in runs if record["status"] != "ok" or covers(record, request.budget)]
+            telling = [record for record in runs if covers(record, request.budget)] or [
+                record for record in runs[-1:] if record["status"] != "ok"
+            ]
             if telling and request.segments == 1:
                 record = read_off(telling[-1], request.budget)
                 self._by_key[*run, *budget] = self._read_off[record["cell_id"]] = record
@@ -157,85 +149,6 @@ class TableEvaluator:
 
     def __repr__(self) -> str:
         return f"TableEvaluator({len(self):,} measurements)"
-
-
-def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
-    """Recorded runs, a row each; ``curve_iteration``, ``curve_exploitability`` ... hold a run's curve as lists.
-
-    Args:
-        source: a store, its directory, or a Parquet file of :meth:`Store.compact` or ``rlccfr sweep --compact``.
-
-    Raises:
-        StoreError: there is nothing to read, or no whole file.
-    """
-    return _read(source)
-
-
-def _read(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
-    if isinstance(source, pd.DataFrame):
-        return source
-    if isinstance(source, Store):
-        return to_frame(source.records(), curves=True)
-    path = Path(source)
-    if path.is_dir():
-        return _read(Store(path, create=False))
-    try:
-        return pd.read_parquet(path)
-    except FileNotFoundError:
-        raise StoreError(f"there is no table at {path}; name a Parquet file or a store's directory") from None
-    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
-        raise StoreError(
-            f"{path} is not a whole Parquet file ({first_line(error)}); write it again with compact()"
-        ) from None
-
-
-def _checked(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
-    """A whole record of a row.
-
-    Raises:
-        RLCCFRError: a value of another type, or a number that can't have been measured.
-    """
-    try:
-        record = _record(row, number)
-        Budget(record["budget_unit"], record["budget_amount"])
-        measured = to_measurement(record)
-        wrong = [name for name, least in LEAST.items() if not least <= getattr(measured, name) < math.inf]
-    except (ArithmeticError, AttributeError, LookupError, RLCCFRError, TypeError, ValueError) as error:
-        raise RLCCFRError(f"row {number} of the table is not a measurement: {first_line(error)}") from None
-    if wrong and measured.ok:
-        raise RLCCFRError(
-            f"row {number} of the table is not a measurement: its {wrong[0]} is {getattr(measured, wrong[0])!r}"
-        )
-    return record
-
-
-def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
-    """A whole record from a table's row, the nested fields parsed, what is absent at its default."""
-    given = {name: _plain(value) for name, value in row.items()}
-    if not isinstance(given["game"], str):
-        raise RLCCFRError(f"its game is {given['game']!r}")
-    cell = Cell(given["update_rule"], given["sampler"], given["abstraction"])
-    record: dict[str, Any] = dict.fromkeys(COLUMNS) | {
-        "cell_id": f"row-{number}", "status": "ok", "error": "", "traceback": "", "segments": 1, "seed": 0,
-        "deterministic": False, "openspiel_name": openspiel_name(given["game"]),
-    }  # fmt: skip
-    record |= {name: value for name, value in given.items() if name in COLUMNS and value is not None}
-    record |= {name: json.loads(record[name]) for name in NESTED if isinstance(record[name], str)}
-    record["cells"] = record["cells"] or [list(cell)]
-    record["components"] = record["components"] or [definitions(Cell(*ids)) for ids in record["cells"]]
-    record["curve"] = {name: given.get(f"curve_{name}") or [] for name in CurvePoint._fields}
-    if record["status"] not in STATUSES:
-        raise RLCCFRError(f"its status is {record['status']!r}; known: {', '.join(STATUSES)}")
-    return record
-
-
-def _plain(value: Any) -> Any:
-    """Python's own types; None for what a DataFrame has as NaN."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if value is pd.NA or (isinstance(value, float) and value != value) else value
 
 
 def _run_of(game: str, cells: Sequence[Cell], seed: int | None) -> tuple[str, str, int | None]:

@@ -22,7 +22,7 @@ _HOME = {
     "Values": "policy",
     "load_game": "games",
     "load_plugins": "plugins",
-    "load_results": "envs.table",
+    "load_results": "envs.rows",
 }
 
 __all__ = [
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from rlccfr.envs.table import load_results
+    from rlccfr.envs.rows import load_results
     from rlccfr.errors import (
         BudgetError,
         CheckpointError,

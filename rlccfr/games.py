@@ -98,11 +98,13 @@ def openspiel_name(name: str) -> str:
     """
     if name in NAMED_GAMES:
         return NAMED_GAMES[name].openspiel_name
-    found = re.fullmatch(r"(\w+)\(((?:\s*\w+\s*=\s*\d+\s*,?)*)\)", name)
+    found = re.fullmatch(r"(\w+)\(((?:\s*\w+\s*=\s*\d+\s*(?:,(?!\s*\))|(?=\))))*)\)", name)
     if found is None or found[1] not in PARAMETRISED:
         return name
-    given = {parameter: int(value) for parameter, value in re.findall(r"(\w+)\s*=\s*(\d+)", found[2])}
-    return PARAMETRISED[found[1]].member(given)
+    given = re.findall(r"(\w+)\s*=\s*(\d+)", found[2])
+    if len(dict(given)) < len(given):
+        raise GameError(f"{name!r} gives a parameter twice")
+    return PARAMETRISED[found[1]].member({parameter: int(value) for parameter, value in given})
 
 
 def load_game(

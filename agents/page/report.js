@@ -1,12 +1,14 @@
 "use strict";
 // DATA: axes [rules, samplers, abstractions]; budgets [label]; presets {name: three pairs}; fixed {name: cell index};
-// games {name: {uniform, picks: {budget: {preset: cell index}}, cells: [cell]}}; a cell is null where there is no run, or
-// {x: [by budget], speed: [by budget], seed, iterations, curve: {iterations, seconds, nodes, x}}.
+// games {name: {picks: {budget: {preset: cell index}}, cells: [cell]}}; a cell is null where there is no run, or
+// {x and speed: by budget a list by run, uniform and iterations: by budget, null where there is none; seed and curve
+// {iterations, seconds, nodes, x} of the first run}.
 const $ = id => document.getElementById(id);
 const [rules, samplers, abstractions] = DATA.axes;
 const columns = samplers.length * abstractions.length;
 const compared = {};  // by game, the cells that were clicked
-const CONFIG = {displaylogo: false, responsive: true};
+let chosen = null;  // the last of them
+const CONFIG = {displayModeBar: false, responsive: true};
 const BLUE = "#0b5fa5", ORANGE = "#d9730d";
 
 const triple = i => [rules[Math.floor(i / columns)], samplers[Math.floor(i % columns / abstractions.length)],
@@ -20,31 +22,38 @@ function now() {
   return {name: game, game: DATA.games[game], budget, preset, weights: DATA.presets[preset]};
 }
 
+const known = (cell, at) => cell && cell.x[at.budget] !== null;
+const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+// As in envs/reward.py, averaged over the runs.
 function reward(cell, at) {
-  if (!cell || cell.x[at.budget] === null) return null;
-  const e = Math.min(1, Math.max(0, 1 + Math.log10(Math.max(cell.x[at.budget], 1e-15) / at.game.uniform) / DATA.decades));
-  const s = 1 / (1 + cell.speed[at.budget]);
-  return at.weights.reduce((sum, [alpha, beta]) => sum + 1 - (alpha * e + beta * s), 0) / 3;
+  if (!known(cell, at)) return null;
+  const uniform = cell.uniform[at.budget];
+  return mean(cell.x[at.budget].map((exploitability, run) => {
+    const x = Math.max(exploitability, DATA.exact), s = 1 / (1 + cell.speed[at.budget][run]);
+    const e = uniform <= DATA.exact ? +(x > DATA.exact)
+      : Math.min(1, Math.max(0, 1 + Math.log10(x / uniform) / DATA.decades));
+    return mean(at.weights.map(([alpha, beta]) => 1 - (alpha * e + beta * s)));
+  }));
 }
 
 function figures(i, at) {
   const cell = at.game.cells[i];
-  if (!cell || cell.x[at.budget] === null) return `${label(i)}<br>no result`;
-  return `${label(i)}<br>exploitability ${digits(cell.x[at.budget])}<br>speed ${digits(cell.speed[at.budget])} times `
-    + `plain CFR<br>mean reward ${digits(reward(cell, at))}`;
+  if (!known(cell, at)) return `${label(i)}<br>no result`;
+  return `${label(i)}<br>exploitability ${digits(mean(cell.x[at.budget]))}<br>speed `
+    + `${digits(mean(cell.speed[at.budget]))} times plain CFR<br>mean reward ${digits(reward(cell, at))}`;
 }
 
 function heatmap() {
   const at = now(), shown = $("shown").value, all = at.game.cells;
   const value = i => {
     const cell = all[i];
-    if (!cell || cell.x[at.budget] === null) return null;
-    return shown === "reward" ? reward(cell, at)
-      : Math.log10(Math.max(shown === "x" ? cell.x[at.budget] : cell.speed[at.budget], 1e-15));
+    if (!known(cell, at)) return null;
+    return shown === "reward" ? reward(cell, at) : Math.log10(Math.max(mean(cell[shown][at.budget]), DATA.exact));
   };
   const index = rules.map((_, r) => Array.from({length: columns}, (_, c) => r * columns + c));
   const names = Array.from({length: columns}, (_, c) => triple(c).slice(1).join(" x "));
-  const title = {reward: "mean<br>reward", x: "exploita-<br>bility", speed: "speed"}[shown];
+  const title = {text: {reward: "mean<br>reward", x: "exploita-<br>bility", speed: "speed"}[shown]};
   const bar = shown === "reward" ? {title} : {title, tickprefix: "10<sup>", ticksuffix: "</sup>"};
   const pick = at.game.picks[DATA.budgets[at.budget]]?.[at.preset];
   const mark = pick === undefined ? [] : [{x: names[pick % columns], y: rules[Math.floor(pick / columns)], text: "\u2605",
@@ -59,7 +68,9 @@ function heatmap() {
 function front() {
   const at = now(), found = [];
   at.game.cells.forEach((cell, i) => {
-    if (cell && cell.x[at.budget] !== null) found.push({i, x: Math.max(cell.x[at.budget], 1e-15), y: cell.speed[at.budget]});
+    if (known(cell, at)) {
+      found.push({i, x: Math.max(mean(cell.x[at.budget]), DATA.exact), y: mean(cell.speed[at.budget])});
+    }
   });
   found.sort((a, b) => a.x - b.x || b.y - a.y);
   let most = -Infinity;
@@ -87,7 +98,7 @@ function curves() {
   const units = {seconds: "engine CPU seconds", iterations: "iterations", nodes: "histories visited"};
   const traces = [...drawn].filter(([i]) => at.game.cells[i]?.curve).map(([i, name]) => {
     const curve = at.game.cells[i].curve;
-    return {x: curve[over], y: curve.x.map(v => Math.max(v, 1e-15)), name, mode: "lines", type: "scatter",
+    return {x: curve[over], y: curve.x.map(v => v === null ? null : Math.max(v, DATA.exact)), name, mode: "lines", type: "scatter",
       line: {width: i === pick ? 4 : 2}, hovertemplate: "%{y:.3g} after %{x:.3g}<extra></extra>"};
   });
   Plotly.react("curves", traces, {height: 430, margin: {l: 60, r: 10, t: 10, b: 50}, showlegend: true,
@@ -98,19 +109,26 @@ function curves() {
 }
 
 function choose(i) {
-  const at = now(), cell = at.game.cells[i];
-  (compared[at.name] ??= new Set()).add(i);
-  $("cell").dataset.cell = label(i);
-  if (!cell) { $("cell").textContent = `${label(i)} on ${at.name}: no result`; return; }
-  const [rule, sampler, abstraction] = triple(i);
-  const call = `rlccfr solve '${at.name}' --update-rule "${rule}" --sampler "${sampler}" --abstraction "${abstraction}" `
-    + `--iterations ${cell.iterations} --seed ${cell.seed}`;
-  const [name, ...rest] = figures(i, at).split("<br>");
-  $("cell").innerHTML = `<b>${name}</b> on ${at.name}: ${rest.join(", ")}<br>Run it again: <code>${call}</code>`;
+  chosen = i;
+  (compared[now().name] ??= new Set()).add(i);
+  describe();
   curves();
 }
 
-function draw() { heatmap(); front(); curves(); }
+// The chosen cell's figures, under the budget and weights of the moment, and the command that runs it again.
+function describe() {
+  if (chosen === null) return;
+  const at = now(), cell = at.game.cells[chosen], [rule, sampler, abstraction] = triple(chosen);
+  const where = `${label(chosen)} on ${at.name}, ${DATA.budgets[at.budget]}: `;
+  if (!known(cell, at)) { $("cell").textContent = where + "no result"; return; }
+  const call = document.createElement("code");
+  call.textContent = `rlccfr solve '${at.name}' --update-rule "${rule}" --sampler "${sampler}" `
+    + `--abstraction "${abstraction}" --iterations ${cell.iterations[at.budget]} --seed ${cell.seed}`;
+  const text = where + figures(chosen, at).split("<br>").slice(1).join(", ");
+  $("cell").replaceChildren(text, document.createElement("br"), "Run one of them again: ", call);
+}
+
+function draw() { heatmap(); front(); curves(); describe(); }
 
 function fill(id, entries) {
   for (const [value, text] of entries) $(id).add(new Option(text, value));

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -55,7 +55,7 @@ def compare(
 ) -> None:
     """Train teams, and set what they pick beside the baselines.
 
-    Everything is measured here, once for each game and preset. VBS, the virtual best solver, is the best of all
+    Every algorithm is measured here once for each game. VBS, the virtual best solver, is the best of all
     algorithms on the game; SBS, the single best, is the best on average over the other games. Regret is the reward
     that a pick leaves on the table; speed is throughput as a multiple of plain CFR's.
     """
@@ -87,11 +87,7 @@ def compare(
 def print_comparison(title: str, rows: pd.DataFrame) -> None:
     """One game's rows: best reward first, and what has not converged says so."""
     ordered = rows.sort_values("reward", ascending=False, kind="stable")
-    lines = [[_shown(row[name]) for name in SHOWN] + ["" if row["converged"] else "not converged"]
+    lines = [[row[name] for name in SHOWN] + ["" if row["converged"] else "not converged"]
              for _, row in ordered.iterrows()]  # fmt: skip
-    print_table((*SHOWN[:-2], "reward", "regret", ""), lines, title=title)
+    print_table((*SHOWN, ""), lines, title=title)
     print()
-
-
-def _shown(value: Any) -> Any:
-    return "-" if isinstance(value, float) and value != value else value

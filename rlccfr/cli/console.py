@@ -20,7 +20,7 @@ from rlccfr.errors import RLCCFRError
 if TYPE_CHECKING:
     from rlccfr.game_tree import GameTree
 
-Iterations = Annotated[int | None, typer.Option(help="Budget in iterations (1,000 if no budget is given).")]
+Iterations = Annotated[int | None, typer.Option(help="Budget in iterations.")]
 Seconds = Annotated[float | None, typer.Option(help="Budget in engine CPU seconds.")]
 Nodes = Annotated[int | None, typer.Option(help="Budget in histories touched.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
@@ -36,7 +36,7 @@ PresetNames = Annotated[
 ]
 SeveralIterations = Annotated[
     list[int] | None,
-    typer.Option("--iterations", help="Budget in iterations (1,000 if no budget is given); may be repeated."),
+    typer.Option("--iterations", help="Budget in iterations; may be repeated."),
 ]
 SeveralSeconds = Annotated[
     list[float] | None, typer.Option("--seconds", help="Budget in engine CPU seconds; may be repeated.")
@@ -143,7 +143,9 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 
 
 def number(value: float) -> str:
-    """Four digits, with thousands separated."""
+    """Four digits, with thousands separated; a dash for NaN."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if value != value:
+        return "-"
     return f"{value:,.0f}" if abs(value) >= 1e4 or value == int(value) else f"{value:.4g}"

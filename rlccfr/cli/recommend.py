@@ -78,5 +78,5 @@ def _print_call(game: str, cell: Cell, budget: Budget) -> None:
     rule, sampler, abstraction = cell
     print(
         f'run it: rlccfr solve "{game}" --update-rule "{rule}" --sampler "{sampler}" --abstraction "{abstraction}" '
-        f"--{budget.unit} {budget.amount:g}"
+        f"--{budget.unit} {budget.amount:.15g}"
     )

@@ -28,17 +28,17 @@ def reproduce(
         from rlccfr.agents import shipped
         from rlccfr.agents.baselines import fixed_cells
         from rlccfr.agents.reproduction import PANELS, draw, throughputs
+        from rlccfr.checkpoint import write_atomically
         from rlccfr.envs.live import LiveEvaluator
 
-        out.mkdir(parents=True, exist_ok=True)
-        lines = []
+        measured, lines = shipped.results(), []
         for panel in PANELS:
             path = out / f"figure-{panel.number}.svg"
-            pick = draw(panel, shipped.results(), shipped.catalog(), shipped.team(panel.game), path)
+            pick = draw(panel, measured, shipped.catalog(), shipped.team(panel.game), path)
             lines.append((f"Figure {panel.number}", panel.game, panel.preset, str(pick), str(path)))
     print_table(("", "game", "weights", "the team's pick", "file"), lines)
     if measure:
         with progress("measuring throughputs on Kuhn poker") as report:
             table = throughputs(LiveEvaluator(), fixed_cells(shipped.catalog()), report)
-        table.to_csv(out / "table-4.csv", index=False)
+        write_atomically(out / "table-4.csv", table.to_csv(index=False).encode(), RLCCFRError)
         print_table(list(table.columns), table.to_numpy().tolist(), title="Table 4: iterations per CPU second")

@@ -9,7 +9,6 @@ import typer
 
 from rlccfr.cli.compare import print_comparison
 from rlccfr.cli.console import (
-    CatalogName,
     Json,
     PresetNames,
     ScaleName,
@@ -20,10 +19,10 @@ from rlccfr.cli.console import (
     print_table,
     progress,
 )
+from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from rlccfr.agents.table import RecommendationTable
     from rlccfr.catalog import Catalog
@@ -40,7 +39,7 @@ Results = Annotated[
 
 
 class _Asked(NamedTuple):
-    """What a table or report is to be of."""
+    """What a table or report is of."""
 
     results: TableEvaluator
     catalog: Catalog
@@ -56,7 +55,9 @@ def table(
     presets: PresetNames = None,
     scale: ScaleName = "log",
     results: Results = None,
-    catalog: CatalogName = "paper",
+    catalog: Annotated[
+        str | None, typer.Option(help="Of the sweep of your own: paper, tabular or extended. [paper]")
+    ] = None,
     methods: Annotated[bool, typer.Option("--methods", help="Beside the pick: VBS, SBS, the paper's ...")] = False,
     out: Annotated[Path | None, typer.Option(help="Write it to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
@@ -69,8 +70,8 @@ def table(
     from rlccfr.agents.table import checked_path
 
     out = checked_path(out) if out is not None else None
-    given = budgets(iterations, seconds, nodes) if (iterations or seconds or nodes) else None
-    found = _ask(games, given, presets or ["accuracy"], scale, results, catalog).found
+    limits = (iterations, seconds, nodes)
+    found = _ask(games, limits, presets or ["accuracy"], scale, results, catalog).found
     if out is not None:
         found.write(out)
     if json:
@@ -90,43 +91,63 @@ def report(
     nodes: SeveralNodes = None,
     presets: PresetNames = None,
     results: Results = None,
-    catalog: CatalogName = "paper",
+    catalog: Annotated[
+        str | None, typer.Option(help="Of the sweep of your own: paper, tabular or extended. [paper]")
+    ] = None,
 ) -> None:
     """Write measurements as one page for a browser.
 
     A heatmap of all algorithms for each game, their Pareto front of error against speed, convergence curves, and the
     recommended-algorithm table. As for `rlccfr table`, but for all presets unless some are given.
     """
-    from rlccfr.agents.report import write_report
+    from rlccfr.agents.report import check_report, write_report
     from rlccfr.envs.reward import PRESETS
 
-    given = budgets(iterations, seconds, nodes) if (iterations or seconds or nodes) else None
-    asked = _ask(games, given, presets or list(PRESETS), "log", results, catalog)
+    check_report(out)  # before teams are trained
+    asked = _ask(games, (iterations, seconds, nodes), presets or list(PRESETS), "log", results, catalog)
     write_report(out, asked.results, asked.catalog, asked.found, asked.budgets)
     print(f"written to {out}")
 
 
 def _ask(
     games: list[str] | None,
-    limits: Sequence[dict[str, Any]] | None,
+    limits: tuple[list[int] | None, list[float] | None, list[int] | None],
     presets: list[str],
     scale: str,
     results: Path | None,
-    catalog: str,
+    catalog: str | None,
 ) -> _Asked:
-    with progress("reading the measurements") as told:
+    with progress("reading the measurements" if results is None else "training teams on the measurements") as told:
         from rlccfr.agents import shipped
         from rlccfr.agents.recommended import recommended_table
         from rlccfr.envs.options import parse_budget, parse_catalog
         from rlccfr.envs.table import TableEvaluator
 
-        table = shipped.results() if results is None else TableEvaluator(results)
-        cells = parse_catalog(catalog).with_networks("sweep")
-        named = games or list(table.frame()["game"].unique())
-        asked = [parse_budget(limit) for limit in limits] if limits else shipped.BUDGETS
-        teams = {game: shipped.team(game) for game in named} if results is None else None
+        asked = [parse_budget(one) for one in budgets(*limits)] if any(limits) else shipped.BUDGETS
+        if results is not None:
+            table, teams = TableEvaluator(results), None
+            cells = parse_catalog(catalog or "paper").with_networks("sweep")
+            named = games or table.games
+        else:
+            if catalog is not None:
+                raise RLCCFRError("--catalog says what a sweep of your own has: name that with --results")
+            table, cells = shipped.results(), shipped.catalog()
+            named = [_shipped(game) for game in games or shipped.GAMES]
+            teams = {game: shipped.team(game) for game in named}
         found = recommended_table(table, cells, named, asked, presets, scale, teams, told)
     return _Asked(table, cells, asked, found)
+
+
+def _shipped(game: str) -> str:
+    from rlccfr.agents import shipped
+
+    name = shipped.name_of(game)
+    if name is None:
+        raise RLCCFRError(
+            f"{game!r} is not among the measured games, {', '.join(shipped.GAMES)}; measure and compare it with "
+            f"`rlccfr compare '{game}'`, or let a team pick unmeasured with `rlccfr recommend '{game}'`"
+        )
+    return name
 
 
 def _print_picks(table: RecommendationTable) -> None:

@@ -22,6 +22,10 @@ UNIFORM = 0.5
     [
         ("kuhn(cards=7)", "unseen member"),
         ("leduc", "unseen member"),
+        ("leduc_poker", "unseen member"),
+        ("leduc(ranks=4,suits=2,raises=1)", "unseen member"),
+        ("leduc(ranks=4, suits=1, raises=1)", "training game"),
+        ("kuhn", "training game"),
         ("dark_hex(board_size=2)", "unseen family"),
         ("royal", "hundredfold larger"),
     ],
@@ -51,8 +55,9 @@ def test_regret_of_the_team_and_of_the_single_best_of_its_own_games():
     """On the training games cfr is best, on the tested one dcfr by four of eight decades; the team knows."""
     results = table({"kuhn(cards=3)": (1e-4, 1e-3), "kuhn(cards=7)": (1e-1, 1e-5)})
     cell = Cell("dcfr", "none", "none")
-    team = SimpleNamespace(env=SimpleNamespace(games=("kuhn(cards=3)",)), pick=lambda game, budget, preset: cell)
-    (row,) = judged(team, results, CATALOG, ["kuhn(cards=7)"], [BUDGET], [PRESETS["accuracy"]]).to_dict("records")
+    env = SimpleNamespace(games=("kuhn(cards=3)",))
+    team = SimpleNamespace(env=env, catalog=CATALOG, pick=lambda game, budget, preset: cell)
+    (row,) = judged(team, results, ["kuhn(cards=7)"], [BUDGET], [PRESETS["accuracy"]]).to_dict("records")
     assert row == {
         "game": "kuhn(cards=7)", "kind": "unseen member", "histories": 386, "budget": "100 iterations",
         "preset": "accuracy", "team": 0.0, "SBS": pytest.approx(4 / 8), "measuring": 4.0,
@@ -78,4 +83,4 @@ def test_the_summary_takes_games_as_wholes():
     assert found["hundredfold larger"]["gain"] == pytest.approx(-0.1)
     assert "on 2 such games" in sureness(found, "unseen member")
     assert "0.050 of reward below the best" in sureness(found, "unseen member")
-    assert sureness(found, "unseen family") == "how good such picks are has not been measured"
+    assert sureness(found, "unseen family") == "how good such picks are was not measured (unseen family)"

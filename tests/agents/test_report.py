@@ -28,7 +28,7 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """A report of two games; CFR-BR with DCFR on Goofspiel is missing."""
-    planned = jobs({"kuhn": (0,), "goofspiel": (0,)}, CATALOG, limits=Limits(iterations=100, seconds=0.0))
+    planned = jobs({"kuhn": range(3), "goofspiel": range(3)}, CATALOG, limits=Limits(iterations=100, seconds=0.0))
     table = TableEvaluator(to_frame([measure(job) for job in planned], curves=True))
     found = build_table(
         ["kuhn", "goofspiel"],
@@ -39,10 +39,10 @@ def page(tmp_path_factory):
         evaluations=3,
         hyperparameters=Hyperparameters(hidden=(8,), replays=1, settling=1, gradient_steps=1),
     )
-    left = table.frame().merge(to_frame([table.record(id) for id in table.ids()], curves=True))
-    gone = (left["game"] == "goofspiel") & (left["update_rule"] == "dcfr") & (left["abstraction"] == "cfr_br")
+    frame = to_frame([table.record(id) for id in table.ids()], curves=True)
+    gone = (frame["game"] == "goofspiel") & (frame["update_rule"] == "dcfr") & (frame["abstraction"] == "cfr_br")
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(path, TableEvaluator(left[~gone]), CATALOG, found, BUDGETS)
+    write_report(path, TableEvaluator(frame[~gone]), CATALOG, found, BUDGETS)
     return path, found
 
 
@@ -112,9 +112,9 @@ def test_hovering_shows_figures_and_a_click_the_curve_and_its_command(browser, p
     assert "dcfr x external x cfr_br" not in lines_drawn(browser)
     at_cell(browser, 1, 0).click().perform()
     shown = text_of(browser, "#cell")
-    assert shown.startswith("dcfr x external x cfr_br on kuhn: exploitability ")
-    command = 'rlccfr solve \'kuhn\' --update-rule "dcfr" --sampler "external" --abstraction "cfr_br" --iterations 100'
-    assert command in shown
+    assert shown.startswith("dcfr x external x cfr_br on kuhn, 100 iterations: exploitability ")
+    assert 'rlccfr solve \'kuhn\' --update-rule "dcfr" --sampler "external" --abstraction "cfr_br"' in shown
+    assert "--iterations 100 --seed 1" in shown
     assert "dcfr x external x cfr_br" in lines_drawn(browser)
     browser.find_element("id", "clear").click()
     assert "dcfr x external x cfr_br" not in lines_drawn(browser)
@@ -122,9 +122,10 @@ def test_hovering_shows_figures_and_a_click_the_curve_and_its_command(browser, p
 
 def test_the_command_that_it_shows_gives_the_figure_that_it_shows(browser, tmp_path):
     choose(browser, "game", "kuhn")
+    choose(browser, "budget", "10 iterations")
     at_cell(browser, 0, 3).click().perform()
     shown = text_of(browser, "#cell")
-    call = shlex.split(shown.split("Run it again: ")[1])
+    call = shlex.split(shown.split("Run one of them again: ")[1])
     done = subprocess.run(
         [sys.executable, "-m", "rlccfr", *call[1:], "--json"], capture_output=True, text=True, check=True, cwd=tmp_path
     )
@@ -134,8 +135,11 @@ def test_the_command_that_it_shows_gives_the_figure_that_it_shows(browser, tmp_p
 
 def test_what_was_not_measured_says_so(browser):
     choose(browser, "game", "goofspiel")
+    choose(browser, "budget", "100 iterations")
     at_cell(browser, 1, 2).click().perform()
-    assert text_of(browser, "#cell") == "dcfr x none x cfr_br on goofspiel: no result"
+    assert text_of(browser, "#cell") == "dcfr x none x cfr_br on goofspiel, 100 iterations: no result"
+    choose(browser, "game", "kuhn")
+    assert text_of(browser, "#cell").startswith("dcfr x none x cfr_br on kuhn, 100 iterations: exploitability")
 
 
 def test_other_games_budgets_weights_and_units_redraw_the_pictures(browser):
@@ -157,6 +161,7 @@ def test_other_games_budgets_weights_and_units_redraw_the_pictures(browser):
 
 def test_the_rewards_on_the_page_are_the_tables(browser, page):
     choose(browser, "shown", "mean reward")
+    assert "mean" in text_of(browser, "#heatmap .infolayer")
     for game in ("kuhn", "goofspiel"):
         for preset in ("accuracy", "paper-kuhn"):
             choose(browser, "game", game)

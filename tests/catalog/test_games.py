@@ -6,7 +6,7 @@ import rlccfr
 from rlccfr.catalog.games import FAMILIES, TEST, TRAIN
 from rlccfr.errors import GameError
 
-HUNDREDFOLD = ("royal", "liars_dice(numdice=1,dice_sides=6,bidding_rule=reset-face)")
+HUNDREDFOLD = ("royal", "liars_dice(numdice=1,dice_sides=6,bidding_rule=reset-face)", FAMILIES[-1].test[-1])
 
 
 def test_training_members_are_small_and_no_test_member_is_among_them():
@@ -39,6 +39,9 @@ def test_the_usual_member_of_a_family_is_the_game_itself(name, same):
         ("leduc(cards=4)", "leduc has the parameters ranks, suits, raises, not 'cards'"),
         ("kuhn(cards)", "unknown game"),
         ("kuhn(cards=3.5)", "unknown game"),
+        ("leduc(ranks=3suits=2)", "unknown game"),
+        ("leduc(ranks=3,)", "unknown game"),
+        ("leduc(ranks=3,ranks=4)", "twice"),
     ],
 )
 def test_a_parameter_that_makes_no_sense_is_one_line(name, message):

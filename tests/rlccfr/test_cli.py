@@ -10,6 +10,7 @@ import time
 from contextlib import contextmanager
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import rlccfr
@@ -17,6 +18,7 @@ from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
 from rlccfr.cli import demo, main
 from rlccfr.cli.console import stderr
+from rlccfr.envs.reward import AXES
 
 COMMANDS = (
     "games", "catalog", "solve", "train", "recommend", "table", "report", "reproduce", "compare", "sweep", "demo",
@@ -208,7 +210,7 @@ def test_train_then_recommend(run, tmp_path):
     assert recommended == trained
     assert recommended["budget"] == {"unit": "iterations", "amount": 20}
     out = run("recommend", "goofspiel", "--team", "runs/kuhn", "--iterations", "10")[1]
-    assert "rlccfr solve 'goofspiel'" in out
+    assert 'rlccfr solve "goofspiel"' in out
     assert "--iterations 10" in out
 
 
@@ -255,7 +257,7 @@ def test_compare(run, tmp_path):
 def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypatch):
     quick = Hyperparameters(hidden=(8,), replays=0, settling=1, gradient_steps=1)
     monkeypatch.setattr("rlccfr.agents.pretraining.SETTINGS", quick)
-    sweep = ("--catalog", "tabular", "--iterations", "20", "--seconds", "0", "--seeds", "1", "--no-pilot")
+    sweep = ("--catalog", "tabular", "--iterations", "20", "--seconds", "0", "--seeds", "3", "--no-pilot")
     assert run("sweep", "kuhn", *sweep, "--compact", "sweep.parquet")[0] == 0
     asked = ("--results", "sweep.parquet", "--catalog", "tabular", "--iterations", "10", "--iterations", "20")
     rows = json.loads(run("table", *asked, "--json")[1])
@@ -266,7 +268,16 @@ def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypa
         "regret", "in_tied_set", "converged",
     }  # fmt: skip
     assert all(keys <= set(row) for row in rows)
-    assert all(row["regret"] == 0 and row["in_tied_set"] for row in rows if row["method"] == "VBS")
+    kept = pd.read_parquet("sweep.parquet")
+    judging = kept[kept["deterministic"] | (kept["seed"] > 0)]
+    for row in team:
+        runs = judging
+        for axis in AXES:
+            runs = runs[runs[axis] == row[axis]]
+        index = [list(curve).index(int(row["budget"].split()[0])) for curve in runs["curve_iteration"]]
+        reached = [curve[at] for curve, at in zip(runs["curve_exploitability"], index, strict=True)]
+        assert row["exploitability"] == pytest.approx(sum(reached) / len(reached))
+    assert {row["in_tied_set"] for row in rows} == {True, False}
     code, out, _ = run("table", *asked, "--preset", "paper-kuhn", "--out", "table.html")
     assert code == 0
     assert out.count("paper-kuhn") == 2

@@ -1,0 +1,181 @@
+"""What the package brings along, in small: made as ``python -m benchmarks.teams`` makes it, and asked as users ask."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks import teams
+from rlccfr.agents import pretraining, shipped
+from rlccfr.agents.advice import advise
+from rlccfr.agents.evidence import selecting
+from rlccfr.agents.hyperparameters import Hyperparameters
+from rlccfr.catalog import Catalog
+from rlccfr.cli import main
+from rlccfr.envs.measurement import Budget
+from rlccfr.envs.store import Store
+from rlccfr.envs.sweep.plan import Limits, jobs
+from rlccfr.envs.sweep.worker import measure
+from rlccfr.envs.table import TableEvaluator
+from rlccfr.errors import RLCCFRError
+
+SMALL = Catalog(("cfr", "lcfr", "dcfr", "ecfr"), ("external", "none"), ("none",))
+BUDGETS = (Budget("iterations", 10), Budget("iterations", 100))
+TRAIN, TEST = ("kuhn(cards=3)", "kuhn(cards=4)"), ("kuhn(cards=5)", "dark_hex(board_size=2)")
+
+
+def swept(path, games):
+    store = Store(path)
+    for job in jobs(dict.fromkeys(games, range(3)), SMALL, limits=Limits(iterations=100, seconds=0.0)):
+        store.put(measure(job))
+    return store
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """The files of a package that knows Kuhn poker and Goofspiel, and learned on two of their kin."""
+    folder = tmp_path_factory.mktemp("data")
+    quick = Hyperparameters(hidden=(32,), replays=2, settling=150, gradient_steps=2, batch_size=64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shipped, "DATA", folder / "shipped")
+        patch.setattr(shipped, "GAMES", ("kuhn", "goofspiel"))
+        patch.setattr(shipped, "BUDGETS", BUDGETS)
+        patch.setattr(shipped, "catalog", lambda: SMALL)
+        patch.setattr(shipped, "tabular", lambda: SMALL)
+        patch.setattr(pretraining, "SETTINGS", quick)
+        patch.setattr(pretraining, "DRAWN", 1)
+        patch.setattr(teams, "FAMILIES", folder / "families")
+        patch.setattr(teams, "TRAIN", TRAIN)
+        patch.setattr(teams, "TEST", TEST)
+        patch.setattr(teams, "ITERATIONS", 50)
+        shipped.DATA.mkdir()
+        swept(folder / "sweep", shipped.GAMES).compact(shipped.DATA / "paper.parquet", small=True)
+        swept(teams.FAMILIES, (*TRAIN, *TEST))
+        for cached in (shipped.results, shipped.team):
+            cached.cache_clear()
+        teams.main()
+        yield shipped.DATA
+        for cached in (shipped.results, shipped.team):
+            cached.cache_clear()
+
+
+@pytest.fixture
+def run(data, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as exit:
+            main(arguments)
+        captured = capsys.readouterr()
+        return exit.value.code, captured.out, captured.err
+
+    return call
+
+
+def test_teams_are_small_files_that_know_budgets_and_weights(data):
+    assert {path.name for path in data.iterdir()} == {
+        "paper.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team.npz", "generalisation.json",
+    }  # fmt: skip
+    team = shipped.team("kuhn")
+    assert team.evaluations == 0
+    assert team.cost[0] == len(SMALL) * 3 * 2  # budgets, engine seeds
+    assert set(team.env.budgets) == {*BUDGETS, Budget("iterations", 50)}
+    assert len(team.env.presets) == 7
+    assert team.env.games == ("kuhn",)
+    assert shipped.team().env.games == TRAIN
+
+
+def test_a_team_trained_on_a_table_sees_no_run_that_judges(data, monkeypatch):
+    seen = set()
+    answer = TableEvaluator.measure
+
+    def watched(table, request):
+        found = answer(table, request)
+        seen.add((request.cells[0], request.seed))
+        return found
+
+    monkeypatch.setattr(TableEvaluator, "measure", watched)
+    pretraining.train_on_table(shipped.results(), SMALL, ["kuhn"], BUDGETS)
+    assert {cell for cell, _ in seen} == set(SMALL)
+    assert all(seed in selecting(shipped.results().seeds("kuhn", cell)) for cell, seed in seen)
+
+
+def test_a_measured_game_is_answered_with_figures(data):
+    found = advise("kuhn_poker", BUDGETS[1])
+    assert (found.basis, found.game) == ("measured", "kuhn_poker")
+    assert found.cell in set(SMALL)
+    assert found.figures["exploitability"] > 0
+    assert found.why.startswith("measured: of 8 algorithms it ")
+    longer = advise("kuhn", Budget("iterations", 1000))
+    assert longer.figures == {}
+    assert "not under such a budget" in longer.why
+    assert "never met a budget in seconds" in advise("kuhn", Budget("seconds", 1e-4)).why
+
+
+def test_any_other_game_is_answered_from_its_features(data):
+    for game, kind in (("kuhn(cards=6)", "unseen member"), ("dark_hex(board_size=2)", "unseen family")):
+        found = advise(game, BUDGETS[0], "paper-kuhn")
+        assert (found.basis, found.figures) == ("features", {})
+        assert f"on 1 such games ({kind})" in found.why
+    assert "was not measured (training game)" in advise("kuhn(cards=4)", BUDGETS[0]).why
+
+
+def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path):
+    row = json.loads(run("recommend", "kuhn", "--iterations", "100", "--json")[1])
+    assert row["basis"] == "measured"
+    assert row["in_tied_set"] in (True, False)
+    code, out, err = run("recommend", "kuhn(cards=7)", "--iterations", "1000000")
+    assert (code, err) == (0, "")
+    assert "picked from the game's features" in out
+    assert "--iterations 1000000" in out
+    assert not list(tmp_path.iterdir())  # nothing was run or written
+
+
+def test_the_table_and_the_report_of_what_is_shipped(run, tmp_path):
+    rows = json.loads(run("table", "--json")[1])
+    assert {(row["game"], row["budget"]) for row in rows} == {
+        (game, str(budget)) for game in shipped.GAMES for budget in BUDGETS
+    }
+    assert {"team", "VBS", "SBS", "CFR"} <= {row["method"] for row in rows}
+    team = next(row for row in rows if row["method"] == "team")
+    assert team["evaluations"] == shipped.team("kuhn").cost[0]
+    assert "kuhn " in run("table", "kuhn_poker")[1]
+    assert run("report", "page.html", "--game", "kuhn", "--iterations", "10")[0] == 0
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("table", "leduc"), "'leduc' is not among the measured games, kuhn, goofspiel"),
+        (("table", "--iterations", "1000"), "under 1000 iterations"),
+        (("table", "--scale", "linear"), "on the log scale, not the linear one"),
+        (("table", "--catalog", "tabular"), "--results"),
+        (("report", "/dev/null/page.html"), "can't write"),
+        (("reproduce", "meyer"), "'meyer' can't be reproduced"),
+    ],
+)
+def test_what_can_not_be_answered_is_one_line(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_a_package_without_its_data_says_what_to_do(data, monkeypatch, tmp_path):
+    monkeypatch.setattr(shipped, "DATA", tmp_path)
+    shipped.team.cache_clear()
+    with pytest.raises(RLCCFRError, match=r"has no team-kuhn.npz; measure and train yourself"):
+        advise("kuhn")
+
+
+def test_the_papers_figures_are_drawn(data, tmp_path):
+    from rlccfr.agents.reproduction import PANELS, draw
+
+    path = tmp_path / "figure.svg"
+    pick = draw(PANELS[0], shipped.results(), SMALL, shipped.team("kuhn"), path)
+    assert pick in set(SMALL)
+    drawn = path.read_text()
+    for text in ("Figure 2: kuhn, weights paper-kuhn", "iterations", "exploitability (NashConv / 2)", "ES-MCCFR"):
+        assert f"<!-- {text} -->" in drawn
