@@ -3,13 +3,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test verify bench docs lint types wheel check clean
+.PHONY: help install demo test verify bench measure docs lint types wheel check clean
 
 help:
 	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best of all algorithms"
 	@echo "make test     set up, run the test suite"
 	@echo "make verify   the long suite: statistics, convergence, speed, other dependency versions; writes docs/verification.md"
 	@echo "make bench    this engine beside its peers (pip install -e '.[bench]' for those from PyPI); about half an hour; writes docs/benchmarks.md"
+	@echo "make measure  every algorithm on the paper's games and on families of small ones, and the teams trained on that"
 	@echo "make check    lint, types, tests and the wheel: all that CI runs"
 
 install: $(STAMP)
@@ -33,6 +34,16 @@ verify: install
 
 bench: install
 	$(BIN)/python -m benchmarks > docs/benchmarks.md
+
+# What the package brings along, and the measurements behind it; about twelve CPU hours, which go on where they stopped.
+measure: install
+	$(BIN)/rlccfr sweep kuhn leduc goofspiel
+	$(BIN)/rlccfr sweep royal --seeds 3
+	$(BIN)/rlccfr sweep kuhn leduc goofspiel --catalog extended-tabular
+	$(BIN)/rlccfr sweep royal --seeds 3 --catalog extended-tabular --compact agents/data/paper.parquet --small
+	$(BIN)/rlccfr sweep --families train --seeds 1 --catalog tabular --store runs/families
+	$(BIN)/rlccfr sweep --families test --seeds 3 --catalog tabular --store runs/families
+	$(BIN)/python -m benchmarks.teams
 
 docs: install
 	$(BIN)/rlccfr catalog --markdown > docs/components.md

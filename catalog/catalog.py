@@ -68,6 +68,11 @@ class Catalog:
         """The paper's components, and after them those of :mod:`rlccfr.catalog.extended`: 21 x 11 x 3."""
         return cls.paper().plus(MORE_RULES, MORE_SAMPLERS)
 
+    @classmethod
+    def extended_tabular(cls) -> Catalog:
+        """Those of the extended catalog that learn no function: 13 x 11 x 2."""
+        return cls.tabular().plus(MORE_RULES, MORE_SAMPLERS)
+
     def plus(
         self,
         update_rules: Sequence[str] = (),

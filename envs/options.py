@@ -21,6 +21,7 @@ NAMED: Mapping[str, Callable[[], Catalog]] = {
     "paper": Catalog.paper,
     "tabular": Catalog.tabular,
     "extended": Catalog.extended,
+    "extended-tabular": Catalog.extended_tabular,
 }
 
 Games = str | Sequence[str]

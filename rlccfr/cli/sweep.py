@@ -28,6 +28,9 @@ LINE_EVERY = 60.0
 
 def sweep(
     games: Annotated[list[str] | None, typer.Argument(help="Names or OpenSpiel strings. [the paper's four]")] = None,
+    families: Annotated[
+        str | None, typer.Option(help="Instead of games: the families' members to 'train' on, or to 'test' on.")
+    ] = None,
     catalog: CatalogName = "paper",
     networks: Annotated[str, typer.Option(help="Preset of the deep rules' networks.")] = "sweep",
     seeds: Annotated[int, typer.Option(help="Engine seeds of each tabular algorithm that draws at random.")] = 5,
@@ -63,7 +66,7 @@ def sweep(
     from rlccfr.envs.sweep.plan import Limits, jobs
     from rlccfr.envs.sweep.runner import left_to_do
 
-    names = games or list(GAMES)
+    names = _members(families) if families is not None else games or list(GAMES)
     whole_number(seeds, "seeds", 1, BudgetError)
     whole_number(model_seeds, "model-seeds", 1, BudgetError)
     whole_number(workers, "workers", 0, BudgetError)
@@ -85,6 +88,14 @@ def sweep(
     _tell(planned, kept, json)
     if compact is not None:
         _say(f"written to {kept.compact(compact, small=small)}")
+
+
+def _members(which: str) -> list[str]:
+    from rlccfr.catalog.games import TEST, TRAIN
+
+    if which not in ("train", "test"):
+        raise RLCCFRError(f"--families takes 'train' or 'test', not {which!r}")
+    return list(TRAIN if which == "train" else TEST)
 
 
 def _say(text: str) -> None:

@@ -55,9 +55,7 @@ def table(
     presets: PresetNames = None,
     scale: ScaleName = "log",
     results: Results = None,
-    catalog: Annotated[
-        str | None, typer.Option(help="Of the sweep of your own: paper, tabular or extended. [paper]")
-    ] = None,
+    catalog: Annotated[str | None, typer.Option(help="Of the sweep of your own: paper, tabular ... [paper]")] = None,
     methods: Annotated[bool, typer.Option("--methods", help="Beside the pick: VBS, SBS, the paper's ...")] = False,
     out: Annotated[Path | None, typer.Option(help="Write it to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
@@ -91,9 +89,7 @@ def report(
     nodes: SeveralNodes = None,
     presets: PresetNames = None,
     results: Results = None,
-    catalog: Annotated[
-        str | None, typer.Option(help="Of the sweep of your own: paper, tabular or extended. [paper]")
-    ] = None,
+    catalog: Annotated[str | None, typer.Option(help="Of the sweep of your own: paper, tabular ... [paper]")] = None,
 ) -> None:
     """Write measurements as one page for a browser.
 
