@@ -25,6 +25,12 @@ COMMANDS = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module", autouse=True)
+def kernels():
+    """Compiled before anything is called: the first time on a machine there is a line about it on stderr."""
+    rlccfr.Solver(rlccfr.load_game("kuhn")).run(iterations=1)
+
+
 @pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
     """``run("solve", "kuhn")`` gives exit code, stdout and stderr; in a directory of its own."""
