@@ -9,7 +9,7 @@ help:
 	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best of all algorithms"
 	@echo "make test     set up, run the test suite"
 	@echo "make verify   the long suite: statistics, convergence, speed, other dependency versions; writes docs/verification.md"
-	@echo "make bench    this engine beside its peers (pip install -e '.[bench]' for those from PyPI); about half an hour; writes docs/benchmarks.md"
+	@echo "make bench    this engine beside its peers (pip install -e '.[bench]' for those from PyPI); most of an hour; writes docs/benchmarks.md"
 	@echo "make measure  every algorithm on the paper's games and on families of small ones, and the teams trained on that"
 	@echo "make check    lint, types, tests and the wheel: all that CI runs"
 
@@ -35,7 +35,8 @@ verify: install
 bench: install
 	$(BIN)/python -m benchmarks > docs/benchmarks.md
 
-# What the package brings along, and the measurements behind it; about twelve CPU hours, which go on where they stopped.
+# What the package brings along, and the measurements behind it: many CPU hours (each sweep begins by saying how many),
+# which go on where they stopped.
 measure: install
 	$(BIN)/rlccfr sweep kuhn leduc goofspiel
 	$(BIN)/rlccfr sweep royal --seeds 3

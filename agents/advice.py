@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rlccfr.agents import shipped
@@ -12,7 +11,7 @@ from rlccfr.agents.baselines import Task
 from rlccfr.agents.comparison import Bench
 from rlccfr.agents.evidence import Evidence
 from rlccfr.agents.generalisation import kind_of, sureness
-from rlccfr.agents.table import TEAM
+from rlccfr.agents.table import TEAM, none_for_nan
 from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.options import BudgetLike, PresetLike, parse_budget, parse_preset
@@ -43,14 +42,13 @@ class Advice:
 
     def to_row(self) -> dict[str, Any]:
         """JSON-able, for a program; None for what was not measured."""
-        figures = {name: self.figures.get(name) for name in SHOWN}
         return {
             "game": self.game,
-            "budget": {"unit": self.budget.unit, "amount": self.budget.amount},
+            "budget": asdict(self.budget),
             "preset": self.preset.name,
             **self.cell._asdict(),
             "basis": self.basis,
-            **{name: None if isinstance(v, float) and math.isnan(v) else v for name, v in figures.items()},
+            **{name: none_for_nan(self.figures.get(name)) for name in SHOWN},
             "why": self.why,
         }
 

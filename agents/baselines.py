@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.cells import why_unavailable
+from rlccfr.envs.cells import REGISTRIES, why_unavailable
 from rlccfr.envs.measurement import Budget, Evaluator, Measurement, Request
 from rlccfr.envs.reward import Preset, Scale, mean_reward
+from rlccfr.envs.table import TableEvaluator
 from rlccfr.errors import RLCCFRError, whole_number
 
 Measurements = Mapping[Cell, Sequence[Measurement]]
@@ -36,13 +37,15 @@ FIXED = {
 
 def fixed_cells(catalog: Catalog) -> dict[str, Cell]:
     """Those of :data:`FIXED` that a catalog has, whatever hyperparameters its components have there."""
-    found = {}
-    for name, cell in FIXED.items():
-        axes = zip(cell, catalog.axes, strict=True)
-        ids = [next((own for own in axis if own.split("(")[0] == id), "") for id, axis in axes]
-        if all(ids):
-            found[name] = Cell(*ids)
-    return found
+    by_id = [
+        {registry[spec].id: spec for spec in reversed(specs)}
+        for registry, specs in zip(REGISTRIES, catalog.axes, strict=True)
+    ]
+    return {
+        name: Cell(*(specs[id] for id, specs in zip(cell, by_id, strict=True)))
+        for name, cell in FIXED.items()
+        if all(id in specs for id, specs in zip(cell, by_id, strict=True))
+    }
 
 
 def measure(
@@ -63,12 +66,13 @@ def measure_all(
     """Every cell of a catalog on one game, in the catalog's order.
 
     Args:
-        seeds: of the engine.
+        seeds: of the engine; of a table each cell's own, as it has them.
         progress: called after each cell with the share done.
     """
     measured = {}
     for done, cell in enumerate(catalog, start=1):
-        measured[cell] = measure(evaluator, cell, game, budget, seeds)
+        own = evaluator.seeds(game, cell) if isinstance(evaluator, TableEvaluator) else ()
+        measured[cell] = measure(evaluator, cell, game, budget, own or seeds)
         if progress:
             progress(done / len(catalog))
     return measured

@@ -208,6 +208,13 @@ class Bench:
     def _tied(self) -> frozenset[Cell] | None:
         return None if self._own is None else self._own.tied(self.task.preset, self.task.scale)
 
+    @cached_property
+    def _error_of_gap(self) -> float:
+        """Standard error of what the virtual best has over the single best."""
+        best, single = virtual_best(self._chosen_by[self.task.game]), single_best(self._chosen_by, self.task.game)
+        own = self.evidence[self.task.game]
+        return own.standard_error(best, single, self.task.preset, self.task.scale)
+
     def _scores(self, reward: float) -> dict[str, float]:
         names = ("regret", "normalised_score", "closed_gap")
         if self._own is None:
@@ -216,8 +223,7 @@ class Bench:
         gap = math.nan
         if len(self._chosen_by) > 1:
             single = single_best(self._chosen_by, self.task.game)
-            error = self.evidence[self.task.game].standard_error(best, single, self.task.preset, self.task.scale)
-            gap = closed_gap(reward, judged[single], judged[best], error)
+            gap = closed_gap(reward, judged[single], judged[best], self._error_of_gap)
         mean = statistics.fmean(judged.values())
         return dict(zip(names, (regret(reward, judged[best]), normalised_score(reward, mean, judged[best]), gap)))
 

@@ -5,27 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from rlccfr.agents.analysis import tied_set
-from rlccfr.agents.baselines import Measurements, measure, total_cpu_seconds
+from rlccfr.agents.baselines import Measurements, measure_all, total_cpu_seconds
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.cells import compiled, is_deterministic
 from rlccfr.envs.measurement import Budget, Evaluator, Measurement, Request
 from rlccfr.envs.reward import Preset, Scale, mean_reward
 from rlccfr.envs.table import TableEvaluator
 
+T = TypeVar("T")
 
-def selecting(seeds: Sequence[int]) -> tuple[int, ...]:
-    """Of a cell's engine seeds the first two fifths, at least one: (0, 1) of five."""
+
+def selecting(seeds: Sequence[T]) -> tuple[T, ...]:
+    """Of a cell's engine seeds, or of its runs by seed, the first two fifths, at least one: (0, 1) of five."""
     return tuple(seeds[: max(1, 2 * len(seeds) // 5)])
 
 
-def reporting(seeds: Sequence[int]) -> tuple[int, ...]:
-    """The seeds that :func:`selecting` leaves; a single one stands for both."""
+def reporting(seeds: Sequence[T]) -> tuple[T, ...]:
+    """Those that :func:`selecting` leaves; a single one stands for both."""
     return tuple(seeds[len(selecting(seeds)) :] or seeds)
 
 
@@ -91,17 +93,13 @@ class Evidence:
             engine_seeds: of each cell; of a table each cell's own, as it has them.
             progress: called after each cell with the share done.
         """
+        runs = measure_all(evaluator, catalog, game, budget, engine_seeds, progress)
         tree = compiled(game)
-        chosen, judged = {}, {}
-        for done, cell in enumerate(catalog, start=1):
-            seeds = engine_seeds
-            if isinstance(evaluator, TableEvaluator):
-                seeds = evaluator.seeds(game, cell) or engine_seeds
-            chosen[cell] = measure(evaluator, cell, game, budget, selecting(seeds))
-            judged[cell] = measure(evaluator, cell, game, budget, reporting(seeds))
-            if progress:
-                progress(done / len(catalog))
-        return cls(chosen, judged, frozenset(cell for cell in catalog if is_deterministic((cell,), tree)))
+        return cls(
+            {cell: selecting(own) for cell, own in runs.items()},
+            {cell: reporting(own) for cell, own in runs.items()},
+            frozenset(cell for cell in catalog if is_deterministic((cell,), tree)),
+        )
 
     @property
     def cpu_seconds(self) -> float:

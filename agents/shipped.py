@@ -49,9 +49,9 @@ def results() -> TableEvaluator:
 
 @cache
 def team(game: str | None = None) -> SelectorTeam:
-    """The team that was trained on a game, or without one the team for games that were not measured.
+    """The team that was trained on a game, on ``"all"`` of them, or without a name the one for games not measured.
 
-    Both know budgets and weights by what they observe.
+    Each knows budgets and weights by what it observes.
 
     Raises:
         RLCCFRError: the file is not there, or not whole.

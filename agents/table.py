@@ -44,7 +44,7 @@ class RecommendationTable:
     def to_rows(self) -> list[dict[str, Any]]:
         """JSON-able dicts; None for NaN."""
         return [
-            {str(name): None if _is_nan(value) else value for name, value in row.items()}
+            {str(name): none_for_nan(value) for name, value in row.items()}
             for row in self.frame.astype(object).to_dict("records")
         ]
 
@@ -78,6 +78,11 @@ class RecommendationTable:
         write = {".md": self.to_markdown, ".csv": self.to_csv, ".html": self.to_html, ".json": self.to_json}
         write_atomically(path, (write[path.suffix]().rstrip("\n") + "\n").encode(), RLCCFRError)
         return path
+
+
+def none_for_nan(value: Any) -> Any:
+    """As JSON has it, which knows no NaN."""
+    return None if _is_nan(value) else value
 
 
 def _is_nan(value: Any) -> bool:

@@ -1,6 +1,6 @@
 """``python -m benchmarks.teams``: trains the teams that the package ships, on the measurements that it ships.
 
-Written to agents/data: a team for each of the paper's games, and one for games that were never measured, trained on
+Written to agents/data: a team for each of the paper's games, one for all of them, and one for other games, trained on
 the small members of the families, with what it is worth on others. The families' measurements are a sweep of all of
 catalog/games.py in runs/families. A team that is there is kept; remove its file to train it again.
 """
@@ -34,6 +34,7 @@ def main() -> None:
     """Train what is missing."""
     for game in shipped.GAMES:
         train(shipped.DATA / f"team-{game}.npz", shipped.results, shipped.catalog(), [game])
+    train(shipped.DATA / "team-all.npz", shipped.results, shipped.catalog(), shipped.GAMES)
     train(shipped.DATA / "team.npz", lambda: TableEvaluator(FAMILIES), shipped.tabular(), TRAIN)
     if not (shipped.DATA / shipped.GENERALISATION).exists():
         say("judging the team for unseen games")

@@ -57,3 +57,19 @@ def figures(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
     if folder and kept:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"passed": request.node.stash.get(PASSED, False), **kept}))
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """``run("solve", "kuhn")`` gives exit code, stdout and stderr; in a directory of its own."""
+    from rlccfr.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as exit:
+            main(arguments)
+        captured = capsys.readouterr()
+        return exit.value.code, captured.out, captured.err
+
+    return call

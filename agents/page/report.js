@@ -18,8 +18,8 @@ const digits = v => v === null || v === undefined ? "\u2013" : v === 0 ? "0" :
   Math.abs(v) >= 1e4 || Math.abs(v) < 1e-3 ? v.toExponential(2) : v.toPrecision(3);
 
 function now() {
-  const game = $("game").value, budget = +$("budget").value, preset = $("preset").value;
-  return {name: game, game: DATA.games[game], budget, preset, weights: DATA.presets[preset]};
+  const name = $("game").value, budget = +$("budget").value, preset = $("preset").value, game = DATA.games[name];
+  return {name, game, budget, weights: DATA.presets[preset], pick: game.picks[DATA.budgets[budget]]?.[preset]};
 }
 
 const known = (cell, at) => cell && cell.x[at.budget] !== null;
@@ -55,9 +55,8 @@ function heatmap() {
   const names = Array.from({length: columns}, (_, c) => triple(c).slice(1).join(" x "));
   const title = {text: {reward: "mean<br>reward", x: "exploita-<br>bility", speed: "speed"}[shown]};
   const bar = shown === "reward" ? {title} : {title, tickprefix: "10<sup>", ticksuffix: "</sup>"};
-  const pick = at.game.picks[DATA.budgets[at.budget]]?.[at.preset];
-  const mark = pick === undefined ? [] : [{x: names[pick % columns], y: rules[Math.floor(pick / columns)], text: "\u2605",
-    showarrow: false, font: {size: 18, color: "#fff"}}];
+  const mark = at.pick === undefined ? [] : [{x: names[at.pick % columns], y: rules[Math.floor(at.pick / columns)],
+    text: "\u2605", showarrow: false, font: {size: 18, color: "#fff"}}];
   Plotly.react("heatmap", [{type: "heatmap", x: names, y: rules, z: index.map(row => row.map(value)), customdata: index,
     text: index.map(row => row.map(i => figures(i, at))), hovertemplate: "%{text}<extra></extra>",
     colorscale: "Viridis", reversescale: shown === "x", colorbar: bar, xgap: 1, ygap: 1}],
@@ -77,11 +76,10 @@ function front() {
   const best = found.filter(p => p.y > most && ((most = p.y), true));
   const points = (list, more) => ({x: list.map(p => p.x), y: list.map(p => p.y), customdata: list.map(p => p.i),
     text: list.map(p => figures(p.i, at)), hovertemplate: "%{text}<extra></extra>", type: "scatter", ...more});
-  const pick = at.game.picks[DATA.budgets[at.budget]]?.[at.preset];
   Plotly.react("front", [
     points(found, {mode: "markers", name: "all", marker: {color: "#8a94a0", size: 6}}),
     points(best, {mode: "lines+markers", name: "not beaten", line: {shape: "hv", color: BLUE}, marker: {color: BLUE, size: 8}}),
-    points(found.filter(p => p.i === pick), {mode: "markers", name: "the team's pick",
+    points(found.filter(p => p.i === at.pick), {mode: "markers", name: "the team's pick",
       marker: {symbol: "star", size: 16, color: ORANGE}})],
     {height: 430, margin: {l: 60, r: 10, t: 10, b: 50}, legend: {orientation: "h", y: 1.1},
      xaxis: {type: "log", title: {text: "exploitability (NashConv / 2)"}, exponentformat: "power", dtick: 2},
@@ -92,14 +90,13 @@ function front() {
 function curves() {
   const at = now(), over = $("over").value, drawn = new Map();
   for (const [name, i] of Object.entries(DATA.fixed)) drawn.set(i, name);
-  const pick = at.game.picks[DATA.budgets[at.budget]]?.[at.preset];
-  if (pick !== undefined) drawn.set(pick, `the team's pick: ${label(pick)}`);
+  if (at.pick !== undefined) drawn.set(at.pick, `the team's pick: ${label(at.pick)}`);
   for (const i of compared[at.name] ?? []) if (!drawn.has(i)) drawn.set(i, label(i));
   const units = {seconds: "engine CPU seconds", iterations: "iterations", nodes: "histories visited"};
   const traces = [...drawn].filter(([i]) => at.game.cells[i]?.curve).map(([i, name]) => {
     const curve = at.game.cells[i].curve;
     return {x: curve[over], y: curve.x.map(v => v === null ? null : Math.max(v, DATA.exact)), name, mode: "lines", type: "scatter",
-      line: {width: i === pick ? 4 : 2}, hovertemplate: "%{y:.3g} after %{x:.3g}<extra></extra>"};
+      line: {width: i === at.pick ? 4 : 2}, hovertemplate: "%{y:.3g} after %{x:.3g}<extra></extra>"};
   });
   Plotly.react("curves", traces, {height: 430, margin: {l: 60, r: 10, t: 10, b: 50}, showlegend: true,
     colorway: ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#444", "#9a6324", "#808000"],

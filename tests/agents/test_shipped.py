@@ -12,7 +12,6 @@ from rlccfr.agents.advice import advise
 from rlccfr.agents.evidence import selecting
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
-from rlccfr.cli import main
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.store import Store
 from rlccfr.envs.sweep.plan import Limits, jobs
@@ -32,7 +31,7 @@ def swept(path, games):
     return store
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def data(tmp_path_factory):
     """The files of a package that knows Kuhn poker and Goofspiel, and learned on two of their kin."""
     folder = tmp_path_factory.mktemp("data")
@@ -60,22 +59,9 @@ def data(tmp_path_factory):
             cached.cache_clear()
 
 
-@pytest.fixture
-def run(data, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as exit:
-            main(arguments)
-        captured = capsys.readouterr()
-        return exit.value.code, captured.out, captured.err
-
-    return call
-
-
 def test_teams_are_small_files_that_know_budgets_and_weights(data):
     assert {path.name for path in data.iterdir()} == {
-        "paper.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team.npz", "generalisation.json",
+        "paper.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team.npz", "generalisation.json",
     }  # fmt: skip
     team = shipped.team("kuhn")
     assert team.evaluations == 0
@@ -83,6 +69,7 @@ def test_teams_are_small_files_that_know_budgets_and_weights(data):
     assert set(team.env.budgets) == {*BUDGETS, Budget("iterations", 50)}
     assert len(team.env.presets) == 7
     assert team.env.games == ("kuhn",)
+    assert shipped.team("all").env.games == shipped.GAMES
     assert shipped.team().env.games == TRAIN
 
 

@@ -16,7 +16,7 @@ import pytest
 import rlccfr
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
-from rlccfr.cli import demo, main
+from rlccfr.cli import demo
 from rlccfr.cli.console import stderr
 from rlccfr.envs.reward import AXES
 
@@ -29,20 +29,6 @@ COMMANDS = (
 def kernels():
     """Compiled before anything is called: the first time on a machine there is a line about it on stderr."""
     rlccfr.Solver(rlccfr.load_game("kuhn")).run(iterations=1)
-
-
-@pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
-    """``run("solve", "kuhn")`` gives exit code, stdout and stderr; in a directory of its own."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as exit:
-            main(arguments)
-        captured = capsys.readouterr()
-        return exit.value.code, captured.out, captured.err
-
-    return call
 
 
 @pytest.mark.parametrize("command", COMMANDS)
