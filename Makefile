@@ -38,8 +38,8 @@ bench: install
 # What the package brings along, and the measurements behind it: many CPU hours (each sweep begins by saying how many),
 # which go on where they stopped.
 measure: install
-	$(BIN)/rlccfr sweep kuhn leduc goofspiel
-	$(BIN)/rlccfr sweep royal --seeds 3
+	$(BIN)/rlccfr sweep kuhn leduc goofspiel --close 0.05
+	$(BIN)/rlccfr sweep royal --seeds 3 --close 0.05
 	$(BIN)/rlccfr sweep kuhn leduc goofspiel --catalog extended-tabular
 	$(BIN)/rlccfr sweep royal --seeds 3 --catalog extended-tabular --compact agents/data/paper.parquet --small
 	$(BIN)/rlccfr sweep --families train --seeds 1 --catalog tabular --store runs/families

@@ -35,6 +35,9 @@ def sweep(
     networks: Annotated[str, typer.Option(help="Preset of the deep rules' networks.")] = "sweep",
     seeds: Annotated[int, typer.Option(help="Engine seeds of each tabular algorithm that draws at random.")] = 5,
     model_seeds: Annotated[int, typer.Option(help="Of each algorithm that fits models.")] = 2,
+    close: Annotated[
+        float, typer.Option(help="As many seeds as --seeds where a model's reward comes so close to the best.")
+    ] = 0.0,
     iterations: Annotated[int, typer.Option(help="Least iterations of a run.")] = 1_000,
     seconds: Annotated[float, typer.Option(help="Least engine CPU seconds of a run.")] = 1.0,
     timeout: Annotated[float, typer.Option(help="CPU seconds after which a run is given up.")] = 1_800.0,
@@ -63,6 +66,7 @@ def sweep(
     """
     from rlccfr.envs.options import parse_catalog
     from rlccfr.envs.store import Store
+    from rlccfr.envs.sweep.close import close_calls
     from rlccfr.envs.sweep.plan import Limits, jobs
     from rlccfr.envs.sweep.runner import left_to_do
 
@@ -85,6 +89,13 @@ def sweep(
     todo = left_to_do(planned, kept, retry_failed=retry_failed)
     if not status and todo:
         _run(todo, kept, workers, dask, pilot)
+    if close > 0:
+        more = close_calls(planned, kept, range(seeds), close)
+        planned += more
+        todo = left_to_do(more, kept, retry_failed=retry_failed)
+        if not status and todo:
+            _say(f"{len(todo):,} more runs of models close to the best")
+            _run(todo, kept, workers, dask, pilot)
     _tell(planned, kept, json)
     if compact is not None:
         _say(f"written to {kept.compact(compact, small=small)}")

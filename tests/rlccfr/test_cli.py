@@ -21,7 +21,8 @@ from rlccfr.cli.console import stderr
 from rlccfr.envs.reward import AXES
 
 COMMANDS = (
-    "games", "catalog", "solve", "train", "recommend", "table", "report", "reproduce", "compare", "sweep", "demo",
+    "games", "catalog", "solve", "train", "recommend", "table", "report", "insights", "reproduce", "compare", "sweep",
+    "demo",
 )  # fmt: skip
 
 
@@ -303,6 +304,8 @@ def test_a_sweep_measures_tells_and_goes_on(run, tmp_path):
     assert (code, "112" in out) == (0, True)
     code, out, err = run(*arguments, "--store", "s", "--compact", "runs.parquet")  # nothing is left to run
     assert (code, "estimat" in out + err) == (0, False)
+    closer = run(*arguments, "--store", "s", "--close", "0.05", "--json")[1]
+    assert json.loads(closer) == {"kuhn": {"ok": 112}}  # these fit no models, which alone get more seeds
     assert run(*arguments, "--store", "t", "--status")[0] == 1
     code, out, err = run(*arguments, "--store", "t", "--import", "runs.parquet", "--json")
     assert json.loads(out) == {"kuhn": {"ok": 112}}
