@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import pandas as pd
 
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines import Task
 from rlccfr.agents.comparison import Bench
 from rlccfr.agents.evidence import Evidence
-from rlccfr.agents.generalisation import kind_of, sureness
+from rlccfr.agents.generalisation import kind_of, summary, sureness
 from rlccfr.agents.table import TEAM, none_for_nan
 from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Budget
@@ -71,7 +72,7 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
     if limit.unit not in {budget.unit for budget in team.env.budgets}:
         unit = f"; the team has never met a budget in {limit.unit}"
     if known is None:
-        found = json.loads(shipped.path(shipped.GENERALISATION).read_text())
+        found = summary(pd.read_csv(shipped.path(shipped.GENERALISATION)))
         why = f"picked from the game's features: {sureness(found, kind_of(game, team.env.games))}{unit}"
         return Advice(game, limit, weights, cell, "features", {}, why)
     figures = _measured(Task(shipped.results(), shipped.catalog(), known, limit, weights), cell)

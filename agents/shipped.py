@@ -61,8 +61,8 @@ def team(game: str | None = None) -> SelectorTeam:
     return SelectorTeam.load(path(f"team-{game}.npz" if game else "team.npz"))
 
 
-GENERALISATION = "generalisation.json"
-"""How good the picks of ``team()`` are on games that it was not trained on, by kind of game."""
+GENERALISATION = "generalisation.csv"
+"""How good the picks of ``team()`` are on games that it was not trained on, and of teams trained without a family."""
 
 
 def path(name: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 
 from benchmarks import teams
@@ -12,6 +13,7 @@ from rlccfr.agents.advice import advise
 from rlccfr.agents.evidence import selecting
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
+from rlccfr.catalog.games import Family
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.store import Store
 from rlccfr.envs.sweep.plan import Limits, jobs
@@ -21,7 +23,12 @@ from rlccfr.errors import RLCCFRError
 
 SMALL = Catalog(("cfr", "lcfr", "dcfr", "ecfr"), ("external", "none"), ("none",))
 BUDGETS = (Budget("iterations", 10), Budget("iterations", 100))
-TRAIN, TEST = ("kuhn(cards=3)", "kuhn(cards=4)"), ("kuhn(cards=5)", "dark_hex(board_size=2)")
+FAMILIES = (
+    Family("kuhn", ("kuhn(cards=3)", "kuhn(cards=4)"), ("kuhn(cards=5)",)),
+    Family("leduc", ("leduc(ranks=3,suits=1,raises=1)",), ()),
+    Family("dark_hex", (), ("dark_hex(board_size=2)",)),
+)
+TRAIN, TEST = (tuple(game for family in FAMILIES for game in getattr(family, part)) for part in ("train", "test"))
 
 
 def swept(path, games):
@@ -33,7 +40,7 @@ def swept(path, games):
 
 @pytest.fixture(scope="module", autouse=True)
 def data(tmp_path_factory):
-    """The files of a package that knows Kuhn poker and Goofspiel, and learned on two of their kin."""
+    """The files of a package that knows Kuhn poker and Goofspiel, and learned on three small games."""
     folder = tmp_path_factory.mktemp("data")
     quick = Hyperparameters(hidden=(32,), replays=2, settling=150, gradient_steps=2, batch_size=64)
     with pytest.MonkeyPatch.context() as patch:
@@ -44,13 +51,15 @@ def data(tmp_path_factory):
         patch.setattr(shipped, "tabular", lambda: SMALL)
         patch.setattr(pretraining, "SETTINGS", quick)
         patch.setattr(pretraining, "DRAWN", 1)
-        patch.setattr(teams, "FAMILIES", folder / "families")
+        patch.setattr(teams, "MEASURED", folder / "families")
+        patch.setattr(teams, "FAMILIES", FAMILIES)
         patch.setattr(teams, "TRAIN", TRAIN)
         patch.setattr(teams, "TEST", TEST)
+        patch.setattr(teams, "BETWEEN", (Budget("iterations", 30),))
         patch.setattr(teams, "ITERATIONS", 50)
         shipped.DATA.mkdir()
         swept(folder / "sweep", shipped.GAMES).compact(shipped.DATA / "paper.parquet", small=True)
-        swept(teams.FAMILIES, (*TRAIN, *TEST))
+        swept(teams.MEASURED, (*TRAIN, *TEST))
         for cached in (shipped.results, shipped.team):
             cached.cache_clear()
         teams.main()
@@ -61,7 +70,7 @@ def data(tmp_path_factory):
 
 def test_teams_are_small_files_that_know_budgets_and_weights(data):
     assert {path.name for path in data.iterdir()} == {
-        "paper.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team.npz", "generalisation.json",
+        "paper.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team.npz", "generalisation.csv",
     }  # fmt: skip
     team = shipped.team("kuhn")
     assert team.evaluations == 0
@@ -100,11 +109,21 @@ def test_a_measured_game_is_answered_with_figures(data):
     assert "never met a budget in seconds" in advise("kuhn", Budget("seconds", 1e-4)).why
 
 
+def test_teams_without_a_family_are_judged_on_it(data):
+    rows = pd.read_csv(data / shipped.GENERALISATION, keep_default_na=False)
+    judged = {without: set(group["game"]) for without, group in rows.groupby("without")}
+    assert judged == {
+        "": set(TEST), "kuhn": {*FAMILIES[0].train, *FAMILIES[0].test}, "leduc": set(FAMILIES[1].train)
+    }  # fmt: skip
+    assert set(rows[rows["without"] != ""]["kind"]) == {"unseen family"}
+    assert set(rows["budget"]) == {"10 iterations", "30 iterations", "100 iterations"}
+
+
 def test_any_other_game_is_answered_from_its_features(data):
-    for game, kind in (("kuhn(cards=6)", "unseen member"), ("dark_hex(board_size=2)", "unseen family")):
+    for game, kind, games in (("kuhn(cards=6)", "unseen member", 1), ("dark_hex(board_size=2)", "unseen family", 5)):
         found = advise(game, BUDGETS[0], "paper-kuhn")
         assert (found.basis, found.figures) == ("features", {})
-        assert f"on 1 such games ({kind})" in found.why
+        assert f"on {games} such games ({kind})" in found.why
     assert "was not measured (training game)" in advise("kuhn(cards=4)", BUDGETS[0]).why
 
 
@@ -130,6 +149,16 @@ def test_the_table_and_the_report_of_what_is_shipped(run, tmp_path):
     assert "kuhn " in run("table", "kuhn_poker")[1]
     assert run("report", "page.html", "--game", "kuhn", "--iterations", "10")[0] == 0
     assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
+def test_insights_of_what_is_shipped(run):
+    (found,) = json.loads(run("insights", "kuhn", "--json")[1])
+    assert found["budget"] == {"unit": "iterations", "amount": 100}
+    assert {row["component"] for row in found["effects"]} == {*SMALL.update_rules, *SMALL.samplers, *SMALL.abstractions}
+    assert sum(row["effect"] * row["cells"] for row in found["effects"]) == pytest.approx(0)
+    text = run("insights", "kuhn", "--iterations", "10", "--preset", "paper-kuhn")[1]
+    for words in ("kuhn, 10 iterations, preset paper-kuhn: effects", "not beaten in exploitability", "soonest at"):
+        assert words in text
 
 
 @pytest.mark.parametrize(
