@@ -62,8 +62,7 @@ class Options:
         Raises:
             RLCCFRError: in one line, what is wrong.
         """
-        if scale not in get_args(Scale):
-            raise RLCCFRError(f"scale must be 'log' or 'linear', not {scale!r}")
+        known_scale = parse_scale(scale)
         budgets = _budgets(DEFAULT_BUDGET if budget is None else budget)
         for one in budgets:
             check_segments(one, segments)
@@ -72,7 +71,7 @@ class Options:
             budget=budgets,
             segments=segments,
             preset=_presets(preset),
-            scale=cast(Scale, scale),
+            scale=known_scale,
             catalog=parse_catalog(catalog),
             engine_seeds=_seeds(engine_seeds),
             evaluator=_evaluator(evaluator),
@@ -133,6 +132,17 @@ def parse_preset(value: PresetLike) -> Preset:
     except (TypeError, ValueError):
         raise RLCCFRError(f"a preset is a name or three pairs (alpha, beta), not {value!r}") from None
     return Preset(" ".join(f"({alpha:g}, {beta:g})" for alpha, beta in (a, b, c)), (a, b, c))
+
+
+def parse_scale(value: str) -> Scale:
+    """A scale by its name.
+
+    Raises:
+        RLCCFRError: there is none of that name.
+    """
+    if value not in get_args(Scale):
+        raise RLCCFRError(f"scale must be 'log' or 'linear', not {value!r}")
+    return cast(Scale, value)
 
 
 def parse_catalog(value: CatalogLike) -> Catalog:

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from rlccfr import __version__
-from rlccfr.cli import catalog, compare, demo, games, recommend, reproduce, solve, sweep, table, train
+from rlccfr.cli import catalog, compare, demo, games, insights, recommend, reproduce, solve, sweep, table, train
 from rlccfr.cli.console import Interrupted
 from rlccfr.errors import RLCCFRError
 
@@ -31,6 +31,7 @@ for command in (
     recommend.recommend,
     table.table,
     table.report,
+    insights.insights,
     reproduce.reproduce,
     compare.compare,
     sweep.sweep,

@@ -128,9 +128,7 @@ def print_json(value: Any) -> None:
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
     """For people, as wide as the terminal or, in a pipe, as it needs; numbers and their heads to the right."""
-    table = Table(
-        title=title, title_justify="left", show_header=any(columns), header_style="bold", box=None, pad_edge=False
-    )
+    table = Table(show_header=any(columns), header_style="bold", box=None, pad_edge=False)
     for index, column in enumerate(columns):
         right = rows and all(isinstance(row[index], (int, float)) or row[index] == "-" for row in rows)
         table.add_column(column, justify="right" if right else "left", overflow="fold")
@@ -139,6 +137,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console = Console(highlight=False, markup=False, width=500)
+    if title is not None:  # rich would fold it to the table's width
+        console.print(title)
     console.print(table)
 
 

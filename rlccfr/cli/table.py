@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,36 +15,16 @@ from rlccfr.cli.console import (
     SeveralIterations,
     SeveralNodes,
     SeveralSeconds,
-    budgets,
     print_table,
     progress,
 )
-from rlccfr.errors import RLCCFRError
+from rlccfr.cli.measured import Games, Measured, Results, SweptCatalog, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rlccfr.agents.table import RecommendationTable
-    from rlccfr.catalog import Catalog
-    from rlccfr.envs.measurement import Budget
-    from rlccfr.envs.table import TableEvaluator
 
 SHOWN = ("game", "budget", "preset", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward",
     "regret")  # fmt: skip
-
-Games = Annotated[list[str] | None, typer.Argument(help="Of those measured. [all]")]
-Results = Annotated[
-    Path | None, typer.Option(help="A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
-]
-
-
-class _Asked(NamedTuple):
-    """What a table or report is of."""
-
-    results: TableEvaluator
-    catalog: Catalog
-    budgets: Sequence[Budget]
-    found: RecommendationTable
 
 
 def table(
@@ -55,7 +35,7 @@ def table(
     presets: PresetNames = None,
     scale: ScaleName = "log",
     results: Results = None,
-    catalog: Annotated[str | None, typer.Option(help="Of the sweep of your own: paper, tabular ... [paper]")] = None,
+    catalog: SweptCatalog = None,
     methods: Annotated[bool, typer.Option("--methods", help="Beside the pick: VBS, SBS, the paper's ...")] = False,
     out: Annotated[Path | None, typer.Option(help="Write it to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
@@ -69,7 +49,7 @@ def table(
 
     out = checked_path(out) if out is not None else None
     limits = (iterations, seconds, nodes)
-    found = _ask(games, limits, presets or ["accuracy"], scale, results, catalog).found
+    found = _ask(measured(games, limits, results, catalog), presets or ["accuracy"], scale)
     if out is not None:
         found.write(out)
     if json:
@@ -89,7 +69,7 @@ def report(
     nodes: SeveralNodes = None,
     presets: PresetNames = None,
     results: Results = None,
-    catalog: Annotated[str | None, typer.Option(help="Of the sweep of your own: paper, tabular ... [paper]")] = None,
+    catalog: SweptCatalog = None,
 ) -> None:
     """Write measurements as one page for a browser.
 
@@ -100,50 +80,21 @@ def report(
     from rlccfr.envs.reward import PRESETS
 
     check_report(out)  # before teams are trained
-    asked = _ask(games, (iterations, seconds, nodes), presets or list(PRESETS), "log", results, catalog)
-    write_report(out, asked.results, asked.catalog, asked.found, asked.budgets)
+    source = measured(games, (iterations, seconds, nodes), results, catalog)
+    found = _ask(source, presets or list(PRESETS), "log")
+    write_report(out, source.table, source.catalog, found, source.budgets)
     print(f"written to {out}")
 
 
-def _ask(
-    games: list[str] | None,
-    limits: tuple[list[int] | None, list[float] | None, list[int] | None],
-    presets: list[str],
-    scale: str,
-    results: Path | None,
-    catalog: str | None,
-) -> _Asked:
-    with progress("reading the measurements" if results is None else "training teams on the measurements") as told:
+def _ask(source: Measured, presets: list[str], scale: str) -> RecommendationTable:
+    with progress("asking the teams" if source.shipped else "training teams on the measurements") as told:
         from rlccfr.agents import shipped
         from rlccfr.agents.recommended import recommended_table
-        from rlccfr.envs.options import parse_budget, parse_catalog
-        from rlccfr.envs.table import TableEvaluator
 
-        asked = [parse_budget(one) for one in budgets(*limits)] if any(limits) else shipped.BUDGETS
-        if results is not None:
-            table, teams = TableEvaluator(results), None
-            cells = parse_catalog(catalog or "paper").with_networks("sweep")
-            named = games or table.games
-        else:
-            if catalog is not None:
-                raise RLCCFRError("--catalog says what a sweep of your own has: name that with --results")
-            table, cells = shipped.results(), shipped.catalog()
-            named = [_shipped(game) for game in games or shipped.GAMES]
-            teams = {game: shipped.team(game) for game in named}
-        found = recommended_table(table, cells, named, asked, presets, scale, teams, told)
-    return _Asked(table, cells, asked, found)
-
-
-def _shipped(game: str) -> str:
-    from rlccfr.agents import shipped
-
-    name = shipped.name_of(game)
-    if name is None:
-        raise RLCCFRError(
-            f"{game!r} is not among the measured games, {', '.join(shipped.GAMES)}; measure and compare it with "
-            f"`rlccfr compare '{game}'`, or let a team pick unmeasured with `rlccfr recommend '{game}'`"
+        teams = {game: shipped.team(game) for game in source.games} if source.shipped else None
+        return recommended_table(
+            source.table, source.catalog, source.games, source.budgets, presets, scale, teams, told
         )
-    return name
 
 
 def _print_picks(table: RecommendationTable) -> None:

@@ -1,0 +1,72 @@
+"""What the commands read that run nothing: measurements that came with the package, or a sweep of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from rlccfr.cli.console import budgets, progress
+from rlccfr.errors import RLCCFRError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rlccfr.catalog import Catalog
+    from rlccfr.envs.measurement import Budget
+    from rlccfr.envs.table import TableEvaluator
+
+Games = Annotated[list[str] | None, typer.Argument(help="Of those measured. [all]")]
+Results = Annotated[
+    Path | None, typer.Option(help="A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
+]
+SweptCatalog = Annotated[
+    str | None, typer.Option("--catalog", help="Of the sweep of your own: paper, tabular ... [paper]")
+]
+Limits = tuple[list[int] | None, list[float] | None, list[int] | None]
+"""Iterations, seconds, nodes: several of one of them."""
+
+
+class Measured(NamedTuple):
+    """Measurements, what of them was asked for, and whether they are the package's."""
+
+    table: TableEvaluator
+    catalog: Catalog
+    games: list[str]
+    budgets: Sequence[Budget]
+    shipped: bool
+
+
+def measured(games: list[str] | None, limits: Limits, results: Path | None, catalog: str | None) -> Measured:
+    """All games and the headline budgets unless some are given.
+
+    Raises:
+        RLCCFRError: there is nothing to read, or a game that was not measured.
+    """
+    with progress("reading the measurements"):
+        from rlccfr.agents import shipped
+        from rlccfr.envs.options import parse_budget, parse_catalog
+        from rlccfr.envs.table import TableEvaluator
+
+        asked = [parse_budget(one) for one in budgets(*limits)] if any(limits) else shipped.BUDGETS
+        if results is not None:
+            table = TableEvaluator(results)
+            cells = parse_catalog(catalog or "paper").with_networks("sweep")
+            return Measured(table, cells, games or table.games, asked, shipped=False)
+        if catalog is not None:
+            raise RLCCFRError("--catalog says what a sweep of your own has: name that with --results")
+        named = [_shipped(game) for game in games or shipped.GAMES]
+        return Measured(shipped.results(), shipped.catalog(), named, asked, shipped=True)
+
+
+def _shipped(game: str) -> str:
+    from rlccfr.agents import shipped
+
+    name = shipped.name_of(game)
+    if name is None:
+        raise RLCCFRError(
+            f"{game!r} is not among the measured games, {', '.join(shipped.GAMES)}; measure and compare it with "
+            f"`rlccfr compare '{game}'`, or let a team pick unmeasured with `rlccfr recommend '{game}'`"
+        )
+    return name
