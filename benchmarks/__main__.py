@@ -16,19 +16,20 @@ from pathlib import Path
 from typing import Any
 
 import rlccfr
-from benchmarks import passes, pilot, race, scaling, selection, startup, walks
+from benchmarks import decisions, passes, pilot, race, scaling, startup, walks
 from benchmarks.contenders import ROWS, installed
 from benchmarks.games import GAMES, tree
 from benchmarks.roofline import measured_machine, work_of
 from benchmarks.targets import SHARE, TARGETS
 from benchmarks.timing import alternate
+from rlccfr.envs.provenance import processor_model
 
 RESULTS = Path(__file__).parent / "results"
 SECTIONS = {
     "Where an exact iteration's time goes": passes.report,
     "Walks": walks.report,
     "Before the first iteration": startup.report,
-    "Choosing": selection.report,
+    "Choosing": decisions.report,
     "Measuring all 336 on four games": pilot.report,
     "As games grow": scaling.report,
 }
@@ -58,7 +59,7 @@ def main() -> int:
     report = {
         "command": command,
         "date": str(date.today()),
-        "processor": processor(),
+        "processor": processor_model(),
         "python": platform.python_version(),
         "rows": records,
     }
@@ -158,15 +159,6 @@ def markdown(report: dict[str, Any]) -> list[str]:
                 f"{record['seconds'] * 1e6:.4g} | {record['share']:.2f} |"
             )
     return [*lines, *race.markdown(report["rows"])]
-
-
-def processor() -> str:
-    """The processor's name, as far as the system tells."""
-    try:
-        names = [text for text in Path("/proc/cpuinfo").read_text().splitlines() if text.startswith("model name")]
-        return names[0].split(":")[1].strip()
-    except (OSError, IndexError):
-        return platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

@@ -1,72 +1,205 @@
-"""What choosing costs: a decision by Stable-Baselines3, its gradient steps, and what the coordinator adds to them."""
+"""``python -m benchmarks.selection > docs/selection.md``: selection judged against the best of all that was measured.
+
+Draws docs/selection.svg, too. What methods chose is kept in runs/methods.jsonl; without it this takes hours.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import time
+import multiprocessing
 from collections.abc import Iterator
-from types import SimpleNamespace
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
-from benchmarks.timing import timed
-from rlccfr.agents import SelectorTeam
-from rlccfr.agents.selector_dqn import Selector, single_threaded
+import numpy as np
+import pandas as pd
 
-EVALUATIONS, EPISODES, DECISIONS = 24, 500, 1_000
+from benchmarks import methods
+from benchmarks.methods import METHODS, Trial, at_a_hundred, choices, judged
+from rlccfr.agents import shipped
+from rlccfr.agents.analysis import performance_profile
+from rlccfr.agents.generalisation import summary
+from rlccfr.agents.recommended import recommended_table
+from rlccfr.agents.scores import bootstrap_interval, interquartile_mean
+from rlccfr.agents.table import TEAM, VBS, RecommendationTable
+from rlccfr.envs.reward import AXES, PRESETS
 
+PICTURE = Path(__file__).parent.parent / "docs" / "selection.svg"
+LADDER = (14, 28, 56, 100, 200, 336)
+"""Evaluations; with the fewest hardly every component was tried, with the most every algorithm."""
 
-def report() -> list[str]:
-    """The table as Markdown: CPU microseconds, on Kuhn with the default networks."""
-    team = SelectorTeam("kuhn", {"unit": "iterations", "amount": 10})
-    team.train(EVALUATIONS)
-    observation, model = team.env.observe([]), team.selectors[0].model
+LADDER_SEEDS = 5
+LEAST = 0.02
+"""Regret that counts as none."""
 
-    def predict(count: int) -> None:
-        for _ in range(count):
-            model.predict(observation, deterministic=True)
-
-    def look_up(count: int) -> None:
-        for _ in range(count):
-            team.selectors[0].q_values(observation)
-
-    with single_threaded():
-        rows = [(title, timed(step, DECISIONS) / DECISIONS) for title, step in (
-            ("one decision by `DQN.predict`", predict), ("the same by `Selector.q_values`", look_up),
-        )]  # fmt: skip
-    before = team.replayed
-    with _clocked("q_values") as deciding, _clocked("learn") as learning:
-        begin = time.process_time()
-        team.train(EVALUATIONS, episodes=EVALUATIONS * (1 + team.hyperparameters.replays) + before + EPISODES)
-        whole = time.process_time() - begin
-    episodes = team.replayed - before
-    steps = team.hyperparameters.gradient_steps
-    rows += [
-        (f"an episode on a measured cell: {learning.calls / episodes:.2g} agents' {steps} gradient steps",
-         learning.seconds / episodes),
-        (f"its {deciding.calls / episodes:.2g} looks at Q-values", deciding.seconds / episodes),
-        ("the rest of it, the coordinator", (whole - learning.seconds - deciding.seconds) / episodes),
-    ]  # fmt: skip
-    return ["| | CPU us |", "|---|---|", *(f"| {title} | {1e6 * seconds:.0f} |" for title, seconds in rows)]
+GOOD = 0.9
+"""Normalised score; 1 is the best of all, 0 what a draw gives on average."""
 
 
-@contextlib.contextmanager
-def _clocked(method: str) -> Iterator[SimpleNamespace]:
-    """CPU seconds in one method of all selectors, and its calls."""
-    spent, original = SimpleNamespace(seconds=0.0, calls=0), getattr(Selector, method)
+def main() -> None:
+    """Print the document."""
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
+        hundred, ladder = (judged(choices(trials, executor)) for trials in (at_a_hundred(), rungs()))
+    report(hundred, ladder)
 
-    def clocked(self: Selector, *arguments: object) -> object:
-        begin = time.process_time()
-        try:
-            return original(self, *arguments)
-        finally:
-            spent.seconds += time.process_time() - begin
-            spent.calls += 1
 
-    setattr(Selector, method, clocked)
-    try:
-        yield spent
-    finally:
-        setattr(Selector, method, original)
+def report(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
+    """Print the document on judged choices, and draw."""
+    draw(hundred, ladder)
+    for section in (head(), picks(), at_hundred(hundred), along(ladder), never_met()):
+        print("\n".join([*section, ""]), flush=True)
+
+
+def rungs() -> list[Trial]:
+    """Each method on each game under ``accuracy``, with few evaluations and with many."""
+    return [
+        Trial(game, "accuracy", method, evaluations, seed)
+        for game in shipped.GAMES
+        for method in METHODS
+        for evaluations in LADDER
+        for seed in range(LADDER_SEEDS)
+    ]
+
+
+def head() -> Iterator[str]:
+    """What was measured."""
+    frame = shipped.results().frame()
+    yield from ("# Selection", "", "Written by `python -m benchmarks.selection`; not edited by hand.", "")
+    yield (
+        f"{len(frame):,} runs of engine {', '.join(sorted(frame['engine_version'].unique()))} on "
+        f"{', '.join(sorted(frame['processor'].unique()))}: each of the paper's 336 algorithms and of the extended "
+        "catalog's tabular ones on four games, for the longer of 1,000 iterations and an engine CPU second. Shorter "
+        "budgets are read off the runs' curves. Of an algorithm's runs the first two fifths are chosen by, the others "
+        "judge."
+    )
+    yield ""
+    statuses = frame.groupby(["game", "status"]).size().unstack(fill_value=0)
+    yield from table(statuses.reset_index().rename_axis(columns=None))
+
+
+def picks() -> Iterator[str]:
+    """What the shipped teams pick."""
+    teams = {game: shipped.team(game) for game in shipped.GAMES}
+    presets = list(PRESETS)
+    found = recommended_table(
+        shipped.results(), shipped.catalog(), shipped.GAMES, shipped.BUDGETS, presets, "log", teams
+    ).frame
+    own, best = (found[found["method"] == method] for method in (TEAM, VBS))
+    yield from ("## What to take", "", "What the teams pick that come with the package, under `accuracy`.", "")
+    shown = own[own["preset"] == "accuracy"]
+    columns = ["game", "budget", "update_rule", "sampler", "abstraction", "exploitability", "speed", "regret",
+               "in_tied_set", "converged"]  # fmt: skip
+    yield from table(shown[columns])
+    yield ""
+    good = (own["regret"] <= LEAST) | own["in_tied_set"].astype(bool)
+    same = (own[list(AXES)].to_numpy() == best[list(AXES)].to_numpy()).all(axis=1)
+    yield (
+        f"Over all {len(own)} games, budgets and presets their regret is at most {own['regret'].max():.3g}, on "
+        f"average {own['regret'].mean():.3g}; {good.sum()} are within {LEAST} of the best or tied with it, "
+        f"{same.sum()} the very algorithm that is best by the runs to choose by."
+    )
+
+
+def at_hundred(rows: pd.DataFrame) -> Iterator[str]:
+    """Methods at equal evaluations."""
+    yield from (f"## {methods.HUNDRED} evaluations of 336", "")
+    yield (
+        "One CPU second, ten seeds. An evaluation is an algorithm measured; successive halving counts parts of the "
+        "budget as the parts of an evaluation that they are. Scores are 1 for the best of all and 0 for the mean of a "
+        "draw; interquartile means over games, presets and seeds, with a stratified bootstrap's 95 % interval."
+    )
+    yield ""
+    regrets = rows.pivot_table(index=["game", "preset"], columns="method", values="regret", sort=False)
+    yield "Mean regret:"
+    yield ""
+    yield from table(regrets.reset_index().rename_axis(columns=None))
+    yield ""
+    lines = []
+    for method, group in rows.groupby("method", sort=False):
+        strata = [one["normalised_score"].to_numpy() for _, one in group.groupby(["game", "preset"])]
+        low, high = bootstrap_interval(strata)
+        lines.append(
+            {"method": method, "mean regret": group["regret"].mean(),
+             "IQM of scores": interquartile_mean(group["normalised_score"]), "from": low, "to": high,
+             "tied with the best": f"{group['in_tied_set'].astype(bool).mean():.0%}",
+             "engine CPU s": group["cpu_seconds"].mean()}
+        )  # fmt: skip
+    yield from table(pd.DataFrame(lines))
+
+
+def along(rows: pd.DataFrame) -> Iterator[str]:
+    """Mean scores by evaluations, and when they are good."""
+    yield from ("## With fewer and with more", "", "![scores](selection.svg)", "")
+    yield f"Mean normalised score over games and {LADDER_SEEDS} seeds, preset `accuracy`."
+    yield ""
+    scores = rows.pivot_table(index="method", columns="evaluations", values="normalised_score", sort=False)
+    yield from table(scores.reset_index().rename_axis(columns=None))
+    yield from ("", f"Fewest of these evaluations, and their engine CPU seconds, to a mean score of {GOOD:g}:", "")
+    lines = []
+    for (game, method), group in rows.groupby(["game", "method"], sort=False):
+        means = group.groupby("evaluations")[["normalised_score", "cpu_seconds"]].mean()
+        there = means[means["normalised_score"] >= GOOD]
+        text = "never" if there.empty else f"{there.index[0]} ({there['cpu_seconds'].iloc[0]:.3g} s)"
+        lines.append({"game": game, "method": method, "text": text})
+    frame = pd.DataFrame(lines).pivot_table(index="game", columns="method", values="text", aggfunc="first", sort=False)
+    yield from table(frame.reset_index().rename_axis(columns=None))
+
+
+def never_met() -> Iterator[str]:
+    """The team for games that were not measured."""
+    rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
+    known = {str(budget) for budget in shipped.BUDGETS}
+    yield from ("## Games never met", "")
+    yield (
+        f"Regret of what a team picks by the game's features alone, of {len(shipped.tabular())} algorithms; beside, of "
+        "the single best on the games that the team was trained on (SBS), and the engine CPU seconds of measuring all "
+        "algorithms instead. Means over budgets and presets. The team that comes with the package:"
+    )
+    yield ""
+    own = rows[(rows["without"] == "") & rows["budget"].isin(known)]
+    by_game = own.groupby(["kind", "game", "histories"], sort=False)[["team", "SBS", "measuring"]].mean()
+    yield from table(by_game.reset_index())
+    yield from ("", "By kind of game, the team's gain on SBS with a bootstrap's 95 % interval over games:", "")
+    yield from table(_summarised(own))
+    yield from ("", "Under budgets that no team has met:", "")
+    yield from table(_summarised(rows[(rows["without"] == "") & ~rows["budget"].isin(known)]))
+    yield from ("", "Teams trained without one family, on its members:", "")
+    left_out = rows[(rows["without"] != "") & rows["budget"].isin(known)]
+    yield from table(
+        pd.concat(
+            [_summarised(group).assign(without=name) for name, group in left_out.groupby("without", sort=False)],
+            ignore_index=True,
+        )
+    )
+
+
+def _summarised(rows: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame([{"kind": kind, **found} for kind, found in summary(rows).items()])
+
+
+def draw(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
+    """Scores by evaluations, and the share of choices above each score."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    thresholds = np.linspace(0.5, 1.0, 101)
+    for method in METHODS:
+        scores = ladder[ladder["method"] == method].groupby("evaluations")["normalised_score"].mean()
+        left.plot(scores.index, scores, "o-", markersize=3, label=method)
+        own = hundred[hundred["method"] == method]["normalised_score"]
+        right.plot(thresholds, performance_profile(own, thresholds), label=method)
+    left.set(xscale="log", xlabel="evaluations", ylabel="mean normalised score", ylim=(0, 1.02))
+    left.set_xticks(LADDER, labels=map(str, LADDER))
+    left.minorticks_off()
+    right.set(xlabel="normalised score", ylabel=f"share of choices above it, {methods.HUNDRED} evaluations")
+    left.legend(frameon=False)
+    figure.savefig(PICTURE, metadata={"Date": None})
+
+
+def table(frame: pd.DataFrame) -> list[str]:
+    """As Markdown."""
+    return RecommendationTable(frame).to_markdown().splitlines()
 
 
 if __name__ == "__main__":
-    print("\n".join(report()))
+    main()

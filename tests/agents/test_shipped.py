@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
 
-from benchmarks import teams
+from benchmarks import methods, selection, teams
 from rlccfr.agents import pretraining, shipped
 from rlccfr.agents.advice import advise
 from rlccfr.agents.evidence import selecting
@@ -159,6 +160,31 @@ def test_insights_of_what_is_shipped(run):
     text = run("insights", "kuhn", "--iterations", "10", "--preset", "paper-kuhn")[1]
     for words in ("kuhn, 10 iterations, preset paper-kuhn: effects", "not beaten in exploitability", "soonest at"):
         assert words in text
+
+
+def test_selection_is_written_up(data, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(methods, "SECOND", BUDGETS[1])
+    monkeypatch.setattr(methods, "HUNDRED", 4)
+    monkeypatch.setattr(selection, "LADDER", (4, 8))
+    monkeypatch.setattr(selection, "LADDER_SEEDS", 1)
+    monkeypatch.setattr(selection, "PICTURE", tmp_path / "selection.svg")
+    for slow in ("team", "joint DQN"):
+        monkeypatch.delitem(methods.METHODS, slow)
+    for cached in (methods.bench, methods._evidence):
+        cached.cache_clear()
+    hundred, rungs = methods.at_a_hundred(shipped.GAMES, seeds=2), selection.rungs()
+    with ThreadPoolExecutor(1) as executor:
+        (first, again) = (methods.choices(hundred, executor, tmp_path / "kept.jsonl") for _ in range(2))
+        ladder = methods.judged(methods.choices(rungs, executor, tmp_path / "kept.jsonl"))
+    assert first == again
+    assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == len({*hundred, *rungs})
+    every = ladder[(ladder["evaluations"] == 8) & (ladder["method"] == "random search")]
+    assert (every["regret"].abs() < 0.2).all()  # it has seen all there is, though one run of each
+    selection.report(methods.judged(first), ladder)
+    text = capsys.readouterr().out
+    for heading in ("# Selection", "## What to take", "## 4 evaluations of 336", "## Games never met"):
+        assert heading in text
+    assert "<!-- share of choices above it, 4 evaluations -->" in (tmp_path / "selection.svg").read_text()
 
 
 @pytest.mark.parametrize(

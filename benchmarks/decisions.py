@@ -1,0 +1,72 @@
+"""What choosing costs: a decision by Stable-Baselines3, its gradient steps, and what the coordinator adds to them."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+from benchmarks.timing import timed
+from rlccfr.agents import SelectorTeam
+from rlccfr.agents.selector_dqn import Selector, single_threaded
+
+EVALUATIONS, EPISODES, DECISIONS = 24, 500, 1_000
+
+
+def report() -> list[str]:
+    """The table as Markdown: CPU microseconds, on Kuhn with the default networks."""
+    team = SelectorTeam("kuhn", {"unit": "iterations", "amount": 10})
+    team.train(EVALUATIONS)
+    observation, model = team.env.observe([]), team.selectors[0].model
+
+    def predict(count: int) -> None:
+        for _ in range(count):
+            model.predict(observation, deterministic=True)
+
+    def look_up(count: int) -> None:
+        for _ in range(count):
+            team.selectors[0].q_values(observation)
+
+    with single_threaded():
+        rows = [(title, timed(step, DECISIONS) / DECISIONS) for title, step in (
+            ("one decision by `DQN.predict`", predict), ("the same by `Selector.q_values`", look_up),
+        )]  # fmt: skip
+    before = team.replayed
+    with _clocked("q_values") as deciding, _clocked("learn") as learning:
+        begin = time.process_time()
+        team.train(EVALUATIONS, episodes=EVALUATIONS * (1 + team.hyperparameters.replays) + before + EPISODES)
+        whole = time.process_time() - begin
+    episodes = team.replayed - before
+    steps = team.hyperparameters.gradient_steps
+    rows += [
+        (f"an episode on a measured cell: {learning.calls / episodes:.2g} agents' {steps} gradient steps",
+         learning.seconds / episodes),
+        (f"its {deciding.calls / episodes:.2g} looks at Q-values", deciding.seconds / episodes),
+        ("the rest of it, the coordinator", (whole - learning.seconds - deciding.seconds) / episodes),
+    ]  # fmt: skip
+    return ["| | CPU us |", "|---|---|", *(f"| {title} | {1e6 * seconds:.0f} |" for title, seconds in rows)]
+
+
+@contextlib.contextmanager
+def _clocked(method: str) -> Iterator[SimpleNamespace]:
+    """CPU seconds in one method of all selectors, and its calls."""
+    spent, original = SimpleNamespace(seconds=0.0, calls=0), getattr(Selector, method)
+
+    def clocked(self: Selector, *arguments: object) -> object:
+        begin = time.process_time()
+        try:
+            return original(self, *arguments)
+        finally:
+            spent.seconds += time.process_time() - begin
+            spent.calls += 1
+
+    setattr(Selector, method, clocked)
+    try:
+        yield spent
+    finally:
+        setattr(Selector, method, original)
+
+
+if __name__ == "__main__":
+    print("\n".join(report()))

@@ -1,0 +1,148 @@
+"""Selection judged against the truth: all 336 algorithms measured on four games, and teams on games they never met."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pandas as pd
+import pytest
+
+from benchmarks.methods import METHODS, SECOND, at_a_hundred, bench, choices, judged
+from benchmarks.selection import LEAST
+from rlccfr.agents import SelectorTeam, shipped
+from rlccfr.agents.baselines import Task
+from rlccfr.agents.comparison import Bench
+from rlccfr.agents.evidence import ChoosingRuns, Evidence
+from rlccfr.agents.generalisation import HUNDREDFOLD, LARGER, MEMBER, kind_of, summary
+from rlccfr.agents.pretraining import train_on_table
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.catalog.games import TEST, TRAIN
+from rlccfr.envs.provenance import processor_model
+from rlccfr.envs.reward import PRESETS
+from rlccfr.envs.sweep.plan import Job, Limits, jobs
+from rlccfr.envs.sweep.worker import measure
+
+pytestmark = pytest.mark.verify
+
+
+def test_every_run_of_the_measurement_is_there(figures):
+    """The paper's catalog and the extended one's tables, each with its seeds, and how the run ended."""
+    table = shipped.results()
+    rows, missing = [], []
+    for game in shipped.GAMES:
+        seeds = range(3 if game == "royal" else 5)
+        planned = {
+            (job.cell, job.seed)
+            for catalog in (shipped.catalog(), Catalog.extended_tabular())
+            for job in jobs({game: seeds}, catalog)
+        }
+        missing += [(game, *run) for run in planned if run[1] not in table.seeds(game, run[0])]
+        statuses = [table.run(game, cell, seed)["status"] for cell, seed in planned - set(missing)]
+        rows.append({"game": game, "runs": len(planned), **pd.Series(statuses).value_counts().to_dict()})
+    figures("The measurement that comes with the package", rows)
+    assert not missing
+
+
+def test_shipped_teams_pick_what_is_best(figures):
+    rows, failed = [], []
+    for game in shipped.GAMES:
+        trained = shipped.team(game)
+        untrained = SelectorTeam(
+            game, shipped.BUDGETS, preset=tuple(PRESETS.values()), catalog=shipped.catalog(), seed=1,
+            hyperparameters=trained.hyperparameters, evaluator=ChoosingRuns(shipped.results()),
+        )  # fmt: skip
+        for budget in shipped.BUDGETS:
+            for preset in PRESETS:
+                judge = bench(game, preset, budget)
+                found = {
+                    name: judge.row(name, team.pick(game, budget, preset), 0, 0.0)
+                    for name, team in (("trained", trained), ("untrained", untrained))
+                }
+                good = {name: row["regret"] <= LEAST or bool(row["in_tied_set"]) for name, row in found.items()}
+                pick = found["trained"]
+                rows.append(
+                    {"game": game, "budget": str(budget), "preset": preset,
+                     "pick": str(Cell(*(pick[axis] for axis in Cell._fields))), "regret": pick["regret"],
+                     "tied": pick["in_tied_set"], "untrained": found["untrained"]["regret"],
+                     "untrained is good": good["untrained"]}
+                )  # fmt: skip
+                failed += [] if good["trained"] else [rows[-1]]
+    figures(
+        "Picks of the shipped teams, all 336 measured", rows,
+        f"Regret of the mean reward to the best of all, on runs that nothing was chosen by; at most {LEAST}, or tied.",
+    )  # fmt: skip
+    assert not failed
+    assert not all(row["untrained is good"] for row in rows)
+
+
+@pytest.mark.parametrize("game", shipped.GAMES)
+def test_a_hundred_evaluations_of_336(game, figures, tmp_path):
+    with ThreadPoolExecutor(1) as executor:
+        rows = judged(choices(at_a_hundred([game]), executor, tmp_path / "choices.jsonl"))
+    means = rows.pivot_table(index="preset", columns="method", values="regret")
+    figures(
+        f"A hundred evaluations of 336 on {game}, one CPU second: mean regret over ten seeds",
+        means.reset_index()[["preset", *METHODS]].to_dict("records"),
+    )
+    team = means["team"].mean()
+    assert all(team <= means[other].mean() for other in ("random search", "successive halving", "joint DQN"))
+
+
+PREDICTIVE = {"pcfr_plus", "pdcfr_plus", "hs_pcfr_plus"}
+DISCOUNTED = {"dcfr", "dcfr_plus", "hs_dcfr", "pdcfr_plus", "hs_pcfr_plus"}
+
+
+@pytest.mark.parametrize(
+    ("game", "kind"), [("kuhn", PREDICTIVE), ("goofspiel", PREDICTIVE), ("leduc", DISCOUNTED), ("royal", DISCOUNTED)]
+)
+def test_the_extended_catalog_has_what_the_peers_show(game, kind, figures):
+    """Predictive rules where games are small and no chance is left, discounted ones on the poker games."""
+    catalog, preset = Catalog.extended_tabular(), PRESETS["accuracy"]
+    team = train_on_table(shipped.results(), catalog, [game], [SECOND])
+    evidence = {game: Evidence.measured(shipped.results(), catalog, game, SECOND)}
+    judge = Bench(Task(shipped.results(), catalog, game, SECOND, preset), evidence)
+    row = judge.row("team", team.pick(game, SECOND, preset), 0, 0.0)
+    best = next(one for one in judge.exhaustive_rows() if one["method"] == "VBS")
+    shown = (*Cell._fields, "exploitability", "regret", "in_tied_set")
+    figures(
+        f"The extended catalog's {len(catalog)} tabular algorithms on {game}, one CPU second, accuracy",
+        [{"who": who, **{name: one[name] for name in shown}} for who, one in (("team", row), ("best of all", best))],
+    )
+    assert row["update_rule"] in kind
+
+
+@pytest.mark.alone
+def test_ten_runs_again(figures):
+    """Drawn at random: the same exploitability, bitwise where nothing is drawn, and throughput within a quarter."""
+    frame = shipped.results().frame()
+    rows = []
+    for _, run in frame[frame["status"] == "ok"].sample(10, random_state=0).iterrows():
+        cell = Cell(*(run[axis] for axis in Cell._fields))
+        again = measure(Job(run["game"], cell, int(run["seed"]), Limits(int(run["iterations"]), 0.0)))
+        rows.append(
+            {"game": run["game"], "cell": str(cell), "seed": run["seed"], "deterministic": bool(run["deterministic"]),
+             "iterations": run["iterations"], "then": run["exploitability"], "again": again["exploitability"],
+             "speed then": run["throughput"] / run["reference_throughput"],
+             "speed again": again["throughput"] / again["reference_throughput"]}
+        )  # fmt: skip
+    same = set(frame["processor"]) == {processor_model()}
+    figures("Ten runs of the shipped measurement again", rows, f"On {'the same' if same else 'another'} processor.")
+    for row in rows:
+        if same:
+            exact = row["deterministic"]
+            assert row["again"] == (row["then"] if exact else pytest.approx(row["then"], rel=1e-6))
+        assert row["speed again"] == pytest.approx(row["speed then"], rel=0.25)
+
+
+def test_games_never_met(figures):
+    """The team of small members, against the single best of the games that it was trained on."""
+    assert all(kind_of(game, TRAIN) != "training game" for game in TEST)
+    assert HUNDREDFOLD == 100
+    rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
+    own = rows[(rows["without"] == "") & rows["budget"].isin([str(budget) for budget in shipped.BUDGETS])]
+    assert set(own["game"]) == set(TEST)
+    found = {**summary(own), "all": next(iter(summary(own.assign(kind="all")).values()))}
+    figures("Games that the shipped team never met: regret", [{"kind": kind, **one} for kind, one in found.items()])
+    for kind in (MEMBER, LARGER):
+        assert found[kind]["team"] <= found[kind]["SBS"]
+    assert found["all"]["gain from"] > 0
