@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -152,7 +153,8 @@ class Engine:
         from rlccfr.learning import Learning  # not before it is needed: it loads PyTorch
 
         players = None if new or self._learning is None else self._learning.players
-        return Learning(self, rule, sampler, abstraction, players)
+        # Weakly: in a cycle, memories and models would wait for the collector, which counts objects and not their size.
+        return Learning(weakref.proxy(self), rule, sampler, abstraction, players)
 
     @property
     def learns(self) -> bool:

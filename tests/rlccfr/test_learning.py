@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import concurrent.futures
+import gc
 import itertools
 import os
 import signal
 import threading
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -396,3 +398,17 @@ def test_torchs_threads_come_back_when_the_last_solver_is_done():
     assert torch.get_num_threads() == before
     alone = [rlccfr.Solver(game("kuhn"), "deep_cfr", seed=s).run(iterations=20, curve=False) for s in range(6)]
     assert found == [result.exploitability for result in alone]
+
+
+@pytest.mark.parametrize("components", [("deep_cfr", "external", "none"), ("cfr", "none", "rcfr")])
+def test_memories_and_models_are_freed_with_their_solver(components):
+    """At once: the cycle collector counts objects, and would let hundreds of megabytes wait."""
+    solver = rlccfr.Solver(rlccfr.load_game("kuhn"), *components)
+    solver.run(iterations=2)
+    engine, learning = weakref.ref(solver._engine), weakref.ref(solver._engine._learning)
+    gc.disable()
+    try:
+        del solver
+        assert (engine(), learning()) == (None, None)
+    finally:
+        gc.enable()
