@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlccfr.catalog import Cell
-from rlccfr.envs.measurement import Budget
-from rlccfr.envs.reward import Preset
+from rlccfr.envs.measurement import Budget, Measurement
+from rlccfr.envs.reward import Preset, Scale, costs
 
 
 class Situation(NamedTuple):
@@ -48,6 +48,12 @@ class Outcome:
     done: bool
     cell_id: str
     cpu_seconds: float
+
+    @classmethod
+    def of(cls, observations: np.ndarray, measured: Measurement, scale: Scale, done: bool) -> Outcome:
+        """What a measurement comes to on a scale."""
+        seconds = measured.cpu_seconds if measured.ok else 0.0
+        return cls(observations, costs(measured, scale), done, measured.cell_id, seconds)
 
     def mean_reward(self, preset: Preset) -> float:
         """R-bar."""

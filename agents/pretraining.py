@@ -1,39 +1,24 @@
-"""Teams that know budgets and weights by what they see, trained on a table until there is nothing left to measure."""
+"""Teams that know budgets and weights by what they see, trained on a table of all cells."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
-from rlccfr.agents.evidence import ChoosingRuns
+from rlccfr.agents.evidence import ChoosingRuns, selecting
 from rlccfr.agents.hyperparameters import Hyperparameters
+from rlccfr.agents.induction import Induction, measure_everything
+from rlccfr.agents.selector_dqn import single_threaded
 from rlccfr.agents.team import SelectorTeam
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measurement import Budget
-from rlccfr.envs.reward import PRESETS, Preset, Scale, Weights
+from rlccfr.envs.reward import PRESETS, Scale
 from rlccfr.envs.table import TableEvaluator
 
-SETTINGS = Hyperparameters(
-    hidden=(128, 128), batch_size=256, gradient_steps=8, buffer_size=2**17, target_interval=200, replays=1,
-    settling=8_000,
-)  # fmt: skip
-"""Where measuring costs nothing: larger networks, which learn longer."""
+SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, buffer_size=2**17)
+"""Where measuring costs nothing: larger networks and memories."""
 
-DRAWN = 18
-"""Presets drawn at random beside the named ones, so that teams know other weights, too."""
-
-ENGINE_SEEDS = (0, 1)
-
-
-def presets(seed: int = 0) -> tuple[Preset, ...]:
-    """The named presets, and others with weights drawn uniformly from [0, 1]."""
-    generator = np.random.default_rng(seed)
-    drawn = []
-    for number in range(DRAWN):
-        a, b, c = (Weights(*map(float, generator.uniform(size=2))) for _ in range(3))
-        drawn.append(Preset(f"drawn {number}", (a, b, c)))
-    return (*PRESETS.values(), *drawn)
+ROUNDS, STEPS = 60, 100
+"""Of learning, and gradient steps of each agent in each."""
 
 
 def train_on_table(
@@ -47,18 +32,25 @@ def train_on_table(
     settings: Hyperparameters | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SelectorTeam:
-    """A team that has seen every cell of these games, by the runs that one may choose by.
+    """A team that has seen every cell of these games, by the runs that one may choose by, under all weights.
 
     Args:
         settings: by default :data:`SETTINGS`.
+        progress: called after each round with the share done.
 
     Raises:
         MissingCellError: the table lacks a cell.
     """
+    seeds = max(len(selecting(table.seeds(game, cell))) for game in games for cell in catalog)
     team = SelectorTeam(
-        games, budgets, preset=presets(), scale=scale, catalog=catalog, engine_seeds=ENGINE_SEEDS,
+        games, budgets, preset=tuple(PRESETS.values()), scale=scale, catalog=catalog, engine_seeds=range(max(1, seeds)),
         evaluator=ChoosingRuns(table), seed=seed, hyperparameters=settings or SETTINGS,
     )  # fmt: skip
-    everything = len(catalog) * len(games) * len(budgets) * len(ENGINE_SEEDS)
-    team.train(everything, progress=progress)
+    measure_everything(team)
+    induction = Induction(team, seed)
+    with single_threaded():
+        for done in range(ROUNDS):
+            induction.round(1 - done / ROUNDS, STEPS)
+            if progress:
+                progress((done + 1) / ROUNDS)
     return team

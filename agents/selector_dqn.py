@@ -61,6 +61,22 @@ class LatestOutcomes(ReplayBuffer):
         if known:
             self.pos, self.full = end, was_full
 
+    def refill(self, observations: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
+        """Hold these and nothing else: (n, size), (n,) and (n,) of choices that ended their episodes.
+
+        Raises:
+            RLCCFRError: more than it can hold.
+        """
+        count = len(rewards)
+        if count > self.buffer_size:
+            raise RLCCFRError(f"a memory of {self.buffer_size:,} can't hold {count:,}: raise buffer_size")
+        self.reset()
+        self.rows.clear()
+        self.keys.clear()
+        self.observations[:count, 0] = self.next_observations[:count, 0] = observations
+        self.actions[:count, 0, 0], self.rewards[:count, 0], self.dones[:count, 0] = actions, rewards, True
+        self.pos, self.full = count % self.buffer_size, count == self.buffer_size
+
     def sample(self, batch_size: int, env: VecNormalize | None = None) -> ReplayBufferSamples:
         """``batch_size`` transitions, drawn with replacement."""
         rows = self.generator.integers(0, self.size(), size=batch_size)
@@ -114,10 +130,10 @@ class Selector:
         return float(self.model.logger.name_to_value.get("train/loss", math.nan))
 
     def q_values(self, observation: np.ndarray) -> np.ndarray:
-        """Of each choice, shape (actions,)."""
+        """Of each choice, shape (..., actions), for observations of shape (..., size)."""
         with torch.no_grad():
-            values = self.model.q_net(torch.as_tensor(observation[None]))
-        return np.asarray(values[0].numpy(), dtype=np.float64)
+            values = self.model.q_net(torch.as_tensor(observation.reshape(-1, observation.shape[-1])))
+        return np.asarray(values.numpy(), dtype=np.float64).reshape(*observation.shape[:-1], -1)
 
     def remember(
         self, key: Hashable, observation: np.ndarray, action: int, reward: float, after: np.ndarray, done: bool
@@ -125,16 +141,17 @@ class Selector:
         """Put one transition into the replay buffer, in place of the one of the same key."""
         self.buffer.put(key, observation, after, np.array([action]), np.array([reward]), np.array([done]))
 
-    def learn(self, progress_remaining: float) -> None:
+    def learn(self, progress_remaining: float, steps: int | None = None) -> None:
         """Gradient steps on replayed transitions; the target network follows at its interval.
 
         Args:
             progress_remaining: from 1 to 0 over the training; the learning rate falls with it.
+            steps: by default the hyperparameters' ``gradient_steps``.
         """
         if not self.buffer.size():
             return
         self.model._current_progress_remaining = progress_remaining
-        self.model.train(self.hyperparameters.gradient_steps, self.hyperparameters.batch_size)
+        self.model.train(steps or self.hyperparameters.gradient_steps, self.hyperparameters.batch_size)
         if self.model._n_updates - self._last_sync >= self.hyperparameters.target_interval:
             polyak_update(self.model.q_net.parameters(), self.model.q_net_target.parameters(), 1.0)
             self._last_sync = self.model._n_updates

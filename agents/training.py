@@ -13,7 +13,7 @@ from rlccfr.agents.exploration import QFunction, Triple, greedy_triple, next_to_
 from rlccfr.agents.training_log import TrainingLog
 from rlccfr.catalog import Cell
 from rlccfr.envs.observation import with_weights
-from rlccfr.envs.reward import AXES, Preset, costs
+from rlccfr.envs.reward import AXES, Preset
 
 if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
@@ -115,13 +115,7 @@ class Training:
         request = env.request(cell)
         done = env.step(self.team.catalog.flat(cell))[2]
         measurement = env.evaluator.measure(request)  # just measured, so from memory
-        return Outcome(
-            observations,
-            costs(measurement, env.scale),
-            done,
-            measurement.cell_id,
-            measurement.cpu_seconds if measurement.ok else 0.0,
-        )
+        return Outcome.of(observations, measurement, env.scale, done)
 
     def _where_to_explore(self) -> Situation:
         """An episode's start or, with several segments, sometimes a later decision point reached before.
@@ -165,7 +159,7 @@ class Training:
             after = self._observations_after(step)
             if after is None:
                 continue  # the measuring of its rest was interrupted
-            before = with_weights(step.outcome.observations, step.preset)
+            before = with_weights(step.outcome.observations, step.preset.weights)
             rewards = step.preset.rewards(*step.outcome.costs)
             for agent in range(step.first, 3):
                 self.team.selectors[agent].remember(
@@ -195,7 +189,7 @@ class Training:
         known = np.zeros(self.team.catalog.shape, dtype=np.bool_)
         known[tuple(np.transpose(self._measured(following)))] = True
         best = greedy_triple(self._remembered_values(following, step.preset), known)
-        return with_weights(outcomes[self.team.catalog.cell(*best)].observations, step.preset)
+        return with_weights(outcomes[self.team.catalog.cell(*best)].observations, step.preset.weights)
 
     def _rewards_at(self, situation: Situation, preset: Preset) -> dict[Triple, float]:
         return {
@@ -212,7 +206,7 @@ class Training:
 
         def q(picks: tuple[int, ...]) -> np.ndarray:
             ids = tuple(axes[axis][index] for axis, index in enumerate(picks))
-            seen = with_weights(experience.observation(situation, ids), preset)
+            seen = with_weights(experience.observation(situation, ids), preset.weights)
             return self.team.selectors[len(picks)].q_values(seen)
 
         return q

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import ArrayLike
 
 from rlccfr.catalog import Cell
 from rlccfr.components import Component
@@ -99,7 +100,7 @@ def observe(
             game,
             [logarithm(budget.amount / _LEAST[budget.unit], _DECADES[budget.unit])],
             [float(budget.unit == unit) for unit in UNITS],
-            _flat(preset),
+            np.ravel(preset.weights),
             [progress.segment / progress.segments, 1 / progress.segments, measured, progress.failed],
             [progress.error_cost, progress.error_slope, progress.speed_cost] if measured else [0.0] * 3,
             *_picked(picks),
@@ -109,15 +110,15 @@ def observe(
     return np.clip(vector, -1.0, 1.0, out=vector)
 
 
-def with_weights(observation: np.ndarray, preset: Preset) -> np.ndarray:
-    """The same observations, shape (..., OBSERVATION_SIZE), under a preset's weights."""
-    changed = observation.copy()
-    changed[..., _WEIGHTS] = _flat(preset)
+def with_weights(observation: np.ndarray, weights: ArrayLike) -> np.ndarray:
+    """The same observations, shape (..., OBSERVATION_SIZE), under other weights.
+
+    Args:
+        weights: alpha and beta of the three agents, shape (3, 2) or (..., 3, 2).
+    """
+    changed, values = observation.copy(), np.asarray(weights)
+    changed[..., _WEIGHTS] = values.reshape(*values.shape[:-2], -1)
     return changed
-
-
-def _flat(preset: Preset) -> list[float]:
-    return [value for weights in preset.weights for value in weights]
 
 
 def _picked(picks: Sequence[str | Component]) -> list[np.ndarray]:

@@ -16,6 +16,7 @@ from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
 from rlccfr.catalog.games import Family
 from rlccfr.envs.measurement import Budget
+from rlccfr.envs.reward import PRESETS
 from rlccfr.envs.store import Store
 from rlccfr.envs.sweep.plan import Limits, jobs
 from rlccfr.envs.sweep.worker import measure
@@ -43,7 +44,7 @@ def swept(path, games):
 def data(tmp_path_factory):
     """The files of a package that knows Kuhn poker and Goofspiel, and learned on three small games."""
     folder = tmp_path_factory.mktemp("data")
-    quick = Hyperparameters(hidden=(32,), replays=2, settling=150, gradient_steps=2, batch_size=64)
+    quick = Hyperparameters(hidden=(32,), batch_size=64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shipped, "DATA", folder / "shipped")
         patch.setattr(shipped, "GAMES", ("kuhn", "goofspiel"))
@@ -51,7 +52,7 @@ def data(tmp_path_factory):
         patch.setattr(shipped, "catalog", lambda: SMALL)
         patch.setattr(shipped, "tabular", lambda: SMALL)
         patch.setattr(pretraining, "SETTINGS", quick)
-        patch.setattr(pretraining, "DRAWN", 1)
+        patch.setattr(pretraining, "ROUNDS", 10)
         patch.setattr(teams, "MEASURED", folder / "families")
         patch.setattr(teams, "FAMILIES", FAMILIES)
         patch.setattr(teams, "TRAIN", TRAIN)
@@ -75,9 +76,9 @@ def test_teams_are_small_files_that_know_budgets_and_weights(data):
     }  # fmt: skip
     team = shipped.team("kuhn")
     assert team.evaluations == 0
-    assert team.cost[0] == len(SMALL) * 3 * 2  # budgets, engine seeds
+    assert team.cost[0] == len(SMALL) * 3  # budgets; of three engine seeds one is to choose by
     assert set(team.env.budgets) == {*BUDGETS, Budget("iterations", 50)}
-    assert len(team.env.presets) == 7
+    assert [preset.name for preset in team.env.presets] == list(PRESETS)
     assert team.env.games == ("kuhn",)
     assert shipped.team("all").env.games == shipped.GAMES
     assert shipped.team().env.games == TRAIN

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rlccfr.agents import SelectorTeam, pretraining
+from rlccfr.agents.hyperparameters import Hyperparameters
+from rlccfr.agents.induction import DRAWS, Induction, measure_everything
+from rlccfr.agents.pretraining import train_on_table
+from rlccfr.agents.selector_dqn import Selector
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measurement import Budget
+from rlccfr.envs.reward import PRESETS
+from rlccfr.envs.table import TableEvaluator
+from rlccfr.errors import RLCCFRError
+
+CATALOG = Catalog(("cfr", "dcfr"), ("none",), ("cfr_br", "none"))
+BUDGET, UNIFORM = Budget("iterations", 10), 0.5
+ERRORS = {("cfr", "cfr_br"): 0.2, ("cfr", "none"): 0.9, ("dcfr", "cfr_br"): 0.8, ("dcfr", "none"): 0.0}
+"""The cost e of rule and abstraction, which is exploitability's logarithm; with cfr_br all are fast, without slow."""
+
+HASTY = ((1, 0), (1, 0), (0, 1))
+"""Agent C looks at speed alone, A at what that does to exploitability."""
+
+
+@pytest.fixture(scope="module")
+def table():
+    rows = [
+        {
+            "game": "kuhn", **Cell(rule, "none", abstraction)._asdict(), "budget_unit": BUDGET.unit,
+            "budget_amount": BUDGET.amount, "deterministic": True, "exploitability": UNIFORM * 10 ** (8 * (error - 1)),
+            "uniform_exploitability": UNIFORM, "throughput": 1e5 if abstraction == "cfr_br" else 1.0,
+            "reference_throughput": 1e3, "cpu_seconds": 1.0,
+        }
+        for (rule, abstraction), error in ERRORS.items()
+    ]  # fmt: skip
+    return TableEvaluator(pd.DataFrame(rows))
+
+
+def test_each_agent_does_its_best_given_what_the_later_ones_do(table, monkeypatch):
+    monkeypatch.setattr(pretraining, "ROUNDS", 20)
+    settings = Hyperparameters(hidden=(32, 32), batch_size=64)
+    team = train_on_table(table, CATALOG, ["kuhn"], (BUDGET,), settings=settings)
+    assert team.cost == (4, 4.0)
+    assert team.pick("kuhn", BUDGET, "accuracy") == Cell("dcfr", "none", "none")
+    assert team.pick("kuhn", BUDGET, HASTY) == Cell("cfr", "none", "cfr_br")
+
+
+def test_memories_hold_every_choice_with_its_reward(table):
+    team = SelectorTeam("kuhn", BUDGET, preset=tuple(PRESETS.values()), catalog=CATALOG, evaluator=table)
+    measure_everything(team)
+    assert team.evaluations == 4
+    Induction(team).round(1.0, 1)
+    a, b, c = (selector.buffer for selector in team.selectors)
+    assert (a.size(), b.size(), c.size()) == (DRAWS * 2, DRAWS * 2, DRAWS * 4)
+    for buffer in (a, b, c):
+        assert buffer.dones[: buffer.size()].all()
+        assert (buffer.rewards[: buffer.size()] <= 1).all()
+
+
+def test_memories_that_are_too_small_hold_some_of_the_situations(table):
+    settings = Hyperparameters(hidden=(8,), batch_size=8, buffer_size=9)
+    team = SelectorTeam("kuhn", BUDGET, catalog=CATALOG, evaluator=table, hyperparameters=settings)
+    measure_everything(team)
+    Induction(team).round(1.0, 1)
+    assert team.selectors[2].buffer.size() == 8
+
+
+def test_a_refilled_memory_holds_nothing_else():
+    selector = Selector(3, 2, Hyperparameters(hidden=(4,), buffer_size=4), seed=0)
+    seen = np.arange(6, dtype=np.float32).reshape(2, 3)
+    selector.remember("key", seen[0], 1, 5.0, seen[1], False)
+    selector.buffer.refill(seen, np.array([1, 0]), np.array([0.5, -0.5]))
+    drawn = selector.buffer.sample(100)
+    pairs = {
+        (tuple(map(float, o)), int(a), float(r)) for o, a, r in zip(drawn.observations, drawn.actions, drawn.rewards)
+    }
+    assert pairs == {((0.0, 1.0, 2.0), 1, 0.5), ((3.0, 4.0, 5.0), 0, -0.5)}
+    assert drawn.dones.all()
+    with pytest.raises(RLCCFRError, match="raise buffer_size"):
+        selector.buffer.refill(np.zeros((5, 3)), np.zeros(5), np.zeros(5))
