@@ -65,21 +65,10 @@ class Experience:
 
     def __init__(self) -> None:
         self._outcomes: dict[Situation, dict[Cell, Outcome]] = {}
-        self._observations: dict[tuple[Situation, tuple[str, ...]], np.ndarray] = {}
 
     def add(self, situation: Situation, cell: Cell, outcome: Outcome) -> None:
         """Keep one; an outcome of the same situation and cell is replaced."""
         self._outcomes.setdefault(situation, {})[cell] = outcome
-        for agent, observation in enumerate(outcome.observations):
-            self._observations[situation, cell[:agent]] = observation
-
-    def observation(self, situation: Situation, picks: tuple[str, ...]) -> np.ndarray:
-        """What the agent whose turn it was saw after these picks, under the weights of that time.
-
-        Raises:
-            KeyError: no cell that begins so was measured there.
-        """
-        return self._observations[situation, picks]
 
     def at(self, situation: Situation) -> Mapping[Cell, Outcome]:
         """The cells tried in a situation."""

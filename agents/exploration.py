@@ -1,4 +1,4 @@
-"""Which cell the team measures next, and which measured one it plays again.
+"""Which cell the team measures next.
 
 The team's greedy triple is where it would settle, so that is measured first of all. What it does not know is whether
 another pick of *one* agent would be better. So after every component has been tried once, single agents deviate from
@@ -8,7 +8,7 @@ random: few measurements make Q-values that tell good picks from bad ones, but n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
@@ -42,8 +42,8 @@ def next_to_measure(
     generator: np.random.Generator,
     *,
     cover: bool = True,
-) -> tuple[Triple, int]:
-    """A cell that has not been measured, and the agent after which the others reply greedily.
+) -> Triple:
+    """A cell that has not been measured.
 
     In this order: one that covers components never tried; with probability ``epsilon`` any; the greedy triple; a
     deviation of one agent from the best measured cell; any.
@@ -63,34 +63,17 @@ def next_to_measure(
         raise RLCCFRError("every available cell has been measured: there is nothing left to explore")
     covering = _covering(measured, new, generator) if cover else None
     if covering is not None:
-        return covering, 2
+        return covering
     if generator.random() >= epsilon:
         best = greedy_triple(q, available)
         if new[best]:
-            return best, 0
+            return best
         incumbent = max(measured, key=measured.__getitem__)
         for agent in generator.permutation(3):
             near = _neighbours(incumbent, int(agent), new)
             if near:
-                return near[int(generator.integers(len(near)))], 2
-    return _random(new, generator), 2
-
-
-def next_to_replay(
-    q: QFunction, measured: Sequence[Triple], shape: tuple[int, int, int], generator: np.random.Generator
-) -> tuple[Triple, int]:
-    """A measured cell, and the first agent that learns from playing it again.
-
-    That agent and those before it pick at random, those after it greedily, as far as measured cells go; so what it
-    learns is the worth of its pick when the rest of the team does its best.
-    """
-    explorer = int(generator.integers(3))
-    known = np.zeros(shape, dtype=np.bool_)
-    known[tuple(np.transpose(measured))] = True
-    # Uniform over the prefixes rather than over the cells: a component measured once is replayed as often as others.
-    prefixes = sorted({triple[: explorer + 1] for triple in measured})
-    prefix = prefixes[int(generator.integers(len(prefixes)))]
-    return greedy_triple(q, known, prefix), explorer
+                return near[int(generator.integers(len(near)))]
+    return _random(new, generator)
 
 
 def _covering(measured: Collection[Triple], new: np.ndarray, generator: np.random.Generator) -> Triple | None:

@@ -18,11 +18,10 @@ class Hyperparameters:
         learning_rate: Adam's at the start of a training; it falls linearly to a twentieth.
         gamma: discount between the decision points of an episode.
         batch_size: transitions a gradient step.
-        gradient_steps: after each episode, for each agent.
+        gradient_steps: of each agent in a round of learning, one of which follows each measured episode.
+        settling: rounds of learning after the last.
         target_interval: gradient steps between copies of a network to its target.
         buffer_size: transitions each agent remembers.
-        replays: episodes on cells measured already that follow each new one; they cost no evaluation.
-        settling: the same, after the last new one.
         epsilon: share of measured episodes that go to a cell drawn at random; what else is tried is drawn around the
             best, so none need be.
 
@@ -34,11 +33,10 @@ class Hyperparameters:
     learning_rate: float = 2e-3
     gamma: float = 1.0
     batch_size: int = 64
-    gradient_steps: int = 4
-    target_interval: int = 50
-    buffer_size: int = 4096
-    replays: int = 16
+    gradient_steps: int = 20
     settling: int = 100
+    target_interval: int = 50
+    buffer_size: int = 2**15
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
@@ -46,8 +44,8 @@ class Hyperparameters:
         whole = (*self.hidden, self.batch_size, self.gradient_steps, self.target_interval, self.buffer_size)
         if not all(isinstance(value, int) and value >= 1 for value in whole):
             raise RLCCFRError("hidden, batch_size, gradient_steps, target_interval and buffer_size must be at least 1")
-        if not all(isinstance(value, int) and value >= 0 for value in (self.replays, self.settling)):
-            raise RLCCFRError("replays and settling must be whole numbers of at least 0")
+        if not (isinstance(self.settling, int) and self.settling >= 0):
+            raise RLCCFRError("settling must be a whole number of at least 0")
         if not self.learning_rate > 0:
             raise RLCCFRError(f"learning_rate must be positive, not {self.learning_rate!r}")
         if not all(0 <= value <= 1 for value in (self.gamma, self.epsilon)):

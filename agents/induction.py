@@ -1,8 +1,8 @@
-"""Learning from a whole table: what each choice is worth when the later agents do their best, the last agent first.
+"""Learning from what was measured: what each pick is worth when the later agents do their best, the last agent first.
 
-Where everything is measured there is nothing to explore, so the replay memories are filled directly: agent C's with its
-reward for each abstraction, B's with its reward for each sampler when C then takes what its Q-values say, A's with its
-reward for each update rule when both do. The agents' weights are drawn anew each time.
+Gradient steps are cheap beside measurements, so no episode is replayed: the memories are filled with all that is known.
+Agent C's holds its reward for each abstraction, B's its reward for each sampler when C then takes what its Q-values
+say, A's its reward for each update rule when both do. The agents' weights are drawn anew each time.
 """
 
 from __future__ import annotations
@@ -13,16 +13,12 @@ import numpy as np
 
 from rlccfr.agents.experience import Outcome, Situation
 from rlccfr.envs.observation import with_weights
-from rlccfr.envs.reward import PRESETS
 
 if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
 
-NAMED = 0.5
-"""Share of the draws that take a named preset's weights; those of the others are uniform in [0, 1]."""
-
 DRAWS = 64
-"""Of weights for each situation at a time, or fewer if the memories hold no more."""
+"""Of weights for each episode's beginning at a time, or fewer if the memories hold no more."""
 
 
 def measure_everything(team: SelectorTeam) -> None:
@@ -45,28 +41,32 @@ def measure_everything(team: SelectorTeam) -> None:
 
 
 class Induction:
-    """Lets a team of one segment learn from its experience, all of it at once.
+    """Lets a team learn from its experience, all of it at once.
 
     Args:
-        seed: of the weights that are drawn.
+        uniform: share of the draws of weights that are uniform in [0, 1]; the others are of the team's presets.
     """
 
-    def __init__(self, team: SelectorTeam, seed: int = 0) -> None:
-        self.team = team
-        self.generator = np.random.default_rng(seed)
-        starts, shape = team.experience.starts, team.catalog.shape
-        size = team.env.observe().shape
-        self._known = np.zeros((len(starts), *shape), np.bool_)
-        self._costs = np.ones((len(starts), *shape, 2))
-        self._seen = [np.zeros((len(starts), *shape[:agent], *size), np.float32) for agent in range(3)]
-        for number, situation in enumerate(starts):
-            for cell, outcome in team.experience.at(situation).items():
-                index = (number, *team.catalog.index(cell))
-                self._known[index], self._costs[index] = True, outcome.costs
-                for agent, seen in enumerate(outcome.observations):
-                    self._seen[agent][index[: agent + 1]] = seen
-        room = team.hyperparameters.buffer_size // int(self._known.sum(axis=(1, 2, 3)).max())
-        self._count = max(1, min(DRAWS * len(starts), room))
+    def __init__(self, team: SelectorTeam, uniform: float = 0.0) -> None:
+        self.team, self._uniform = team, uniform
+        self._draws = DRAWS if uniform or len(team.env.presets) > 1 else 1
+        situations, shape = list(dict.fromkeys(situation for situation, _, _ in team.experience)), team.catalog.shape
+        numbers = {situation: number for number, situation in enumerate(situations)}
+        size, count = team.env.observe().shape, len(situations)
+        self._known = np.zeros((count, *shape), np.bool_)
+        self._costs = np.ones((count, *shape, 2))
+        self._next = np.full((count, *shape), -1)  # the situation that a cell leads to; -1 where the episode ends
+        self._seen = [np.zeros((count, *shape[:agent], *size), np.float32) for agent in range(3)]
+        for situation, cell, outcome in team.experience:
+            index = (numbers[situation], *team.catalog.index(cell))
+            following = -1 if outcome.done else numbers.get(situation.after(cell))
+            for agent, seen in enumerate(outcome.observations):
+                self._seen[agent][index[: agent + 1]] = seen
+            if following is not None:  # else the measuring of its rest was interrupted
+                self._known[index], self._costs[index], self._next[index] = True, outcome.costs, following
+        starts = [numbers[situation] for situation in team.experience.starts]
+        begins = [numbers[situation._replace(cells=())] for situation in situations]
+        self._episodes = [np.flatnonzero(np.array(begins) == start) for start in starts]
 
     def round(self, progress_remaining: float, steps: int) -> None:
         """Each agent learns for so many gradient steps under newly drawn weights.
@@ -74,24 +74,59 @@ class Induction:
         Args:
             progress_remaining: from 1 to 0 over all rounds; the learning rate falls with it.
         """
-        every = np.tile(np.arange(len(self._known)), DRAWS)
-        rows = self.generator.permutation(every)[: self._count]
-        known, costs, weights = self._known[rows], self._costs[rows], self._weights(len(rows))
+        rows, following, weights = self._draw()
+        known, costs = self._known[rows], self._costs[rows]
+        if not known.any():
+            return
+        after = self._after(rows, weights) if (following >= 0).any() else [self._seen[0][rows]] * 3
         for agent, selector in reversed(list(enumerate(self.team.selectors))):
             own = weights.reshape(len(rows), *[1] * agent, 3, 2)
             seen = with_weights(self._seen[agent][rows], own)
             rewards = 1 - (costs * own[..., None, agent, :]).sum(axis=-1)
             places = np.nonzero(known)
-            selector.buffer.refill(seen[places[:-1]], places[-1], rewards[places])
+            selector.buffer.refill(
+                seen[places[:-1]], places[-1], rewards[places], after[agent][following[places]], following[places] < 0
+            )
             selector.learn(progress_remaining, steps)
-            best = np.where(known, selector.q_values(seen), -np.inf).argmax(axis=-1)
-            costs = np.take_along_axis(costs, best[..., None, None], axis=-2)[..., 0, :]
+            best = np.where(known, selector.q_values(seen), -np.inf).argmax(axis=-1)[..., None]
+            costs = np.take_along_axis(costs, best[..., None], axis=-2)[..., 0, :]
+            following = np.take_along_axis(following, best, axis=-1)[..., 0]
             known = np.asarray(known.any(axis=-1))
+
+    def _draw(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Situations, of whole episodes; the rows of those that their cells lead to; weights (rows, 3, 2)."""
+        generator, capacity = self.team.generator, self.team.hyperparameters.buffer_size
+        drawn: list[np.ndarray] = []
+        room = capacity
+        for number in generator.permutation(np.tile(np.arange(len(self._episodes)), self._draws)):
+            room -= int(self._known[self._episodes[number]].sum())
+            if room < 0 and drawn:
+                break
+            drawn.append(self._episodes[number])
+        rows = np.concatenate(drawn)
+        lengths = [len(episode) for episode in drawn]
+        row_of, following = np.full(len(self._known), -1), []
+        for episode, end in zip(drawn, np.cumsum(lengths), strict=True):
+            row_of[episode] = np.arange(end - len(episode), end)
+            leads_to = self._next[episode]
+            following.append(np.where(leads_to < 0, -1, row_of[leads_to]))
+        return rows, np.concatenate(following), np.repeat(self._weights(len(drawn)), lengths, axis=0)
 
     def _weights(self, count: int) -> np.ndarray:
         """(count, 3, 2): alpha and beta of each agent."""
-        named = np.array([preset.weights for preset in PRESETS.values()])
-        drawn = self.generator.uniform(size=(count, 3, 2))
-        taken = self.generator.random(count) < NAMED
-        drawn[taken] = named[self.generator.integers(len(named), size=int(taken.sum()))]
+        generator, presets = self.team.generator, np.array([preset.weights for preset in self.team.env.presets])
+        drawn = generator.uniform(size=(count, 3, 2))
+        taken = generator.random(count) >= self._uniform
+        drawn[taken] = presets[generator.integers(len(presets), size=int(taken.sum()))]
         return drawn
+
+    def _after(self, rows: np.ndarray, weights: np.ndarray) -> list[np.ndarray]:
+        """What each agent sees in each row when those before it do their best there, among what was measured."""
+        everywhere, known = np.arange(len(rows)), self._known[rows]
+        picks: tuple[np.ndarray, ...] = ()
+        after = []
+        for agent, selector in enumerate(self.team.selectors):
+            after.append(with_weights(self._seen[agent][(rows, *picks)], weights))
+            open_ = known[(everywhere, *picks)].any(axis=tuple(range(2, 4 - agent)))
+            picks = (*picks, np.where(open_, selector.q_values(after[-1]), -np.inf).argmax(axis=-1))
+        return after

@@ -29,7 +29,7 @@ def joint_dqn(
 
     Args:
         evaluations: cells to measure; all that can run here if they are fewer.
-        seed: of weights, exploration and replay.
+        seed: of weights, exploration and what is sampled from the memory.
 
     Raises:
         RLCCFRError: fewer than one evaluation.
@@ -46,18 +46,22 @@ def joint_dqn(
     selector = Selector(OBSERVATION_SIZE, len(catalog), settings, int(weights))
     generator = np.random.default_rng(int(draws))
     measured: dict[Cell, list[Measurement]] = {}
-    steps = count * (1 + settings.replays) + settings.settling
+    actions, rewards = [], []
+    rounds = count + settings.settling
     with single_threaded():
-        for step in range(steps):
-            if step % (1 + settings.replays) == 0 and len(measured) < count:
+        for done in range(rounds):
+            if len(measured) < count:
                 epsilon = max(LEAST_EPSILON, 1 - len(measured) / (EXPLORING * count))
-                action = _next(selector.q_values(observation), open_, epsilon, generator)
-                open_[action] = False
-                cell = catalog.cell(*catalog.unravel(action))
+                actions.append(_next(selector.q_values(observation), open_, epsilon, generator))
+                open_[actions[-1]] = False
+                cell = catalog.cell(*catalog.unravel(actions[-1]))
                 measured[cell] = task.measure(cell)
-                reward = task.rewards({cell: measured[cell]})[cell]
-                selector.remember(action, observation, action, reward, observation, True)
-            selector.learn(1 - step / steps)
+                rewards.append(task.rewards({cell: measured[cell]})[cell])
+                seen = np.tile(observation, (len(actions), 1))
+                selector.buffer.refill(
+                    seen, np.array(actions), np.array(rewards), seen, np.ones(len(actions), np.bool_)
+                )
+            selector.learn(1 - done / rounds, settings.gradient_steps)
         values = np.where(available, selector.q_values(observation), -np.inf)
     return SearchResult(catalog.cell(*catalog.unravel(int(values.argmax()))), measured)
 

@@ -14,11 +14,13 @@ from rlccfr.envs.measurement import Budget
 from rlccfr.envs.reward import PRESETS, Scale
 from rlccfr.envs.table import TableEvaluator
 
-SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, buffer_size=2**17)
-"""Where measuring costs nothing: larger networks and memories."""
+SETTINGS = Hyperparameters(
+    hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, target_interval=200, buffer_size=2**17
+)
+"""Where measuring costs nothing: larger networks and memories, and longer learning."""
 
-ROUNDS, STEPS = 60, 100
-"""Of learning, and gradient steps of each agent in each."""
+UNIFORM = 0.5
+"""Share of weights drawn uniformly; the others are the named presets'."""
 
 
 def train_on_table(
@@ -47,10 +49,10 @@ def train_on_table(
         evaluator=ChoosingRuns(table), seed=seed, hyperparameters=settings or SETTINGS,
     )  # fmt: skip
     measure_everything(team)
-    induction = Induction(team, seed)
+    induction, rounds = Induction(team, UNIFORM), team.hyperparameters.settling
     with single_threaded():
-        for done in range(ROUNDS):
-            induction.round(1 - done / ROUNDS, STEPS)
+        for done in range(rounds):
+            induction.round(1 - done / rounds, team.hyperparameters.gradient_steps)
             if progress:
-                progress((done + 1) / ROUNDS)
+                progress((done + 1) / rounds)
     return team

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,53 +28,30 @@ from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.errors import RLCCFRError
 
 
-class LatestOutcomes(ReplayBuffer):
-    """A replay buffer that keeps the latest outcome of each choice in each situation.
+class Memory(ReplayBuffer):
+    """A replay buffer that is filled anew for each round, and samples by a generator of its own.
 
     What a choice is worth depends on how the later agents answer it; outcomes from before they learned a better answer
-    would stay in the mean. It samples by a generator of its own instead of NumPy's global one.
+    are not kept.
     """
 
     def __init__(self, *args: Any, seed: int = 0, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.generator = np.random.default_rng(seed)
-        self.rows: dict[Hashable, int] = {}
-        self.keys: dict[int, Hashable] = {}
 
-    def put(
-        self,
-        key: Hashable,
-        observation: np.ndarray,
-        after: np.ndarray,
-        action: np.ndarray,
-        reward: np.ndarray,
-        done: np.ndarray,
+    def refill(
+        self, observations: np.ndarray, actions: np.ndarray, rewards: np.ndarray, after: np.ndarray, dones: np.ndarray
     ) -> None:
-        """Add a transition as ``add`` does, in place of the one of the same key."""
-        end, was_full, known = self.pos, self.full, key in self.rows
-        if known:
-            self.pos = self.rows[key]
-        else:
-            self.rows.pop(self.keys.get(end), None)
-            self.rows[key], self.keys[end] = end, key
-        self.add(observation, after, action, reward, done, [{}])
-        if known:
-            self.pos, self.full = end, was_full
-
-    def refill(self, observations: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
-        """Hold these and nothing else: (n, size), (n,) and (n,) of choices that ended their episodes.
+        """Hold these n transitions and nothing else; observations before and after have shape (n, size), others (n,).
 
         Raises:
             RLCCFRError: more than it can hold.
         """
         count = len(rewards)
         if count > self.buffer_size:
-            raise RLCCFRError(f"a memory of {self.buffer_size:,} can't hold {count:,}: raise buffer_size")
-        self.reset()
-        self.rows.clear()
-        self.keys.clear()
-        self.observations[:count, 0] = self.next_observations[:count, 0] = observations
-        self.actions[:count, 0, 0], self.rewards[:count, 0], self.dones[:count, 0] = actions, rewards, True
+            raise RLCCFRError(f"a memory of {self.buffer_size:,} can't hold {count:,} transitions: raise buffer_size")
+        self.observations[:count, 0], self.next_observations[:count, 0] = observations, after
+        self.actions[:count, 0, 0], self.rewards[:count, 0], self.dones[:count, 0] = actions, rewards, dones
         self.pos, self.full = count % self.buffer_size, count == self.buffer_size
 
     def sample(self, batch_size: int, env: VecNormalize | None = None) -> ReplayBufferSamples:
@@ -91,7 +68,7 @@ class Selector:
     Args:
         observation_size: length of an observation.
         actions: number of choices.
-        seed: of its initial weights and of what it replays.
+        seed: of its initial weights, and of what it samples from its memory.
     """
 
     def __init__(self, observation_size: int, actions: int, hyperparameters: Hyperparameters, seed: int) -> None:
@@ -105,7 +82,7 @@ class Selector:
                 buffer_size=hyperparameters.buffer_size,
                 batch_size=hyperparameters.batch_size,
                 gamma=hyperparameters.gamma,
-                replay_buffer_class=LatestOutcomes,
+                replay_buffer_class=Memory,
                 replay_buffer_kwargs={"seed": int(replay)},
                 policy_kwargs={"net_arch": list(hyperparameters.hidden)},
                 device="cpu",  # networks this small are slower on a GPU
@@ -114,9 +91,9 @@ class Selector:
         self._last_sync = 0
 
     @property
-    def buffer(self) -> LatestOutcomes:
+    def buffer(self) -> Memory:
         """What it has lived through."""
-        assert isinstance(self.model.replay_buffer, LatestOutcomes)
+        assert isinstance(self.model.replay_buffer, Memory)
         return self.model.replay_buffer
 
     @property
@@ -135,23 +112,15 @@ class Selector:
             values = self.model.q_net(torch.as_tensor(observation.reshape(-1, observation.shape[-1])))
         return np.asarray(values.numpy(), dtype=np.float64).reshape(*observation.shape[:-1], -1)
 
-    def remember(
-        self, key: Hashable, observation: np.ndarray, action: int, reward: float, after: np.ndarray, done: bool
-    ) -> None:
-        """Put one transition into the replay buffer, in place of the one of the same key."""
-        self.buffer.put(key, observation, after, np.array([action]), np.array([reward]), np.array([done]))
-
-    def learn(self, progress_remaining: float, steps: int | None = None) -> None:
-        """Gradient steps on replayed transitions; the target network follows at its interval.
+    def learn(self, progress_remaining: float, steps: int) -> None:
+        """Gradient steps on what the memory holds; the target network follows at its interval.
 
         Args:
             progress_remaining: from 1 to 0 over the training; the learning rate falls with it.
-            steps: by default the hyperparameters' ``gradient_steps``.
+            steps: how many.
         """
-        if not self.buffer.size():
-            return
         self.model._current_progress_remaining = progress_remaining
-        self.model.train(steps or self.hyperparameters.gradient_steps, self.hyperparameters.batch_size)
+        self.model.train(steps, self.hyperparameters.batch_size)
         if self.model._n_updates - self._last_sync >= self.hyperparameters.target_interval:
             polyak_update(self.model.q_net.parameters(), self.model.q_net_target.parameters(), 1.0)
             self._last_sync = self.model._n_updates

@@ -38,7 +38,7 @@ class SelectorTeam:
         games, budget, segments, preset, scale, catalog, engine_seeds, evaluator: of the episodes to train on, as
             :class:`rlccfr.envs.selector.SelectorEnv` takes them. Of several games, budgets or presets the agents
             see which it is, so one team learns to pick for each.
-        seed: of everything random in the team: weights, exploration, replay.
+        seed: of everything random in the team: weights, exploration, what is sampled from memories.
         hyperparameters: of the networks and of training.
 
     Raises:
@@ -74,8 +74,8 @@ class SelectorTeam:
         self.experience = Experience()
         self.forgotten = (0, 0.0)
         """Evaluations and CPU seconds of experience that was not saved with the team."""
-        self.replayed = 0
-        """Episodes on measured cells since the last new one."""
+        self.settled = 0
+        """Rounds of learning since the last new cell, beyond the one that follows it."""
 
     @property
     def catalog(self) -> Catalog:
@@ -96,7 +96,6 @@ class SelectorTeam:
     def train(
         self,
         evaluations: int = 24,
-        episodes: int | None = None,
         *,
         progress: Callable[[float], None] | None = None,
         log_dir: str | Path | None = None,
@@ -105,9 +104,7 @@ class SelectorTeam:
 
         Args:
             evaluations: the cap, with what was measured in earlier calls; all cells if there are fewer.
-            episodes: measured and replayed ones together, by default ``replays`` for each measured one and
-                ``settling`` more (see :class:`Hyperparameters`); fewer than that shortens the settling.
-            progress: called after each episode with the share done.
+            progress: called after each episode and each further round of learning with the share done.
             log_dir: for ``training.csv``, TensorBoard's files and the checkpoint ``team.npz``, which is written
                 after each measured episode and when training ends or is interrupted.
 
@@ -117,7 +114,7 @@ class SelectorTeam:
         """
         from rlccfr.agents.team_file import refuse_to_replace
 
-        plan = self._plan(evaluations, episodes)
+        plan = self._plan(evaluations)
         directory = Path(log_dir) if log_dir is not None else None
         if directory is not None and not self.evaluations:
             refuse_to_replace(directory)
@@ -125,7 +122,7 @@ class SelectorTeam:
             with single_threaded(), TrainingLog(directory, resumes=self.evaluations > 0) as log:
                 training = Training(self, plan, log)
                 while training.share_done < 1.0:
-                    measured = training.episode()
+                    measured = training.step()
                     if directory and measured:
                         self.save(directory)
                     if progress:
@@ -181,8 +178,8 @@ class SelectorTeam:
     def save(self, path: str | Path, *, experience: bool = True) -> Path:
         """Write the team to ``team.npz`` in a directory, whole or not at all; returns the file's path.
 
-        Networks, experience and random state are kept; the replay buffers, which fill up again from the experience,
-        and the optimisers' momenta are not, so a training that goes on differs a little from one never stopped.
+        Networks, experience and random state are kept; the memories, which are filled from the experience, and the
+        optimisers' momenta are not, so a training that goes on differs a little from one never stopped.
 
         Args:
             experience: leave it out for a team that is to pick, not to learn: a file of its Q-networks alone.
@@ -220,12 +217,10 @@ class SelectorTeam:
         }
         return SelectorFlatEnv(**env.settings | changes)
 
-    def _plan(self, evaluations: int, episodes: int | None) -> Plan:
-        segments, replays = self.env.segments, self.hyperparameters.replays
+    def _plan(self, evaluations: int) -> Plan:
+        segments = self.env.segments
         evaluations = whole_number(evaluations, "evaluations", segments, RLCCFRError)  # at least one a segment
         cells = int(self.available.sum())
         beginnings = sum(cells ** (segment + 1) for segment in range(segments))
         starts = len(self.env.games) * len(self.env.engine_seeds) * len(self.env.budgets)
-        cap = min(evaluations, beginnings * starts)
-        settling = self.hyperparameters.settling if episodes is None else max(0, episodes - cap * (1 + replays))
-        return Plan(cap, replays, settling)
+        return Plan(min(evaluations, beginnings * starts), self.hyperparameters.settling)

@@ -21,7 +21,7 @@ from rlccfr.envs.measurement import Evaluator
 from rlccfr.envs.reward import AXES, Preset, Weights
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 
-FORMAT = "rlccfr-team-2"
+FORMAT = "rlccfr-team-3"
 FILE_NAME = "team.npz"
 TARGET = "q_net_target"
 
@@ -47,7 +47,7 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
         "seed": team.seed,
         "hyperparameters": asdict(team.hyperparameters),
         "generator": team.generator.bit_generator.state,
-        "replayed": team.replayed,
+        "settled": team.settled,
         "forgotten": team.forgotten if experience else team.cost,
     }
     arrays = {"header": np.array(json.dumps(header))}
@@ -123,7 +123,7 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
     for entry in team.experience:
         larger.experience.add(*entry)
     larger.generator.bit_generator.state = team.generator.bit_generator.state
-    larger.replayed, larger.forgotten = team.replayed, team.forgotten
+    larger.settled, larger.forgotten = team.settled, team.forgotten
     return larger
 
 
@@ -146,7 +146,7 @@ def _restored(
     evaluations, seconds = header["forgotten"]
     team.forgotten = int(evaluations), float(seconds)
     team.generator.bit_generator.state = header["generator"]
-    team.replayed = int(header["replayed"])
+    team.settled = int(header["settled"])
     for axis, selector in zip(AXES, team.selectors, strict=True):
         state = _part(arrays, axis)
         online = {name: array for name, array in state.items() if not name.startswith(TARGET)}

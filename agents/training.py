@@ -1,4 +1,4 @@
-"""How a team learns: episodes on new cells, and many more on cells measured already, which cost nothing."""
+"""How a team learns: episodes on new cells, and a round of learning from all that was measured after each."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rlccfr.agents.experience import Outcome, Situation
-from rlccfr.agents.exploration import QFunction, Triple, greedy_triple, next_to_measure, next_to_replay
+from rlccfr.agents.exploration import Triple, next_to_measure
+from rlccfr.agents.induction import Induction
 from rlccfr.agents.training_log import TrainingLog
 from rlccfr.catalog import Cell
-from rlccfr.envs.observation import with_weights
 from rlccfr.envs.reward import AXES, Preset
 
 if TYPE_CHECKING:
@@ -21,30 +21,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many episodes of which kind.
+    """How much is measured and learned.
 
     Attributes:
         cap: evaluations in all.
-        replays: episodes on measured cells after each episode on new ones ...
-        settling: ... and after the last, so many more.
+        settling: rounds of learning after the last.
     """
 
     cap: int
-    replays: int
     settling: int
 
-    def measures_next(self, evaluations: int, replayed: int) -> bool:
-        """Whether the next episode goes to new cells, after so many replays since the last that did."""
-        return evaluations < self.cap and (evaluations == 0 or replayed >= self.replays)
-
-    def share_done(self, evaluations: int, replayed: int) -> float:
-        """From 0 to 1; 1 when there is nothing left to do."""
-        measuring = self.cap * (1 + self.replays)
-        turn = measuring / (measuring + self.settling)  # the share after which only settling is left
-        if evaluations < self.cap:
-            return turn * evaluations / self.cap
-        last = self.replays + self.settling
-        return turn + (1 - turn) * replayed / last if replayed < last else 1.0
+    def share_done(self, evaluations: int, settled: int) -> float:
+        """From 0 to 1, which is when there is nothing left to do; each evaluation and each round counts the same."""
+        return min(1.0, (min(evaluations, self.cap) + settled) / (self.cap + self.settling))
 
 
 class _Step(NamedTuple):
@@ -52,11 +41,10 @@ class _Step(NamedTuple):
     preset: Preset
     cell: Cell
     outcome: Outcome
-    first: int  # the first agent after which the others picked greedily, and so the first that learns
 
 
 class Training:
-    """One call of :meth:`SelectorTeam.train`: plays episodes with the team and lets it learn from them."""
+    """One call of :meth:`SelectorTeam.train`: measures with the team and lets it learn from that."""
 
     def __init__(self, team: SelectorTeam, plan: Plan, log: TrainingLog) -> None:
         self.team, self.plan, self.log = team, plan, log
@@ -64,16 +52,17 @@ class Training:
     @property
     def share_done(self) -> float:
         """Of the plan, from 0 to 1."""
-        return self.plan.share_done(self.team.evaluations, self.team.replayed)
+        return self.plan.share_done(self.team.evaluations, self.team.settled)
 
-    def episode(self) -> bool:
-        """Play and learn from one episode; returns whether it measured anything."""
-        measures = self.plan.measures_next(self.team.evaluations, self.team.replayed)
-        progress_remaining = 1.0 - self.share_done
-        steps = self._play_new() if measures else self._play_measured()
-        self._learn(steps, progress_remaining)
+    def step(self) -> bool:
+        """One round of learning, after an episode on new cells where one is left; returns whether there was one."""
+        measures = self.team.evaluations < self.plan.cap
+        steps = self._play_new() if measures else []
+        Induction(self.team).round(1.0 - self.share_done, self.team.hyperparameters.gradient_steps)
         if measures:
             self.log.write(self.team.evaluations, self._row(steps[-1]))
+        else:
+            self.team.settled += 1
         return measures
 
     def _play_new(self) -> list[_Step]:
@@ -84,7 +73,7 @@ class Training:
             env.step(team.catalog.flat(cell))
         steps: list[_Step] = []
         while team.evaluations < self.plan.cap and not (steps and steps[-1].outcome.done):
-            triple, first = next_to_measure(
+            triple = next_to_measure(
                 lambda picks: team.q_values(env, picks),
                 self._rewards_at(situation, preset),
                 team.available,
@@ -95,8 +84,8 @@ class Training:
             cell = team.catalog.cell(*triple)
             outcome = self._measure(cell)
             team.experience.add(situation, cell, outcome)
-            team.replayed = 0
-            steps.append(_Step(situation, preset, cell, outcome, first))
+            team.settled = 0
+            steps.append(_Step(situation, preset, cell, outcome))
             situation = situation.after(cell)
         return steps
 
@@ -136,80 +125,11 @@ class Training:
             return min(places, key=lambda place: len(team.experience.at(place)))
         return places[int(team.generator.integers(len(places)))]
 
-    def _play_measured(self) -> list[_Step]:
-        team = self.team
-        starts = team.experience.starts
-        situation, preset = starts[int(team.generator.integers(len(starts)))], self._draw_preset()
-        steps: list[_Step] = []
-        while team.experience.at(situation) and not (steps and steps[-1].outcome.done):
-            triple, first = next_to_replay(
-                self._remembered_values(situation, preset),
-                self._measured(situation),
-                team.catalog.shape,
-                team.generator,
-            )
-            cell = team.catalog.cell(*triple)
-            steps.append(_Step(situation, preset, cell, team.experience.at(situation)[cell], first))
-            situation = situation.after(cell)
-        team.replayed += 1
-        return steps
-
-    def _learn(self, steps: list[_Step], progress_remaining: float) -> None:
-        for step in steps:
-            after = self._observations_after(step)
-            if after is None:
-                continue  # the measuring of its rest was interrupted
-            before = with_weights(step.outcome.observations, step.preset.weights)
-            rewards = step.preset.rewards(*step.outcome.costs)
-            for agent in range(step.first, 3):
-                self.team.selectors[agent].remember(
-                    (step.situation, step.preset, step.cell[: agent + 1]),
-                    before[agent],
-                    self.team.catalog.index(step.cell)[agent],
-                    rewards[agent],
-                    after[agent],
-                    step.outcome.done,
-                )
-        first = min((step.first for step in steps), default=3)
-        for selector in self.team.selectors[first:]:
-            selector.learn(progress_remaining)
-
-    def _observations_after(self, step: _Step) -> np.ndarray | None:
-        """What the agents see at the next decision if the team does its best there, as far as it is measured.
-
-        Not what they saw when the episode went on at random: B and C would learn the worth of answers to picks that
-        A never makes. None where nothing was measured there.
-        """
-        if step.outcome.done:
-            return step.outcome.observations  # not looked at
-        following = step.situation.after(step.cell)
-        outcomes = self.team.experience.at(following)
-        if not outcomes:
-            return None
-        known = np.zeros(self.team.catalog.shape, dtype=np.bool_)
-        known[tuple(np.transpose(self._measured(following)))] = True
-        best = greedy_triple(self._remembered_values(following, step.preset), known)
-        return with_weights(outcomes[self.team.catalog.cell(*best)].observations, step.preset.weights)
-
     def _rewards_at(self, situation: Situation, preset: Preset) -> dict[Triple, float]:
         return {
             self.team.catalog.index(cell): outcome.mean_reward(preset)
             for cell, outcome in self.team.experience.at(situation).items()
         }
-
-    def _measured(self, situation: Situation) -> list[Triple]:
-        return [self.team.catalog.index(cell) for cell in self.team.experience.at(situation)]
-
-    def _remembered_values(self, situation: Situation, preset: Preset) -> QFunction:
-        """Q-values from the observations that were made when the situation's cells were measured."""
-        axes, experience = self.team.catalog.axes, self.team.experience
-
-        def q(picks: tuple[int, ...]) -> np.ndarray:
-            ids = tuple(axes[axis][index] for axis, index in enumerate(picks))
-            seen = with_weights(experience.observation(situation, ids), preset.weights)
-            return self.team.selectors[len(picks)].q_values(seen)
-
-        return q
 
     def _row(self, step: _Step) -> dict[str, float | int | str]:
         team, env = self.team, self.team.env

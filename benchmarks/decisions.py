@@ -11,7 +11,7 @@ from benchmarks.timing import timed
 from rlccfr.agents import SelectorTeam
 from rlccfr.agents.selector_dqn import Selector, single_threaded
 
-EVALUATIONS, EPISODES, DECISIONS = 24, 500, 1_000
+EVALUATIONS, MORE, DECISIONS = 24, 48, 1_000
 
 
 def report() -> list[str]:
@@ -32,18 +32,17 @@ def report() -> list[str]:
         rows = [(title, timed(step, DECISIONS) / DECISIONS) for title, step in (
             ("one decision by `DQN.predict`", predict), ("the same by `Selector.q_values`", look_up),
         )]  # fmt: skip
-    before = team.replayed
     with _clocked("q_values") as deciding, _clocked("learn") as learning:
         begin = time.process_time()
-        team.train(EVALUATIONS, episodes=EVALUATIONS * (1 + team.hyperparameters.replays) + before + EPISODES)
+        team.train(MORE)
         whole = time.process_time() - begin
-    episodes = team.replayed - before
-    steps = team.hyperparameters.gradient_steps
+    episodes, steps = MORE - EVALUATIONS, team.hyperparameters.gradient_steps
+    rounds = learning.calls / 3
     rows += [
-        (f"an episode on a measured cell: {learning.calls / episodes:.2g} agents' {steps} gradient steps",
-         learning.seconds / episodes),
-        (f"its {deciding.calls / episodes:.2g} looks at Q-values", deciding.seconds / episodes),
-        ("the rest of it, the coordinator", (whole - learning.seconds - deciding.seconds) / episodes),
+        (f"a round of learning, {steps} gradient steps of each agent", learning.seconds / rounds),
+        (f"its {deciding.calls / rounds:.2g} looks at Q-values", deciding.seconds / rounds),
+        (f"the rest of it, the coordinator, with {episodes} new evaluations in {rounds:.0f} rounds",
+         (whole - learning.seconds - deciding.seconds) / rounds),
     ]  # fmt: skip
     return ["| | CPU us |", "|---|---|", *(f"| {title} | {1e6 * seconds:.0f} |" for title, seconds in rows)]
 

@@ -14,7 +14,7 @@ from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.reward import PRESETS
 
-QUICK = Hyperparameters(hidden=(16,), replays=3, settling=10, gradient_steps=1)
+QUICK = Hyperparameters(hidden=(16,), settling=10, gradient_steps=4)
 BUDGET = Budget("iterations", 1000)
 
 

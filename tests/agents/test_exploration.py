@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlccfr.agents.exploration import greedy_triple, next_to_measure, next_to_replay
+from rlccfr.agents.exploration import greedy_triple, next_to_measure
 from rlccfr.errors import RLCCFRError
 
 SHAPE = (4, 3, 2)
@@ -40,7 +40,7 @@ def test_every_component_is_tried_first():
     for _ in range(20):
         measured = {}
         for _ in range(4):  # the longest axis: fewer can't cover it
-            triple, _ = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
+            triple = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
             measured[triple] = 0.0
         assert [len({triple[axis] for triple in measured}) for axis in range(3)] == list(SHAPE)
 
@@ -52,18 +52,17 @@ def covered():
 def test_then_the_greedy_triple_then_deviations_of_one_agent_from_the_best():
     generator = np.random.default_rng(0)
     measured = covered()
-    triple, first = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
-    assert (triple, first) == ((1, 2, 1), 0)
+    triple = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
+    assert triple == (1, 2, 1)
     measured[triple] = 0.5  # the agents were wrong: the best is still (2, 0, 0)
     around = {(0, 0, 0), (1, 0, 0), (3, 0, 0), (2, 1, 0), (2, 2, 0), (2, 0, 1)} - set(measured)
     seen = set()
     for _ in range(len(around)):
-        triple, first = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
-        assert first == 2
+        triple = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
         measured[triple] = 0.0
         seen.add(triple)
     assert seen == around
-    beyond, _ = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)  # nothing near is left
+    beyond = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)  # nothing near is left
     assert beyond not in measured
 
 
@@ -74,7 +73,7 @@ def test_nothing_is_measured_twice_and_nothing_that_can_not_run():
     measured = {}
     for count in range(int(available.sum())):
         assert len(measured) == count
-        triple, _ = next_to_measure(q, measured, available, 0.3, generator)
+        triple = next_to_measure(q, measured, available, 0.3, generator)
         measured[triple] = generator.random()
     assert all(available[triple] for triple in measured)
     with pytest.raises(RLCCFRError, match="nothing left"):
@@ -83,18 +82,5 @@ def test_nothing_is_measured_twice_and_nothing_that_can_not_run():
 
 def test_epsilon_one_explores_at_random():
     generator = np.random.default_rng(0)
-    drawn = {next_to_measure(q, covered(), EVERYWHERE, 1.0, generator)[0] for _ in range(400)}
+    drawn = {next_to_measure(q, covered(), EVERYWHERE, 1.0, generator) for _ in range(400)}
     assert len(drawn) == EVERYWHERE.sum() - len(covered())
-
-
-def test_replays_stay_on_measured_cells_and_later_agents_reply_greedily():
-    generator = np.random.default_rng(0)
-    measured = [(0, 0, 0), (0, 2, 0), (1, 1, 0), (1, 1, 1)]
-    seen = set()
-    for _ in range(200):
-        triple, first = next_to_replay(q, measured, SHAPE, generator)
-        assert triple in measured
-        if first == 0:
-            assert triple in {(0, 2, 0), (1, 1, 1)}  # the best measured replies to rules 0 and 1
-        seen.add((triple, first))
-    assert {triple for triple, first in seen if first == 2} == set(measured)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlccfr.agents import SelectorTeam, pretraining
+from rlccfr.agents import SelectorTeam
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.agents.induction import DRAWS, Induction, measure_everything
 from rlccfr.agents.pretraining import train_on_table
@@ -38,9 +38,8 @@ def table():
     return TableEvaluator(pd.DataFrame(rows))
 
 
-def test_each_agent_does_its_best_given_what_the_later_ones_do(table, monkeypatch):
-    monkeypatch.setattr(pretraining, "ROUNDS", 20)
-    settings = Hyperparameters(hidden=(32, 32), batch_size=64)
+def test_each_agent_does_its_best_given_what_the_later_ones_do(table):
+    settings = Hyperparameters(hidden=(32, 32), batch_size=64, gradient_steps=100, settling=20)
     team = train_on_table(table, CATALOG, ["kuhn"], (BUDGET,), settings=settings)
     assert team.cost == (4, 4.0)
     assert team.pick("kuhn", BUDGET, "accuracy") == Cell("dcfr", "none", "none")
@@ -61,7 +60,9 @@ def test_memories_hold_every_choice_with_its_reward(table):
 
 def test_memories_that_are_too_small_hold_some_of_the_situations(table):
     settings = Hyperparameters(hidden=(8,), batch_size=8, buffer_size=9)
-    team = SelectorTeam("kuhn", BUDGET, catalog=CATALOG, evaluator=table, hyperparameters=settings)
+    team = SelectorTeam(
+        "kuhn", BUDGET, preset=["accuracy", HASTY], catalog=CATALOG, evaluator=table, hyperparameters=settings
+    )
     measure_everything(team)
     Induction(team).round(1.0, 1)
     assert team.selectors[2].buffer.size() == 8
@@ -70,13 +71,16 @@ def test_memories_that_are_too_small_hold_some_of_the_situations(table):
 def test_a_refilled_memory_holds_nothing_else():
     selector = Selector(3, 2, Hyperparameters(hidden=(4,), buffer_size=4), seed=0)
     seen = np.arange(6, dtype=np.float32).reshape(2, 3)
-    selector.remember("key", seen[0], 1, 5.0, seen[1], False)
-    selector.buffer.refill(seen, np.array([1, 0]), np.array([0.5, -0.5]))
+    ends = np.array([True, False])
+    selector.buffer.refill(seen[:1], np.array([1]), np.array([5.0]), seen[1:], ends[:1])
+    selector.buffer.refill(seen, np.array([1, 0]), np.array([0.5, -0.5]), seen[::-1], ends)
     drawn = selector.buffer.sample(100)
-    pairs = {
-        (tuple(map(float, o)), int(a), float(r)) for o, a, r in zip(drawn.observations, drawn.actions, drawn.rewards)
+    found = {
+        (*map(float, seen), int(action), float(reward), *map(float, after), bool(done))
+        for seen, action, reward, after, done in zip(
+            drawn.observations, drawn.actions, drawn.rewards, drawn.next_observations, drawn.dones, strict=True
+        )
     }
-    assert pairs == {((0.0, 1.0, 2.0), 1, 0.5), ((3.0, 4.0, 5.0), 0, -0.5)}
-    assert drawn.dones.all()
+    assert found == {(0, 1, 2, 1, 0.5, 3, 4, 5, True), (3, 4, 5, 0, -0.5, 0, 1, 2, False)}
     with pytest.raises(RLCCFRError, match="raise buffer_size"):
-        selector.buffer.refill(np.zeros((5, 3)), np.zeros(5), np.zeros(5))
+        selector.buffer.refill(np.zeros((5, 3)), np.zeros(5), np.zeros(5), np.zeros((5, 3)), np.zeros(5))

@@ -25,7 +25,7 @@ def test_it_finds_the_best_of_few_when_it_has_seen_them_all(evaluator, small):
 
 
 def test_the_same_seed_gives_the_same_and_none_is_measured_twice(make_evaluator, small):
-    runs = [train(make_evaluator(), small, 6, seed, replays=2, settling=5) for seed in (3, 3, 4)]
+    runs = [train(make_evaluator(), small, 6, seed, gradient_steps=2, settling=5) for seed in (3, 3, 4)]
     assert list(runs[0].measurements) == list(runs[1].measurements)
     assert runs[0].cell == runs[1].cell
     assert list(runs[2].measurements) != list(runs[0].measurements)

@@ -37,7 +37,7 @@ def page(tmp_path_factory):
         evaluator=table,
         catalog=CATALOG,
         evaluations=3,
-        hyperparameters=Hyperparameters(hidden=(8,), replays=1, settling=1, gradient_steps=1),
+        hyperparameters=Hyperparameters(hidden=(8,), settling=1, gradient_steps=1),
     )
     frame = to_frame([table.record(id) for id in table.ids()], curves=True)
     gone = (frame["game"] == "goofspiel") & (frame["update_rule"] == "dcfr") & (frame["abstraction"] == "cfr_br")

@@ -44,7 +44,7 @@ def swept(path, games):
 def data(tmp_path_factory):
     """The files of a package that knows Kuhn poker and Goofspiel, and learned on three small games."""
     folder = tmp_path_factory.mktemp("data")
-    quick = Hyperparameters(hidden=(32,), batch_size=64)
+    quick = Hyperparameters(hidden=(32,), batch_size=64, settling=10)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shipped, "DATA", folder / "shipped")
         patch.setattr(shipped, "GAMES", ("kuhn", "goofspiel"))
@@ -52,7 +52,6 @@ def data(tmp_path_factory):
         patch.setattr(shipped, "catalog", lambda: SMALL)
         patch.setattr(shipped, "tabular", lambda: SMALL)
         patch.setattr(pretraining, "SETTINGS", quick)
-        patch.setattr(pretraining, "ROUNDS", 10)
         patch.setattr(teams, "MEASURED", folder / "families")
         patch.setattr(teams, "FAMILIES", FAMILIES)
         patch.setattr(teams, "TRAIN", TRAIN)

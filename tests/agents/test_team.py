@@ -16,7 +16,7 @@ from rlccfr.envs.reward import AXES, costs
 from rlccfr.errors import CheckpointError, RLCCFRError
 
 UNIFORM = 0.4583
-QUICK = Hyperparameters(hidden=(16,), replays=3, settling=10, gradient_steps=1)
+QUICK = Hyperparameters(hidden=(16,), settling=10, gradient_steps=4)
 
 
 def quick(evaluator, catalog="paper", **kwargs):
@@ -332,11 +332,11 @@ def test_an_interrupt_between_segments_is_survived(make_evaluator, small, tmp_pa
     assert resumed.evaluations == len(evaluator.records) == 12
 
 
-def test_logs_progress_and_number_of_episodes(evaluator, small, tmp_path):
+def test_logs_and_progress(evaluator, small, tmp_path):
     shares = []
     team = quick(evaluator, small)
-    team.train(6, episodes=40, progress=shares.append, log_dir=tmp_path / "log")
-    assert len(shares) == 40
+    team.train(6, progress=shares.append, log_dir=tmp_path / "log")
+    assert len(shares) == 6 + QUICK.settling
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     with (tmp_path / "log" / "training.csv").open() as file:
@@ -385,7 +385,7 @@ def test_evaluations_are_whole(evaluator, small, evaluations):
 def test_a_switch_that_pays_is_learned(make_evaluator, seed):
     """Exact passes with any rule, then cfr; from every other beginning it is not worth 1e-7.
 
-    A second pick is worth what follows the best first one, not what follows the one that happened to be replayed.
+    A first pick is worth what it earns and what the best second one then does.
     """
     catalog = Catalog(("cfr", "dcfr", "lcfr"), ("external", "none"), ("none",))
 
@@ -417,7 +417,7 @@ def test_arguments_that_make_no_sense(arguments, message):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"hidden": (0,)}, {"batch_size": 0}, {"replays": -1}, {"learning_rate": 0.0}, {"epsilon": 1.5}, {"gamma": -0.1}],
+    [{"hidden": (0,)}, {"batch_size": 0}, {"settling": -1}, {"learning_rate": 0.0}, {"epsilon": 1.5}, {"gamma": -0.1}],
 )
 def test_hyperparameters_out_of_range(arguments):
     with pytest.raises(RLCCFRError, match=next(iter(arguments))):

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import rlccfr
+from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
 from rlccfr.cli import demo
 from rlccfr.cli.console import stderr
@@ -247,7 +248,7 @@ def test_compare(run, tmp_path):
 
 
 def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("rlccfr.agents.pretraining.ROUNDS", 1)
+    monkeypatch.setattr("rlccfr.agents.pretraining.SETTINGS", Hyperparameters(hidden=(8,), settling=1))
     sweep = ("--catalog", "tabular", "--iterations", "20", "--seconds", "0", "--seeds", "3", "--no-pilot")
     assert run("sweep", "kuhn", *sweep, "--compact", "sweep.parquet")[0] == 0
     asked = ("--results", "sweep.parquet", "--catalog", "tabular", "--iterations", "10", "--iterations", "20")
