@@ -92,7 +92,7 @@ class Selector:
 
     @property
     def buffer(self) -> Memory:
-        """What it has lived through."""
+        """What it learns from, filled anew for each round."""
         assert isinstance(self.model.replay_buffer, Memory)
         return self.model.replay_buffer
 
