@@ -64,6 +64,10 @@ class Induction:
                 self._seen[agent][index[: agent + 1]] = seen
             if following is not None:  # else the measuring of its rest was interrupted
                 self._known[index], self._costs[index], self._next[index] = True, outcome.costs, following
+        for _ in range(team.env.segments):  # nor may it lead to where all that was measured leads nowhere
+            known = np.asarray(self._known.any(axis=(1, 2, 3)))
+            dead = (self._next >= 0) & ~known[self._next]
+            self._known &= ~dead
         starts = [numbers[situation] for situation in team.experience.starts]
         begins = [numbers[situation._replace(cells=())] for situation in situations]
         self._episodes = [np.flatnonzero(np.array(begins) == start) for start in starts]

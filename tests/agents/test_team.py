@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
+from rlccfr.agents.induction import Induction
 from rlccfr.catalog import Catalog
 from rlccfr.envs.live import LiveEvaluator
 from rlccfr.envs.reward import AXES, costs
@@ -330,6 +331,20 @@ def test_an_interrupt_between_segments_is_survived(make_evaluator, small, tmp_pa
     resumed = SelectorTeam.load(tmp_path, evaluator=evaluator)
     resumed.train(12)
     assert resumed.evaluations == len(evaluator.records) == 12
+
+
+def test_what_leads_to_nothing_measured_is_not_learned_from(make_evaluator, small):
+    """Interrupted in its third segment, the only episode tells nothing yet."""
+    evaluator = make_evaluator(interrupt_at=3)
+    team = quick(evaluator, small, segments=3)
+    with pytest.raises(KeyboardInterrupt):
+        team.train(12)
+    before = weights(team)
+    Induction(team).round(1.0, 5)
+    assert same(weights(team), before)
+    team.train(12)
+    assert team.evaluations == len(evaluator.records) == 12
+    assert not same(weights(team), before)
 
 
 def test_logs_and_progress(evaluator, small, tmp_path):
