@@ -48,6 +48,7 @@ class Training:
 
     def __init__(self, team: SelectorTeam, plan: Plan, log: TrainingLog) -> None:
         self.team, self.plan, self.log = team, plan, log
+        self._induction: Induction | None = None  # of what is measured now
 
     @property
     def share_done(self) -> float:
@@ -58,7 +59,9 @@ class Training:
         """One round of learning, after an episode on new cells where one is left; returns whether there was one."""
         measures = self.team.evaluations < self.plan.cap
         steps = self._play_new() if measures else []
-        Induction(self.team).round(1.0 - self.share_done, self.team.hyperparameters.gradient_steps)
+        if measures or self._induction is None:
+            self._induction = Induction(self.team)
+        self._induction.round(1.0 - self.share_done, self.team.hyperparameters.gradient_steps)
         if measures:
             self.log.write(self.team.evaluations, self._row(steps[-1]))
         else:
