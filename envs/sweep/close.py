@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Budget, Request
@@ -13,7 +13,7 @@ from rlccfr.envs.sweep.plan import Job, Limits
 from rlccfr.envs.table import TableEvaluator
 
 PARTS = (1, 10, 100)
-"""Of a run's seconds, the budgets that closeness is asked for."""
+"""What a run's seconds are divided by, for the budgets under which closeness is asked for."""
 
 
 def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], within: float) -> list[Job]:
@@ -26,27 +26,28 @@ def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], with
         seeds: that close algorithms are to have in all.
         within: how much mean reward may be missing.
     """
-    cells: dict[tuple[str, Limits], dict[Cell, Job]] = {}
+    measured: dict[tuple[str, Limits], dict[Cell, list[Job]]] = {}
     for job in planned:
         if store.get(job.id) is not None:
-            cells.setdefault((job.game, job.limits), {})[job.cell] = job
+            measured.setdefault((job.game, job.limits), {}).setdefault(job.cell, []).append(job)
     table, there, wanted = TableEvaluator(store), set(planned), list(seeds)
     found = []
-    for (game, limits), jobs in cells.items():
-        close = set(_close(table, game, list(jobs), limits, within))
-        more = (Job(game, cell, seed, limits) for cell, job in jobs.items() if job.learns and cell in close
+    for (game, limits), runs in measured.items():
+        close = set(_close(table, runs, limits, within))
+        more = (Job(game, cell, seed, limits) for cell, own in runs.items() if own[0].learns and cell in close
                 for seed in wanted)  # fmt: skip
         found += [job for job in more if job not in there]
     return found
 
 
-def _close(table: TableEvaluator, game: str, cells: Sequence[Cell], limits: Limits, within: float) -> Iterator[Cell]:
+def _close(table: TableEvaluator, jobs: Mapping[Cell, Sequence[Job]], limits: Limits, within: float) -> Iterator[Cell]:
+    """By the seeds that were planned alone: those of an earlier choice must not change it."""
     budgets = [Budget("iterations", limits.iterations)]
     budgets += [Budget("seconds", limits.seconds / part) for part in PARTS if limits.seconds]
     for budget in budgets:
         runs = {
-            cell: [table.measure(Request(game, (cell,), budget, seed=seed)) for seed in table.seeds(game, cell)]
-            for cell in cells
+            cell: [table.measure(Request(job.game, (cell,), budget, seed=job.seed)) for job in own]
+            for cell, own in jobs.items()
         }
         for preset in PRESETS.values():
             rewards = {

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rlccfr.catalog import Catalog, Cell
@@ -31,3 +33,23 @@ def test_models_close_to_the_best_get_the_seeds_that_they_lack(measured):
 def test_runs_without_a_record_are_passed_over(measured, tmp_path):
     planned, _ = measured
     assert close_calls(planned, Store(tmp_path), range(3), within=2.0) == []
+
+
+def test_more_seeds_do_not_change_who_is_close(measured, tmp_path):
+    """Stopped among the further runs, the same command asks for the same ones."""
+    planned, store = measured
+    kept = Store(tmp_path)
+    for record in store.records():
+        kept.put(record)
+    more = close_calls(planned, kept, range(3), within=2.0)
+    kept.put({**measure(more[0]), "exploitability": 99.0})
+    assert close_calls(planned, kept, range(3), within=2.0) == more
+
+
+def test_other_runs_in_the_store_are_let_be(measured, tmp_path):
+    planned, store = measured
+    kept = Store(tmp_path)
+    for record in store.records():
+        kept.put(record)
+    kept.put(measure(replace(planned[-1], seed=2, limits=Limits(iterations=2, seconds=0))))
+    assert close_calls(planned, kept, range(2), within=0.0) == []
