@@ -16,6 +16,7 @@ from rlccfr.envs.measurement import Budget, Measurement
 from rlccfr.envs.options import BudgetLike, PresetLike, parse_budget, parse_preset, parse_scale
 from rlccfr.envs.reward import Preset
 from rlccfr.envs.table import TableEvaluator
+from rlccfr.errors import RLCCFRError
 
 TARGETS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 """Parts of the uniform policy's exploitability, the time to which is told."""
@@ -33,8 +34,8 @@ class Insights:
         front: the cells that no other beats in both exploitability and throughput, by rising exploitability: rows
             (update_rule, sampler, abstraction, exploitability, speed), speed as a multiple of plain CFR's.
         times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds): for each of
-            :data:`TARGETS` the cell whose runs meet it soonest by their median, and plain CFR's median; infinite where
-            a run ended before.
+            :data:`TARGETS` that any meets the cell whose runs do soonest by their median, and plain CFR's median,
+            infinite where it does not. Of hundreds the soonest looks sooner than it is, as it is told by the same runs.
     """
 
     game: str
@@ -57,11 +58,13 @@ def insights(
 
     Raises:
         MissingCellError: a cell that was not measured, or not for as long.
-        RLCCFRError: an unknown preset or scale, or a budget that makes no sense.
+        RLCCFRError: an unknown preset or scale, a budget that makes no sense, or no run that came to its end.
     """
     limit, weights, on = parse_budget(budget), parse_preset(preset), parse_scale(scale)
     runs = measure_all(table, catalog, game, limit)
     good = {cell: own for cell, own in runs.items() if all(run.ok for run in own)}
+    if not good:
+        raise RLCCFRError(f"no algorithm ran to its end on {game!r}, so there is nothing to tell; measure it again")
     by_axis = main_effects(rewards_of(good, weights, on)).groupby("axis", sort=False)
     effects = pd.concat([axis.sort_values("effect", ascending=False) for _, axis in by_axis], ignore_index=True)
     return Insights(game, limit, weights, effects, _front(good), _times(table, catalog, game, good))

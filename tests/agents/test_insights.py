@@ -78,6 +78,12 @@ def test_what_failed_is_left_out():
     assert set(found.times["cfr_cpu_seconds"]) == {float("inf")}
 
 
+def test_nothing_that_ran_is_one_line():
+    rows = [row(cell, 0, UNIFORM, 1.0, status="failed") for cell in CATALOG]
+    with pytest.raises(RLCCFRError, match="no algorithm ran to its end on 'kuhn'"):
+        insights(TableEvaluator(pd.DataFrame(rows)), CATALOG, "kuhn", BUDGET)
+
+
 def test_nonsense_is_one_line(table):
     with pytest.raises(RLCCFRError, match="scale must be"):
         insights(table, CATALOG, "kuhn", BUDGET, scale="square")
