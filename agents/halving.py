@@ -5,6 +5,7 @@ Jamieson and Talwalkar, Non-stochastic best arm identification and hyperparamete
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,10 @@ from rlccfr.envs.measurement import Budget
 from rlccfr.errors import RLCCFRError, whole_number
 
 ETA = 3
-"""Of the cells one in so many goes on, for so many times the budget."""
+"""Of the cells no fewer than one in so many go on, for no more than so many times the budget."""
+
+ROUNDING = 1e-9
+"""So that a share of a whole number of cells, short of it by rounding, is that number."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,8 @@ class Halving:
 def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halving:
     """Measure every cell that can run here under a part of the budget, and fewer and fewer under more of it.
 
-    What all rungs take together is at most ``evaluations`` whole budgets, or little more where these are few; the last
-    rung has the whole budget.
+    All rungs together take at most ``evaluations`` whole budgets, or little more where parts are rounded to whole
+    iterations; the last rung has the whole budget.
 
     Args:
         seed: of the draw of cells where there are too many to begin with all.
@@ -67,19 +71,20 @@ def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halvin
     return Halving(virtual_best(rewards), spent, seconds, tuple(rungs))
 
 
-def _ladder(cells: int, evaluations: int) -> list[tuple[int, int]]:
+def _ladder(cells: int, evaluations: int) -> list[tuple[int, float]]:
     """For each rung how many cells it has, and into how many parts it divides the budget.
 
-    A rung costs what the others do. With more rungs each costs less, but the first is shorter; the fewest that
-    ``evaluations`` pay for are taken. Where even the most do not, cells are left out from the start.
+    Each rung has the same share of the evaluations, and the parts fall geometrically to one. With more rungs a share
+    is smaller and the first rung shorter; so the fewest are taken with which the first can have all cells and no step
+    exceeds :data:`ETA`. Where even a rung for each evaluation is too few, cells are left out from the start.
     """
-    rungs = 1
-    while rungs * cells / ETA ** (rungs - 1) > evaluations and ETA ** (rungs - 1) < cells:
-        rungs += 1
-    first = min(cells, int(evaluations * ETA ** (rungs - 1) / rungs))
-    return [(max(1, first // ETA**rung), ETA ** (rungs - 1 - rung)) for rung in range(rungs)]
+    rungs = next((n for n in range(1, evaluations) if cells * n / evaluations <= ETA ** (n - 1)), evaluations)
+    share = evaluations / rungs
+    first = min(max(cells / share, 1.0), ETA ** (rungs - 1))
+    parts = [first ** (1 - rung / max(1, rungs - 1)) for rung in range(rungs)]
+    return [(min(cells, math.floor(share * part + ROUNDING)), part) for part in parts]
 
 
-def _part(budget: Budget, parts: int) -> Budget:
+def _part(budget: Budget, parts: float) -> Budget:
     amount = budget.amount / parts
     return Budget(budget.unit, amount if budget.unit == "seconds" else max(1, round(amount)))

@@ -20,8 +20,7 @@ class Hyperparameters:
         batch_size: transitions a gradient step.
         gradient_steps: of each agent in a round of learning, one of which follows each measured episode.
         settling: rounds of learning after the last.
-        target_interval: gradient steps between copies of a network to its target.
-        buffer_size: transitions each agent remembers.
+        buffer_size: choices each agent learns from in a round; of more, so many drawn at random.
         epsilon: share of measured episodes that go to a cell drawn at random; what else is tried is drawn around the
             best, so none need be.
 
@@ -35,15 +34,14 @@ class Hyperparameters:
     batch_size: int = 64
     gradient_steps: int = 20
     settling: int = 100
-    target_interval: int = 50
     buffer_size: int = 2**15
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))
-        whole = (*self.hidden, self.batch_size, self.gradient_steps, self.target_interval, self.buffer_size)
+        whole = (*self.hidden, self.batch_size, self.gradient_steps, self.buffer_size)
         if not all(isinstance(value, int) and value >= 1 for value in whole):
-            raise RLCCFRError("hidden, batch_size, gradient_steps, target_interval and buffer_size must be at least 1")
+            raise RLCCFRError("hidden, batch_size, gradient_steps and buffer_size must be at least 1")
         if not (isinstance(self.settling, int) and self.settling >= 0):
             raise RLCCFRError("settling must be a whole number of at least 0")
         if not self.learning_rate > 0:

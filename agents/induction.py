@@ -2,7 +2,8 @@
 
 Gradient steps are cheap beside measurements, so no episode is replayed: the memories are filled with all that is known.
 Agent C's holds its reward for each abstraction, B's its reward for each sampler when C then takes what its Q-values
-say, A's its reward for each update rule when both do. The agents' weights are drawn anew each time.
+say, A's its reward for each update rule when both do. With several segments there is added what the agent expects of
+the next decision, among what was measured there. The agents' weights are drawn anew each time.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 DRAWS = 64
 """Of weights for each episode's beginning at a time, or fewer if the memories hold no more."""
+
+ROWS = 4096
+"""Situations at a time at most, unless a single episode's beginning has led to more."""
 
 
 def measure_everything(team: SelectorTeam) -> None:
@@ -82,31 +86,33 @@ class Induction:
         known, costs = self._known[rows], self._costs[rows]
         if not known.any():
             return
-        after = self._after(rows, weights) if (following >= 0).any() else [self._seen[0][rows]] * 3
+        expected = self._expected(rows, weights) if (following >= 0).any() else np.zeros((3, len(rows)))
         for agent, selector in reversed(list(enumerate(self.team.selectors))):
-            own = weights.reshape(len(rows), *[1] * agent, 3, 2)
-            seen = with_weights(self._seen[agent][rows], own)
-            rewards = 1 - (costs * own[..., None, agent, :]).sum(axis=-1)
-            places = np.nonzero(known)
-            selector.buffer.refill(
-                seen[places[:-1]], places[-1], rewards[places], after[agent][following[places]], following[places] < 0
-            )
+            met = np.nonzero(known.any(axis=-1))  # situations with the earlier agents' picks
+            row, open_, leads_to = met[0], known[met], following[met]
+            seen = with_weights(self._seen[agent][(rows[row], *met[1:])], weights[row])
+            worth = 1 - (costs[met] * weights[row, None, agent]).sum(axis=-1)
+            worth += self.team.hyperparameters.gamma * np.where(leads_to < 0, 0.0, expected[agent][leads_to])
+            one, choice = np.nonzero(open_)
+            selector.buffer.refill(seen[one], choice, worth[one, choice])
             selector.learn(progress_remaining, steps)
-            best = np.where(known, selector.q_values(seen), -np.inf).argmax(axis=-1)[..., None]
-            costs = np.take_along_axis(costs, best[..., None], axis=-2)[..., 0, :]
-            following = np.take_along_axis(following, best, axis=-1)[..., 0]
+            best = np.zeros(known.shape[:-1], np.intp)
+            best[met] = np.where(open_, selector.q_values(seen), -np.inf).argmax(axis=-1)
+            costs = np.take_along_axis(costs, best[..., None, None], axis=-2)[..., 0, :]
+            following = np.take_along_axis(following, best[..., None], axis=-1)[..., 0]
             known = np.asarray(known.any(axis=-1))
 
     def _draw(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Situations, of whole episodes; the rows of those that their cells lead to; weights (rows, 3, 2)."""
         generator, capacity = self.team.generator, self.team.hyperparameters.buffer_size
         drawn: list[np.ndarray] = []
-        room = capacity
+        cells = situations = 0
         for number in generator.permutation(np.tile(np.arange(len(self._episodes)), self._draws)):
-            room -= int(self._known[self._episodes[number]].sum())
-            if room < 0 and drawn:
+            episode = self._episodes[number]
+            cells, situations = cells + int(self._known[episode].sum()), situations + len(episode)
+            if drawn and (cells > capacity or situations > ROWS):
                 break
-            drawn.append(self._episodes[number])
+            drawn.append(episode)
         rows = np.concatenate(drawn)
         lengths = [len(episode) for episode in drawn]
         row_of, following = np.full(len(self._known), -1), []
@@ -124,13 +130,15 @@ class Induction:
         drawn[taken] = presets[generator.integers(len(presets), size=int(taken.sum()))]
         return drawn
 
-    def _after(self, rows: np.ndarray, weights: np.ndarray) -> list[np.ndarray]:
-        """What each agent sees in each row when those before it do their best there, among what was measured."""
+    def _expected(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """(3, rows): what each agent expects when those before it do their best, among what was measured."""
         everywhere, known = np.arange(len(rows)), self._known[rows]
         picks: tuple[np.ndarray, ...] = ()
-        after = []
+        expected = []
         for agent, selector in enumerate(self.team.selectors):
-            after.append(with_weights(self._seen[agent][(rows, *picks)], weights))
+            seen = with_weights(self._seen[agent][(rows, *picks)], weights)
             open_ = known[(everywhere, *picks)].any(axis=tuple(range(2, 4 - agent)))
-            picks = (*picks, np.where(open_, selector.q_values(after[-1]), -np.inf).argmax(axis=-1))
-        return after
+            values = np.where(open_, selector.q_values(seen), -np.inf)
+            picks = (*picks, values.argmax(axis=-1))
+            expected.append(values.max(axis=-1))
+        return np.array(expected)

@@ -6,11 +6,13 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from rlccfr.agents.analysis import main_effects, pareto_front, seconds_to
 from rlccfr.agents.baselines import fixed_cells, measure_all, rewards_of
+from rlccfr.agents.evidence import reporting, selecting
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measurement import Budget, Measurement
 from rlccfr.envs.options import BudgetLike, PresetLike, parse_budget, parse_preset, parse_scale
@@ -34,8 +36,8 @@ class Insights:
         front: the cells that no other beats in both exploitability and throughput, by rising exploitability: rows
             (update_rule, sampler, abstraction, exploitability, speed), speed as a multiple of plain CFR's.
         times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds): for each of
-            :data:`TARGETS` that any meets the cell whose runs do soonest by their median, and plain CFR's median,
-            infinite where it does not. Of hundreds the soonest looks sooner than it is, as it is told by the same runs.
+            :data:`TARGETS` that any meets the cell that does soonest by the median of the runs that one chooses by, and
+            the median of its others; the same of plain CFR's; infinite where the target is not met.
     """
 
     game: str
@@ -89,13 +91,18 @@ def _times(
     curves = {cell: [table.run(game, cell, seed)["curve"] for seed in table.seeds(game, cell)] for cell in runs}
     uniform = next(own[0].uniform_exploitability for own in runs.values())
     plain = fixed_cells(catalog).get(BASELINE)
+
+    def median(own: Sequence[Any], target: float) -> float:
+        return statistics.median(seconds_to(curve, target) for curve in own)
+
     rows = []
     for part in TARGETS:
         target = part * uniform
-        seconds = {cell: statistics.median(seconds_to(curve, target) for curve in own) for cell, own in curves.items()}
-        soonest = min(seconds, key=seconds.__getitem__)
-        if not math.isinf(seconds[soonest]):
-            rows.append({"exploitability": target, **soonest._asdict(), "cpu_seconds": seconds[soonest],
-                         "cfr_cpu_seconds": seconds.get(plain, math.inf) if plain else math.inf})  # fmt: skip
+        chosen_by = {cell: median(selecting(own), target) for cell, own in curves.items()}
+        soonest = min(chosen_by, key=chosen_by.__getitem__)
+        if not math.isinf(chosen_by[soonest]):
+            told = {cell: median(reporting(curves[cell]), target) for cell in (soonest, plain) if cell in curves}
+            rows.append({"exploitability": target, **soonest._asdict(), "cpu_seconds": told[soonest],
+                         "cfr_cpu_seconds": told.get(plain, math.inf) if plain else math.inf})  # fmt: skip
     columns = ["exploitability", *Cell._fields, "cpu_seconds", "cfr_cpu_seconds"]
     return pd.DataFrame(rows, columns=columns)

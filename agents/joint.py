@@ -58,9 +58,7 @@ def joint_dqn(
                 measured[cell] = task.measure(cell)
                 rewards.append(task.rewards({cell: measured[cell]})[cell])
                 seen = np.tile(observation, (len(actions), 1))
-                selector.buffer.refill(
-                    seen, np.array(actions), np.array(rewards), seen, np.ones(len(actions), np.bool_)
-                )
+                selector.buffer.refill(seen, np.array(actions), np.array(rewards))
             selector.learn(1 - done / rounds, settings.gradient_steps)
         values = np.where(available, selector.q_values(observation), -np.inf)
     return SearchResult(catalog.cell(*catalog.unravel(int(values.argmax()))), measured)

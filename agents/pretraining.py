@@ -14,9 +14,7 @@ from rlccfr.envs.measurement import Budget
 from rlccfr.envs.reward import PRESETS, Scale
 from rlccfr.envs.table import TableEvaluator
 
-SETTINGS = Hyperparameters(
-    hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, target_interval=200, buffer_size=2**17
-)
+SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, buffer_size=2**17)
 """Where measuring costs nothing: larger networks and memories, and longer learning."""
 
 UNIFORM = 0.5

@@ -2,7 +2,8 @@
 
 ``DQN.learn`` owns its loop and ``DQN.predict`` draws from NumPy's global generator, so neither serves three agents
 that share one measurement. A selector therefore uses the model's networks, replay buffer and ``train``; what
-``learn`` sets up besides (logger, progress, target network) is done here.
+``learn`` sets up besides (logger, progress) is done here. Its target network has no part: what a memory holds is worth
+a finished number (:mod:`rlccfr.agents.induction`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from stable_baselines3 import DQN
 from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.type_aliases import ReplayBufferSamples
-from stable_baselines3.common.utils import polyak_update
 from stable_baselines3.common.vec_env import VecNormalize
 
 from rlccfr.agents.hyperparameters import Hyperparameters
@@ -39,19 +39,20 @@ class Memory(ReplayBuffer):
         super().__init__(*args, **kwargs)
         self.generator = np.random.default_rng(seed)
 
-    def refill(
-        self, observations: np.ndarray, actions: np.ndarray, rewards: np.ndarray, after: np.ndarray, dones: np.ndarray
-    ) -> None:
-        """Hold these n transitions and nothing else; observations before and after have shape (n, size), others (n,).
+    def refill(self, observations: np.ndarray, actions: np.ndarray, worth: np.ndarray) -> None:
+        """Hold these n choices and nothing else, or as many of them as it can, drawn at random.
 
-        Raises:
-            RLCCFRError: more than it can hold.
+        Args:
+            observations: shape (n, size).
+            actions: shape (n,).
+            worth: of each until the episode's end, shape (n,).
         """
-        count = len(rewards)
-        if count > self.buffer_size:
-            raise RLCCFRError(f"a memory of {self.buffer_size:,} can't hold {count:,} transitions: raise buffer_size")
-        self.observations[:count, 0], self.next_observations[:count, 0] = observations, after
-        self.actions[:count, 0, 0], self.rewards[:count, 0], self.dones[:count, 0] = actions, rewards, dones
+        if len(worth) > self.buffer_size:
+            kept = self.generator.choice(len(worth), self.buffer_size, replace=False)
+            observations, actions, worth = observations[kept], actions[kept], worth[kept]
+        count = len(worth)
+        self.observations[:count, 0], self.actions[:count, 0, 0] = observations, actions
+        self.rewards[:count, 0], self.dones[:count, 0] = worth, True
         self.pos, self.full = count % self.buffer_size, count == self.buffer_size
 
     def sample(self, batch_size: int, env: VecNormalize | None = None) -> ReplayBufferSamples:
@@ -81,14 +82,12 @@ class Selector:
                 learning_rate=_falling(hyperparameters.learning_rate),
                 buffer_size=hyperparameters.buffer_size,
                 batch_size=hyperparameters.batch_size,
-                gamma=hyperparameters.gamma,
                 replay_buffer_class=Memory,
                 replay_buffer_kwargs={"seed": int(replay)},
                 policy_kwargs={"net_arch": list(hyperparameters.hidden)},
                 device="cpu",  # networks this small are slower on a GPU
             )
         self.model.set_logger(Logger(None, []))  # train() writes to one; the team's log reads the loss from it
-        self._last_sync = 0
 
     @property
     def buffer(self) -> Memory:
@@ -113,7 +112,7 @@ class Selector:
         return np.asarray(values.numpy(), dtype=np.float64).reshape(*observation.shape[:-1], -1)
 
     def learn(self, progress_remaining: float, steps: int) -> None:
-        """Gradient steps on what the memory holds; the target network follows at its interval.
+        """Gradient steps on what the memory holds.
 
         Args:
             progress_remaining: from 1 to 0 over the training; the learning rate falls with it.
@@ -121,17 +120,10 @@ class Selector:
         """
         self.model._current_progress_remaining = progress_remaining
         self.model.train(steps, self.hyperparameters.batch_size)
-        if self.model._n_updates - self._last_sync >= self.hyperparameters.target_interval:
-            polyak_update(self.model.q_net.parameters(), self.model.q_net_target.parameters(), 1.0)
-            self._last_sync = self.model._n_updates
 
     def state(self) -> dict[str, np.ndarray]:
-        """The weights of both networks, by name."""
-        return {
-            f"{network}.{name}": tensor.numpy().copy()
-            for network in ("q_net", "q_net_target")
-            for name, tensor in getattr(self.model, network).state_dict().items()
-        }
+        """The network's weights, by name."""
+        return {name: tensor.numpy().copy() for name, tensor in self.model.q_net.state_dict().items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over weights that :meth:`state` gave.
@@ -139,21 +131,14 @@ class Selector:
         Raises:
             RLCCFRError: arrays of other names or shapes.
         """
-        for network in ("q_net", "q_net_target"):
-            prefix = f"{network}."
-            tensors = {
-                name.removeprefix(prefix): torch.as_tensor(array)
-                for name, array in state.items()
-                if name.startswith(prefix)
-            }
-            try:
-                getattr(self.model, network).load_state_dict(tensors)
-            except RuntimeError as error:
-                reason = str(error).splitlines()[-1].strip()
-                raise RLCCFRError(f"the saved networks do not fit: {reason}; train a new team") from None
+        try:
+            self.model.q_net.load_state_dict({name: torch.as_tensor(array) for name, array in state.items()})
+        except RuntimeError as error:
+            reason = str(error).splitlines()[-1].strip()
+            raise RLCCFRError(f"the saved networks do not fit: {reason}; train a new team") from None
 
     def adopt(self, source: Selector, rows: Mapping[int, int], low: float) -> None:
-        """Take over another selector's networks, whose choices may be fewer and in another order.
+        """Take over another selector's network, whose choices may be fewer and in another order.
 
         Args:
             rows: for each of the own choices that the other has, the other's index.
@@ -161,13 +146,12 @@ class Selector:
         """
         state = source.state()
         last = 2 * len(self.hyperparameters.hidden)  # layers and activations alternate; the last is the output
-        for network in ("q_net", "q_net_target"):
-            weight, bias = f"{network}.q_net.{last}.weight", f"{network}.q_net.{last}.bias"
-            new_weight = np.zeros((self.actions, state[weight].shape[1]), dtype=np.float32)
-            new_bias = np.full(self.actions, low, dtype=np.float32)
-            for own, other in rows.items():
-                new_weight[own], new_bias[own] = state[weight][other], state[bias][other]
-            state[weight], state[bias] = new_weight, new_bias
+        weight, bias = f"q_net.{last}.weight", f"q_net.{last}.bias"
+        new_weight = np.zeros((self.actions, state[weight].shape[1]), dtype=np.float32)
+        new_bias = np.full(self.actions, low, dtype=np.float32)
+        for own, other in rows.items():
+            new_weight[own], new_bias[own] = state[weight][other], state[bias][other]
+        state[weight], state[bias] = new_weight, new_bias
         self.restore(state)
 
 

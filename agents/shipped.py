@@ -20,6 +20,7 @@ BUDGETS = tuple(Budget("seconds", amount) for amount in (0.01, 0.1, 1.0))
 """The headline budgets: engine CPU seconds."""
 
 DATA = Path(__file__).parent / "data"
+MEASURED = "paper.parquet"
 
 
 def catalog() -> Catalog:
@@ -44,7 +45,7 @@ def results() -> TableEvaluator:
     Raises:
         RLCCFRError: the file is not there, or not whole.
     """
-    return TableEvaluator(path("paper.parquet"))
+    return TableEvaluator(path(MEASURED))
 
 
 @cache

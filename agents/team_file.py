@@ -21,9 +21,8 @@ from rlccfr.envs.measurement import Evaluator
 from rlccfr.envs.reward import AXES, Preset, Weights
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 
-FORMAT = "rlccfr-team-3"
+FORMAT = "rlccfr-team-4"
 FILE_NAME = "team.npz"
-TARGET = "q_net_target"
 
 
 def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
@@ -54,8 +53,7 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
     if experience:
         arrays |= {f"experience/{name}": array for name, array in team.experience.to_arrays().items()}
     for axis, selector in zip(AXES, team.selectors, strict=True):
-        kept = selector.state().items()
-        arrays |= {f"{axis}/{name}": array for name, array in kept if experience or not name.startswith(TARGET)}
+        arrays |= {f"{axis}/{name}": array for name, array in selector.state().items()}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     path = directory / FILE_NAME
@@ -96,7 +94,7 @@ def load_team(path: Path, catalog: Catalog | None, evaluator: str | Path | Evalu
 def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:
     """A team for a larger catalog that picks as the old one did until it has learned of the new components.
 
-    Output rows of the Q-networks and of their targets are mapped by id; new rows start below any reward that can be
+    Output rows of the Q-networks are mapped by id; new rows start below any reward that can be
     had. Experience is kept, and with it the count of evaluations.
 
     Args:
@@ -148,9 +146,7 @@ def _restored(
     team.generator.bit_generator.state = header["generator"]
     team.settled = int(header["settled"])
     for axis, selector in zip(AXES, team.selectors, strict=True):
-        state = _part(arrays, axis)
-        online = {name: array for name, array in state.items() if not name.startswith(TARGET)}
-        selector.restore({name.replace("q_net", TARGET, 1): array for name, array in online.items()} | state)
+        selector.restore(_part(arrays, axis))
     return team
 
 

@@ -1,30 +1,37 @@
 """How methods of choosing compare: each with so many evaluations, on what was measured, over several seeds.
 
 A method sees the runs that one may choose by; what it chose is judged on the others, beside the best of all cells.
-Choices are kept in runs/methods.jsonl, so that what was stopped goes on.
+Choices are kept in runs/methods.jsonl, so that what was stopped goes on; those made on other measurements, or by other
+code, are made anew.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, as_completed
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from rlccfr import agents
 from rlccfr.agents import shipped
-from rlccfr.agents.baselines import Task, random_search
+from rlccfr.agents.baselines import SearchResult, Task, random_search
 from rlccfr.agents.comparison import Bench, trained_team
 from rlccfr.agents.evidence import ChoosingRuns, Evidence
-from rlccfr.agents.halving import successive_halving
+from rlccfr.agents.halving import Halving, successive_halving
 from rlccfr.agents.joint import joint_dqn
 from rlccfr.agents.tpe import tpe_search
 from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.reward import PRESETS
+
+CHOOSING = ("baselines", "evidence", "exploration", "halving", "hyperparameters", "induction", "joint", "selector_dqn",
+            "team", "tpe", "training")  # fmt: skip
+"""Modules that say what a method chooses."""
 
 KEPT = Path("runs") / "methods.jsonl"
 SECOND = Budget("seconds", 1.0)
@@ -41,20 +48,24 @@ class Trial(NamedTuple):
     seed: int
 
 
-def _team(task: Task, evaluations: int, seed: int) -> tuple[Cell, float]:
+Choice = tuple[Cell, float, float]
+"""A cell, the evaluations that it took, and their engine CPU seconds."""
+
+
+def _team(task: Task, evaluations: int, seed: int) -> Choice:
     team = trained_team(task, evaluations, seed)
-    return team.pick(), team.cost[1]
+    return team.pick(), *team.cost
 
 
-def _search(search: Callable[..., Any]) -> Callable[[Task, int, int], tuple[Cell, float]]:
-    def choose(task: Task, evaluations: int, seed: int) -> tuple[Cell, float]:
+def _search(search: Callable[..., SearchResult | Halving]) -> Callable[[Task, int, int], Choice]:
+    def choose(task: Task, evaluations: int, seed: int) -> Choice:
         found = search(task, evaluations=evaluations, seed=seed)
-        return found.cell, found.cpu_seconds
+        return found.cell, found.spent if isinstance(found, Halving) else found.evaluations, found.cpu_seconds
 
     return choose
 
 
-METHODS: dict[str, Callable[[Task, int, int], tuple[Cell, float]]] = {
+METHODS: dict[str, Callable[[Task, int, int], Choice]] = {
     "team": _team,
     "random search": _search(random_search),
     "successive halving": _search(successive_halving),
@@ -75,23 +86,38 @@ def at_a_hundred(games: Sequence[str] = shipped.GAMES, seeds: int = 10) -> list[
 
 
 def choose(trial: Trial) -> dict[str, Any]:
-    """What the method chose, and the CPU seconds of what it measured."""
+    """What the method chose, and what it measured for that."""
     task = Task(ChoosingRuns(shipped.results()), shipped.catalog(), trial.game, SECOND, PRESETS[trial.preset])
-    cell, seconds = METHODS[trial.method](task, trial.evaluations, trial.seed)
-    return {**trial._asdict(), **cell._asdict(), "cpu_seconds": seconds}
+    cell, spent, seconds = METHODS[trial.method](task, trial.evaluations, trial.seed)
+    return {**trial._asdict(), **cell._asdict(), "spent": spent, "cpu_seconds": seconds, "basis": basis()}
 
 
 def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> list[dict[str, Any]]:
     """Of all these trials, those read from a file that were made before."""
     kept.parent.mkdir(parents=True, exist_ok=True)
-    lines = kept.read_text().splitlines() if kept.exists() else []
-    found = {Trial(*(row[name] for name in Trial._fields)): row for row in map(json.loads, lines)}
-    todo = [trial for trial in trials if trial not in found]
+    found = {Trial(*(row[name] for name in Trial._fields)): row for row in _rows(kept) if row["basis"] == basis()}
+    futures = {executor.submit(choose, trial): trial for trial in trials if trial not in found}
     with kept.open("a") as file:
-        for trial, row in zip(todo, executor.map(choose, todo), strict=True):
-            found[trial] = row
+        print(file=file)  # ends a line whose writing was interrupted
+        for future in as_completed(futures):
+            row = found[futures[future]] = future.result()
             print(json.dumps(row), file=file, flush=True)
     return [found[trial] for trial in trials]
+
+
+def _rows(kept: Path) -> Iterator[dict[str, Any]]:
+    for line in kept.read_text().splitlines() if kept.exists() else ():
+        if line.endswith("}"):  # else it is empty, or its writing was interrupted
+            yield json.loads(line)
+
+
+@cache
+def basis() -> str:
+    """A hash of what a choice rests on: the shipped measurements, and how methods choose."""
+    digest = hashlib.sha256(shipped.path(shipped.MEASURED).read_bytes())
+    for name in CHOOSING:
+        digest.update((Path(agents.__file__).parent / f"{name}.py").read_bytes())
+    return digest.hexdigest()[:16]
 
 
 @cache

@@ -15,7 +15,7 @@ from rlccfr.cli.console import (
     print_json,
     print_table,
 )
-from rlccfr.cli.measured import Games, Results, SweptCatalog, measured
+from rlccfr.cli.measured import Games, Results, SweptCatalog, SweptNetworks, measured
 
 if TYPE_CHECKING:
     from rlccfr.agents.insights import Insights
@@ -30,6 +30,7 @@ def insights(
     scale: ScaleName = "log",
     results: Results = None,
     catalog: SweptCatalog = None,
+    networks: SweptNetworks = None,
     json: Json = False,
 ) -> None:
     """Print what measurements say of a game; nothing is run.
@@ -39,7 +40,7 @@ def insights(
     bring exploitability down to a tenth, a hundredth ... of the uniform policy's. Under the longest of the headline
     budgets unless some are given.
     """
-    source = measured(games, (iterations, seconds, nodes), results, catalog)
+    source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
     from rlccfr.agents.insights import insights as found_in
 
     limits = source.budgets if any((iterations, seconds, nodes)) else source.budgets[-1:]

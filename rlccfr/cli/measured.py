@@ -24,6 +24,9 @@ Results = Annotated[
 SweptCatalog = Annotated[
     str | None, typer.Option("--catalog", help="Of the sweep of your own: paper, tabular ... [paper]")
 ]
+SweptNetworks = Annotated[
+    str | None, typer.Option("--networks", help="Preset of the deep rules' networks in that sweep. [sweep]")
+]
 Limits = tuple[list[int] | None, list[float] | None, list[int] | None]
 """Iterations, seconds, nodes: several of one of them."""
 
@@ -38,7 +41,9 @@ class Measured(NamedTuple):
     shipped: bool
 
 
-def measured(games: list[str] | None, limits: Limits, results: Path | None, catalog: str | None) -> Measured:
+def measured(
+    games: list[str] | None, limits: Limits, results: Path | None, catalog: str | None, networks: str | None
+) -> Measured:
     """All games and the headline budgets unless some are given.
 
     Raises:
@@ -52,10 +57,17 @@ def measured(games: list[str] | None, limits: Limits, results: Path | None, cata
         asked = [parse_budget(one) for one in budgets(*limits)] if any(limits) else shipped.BUDGETS
         if results is not None:
             table = TableEvaluator(results)
-            cells = parse_catalog(catalog or "paper").with_networks("sweep")
+            cells = parse_catalog(catalog or "paper").with_networks(networks or "sweep")
+            for game in games or table.games:
+                lacking = next((cell for cell in cells if not table.seeds(game, cell)), None)
+                if lacking:
+                    raise RLCCFRError(
+                        f"{results} has no run of {lacking} on {game!r}; it has {', '.join(table.games)}: name one of "
+                        "these, and say by --catalog and --networks what was swept"
+                    )
             return Measured(table, cells, games or table.games, asked, shipped=False)
-        if catalog is not None:
-            raise RLCCFRError("--catalog says what a sweep of your own has: name that with --results")
+        if catalog is not None or networks is not None:
+            raise RLCCFRError("--catalog and --networks say what a sweep of your own has: name that with --results")
         named = [_shipped(game) for game in games or shipped.GAMES]
         return Measured(shipped.results(), shipped.catalog(), named, asked, shipped=True)
 

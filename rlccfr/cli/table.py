@@ -18,7 +18,7 @@ from rlccfr.cli.console import (
     print_table,
     progress,
 )
-from rlccfr.cli.measured import Games, Measured, Results, SweptCatalog, measured
+from rlccfr.cli.measured import Games, Measured, Results, SweptCatalog, SweptNetworks, measured
 
 if TYPE_CHECKING:
     from rlccfr.agents.table import RecommendationTable
@@ -36,6 +36,7 @@ def table(
     scale: ScaleName = "log",
     results: Results = None,
     catalog: SweptCatalog = None,
+    networks: SweptNetworks = None,
     methods: Annotated[bool, typer.Option("--methods", help="Beside the pick: VBS, SBS, the paper's ...")] = False,
     out: Annotated[Path | None, typer.Option(help="Write it to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
@@ -49,7 +50,7 @@ def table(
 
     out = checked_path(out) if out is not None else None
     limits = (iterations, seconds, nodes)
-    found = _ask(measured(games, limits, results, catalog), presets or ["accuracy"], scale)
+    found = _ask(measured(games, limits, results, catalog, networks), presets or ["accuracy"], scale)
     if out is not None:
         found.write(out)
     if json:
@@ -70,6 +71,7 @@ def report(
     presets: PresetNames = None,
     results: Results = None,
     catalog: SweptCatalog = None,
+    networks: SweptNetworks = None,
 ) -> None:
     """Write measurements as one page for a browser.
 
@@ -80,7 +82,7 @@ def report(
     from rlccfr.envs.reward import PRESETS
 
     check_report(out)  # before teams are trained
-    source = measured(games, (iterations, seconds, nodes), results, catalog)
+    source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
     found = _ask(source, presets or list(PRESETS), "log")
     write_report(out, source.table, source.catalog, found, source.budgets)
     print(f"written to {out}")

@@ -6,7 +6,7 @@ import pytest
 
 import rlccfr
 from rlccfr.agents.baselines import Task
-from rlccfr.agents.halving import _ladder, successive_halving
+from rlccfr.agents.halving import ETA, _ladder, successive_halving
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.reward import preset
@@ -25,11 +25,13 @@ def test_it_spends_no_more_than_it_may_and_ends_with_the_whole_budget(evaluator,
     ladder = _ladder(336, evaluations)
     assert ladder[-1][1] == 1
     assert all(one[0] >= other[0] for one, other in itertools.pairwise(ladder))
-    assert sum(cells / parts for cells, parts in ladder) <= max(evaluations, len(ladder))
+    assert all(one[1] <= ETA * other[1] * (1 + 1e-9) for one, other in itertools.pairwise(ladder))
+    spent = sum(cells / parts for cells, parts in ladder)
+    assert min(336, evaluations) - len(ladder) < spent <= evaluations + 1e-6  # each rung leaves less than a cell
     if evaluations >= 336:
         assert ladder == [(336, 1)]
     found = halve(evaluator, evaluations)
-    assert found.spent <= max(evaluations, len(ladder)) + 1
+    assert found.spent == pytest.approx(spent, rel=0.05)  # iterations are whole
 
 
 def test_what_is_best_at_every_budget_is_found(evaluator):

@@ -5,15 +5,16 @@ import pandas as pd
 import pytest
 
 from rlccfr.agents import SelectorTeam
+from rlccfr.agents.experience import Outcome, Situation
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.agents.induction import DRAWS, Induction, measure_everything
 from rlccfr.agents.pretraining import train_on_table
 from rlccfr.agents.selector_dqn import Selector
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measurement import Budget
+from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.reward import PRESETS
 from rlccfr.envs.table import TableEvaluator
-from rlccfr.errors import RLCCFRError
 
 CATALOG = Catalog(("cfr", "dcfr"), ("none",), ("cfr_br", "none"))
 BUDGET, UNIFORM = Budget("iterations", 10), 0.5
@@ -71,16 +72,45 @@ def test_memories_that_are_too_small_hold_some_of_the_situations(table):
 def test_a_refilled_memory_holds_nothing_else():
     selector = Selector(3, 2, Hyperparameters(hidden=(4,), buffer_size=4), seed=0)
     seen = np.arange(6, dtype=np.float32).reshape(2, 3)
-    ends = np.array([True, False])
-    selector.buffer.refill(seen[:1], np.array([1]), np.array([5.0]), seen[1:], ends[:1])
-    selector.buffer.refill(seen, np.array([1, 0]), np.array([0.5, -0.5]), seen[::-1], ends)
-    drawn = selector.buffer.sample(100)
-    found = {
-        (*map(float, seen), int(action), float(reward), *map(float, after), bool(done))
-        for seen, action, reward, after, done in zip(
-            drawn.observations, drawn.actions, drawn.rewards, drawn.next_observations, drawn.dones, strict=True
-        )
+    selector.buffer.refill(seen[:1], np.array([1]), np.array([5.0]))
+    selector.buffer.refill(seen, np.array([1, 0]), np.array([0.5, -0.5]))
+    assert drawn(selector) == {((0, 1, 2), 1, 0.5), ((3, 4, 5), 0, -0.5)}
+
+
+def test_of_more_than_a_memory_holds_it_takes_some():
+    selector = Selector(1, 9, Hyperparameters(hidden=(4,), buffer_size=4), seed=0)
+    numbers = np.arange(9)
+    taken = set()
+    for _ in range(20):
+        selector.buffer.refill(numbers[:, None].astype(np.float32), numbers, numbers / 8)
+        found = drawn(selector)
+        assert len(found) == 4
+        assert all(seen == (action,) and worth == action / 8 for seen, action, worth in found)
+        taken |= {action for _, action, _ in found}
+    assert taken == set(range(9))
+
+
+def drawn(selector):
+    sample = selector.buffer.sample(200)
+    assert sample.dones.all()
+    return {
+        (tuple(map(float, seen)), int(action), float(worth))
+        for seen, action, worth in zip(sample.observations, sample.actions, sample.rewards, strict=True)
     }
-    assert found == {(0, 1, 2, 1, 0.5, 3, 4, 5, True), (3, 4, 5, 0, -0.5, 0, 1, 2, False)}
-    with pytest.raises(RLCCFRError, match="raise buffer_size"):
-        selector.buffer.refill(np.zeros((5, 3)), np.zeros(5), np.zeros(5), np.zeros((5, 3)), np.zeros(5))
+
+
+def test_what_was_never_measured_promises_nothing(table):
+    """With two segments a pick is worth its own reward and the best of what was measured next, whatever else seems."""
+    team = SelectorTeam("kuhn", BUDGET, 2, catalog=CATALOG, evaluator=table)
+    start, cell = Situation("kuhn", 0, BUDGET), Cell("dcfr", "none", "none")
+    seen = np.zeros((3, OBSERVATION_SIZE), np.float32)
+    for situation, done in ((start, False), (start.after(cell), True)):
+        team.experience.add(situation, cell, Outcome(seen, (0.5, 0.0), done, str(done), 1.0))
+    for selector, pick in zip(team.selectors, CATALOG.index(cell), strict=True):
+        selector.restore({name: np.zeros_like(array) for name, array in selector.state().items()})
+        output = list(selector.model.q_net.parameters())[-1]
+        output.data[:] = 10.0
+        output.data[pick] = 0.25
+    Induction(team).round(1.0, 1)
+    for selector in team.selectors:
+        assert sorted(worth for _, _, worth in drawn(selector)) == [0.5, 0.75]

@@ -88,6 +88,7 @@ def test_version(run):
         (("train", "kuhn", "--seconds", "1", "--iterations", "5"), 1, "give one budget"),
         (("train", "kuhn", "--seconds", "1", "--seconds", "0"), 1, "--seconds must be a positive number, not 0"),
         (("table", "--results", "nothing.parquet"), 1, "there is no table at nothing.parquet"),
+        (("insights", "--networks", "fast"), 1, "say what a sweep of your own has: name that with --results"),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do(run, arguments, code, message):
@@ -277,6 +278,7 @@ def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypa
     assert "VBS" in run("table", *asked, "--methods")[1]
     assert run("report", "page.html", *asked)[:2] == (0, "written to page.html\n")
     assert "Plotly" in (tmp_path / "page.html").read_text()
+    assert "say by --catalog" in run("table", "--results", "sweep.parquet")[2]  # of the paper's the sweep lacks most
 
 
 def test_the_demo_tells_the_whole_story(run, monkeypatch):

@@ -45,7 +45,7 @@ def test_every_run_of_the_measurement_is_there(figures):
 
 
 def test_shipped_teams_pick_what_is_best(figures):
-    rows, failed = [], []
+    rows = []
     for game in shipped.GAMES:
         trained = shipped.team(game)
         untrained = SelectorTeam(
@@ -59,21 +59,20 @@ def test_shipped_teams_pick_what_is_best(figures):
                     name: judge.row(name, team.pick(game, budget, preset), 0, 0.0)
                     for name, team in (("trained", trained), ("untrained", untrained))
                 }
-                good = {name: row["regret"] <= LEAST or bool(row["in_tied_set"]) for name, row in found.items()}
-                pick = found["trained"]
+                pick, other = found["trained"], found["untrained"]
                 rows.append(
                     {"game": game, "budget": str(budget), "preset": preset,
                      "pick": str(Cell(*(pick[axis] for axis in Cell._fields))), "regret": pick["regret"],
-                     "tied": pick["in_tied_set"], "untrained": found["untrained"]["regret"],
-                     "untrained is good": good["untrained"]}
+                     "tied": pick["in_tied_set"], "untrained": other["regret"], "untrained tied": other["in_tied_set"]}
                 )  # fmt: skip
-                failed += [] if good["trained"] else [rows[-1]]
     figures(
         "Picks of the shipped teams, all 336 measured", rows,
         f"Regret of the mean reward to the best of all, on runs that nothing was chosen by; at most {LEAST}, or tied.",
     )  # fmt: skip
-    assert not failed
-    assert not all(row["untrained is good"] for row in rows)
+    assert not [row for row in rows if row["regret"] > LEAST and not row["tied"]]
+    for _, own in pd.DataFrame(rows).groupby("game"):  # which the same team untrained fails
+        assert ((own["untrained"] > LEAST) & ~own["untrained tied"].astype(bool)).any()
+        assert own["untrained"].mean() > max(LEAST, own["regret"].mean())
 
 
 @pytest.mark.parametrize("game", shipped.GAMES)
@@ -90,7 +89,7 @@ def test_a_hundred_evaluations_of_336(game, figures, tmp_path):
 
 
 PREDICTIVE = {"pcfr_plus", "pdcfr_plus", "hs_pcfr_plus"}
-DISCOUNTED = {"dcfr", "dcfr_plus", "hs_dcfr", "pdcfr_plus", "hs_pcfr_plus"}
+DISCOUNTED = {"dcfr", "dcfr_plus", "hs_dcfr"}
 
 
 @pytest.mark.parametrize(

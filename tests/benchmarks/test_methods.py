@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from benchmarks import methods
+from benchmarks.methods import Trial, choices
+
+TRIALS = [Trial("kuhn", "accuracy", "team", 100, seed) for seed in range(3)]
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The trials that are chosen for, on a basis that can be changed."""
+    asked = []
+
+    def choose(trial):
+        asked.append(trial)
+        return {**trial._asdict(), "spent": 100, "basis": methods.basis()}
+
+    monkeypatch.setattr(methods, "choose", choose)
+    monkeypatch.setattr(methods, "basis", lambda: "these measurements")
+    return asked
+
+
+def chosen(kept, trials=TRIALS):
+    with ThreadPoolExecutor(1) as executor:
+        return choices(trials, executor, kept)
+
+
+def test_choices_are_made_once(made, tmp_path):
+    kept = tmp_path / "new" / "choices.jsonl"
+    first = chosen(kept, TRIALS[1:])
+    assert chosen(kept)[1:] == first
+    assert made == [*TRIALS[1:], TRIALS[0]]
+
+
+def test_a_line_cut_off_is_made_again_and_costs_no_other(made, tmp_path):
+    kept = tmp_path / "choices.jsonl"
+    whole = chosen(kept)
+    kept.write_text(kept.read_text()[:-9])
+    assert chosen(kept) == whole
+    assert chosen(kept) == whole
+    assert len(made) == len(TRIALS) + 1
+
+
+def test_choices_on_other_measurements_are_made_anew(made, tmp_path, monkeypatch):
+    kept = tmp_path / "choices.jsonl"
+    chosen(kept)
+    monkeypatch.setattr(methods, "basis", lambda: "others")
+    assert {row["basis"] for row in chosen(kept)} == {"others"}
+    assert made == [*TRIALS, *TRIALS]
