@@ -41,7 +41,7 @@ measure: install
 	$(BIN)/rlccfr sweep kuhn leduc goofspiel --close 0.05
 	$(BIN)/rlccfr sweep royal --seeds 3 --close 0.05
 	$(BIN)/rlccfr sweep kuhn leduc goofspiel --catalog extended-tabular
-	$(BIN)/rlccfr sweep royal --seeds 3 --catalog extended-tabular --compact agents/data/paper.parquet --small
+	$(BIN)/rlccfr sweep royal --seeds 3 --catalog extended-tabular
 	$(BIN)/rlccfr sweep --families train --seeds 2 --catalog tabular --store runs/families
 	$(BIN)/rlccfr sweep --families test --seeds 3 --catalog tabular --store runs/families
 	$(BIN)/python -m benchmarks.teams

@@ -72,7 +72,8 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
     if limit.unit not in {budget.unit for budget in team.env.budgets}:
         unit = f"; the team has never met a budget in {limit.unit}"
     if known is None:
-        found = summary(pd.read_csv(shipped.path(shipped.GENERALISATION)))
+        rows = pd.read_csv(shipped.path(shipped.GENERALISATION))
+        found = summary(rows[rows["budget"].isin([str(one) for one in shipped.BUDGETS])])
         why = f"picked from the game's features: {sureness(found, kind_of(game, team.env.games))}{unit}"
         return Advice(game, limit, weights, cell, "features", {}, why)
     figures = _measured(Task(shipped.results(), shipped.catalog(), known, limit, weights), cell)

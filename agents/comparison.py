@@ -130,35 +130,36 @@ class Bench:
         pick = team.pick(self.task.game, self.task.budget, self.task.preset)
         return [
             self.row(TEAM, pick, *team.cost),
-            self.random_row(team.cost[0], team.seed),
+            *self.random_rows(team.cost[0], team.seed),
             *self.exhaustive_rows(),
             *(self.row(name, cell, 0, 0.0) for name, cell in fixed_cells(self.task.catalog).items()),
         ]
 
-    def random_row(self, evaluations: int, seed: int) -> dict[str, Any]:
+    def random_rows(self, evaluations: int, seed: int) -> list[dict[str, Any]]:
         """Random search with so many evaluations: where all cells are measured the median of many, else one.
 
-        Each on the first of the engine seeds, as a team's.
+        Each on the first of the engine seeds, as a team's. None where it would measure all cells.
         """
+        if evaluations >= len(self.task.available):
+            return []
         if self._own is not None:
             first = {cell: runs[:1] for cell, runs in self._own.selecting.items()}
-            count = min(evaluations, len(first))
-            cell = median_search(self.task.rewards(first), count, seed)
-            return self.row(RANDOM, cell, count, total_cpu_seconds(first) * count / len(first))
+            cell = median_search(self.task.rewards(first), evaluations, seed)
+            return [self.row(RANDOM, cell, evaluations, total_cpu_seconds(first) * evaluations / len(first))]
         search = random_search(self.task.on(self.task.engine_seeds[:1]), evaluations=evaluations, seed=seed)
-        return self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)
+        return [self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)]
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:
         """VBS where all cells of the game were measured, SBS where those of another game were."""
         rows = []
         if self._own is not None:
             best = virtual_best(self._chosen_by[self.task.game])
-            rows.append(self.row(VBS, best, len(self._own.selecting), self._own.cpu_seconds))
+            rows.append(self.row(VBS, best, self._own.evaluations, self._own.cpu_seconds))
         others = [evidence for game, evidence in self.evidence.items() if game != self.task.game]
         if others:
             cost = math.fsum(evidence.cpu_seconds for evidence in others)
             single = single_best(self._chosen_by, self.task.game)
-            rows.append(self.row(SBS, single, sum(len(evidence.selecting) for evidence in others), cost))
+            rows.append(self.row(SBS, single, sum(evidence.evaluations for evidence in others), cost))
         return rows
 
     def row(self, method: str, cell: Cell, evaluations: int, cpu_seconds: float) -> dict[str, Any]:

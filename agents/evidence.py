@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +19,12 @@ from rlccfr.envs.reward import Preset, Scale, mean_reward
 from rlccfr.envs.table import TableEvaluator
 
 T = TypeVar("T")
+
+TWO_SIDED = 1.96
+"""Standard deviations within which 95 % of a normal distribution lie ..."""
+
+MEDIAN = 0.6745
+"""... and within which half of it does."""
 
 
 def selecting(seeds: Sequence[T]) -> tuple[T, ...]:
@@ -71,11 +77,13 @@ class Evidence:
 
     Attributes:
         fixed: the cells that draw nothing at random on this game.
+        again: of those the same run by a second timing, where a table has one.
     """
 
     selecting: Measurements
     reporting: Measurements
     fixed: frozenset[Cell] = frozenset()
+    again: Mapping[Cell, Measurement] = field(default_factory=dict)
 
     @classmethod
     def measured(
@@ -95,11 +103,23 @@ class Evidence:
         """
         runs = measure_all(evaluator, catalog, game, budget, engine_seeds, progress)
         tree = compiled(game)
+        fixed = frozenset(cell for cell in catalog if is_deterministic((cell,), tree))
+        table = evaluator.table if isinstance(evaluator, ChoosingRuns) else evaluator
+        again = {}
+        if isinstance(table, TableEvaluator):
+            second = {cell: table.timed_again(game, cell, budget) for cell in fixed}
+            again = {cell: run for cell, run in second.items() if run is not None}
         return cls(
             {cell: selecting(own) for cell, own in runs.items()},
             {cell: reporting(own) for cell, own in runs.items()},
-            frozenset(cell for cell in catalog if is_deterministic((cell,), tree)),
+            fixed,
+            again,
         )
+
+    @property
+    def evaluations(self) -> int:
+        """Runs by which one chooses."""
+        return sum(map(len, self.selecting.values()))
 
     @property
     def cpu_seconds(self) -> float:
@@ -109,22 +129,33 @@ class Evidence:
     def tied(self, preset: Preset, scale: Scale = "log") -> frozenset[Cell] | None:
         """The cells that the runs to judge by can't tell from the best of them; None where single runs tell nothing.
 
+        Those that :func:`tied_set` finds, and those no further from the best than two timings of one run are apart.
         Cells with fewer runs than others have, as those with networks, count with their mean, and not as the best.
         """
         rewards, most = self._judged(preset, scale)
-        whole = {cell for cell, values in rewards.items() if cell in self.fixed or len(values) == most > 1}
-        if not whole:
+        if most == 1 and not self.fixed.issuperset(rewards):
             return None
-        means = {cell: [math.fsum(values) / len(values)] for cell, values in rewards.items()}
-        return tied_set(
-            {cell: values if len(values) == most else means[cell] for cell, values in rewards.items()}, whole
+        whole = {cell for cell, values in rewards.items() if cell in self.fixed or len(values) == most > 1}
+        means = {cell: math.fsum(values) / len(values) for cell, values in rewards.items()}
+        told = tied_set(
+            {cell: values if len(values) == most else [means[cell]] for cell, values in rewards.items()}, whole
         )
+        near = max(means[cell] for cell in whole) - TWO_SIDED * math.sqrt(2) * self.timing_error(preset, scale)
+        return told | {cell for cell, mean in means.items() if mean >= near}
+
+    def timing_error(self, preset: Preset, scale: Scale = "log") -> float:
+        """Standard deviation of a run's R-bar by how it was timed alone: by the median difference of two timings."""
+        differences = [
+            abs(mean_reward(self.selecting[cell][0], preset, scale) - mean_reward(second, preset, scale))
+            for cell, second in self.again.items()
+        ]
+        return float(np.median(differences)) / MEDIAN / math.sqrt(2) if differences else 0.0
 
     def standard_error(self, first: Cell, second: Cell, preset: Preset, scale: Scale = "log") -> float:
         """Of the difference of two cells' R-bar over the runs that judge; infinite where one shows no spread."""
         rewards, most = self._judged(preset, scale)
         if {first, second} <= self.fixed:
-            return 0.0
+            return math.sqrt(2) * self.timing_error(preset, scale)
         if most == 1 or any(len(rewards[cell]) < most and cell not in self.fixed for cell in (first, second)):
             return math.inf
         differences = np.broadcast_to(rewards[first], most) - np.broadcast_to(rewards[second], most)

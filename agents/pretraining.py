@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from rlccfr.agents.evidence import ChoosingRuns, selecting
+from rlccfr.agents.experience import Experience
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.agents.induction import Induction, measure_everything
 from rlccfr.agents.selector_dqn import single_threaded
@@ -38,6 +40,9 @@ def train_on_table(
         settings: by default :data:`SETTINGS`.
         progress: called after each round with the share done.
 
+    Returns:
+        The team without its experience, which the table has; :attr:`SelectorTeam.cost` is of the table's runs.
+
     Raises:
         MissingCellError: the table lacks a cell.
     """
@@ -48,9 +53,21 @@ def train_on_table(
     )  # fmt: skip
     measure_everything(team)
     induction, rounds = Induction(team, UNIFORM), team.hyperparameters.settling
+    team.experience, team.forgotten = Experience(), _cost(table, catalog, games)
     with single_threaded():
         for done in range(rounds):
             induction.round(1 - done / rounds, team.hyperparameters.gradient_steps)
             if progress:
                 progress((done + 1) / rounds)
     return team
+
+
+def _cost(table: TableEvaluator, catalog: Catalog, games: Sequence[str]) -> tuple[int, float]:
+    """How many runs one may choose by, and what they took; each answers every budget."""
+    seconds = [
+        table.run(game, cell, seed)["cpu_seconds"] or 0.0
+        for game in games
+        for cell in catalog
+        for seed in selecting(table.seeds(game, cell))
+    ]
+    return len(seconds), math.fsum(seconds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from rlccfr.envs.reward import DECADES, EXACT, PRESETS
 from rlccfr.envs.store import MissingCellError
 from rlccfr.envs.table import TableEvaluator
 from rlccfr.errors import RLCCFRError
+from rlccfr.games import openspiel_name
 
 DIGITS = 4
 """Of every number in the page."""
@@ -91,7 +92,7 @@ def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets:
             }
             for game in dict.fromkeys(picks["game"])
         },
-        "provenance": _provenance(table.frame()),
+        "provenance": _provenance(_shown(table.frame(), catalog, picks["game"])),
     }
 
 
@@ -135,6 +136,14 @@ def _marked(catalog: Catalog, picks: pd.DataFrame) -> dict[str, dict[str, int]]:
 
 def _short(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(f"{value:.{DIGITS}g}")
+
+
+def _shown(frame: pd.DataFrame, catalog: Catalog, games: Iterable[str]) -> pd.DataFrame:
+    """The runs of the page's games and algorithms."""
+    cells = set(catalog)
+    names = set(map(openspiel_name, games))
+    rows = zip(frame["openspiel_name"], *(frame[axis] for axis in Cell._fields), strict=True)
+    return frame[[name in names and Cell(*cell) in cells for name, *cell in rows]]
 
 
 def _provenance(frame: pd.DataFrame) -> str:

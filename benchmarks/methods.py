@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, as_completed
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from rlccfr import agents
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines import SearchResult, Task, random_search
 from rlccfr.agents.comparison import Bench, trained_team
@@ -29,8 +28,13 @@ from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.reward import PRESETS
 
-CHOOSING = ("baselines", "evidence", "exploration", "halving", "hyperparameters", "induction", "joint", "selector_dqn",
-            "team", "tpe", "training")  # fmt: skip
+CHOOSING = (
+    *(f"agents/{name}" for name in (
+        "baselines", "evidence", "experience", "exploration", "halving", "hyperparameters", "induction", "joint",
+        "pretraining", "selector_dqn", "team", "tpe", "training",
+    )),
+    *(f"envs/{name}" for name in ("features", "observation", "read_off", "reward", "selector", "table")),
+)  # fmt: skip
 """Modules that say what a method chooses."""
 
 KEPT = Path("runs") / "methods.jsonl"
@@ -95,29 +99,35 @@ def choose(trial: Trial) -> dict[str, Any]:
 def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> list[dict[str, Any]]:
     """Of all these trials, those read from a file that were made before."""
     kept.parent.mkdir(parents=True, exist_ok=True)
-    found = {Trial(*(row[name] for name in Trial._fields)): row for row in _rows(kept) if row["basis"] == basis()}
+    text = kept.read_text() if kept.exists() else ""
+    # A line that does not end like a row is one whose writing was interrupted.
+    rows = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+    found = {Trial(*(row[name] for name in Trial._fields)): row for row in rows if row["basis"] == basis()}
     futures = {executor.submit(choose, trial): trial for trial in trials if trial not in found}
     with kept.open("a") as file:
-        print(file=file)  # ends a line whose writing was interrupted
-        for future in as_completed(futures):
-            row = found[futures[future]] = future.result()
-            print(json.dumps(row), file=file, flush=True)
+        file.write("\n" if text and not text.endswith("\n") else "")
+        try:
+            for future in as_completed(futures):
+                row = found[futures[future]] = future.result()
+                print(json.dumps(row), file=file, flush=True)
+        finally:  # where one failed the others are not waited for
+            for future in futures:
+                future.cancel()
     return [found[trial] for trial in trials]
-
-
-def _rows(kept: Path) -> Iterator[dict[str, Any]]:
-    for line in kept.read_text().splitlines() if kept.exists() else ():
-        if line.endswith("}"):  # else it is empty, or its writing was interrupted
-            yield json.loads(line)
 
 
 @cache
 def basis() -> str:
     """A hash of what a choice rests on: the shipped measurements, and how methods choose."""
-    digest = hashlib.sha256(shipped.path(shipped.MEASURED).read_bytes())
+    return digest(shipped.path(shipped.MEASURED).read_bytes())
+
+
+def digest(measurements: bytes) -> str:
+    """A hash of measurements and of the code that learns from them."""
+    found = hashlib.sha256(measurements)
     for name in CHOOSING:
-        digest.update((Path(agents.__file__).parent / f"{name}.py").read_bytes())
-    return digest.hexdigest()[:16]
+        found.update((Path(__file__).parent.parent / f"{name}.py").read_bytes())
+    return found.hexdigest()[:16]
 
 
 @cache

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.methods import HUNDRED, METHODS, Trial, at_a_hundred, choices, judged
+from benchmarks import methods
+from benchmarks.methods import METHODS, Trial, at_a_hundred, choices, judged
 from rlccfr.agents import shipped
 from rlccfr.agents.analysis import performance_profile
 from rlccfr.agents.generalisation import summary
@@ -100,7 +101,7 @@ def picks() -> Iterator[str]:
 
 def at_hundred(rows: pd.DataFrame) -> Iterator[str]:
     """Methods at equal evaluations."""
-    yield from (f"## {HUNDRED} evaluations of 336", "")
+    yield from (f"## {methods.HUNDRED} evaluations of 336", "")
     yield (
         "One CPU second, ten seeds. An evaluation is an algorithm measured; successive halving, which begins with all "
         "of them and draws nothing at random, counts parts of the budget as the parts of an evaluation that they are; "
@@ -195,7 +196,7 @@ def draw(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
     left.set(xscale="log", xlabel="evaluations", ylabel="mean normalised score", ylim=(0, 1.02))
     left.set_xticks(LADDER, labels=map(str, LADDER))
     left.minorticks_off()
-    right.set(xlabel="normalised score", ylabel=f"share of choices above it, {HUNDRED} evaluations")
+    right.set(xlabel="normalised score", ylabel=f"share of choices above it, {methods.HUNDRED} evaluations")
     left.legend(frameon=False)
     figure.savefig(PICTURE, metadata={"Date": None})
 

@@ -12,7 +12,7 @@ import rlccfr
 ENGINE_VERSION = 2
 """Raise it when a change of the engine alters results or speed: recorded measurements then no longer match."""
 
-LIBRARIES = ("numpy", "numba", "open_spiel", "pandas", "gymnasium")
+LIBRARIES = ("numpy", "numba", "open_spiel", "torch", "pandas", "gymnasium")
 
 
 def engine_version() -> str:

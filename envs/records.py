@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -18,6 +19,12 @@ from rlccfr.result import CurvePoint
 STATUSES: tuple[Status, ...] = ("ok", "failed", "timeout", "out_of_memory", "unavailable")
 NUMBERS = ("exploitability", "nash_conv", "throughput", "reference_throughput", "throughput_again", "cpu_seconds")
 COUNTS = ("nodes_touched", "iterations", "timed_runs")
+MEASURED_ALONG = ("curve_cpu_seconds", "curve_exploitability", "curve_exploitability_current")
+"""A curve's columns of measured numbers; the others count."""
+
+FIRST_SECONDS = 1e-3
+"""The first of the CPU times at which a sweep's runs have points; powers of ten times it are others."""
+
 NESTED = ("cells", "components", "libraries")
 """Columns that a frame holds as JSON."""
 
@@ -110,22 +117,64 @@ def with_frame(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def thinned(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with five points a decade of iterations in its curve, powers of ten among them, and its last."""
-    iterations = np.asarray(record["curve"]["iteration"], dtype=float)
+    """The record with about a third of its curve's points, and without a traceback.
+
+    Five a decade of iterations and of CPU seconds are kept, the last, and the neighbours of each power of ten of
+    seconds, so that what is read there is what the whole curve says.
+    """
+    slim = {**record, "traceback": ""}
+    iterations, seconds = (np.asarray(record["curve"][name], dtype=float) for name in ("iteration", "cpu_seconds"))
     if not len(iterations):
-        return dict(record)
-    grid = np.unique(np.round(10 ** (np.arange(0, 5 * np.log10(iterations[-1]) + 1) / 5)))
-    kept = np.flatnonzero(np.isin(iterations, grid) | (np.arange(len(iterations)) == len(iterations) - 1))
-    return {**record, "curve": {name: [column[k] for k in kept] for name, column in record["curve"].items()}}
+        return slim
+    kept = np.isin(iterations, np.round(_five_a_decade(1.0, iterations[-1])))
+    times = _five_a_decade(FIRST_SECONDS, seconds[-1])
+    after = np.searchsorted(seconds, np.concatenate([times, times[::5]]))
+    after[len(times) :] -= 1
+    kept[np.clip(after, 0, len(kept) - 1)] = kept[-1] = True
+    points = np.flatnonzero(kept)
+    return {**slim, "curve": {name: [column[k] for k in points] for name, column in record["curve"].items()}}
+
+
+def _five_a_decade(least: float, most: float) -> np.ndarray:
+    return np.asarray(least * 10 ** (np.arange(0, 5 * np.log10(max(most / least, 1.0)) + 1) / 5))
 
 
 def with_short_curves(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with its curves' measured columns in single precision; the run's own numbers stay as they are."""
-    measured = ("cpu_seconds", "exploitability", "exploitability_current")
     short = frame.copy()
-    for name in (f"curve_{name}" for name in measured):
+    for name in MEASURED_ALONG:
         short[name] = pd.Series([np.asarray(row, dtype=np.float32) for row in frame[name]], frame.index, dtype=object)
     return short
+
+
+FINGERPRINT = "fingerprint"
+"""Attribute of a frame that is written to a file: what :func:`fingerprint` said of it."""
+
+SMALL = "small"
+"""Attribute of such a frame: whether its curves are thinned."""
+
+
+def fingerprint(frame: pd.DataFrame) -> str:
+    """A hash of all that a frame says, the same once it was written to Parquet and read."""
+    digest = hashlib.sha256()
+    for name in frame.columns:
+        digest.update(name.encode())
+        if name.startswith("curve_"):
+            rows = [np.asarray(row, dtype=float) for row in frame[name]]
+            digest.update(as_json([len(row) for row in rows]).encode())
+            digest.update(b"".join(row.tobytes() for row in rows))
+        else:
+            digest.update(as_json([plain(value) for value in frame[name]]).encode())
+    return digest.hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """Python's own types; None for what a DataFrame has as NaN."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if value is pd.NA or (isinstance(value, float) and value != value) else value
 
 
 def to_frame(records: Iterable[Mapping[str, Any]], *, curves: bool = False) -> pd.DataFrame:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.cells import definitions
 from rlccfr.envs.measurement import Budget
-from rlccfr.envs.records import COLUMNS, NESTED, STATUSES, to_frame, to_measurement
+from rlccfr.envs.records import COLUMNS, FINGERPRINT, NESTED, STATUSES, fingerprint, plain, to_frame, to_measurement
 from rlccfr.envs.store import Store, StoreError
 from rlccfr.errors import RLCCFRError, first_line
 from rlccfr.games import openspiel_name
@@ -42,7 +42,7 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
         source: a store, its directory, or a Parquet file of :meth:`Store.compact` or ``rlccfr sweep --compact``.
 
     Raises:
-        StoreError: there is nothing to read, or no whole file.
+        StoreError: there is nothing to read, no whole file, or one whose numbers are not those that were written.
     """
     if isinstance(source, pd.DataFrame):
         return source
@@ -52,13 +52,18 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
     if path.is_dir():
         return load_results(Store(path, create=False))
     try:
-        return pd.read_parquet(path)
+        data = path.read_bytes()
     except FileNotFoundError:
         raise StoreError(f"there is no table at {path}; name a Parquet file or a store's directory") from None
-    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
-        raise StoreError(
-            f"{path} is not a whole Parquet file ({first_line(error)}); write it again with compact()"
-        ) from None
+    except OSError as error:
+        raise StoreError(f"can't read {path} ({error.strerror}); check its permissions") from None
+    try:
+        frame = pd.read_parquet(io.BytesIO(data))
+        if frame.attrs.get(FINGERPRINT, fingerprint(frame)) != fingerprint(frame):
+            raise ValueError(f"its content has changed; a frame changed on purpose loses attrs[{FINGERPRINT!r}] first")
+    except Exception as error:  # what damaged files make pyarrow and pandas raise has no common base
+        raise StoreError(f"{path} is not a whole table ({first_line(error)}); write it again with compact()") from None
+    return frame
 
 
 def checked(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
@@ -83,7 +88,7 @@ def checked(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
 
 def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     """A whole record from a table's row, the nested fields parsed, what is absent at its default."""
-    given = {name: _plain(value) for name, value in row.items()}
+    given = {name: plain(value) for name, value in row.items()}
     if not isinstance(given["game"], str):
         raise RLCCFRError(f"its game is {given['game']!r}")
     cell = Cell(given["update_rule"], given["sampler"], given["abstraction"])
@@ -99,12 +104,3 @@ def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     if record["status"] not in STATUSES:
         raise RLCCFRError(f"its status is {record['status']!r}; known: {', '.join(STATUSES)}")
     return record
-
-
-def _plain(value: Any) -> Any:
-    """Python's own types; None for what a DataFrame has as NaN."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if value is pd.NA or (isinstance(value, float) and value != value) else value

@@ -15,7 +15,17 @@ import pandas as pd
 
 from rlccfr.checkpoint import write_atomically
 from rlccfr.envs.cells import as_json
-from rlccfr.envs.records import COLUMNS, STATUSES, thinned, to_frame, with_short_curves
+from rlccfr.envs.records import (
+    COLUMNS,
+    FINGERPRINT,
+    MEASURED_ALONG,
+    SMALL,
+    STATUSES,
+    fingerprint,
+    thinned,
+    to_frame,
+    with_short_curves,
+)
 from rlccfr.errors import RLCCFRError
 from rlccfr.result import CurvePoint
 
@@ -102,37 +112,29 @@ class Store:
         """Every record as a row, without curves; nested fields are JSON strings."""
         return to_frame(self.records())
 
-    def compact(self, path: str | Path | None = None, *, small: bool = False) -> Path:
-        """Write all records to one Parquet file, curves as list columns; returns its path.
+    def compact(self, path: str | Path | None = None, *, small: bool = False, ids: Iterable[str] | None = None) -> Path:
+        """Write records to one Parquet file, curves as list columns; returns its path.
 
         Args:
             path: by default ``measurements.parquet`` in the store. The store's own files stay.
-            small: for publishing: half of each curve's points, in single precision (see :func:`thinned`).
+            small: for publishing: fewer points of each curve, in single precision (see :func:`thinned`).
+            ids: of those to write, where they are; by default all.
         """
         target = self.path / "measurements.parquet" if path is None else Path(path)
         buffer = io.BytesIO()
-        records = map(thinned, self.records()) if small else self.records()
-        frame = to_frame(records, curves=True)
+        records: Iterable[dict[str, Any]] = self.records()
+        if ids is not None:
+            records = (record for id in sorted(set(ids)) if (record := self.get(id)) is not None)
+        frame = to_frame(map(thinned, records) if small else records, curves=True)
         if small:
             frame = with_short_curves(frame)
-        frame.to_parquet(buffer, index=False, compression="zstd", compression_level=19 if small else 3)
+        frame.attrs |= {FINGERPRINT: fingerprint(frame), SMALL: small}
+        frame.to_parquet(
+            buffer, index=False, compression="zstd", compression_level=19 if small else 3,
+            use_dictionary=False, use_byte_stream_split=[f"{name}.list.element" for name in MEASURED_ALONG],
+        )  # fmt: skip
         write_atomically(target, buffer.getvalue(), StoreError)
         return target
-
-    def take_over(self, path: str | Path) -> int:
-        """Copy the records of a file that :meth:`compact` wrote, those that are here already left alone; their number.
-
-        Raises:
-            StoreError: it is missing, or no whole Parquet file with curves.
-        """
-        from rlccfr.envs.table import TableEvaluator
-
-        table, taken = TableEvaluator(path), 0
-        for cell_id in table.ids():
-            if self.get(cell_id) is None:
-                self.put(table.record(cell_id))
-                taken += 1
-        return taken
 
     def _file(self, cell_id: str) -> Path:
         return self.path / f"{cell_id}.json"

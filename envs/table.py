@@ -11,7 +11,7 @@ import pandas as pd
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.cells import as_json, check, definitions
-from rlccfr.envs.measurement import Measurement, Request
+from rlccfr.envs.measurement import Budget, Measurement, Request
 from rlccfr.envs.read_off import covers, read_off
 from rlccfr.envs.records import to_frame, to_measurement
 from rlccfr.envs.rows import REQUIRED, checked, load_results
@@ -47,6 +47,7 @@ class TableEvaluator:
         records = [checked(row, number) for number, row in enumerate(frame.to_dict("records"))]
         self._by_id = {record["cell_id"]: record for record in records}
         self._read_off: dict[str, dict[str, Any]] = {}
+        self._definitions: dict[Cell, str] = {}
         self._by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._runs: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
         self._seeds: dict[tuple[Any, ...], set[int | None]] = defaultdict(set)
@@ -93,20 +94,38 @@ class TableEvaluator:
 
     def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
         """The engine seeds of a cell's runs, sorted; (0,) for one that draws nothing at random, () if there is none."""
-        found = self._seeds.get(_run_of(game, (cell,), None)[:2], set())
+        found = self._seeds.get(self._run_of(game, (cell,), None)[:2], set())
         return (0,) if None in found else tuple(sorted(seed for seed in found if seed is not None))
 
     def run(self, game: str, cell: Cell, seed: int) -> dict[str, Any]:
         """The record of a cell's longest run with a seed; its curve says what any shorter budget would have reached.
 
+        Of runs by several engines or processors those by the newest run's count.
+
         Raises:
             MissingCellError: there is none.
         """
-        keys = (_run_of(game, (cell,), wanted) for wanted in (seed, None))
+        keys = (self._run_of(game, (cell,), wanted) for wanted in (seed, None))
         records = [record for key in keys for record in self._runs.get(key, ())]
         if not records:
             raise MissingCellError(f"the table has no run of {cell} on {game!r} with engine seed {seed}; measure it")
-        return max(records, key=lambda record: record["iterations"] or 0)
+        newest = records[-1]
+        alike = [one for one in records if all(one[name] == newest[name] for name in ("engine_version", "processor"))]
+        return max(alike, key=lambda record: record["iterations"] or 0)
+
+    def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
+        """What the cell's run by seed 0 would have been at the speed that it was timed at a second time, if it was.
+
+        Raises:
+            MissingCellError: there is no run.
+        """
+        run = self.run(game, cell, 0)
+        again = run["throughput_again"]
+        if run["status"] != "ok" or not again or not run["curve"]["cpu_seconds"]:
+            return None
+        seconds = [spent * run["throughput"] / again for spent in run["curve"]["cpu_seconds"]]
+        other = {**run, "throughput": again, "curve": {**run["curve"], "cpu_seconds": seconds}}
+        return to_measurement(read_off(other, budget))
 
     @property
     def games(self) -> list[str]:
@@ -128,18 +147,27 @@ class TableEvaluator:
     def _find(self, request: Request) -> dict[str, Any] | None:
         budget = request.budget.unit, float(request.budget.amount), request.segments
         for seed in (request.seed, None):
-            run = _run_of(request.game, request.cells, seed)
-            if (*run, *budget) in self._by_key:
-                return self._by_key[*run, *budget]
-            runs = self._runs.get(run, ())
-            telling = [record for record in runs if covers(record, request.budget)] or [
-                record for record in runs[-1:] if record["status"] != "ok"
-            ]
+            run = self._run_of(request.game, request.cells, seed)
+            exact, runs = self._by_key.get((*run, *budget)), self._runs.get(run, ())
+            if exact is not None and exact["status"] == "ok":
+                return exact
+            telling = [record for record in runs if covers(record, request.budget)]
+            if exact is None and not telling:
+                telling = [record for record in runs[-1:] if record["status"] != "ok"]
             if telling and request.segments == 1:
                 record = read_off(telling[-1], request.budget)
                 self._by_key[*run, *budget] = self._read_off[record["cell_id"]] = record
                 return record
+            if exact is not None:
+                return exact
         return None
+
+    def _run_of(self, game: str, cells: Sequence[Cell], seed: int | None) -> tuple[str, str, int | None]:
+        """What is run: game, components with their definitions, and seed."""
+        for cell in cells:
+            if cell not in self._definitions:  # which take long to look up, and don't change
+                self._definitions[cell] = as_json(definitions(cell))
+        return openspiel_name(game), f"[{','.join(self._definitions[cell] for cell in cells)}]", seed
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -149,11 +177,6 @@ class TableEvaluator:
 
     def __repr__(self) -> str:
         return f"TableEvaluator({len(self):,} measurements)"
-
-
-def _run_of(game: str, cells: Sequence[Cell], seed: int | None) -> tuple[str, str, int | None]:
-    """What is run: game, components with their definitions, and seed."""
-    return openspiel_name(game), as_json([definitions(cell) for cell in cells]), seed
 
 
 def _key_of(record: Mapping[str, Any], game: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

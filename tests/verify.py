@@ -21,8 +21,10 @@ SOURCES = (
     "rlccfr/kernels/*.py",
     "rlccfr/networks/*.py",
     "catalog/*.py",
-    "envs/*.py",
+    "envs/**/*.py",
     "agents/*.py",
+    "agents/data/*",
+    "benchmarks/*.py",
     "tests/**/*.py",
 )
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import suppress
 from typing import Any
 
 from rlccfr.envs.records import make_record
-from rlccfr.envs.store import Store
+from rlccfr.envs.store import Store, StoreError
 from rlccfr.envs.sweep.plan import Job
 from rlccfr.envs.sweep.worker import measure
 
@@ -69,6 +70,7 @@ class Runner:
             for future in running:  # not by shutdown's option, which Dask's executor does not have
                 future.cancel()
             executor.shutdown(wait=not lost)
+            self._keep_finished(running)
         return [again for again in (*lost, *running.values()) if self._may_try(again)]
 
     def _take(self, future: Future[Any], job: Job, lost: list[Job]) -> None:
@@ -77,6 +79,12 @@ class Runner:
             self._keep(job, future.result())
         else:  # not the run's own: it answers with a record, whatever happens
             lost.append(job)
+
+    def _keep_finished(self, running: dict[Future[Any], Job]) -> None:
+        """What came to its end while the others were given up is taken out of them, and kept if it can be."""
+        for future in [one for one in running if one.done() and not one.cancelled() and one.exception() is None]:
+            with suppress(StoreError):
+                self._keep(running.pop(future), future.result())
 
     def _keep(self, job: Job, record: dict[str, Any]) -> None:
         self.store.put(record)

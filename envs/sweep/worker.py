@@ -18,16 +18,12 @@ import pandas as pd
 
 from rlccfr.envs.cells import compiled
 from rlccfr.envs.measurement import Status
-from rlccfr.envs.records import make_record
+from rlccfr.envs.records import FIRST_SECONDS, make_record
 from rlccfr.envs.sweep.plan import Job
 from rlccfr.envs.timing import LEAST_SECONDS, Part, ReferenceClock, Timing, compare, time_again
 from rlccfr.errors import ComponentError
 from rlccfr.result import POINTS_PER_DECADE, CurvePoint, RunResult
 from rlccfr.solver import Solver
-
-FIRST_SECONDS = 1e-3
-"""Where the curve's grid of CPU seconds begins."""
-
 
 _limiting = threading.Lock()
 

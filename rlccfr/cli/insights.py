@@ -18,6 +18,8 @@ from rlccfr.cli.console import (
 from rlccfr.cli.measured import Games, Results, SweptCatalog, SweptNetworks, measured
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rlccfr.agents.insights import Insights
 
 
@@ -52,21 +54,23 @@ def insights(
     ]
     if json:
         print_json([_row(one) for one in found])
-    else:
-        for one in found:
-            _print(one)
-
-
-def _print(found: Insights) -> None:
-    head = f"{found.game}, {found.budget}"
-    for title, frame in (
-        (f"{head}, preset {found.preset}: effects on the mean reward", found.effects),
-        (f"{head}: not beaten in exploitability and speed", found.front),
-        (f"{found.game}: soonest at an exploitability, beside plain CFR", found.times),
-    ):
+        return
+    tables = {  # of which several are the same: the front whatever the preset, the times whatever the budget
+        title: frame for one in found for title, frame in _tables(one).items()
+    }
+    for title, frame in tables.items():
         rows = [["never" if value == math.inf else value for value in row] for row in frame.itertuples(index=False)]
         print_table(list(frame.columns), rows, title)
         print()
+
+
+def _tables(found: Insights) -> dict[str, pd.DataFrame]:
+    head = f"{found.game}, {found.budget}"
+    return {
+        f"{head}, preset {found.preset}: effects on the mean reward": found.effects,
+        f"{head}: not beaten in exploitability and speed": found.front,
+        f"{found.game}: soonest at an exploitability, beside plain CFR": found.times,
+    }
 
 
 def _row(found: Insights) -> dict[str, Any]:

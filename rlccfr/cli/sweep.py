@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,6 +67,7 @@ def sweep(
     from rlccfr.envs.options import parse_catalog
     from rlccfr.envs.store import Store
     from rlccfr.envs.sweep.close import close_calls
+    from rlccfr.envs.sweep.handover import take_over
     from rlccfr.envs.sweep.plan import Limits, jobs
     from rlccfr.envs.sweep.runner import left_to_do
 
@@ -85,7 +86,7 @@ def sweep(
     )
     kept = Store(store, create=not status)
     if take is not None:
-        _say(f"{kept.take_over(take):,} runs taken over from {take}")
+        _say(f"{take_over(take, planned, kept):,} runs taken over from {take}")
     todo = left_to_do(planned, kept, retry_failed=retry_failed)
     if not status and todo:
         _run(todo, kept, workers, dask, pilot)
@@ -139,8 +140,12 @@ def _estimate(todo: Sequence[Job]) -> float:
     total = 0.0
     with progress("estimating") as report:
         for done, (kind, count) in enumerate(kinds.items(), start=1):
-            with suppress(RLCCFRError):  # it can't run here, which the sweep will record
+            try:
                 total += count * sum(cost_of(one[kind]))
+            except RLCCFRError:  # it can't run here, which the sweep will record
+                continue
+            except Exception:  # a broken plug-in: for all that is known it takes as long as it may
+                total += count * one[kind].limits.timeout
             report(done / len(kinds))
     return total
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import pytest
 
@@ -55,6 +57,38 @@ def test_each_cell_of_a_table_has_the_seeds_that_it_has(table):
     best = [run.exploitability for run in evidence.reporting[Cell("cfr", "external", "none")]]
     assert best == [0.01] * 3
     assert evidence.tied(PRESETS["accuracy"]) == {("dcfr", "external", "none")}
+
+
+def timed(cell, speed, again):
+    """A run whose exploitability falls as 1 / t; timed twice, in thousands of iterations a second."""
+    iterations = [1, 10, 100]
+    return row(
+        cell, 0, 1e-3, throughput=1e3 * speed, throughput_again=1e3 * again, iterations=100, nodes_touched=100,
+        cpu_seconds=0.1 / speed, curve_iteration=iterations, curve_nodes=iterations,
+        curve_cpu_seconds=[1e-3 * one / speed for one in iterations],
+        curve_exploitability=[0.1 / one for one in iterations],
+        curve_exploitability_current=[0.1 / one for one in iterations],
+    )  # fmt: skip
+
+
+def test_what_two_timings_of_a_run_differ_by_tells_nothing_apart():
+    catalog, tenth = Catalog(("cfr", "dcfr", "lcfr"), ("none",), ("none",)), Budget("seconds", 0.01)
+    cells = list(catalog)
+    speeds = ((1.0, 1.1), (0.95, 0.95 * 1.1), (0.3, 0.33))  # a tenth more or less, each
+    table = TableEvaluator(pd.DataFrame([timed(cell, *pair) for cell, pair in zip(cells, speeds, strict=True)]))
+    evidence = Evidence.measured(table, catalog, "kuhn", tenth)
+    accuracy = PRESETS["accuracy"]
+    difference = math.log10(1.1) / 8  # of e, exploitability being in proportion to the speed
+    assert evidence.timing_error(accuracy) == pytest.approx(difference / 0.6745 / math.sqrt(2), rel=1e-6)
+    assert evidence.standard_error(cells[0], cells[1], accuracy) == pytest.approx(difference / 0.6745, rel=1e-6)
+    assert evidence.tied(accuracy) == set(cells[:2])
+    counted = Evidence.measured(table, catalog, "kuhn", BUDGET)  # iterations take as long as they take
+    assert counted.timing_error(accuracy) == 0
+
+
+def test_single_runs_of_what_draws_at_random_tell_nothing(table):
+    first = TableEvaluator(table.frame().query("seed == 0"))
+    assert Evidence.measured(first, CATALOG, "kuhn", BUDGET).tied(PRESETS["accuracy"]) is None
 
 
 def test_a_team_never_sees_the_runs_that_judge_it(table):

@@ -25,9 +25,10 @@ def test_it_spends_no_more_than_it_may_and_ends_with_the_whole_budget(evaluator,
     ladder = _ladder(336, evaluations)
     assert ladder[-1][1] == 1
     assert all(one[0] >= other[0] for one, other in itertools.pairwise(ladder))
-    assert all(one[1] <= ETA * other[1] * (1 + 1e-9) for one, other in itertools.pairwise(ladder))
-    spent = sum(cells / parts for cells, parts in ladder)
-    assert min(336, evaluations) - len(ladder) < spent <= evaluations + 1e-6  # each rung leaves less than a cell
+    assert all(one[0] <= ETA * (other[0] + 1) for one, other in itertools.pairwise(ladder))
+    ends = [0.0, *(part for _, part in ladder)]
+    spent = sum(cells * (end - begin) for (cells, _), (begin, end) in zip(ladder, itertools.pairwise(ends)))
+    assert min(336, evaluations) - 1 < spent <= evaluations + 1e-6  # each rung leaves less than a cell, for a part
     if evaluations >= 336:
         assert ladder == [(336, 1)]
     found = halve(evaluator, evaluations)

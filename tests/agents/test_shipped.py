@@ -33,11 +33,14 @@ FAMILIES = (
 TRAIN, TEST = (tuple(game for family in FAMILIES for game in getattr(family, part)) for part in ("train", "test"))
 
 
+def runs(games):
+    return jobs(dict.fromkeys(games, range(3)), SMALL, limits=Limits(iterations=100, seconds=0.0))
+
+
 def swept(path, games):
     store = Store(path)
-    for job in jobs(dict.fromkeys(games, range(3)), SMALL, limits=Limits(iterations=100, seconds=0.0)):
+    for job in runs(games):
         store.put(measure(job))
-    return store
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -52,14 +55,16 @@ def data(tmp_path_factory):
         patch.setattr(shipped, "catalog", lambda: SMALL)
         patch.setattr(shipped, "tabular", lambda: SMALL)
         patch.setattr(pretraining, "SETTINGS", quick)
+        patch.setattr(teams, "SWEPT", folder / "sweep")
+        patch.setattr(teams, "planned", lambda store: [job for game in shipped.GAMES for job in runs([game])])
+        patch.setattr(teams, "MADE_FROM", folder / "made-from.json")
         patch.setattr(teams, "MEASURED", folder / "families")
         patch.setattr(teams, "FAMILIES", FAMILIES)
         patch.setattr(teams, "TRAIN", TRAIN)
         patch.setattr(teams, "TEST", TEST)
         patch.setattr(teams, "BETWEEN", (Budget("iterations", 30),))
         patch.setattr(teams, "ITERATIONS", 50)
-        shipped.DATA.mkdir()
-        swept(folder / "sweep", shipped.GAMES).compact(shipped.DATA / "paper.parquet", small=True)
+        swept(teams.SWEPT, (*shipped.GAMES, "kuhn(cards=4)"))
         swept(teams.MEASURED, (*TRAIN, *TEST))
         for cached in (shipped.results, shipped.team):
             cached.cache_clear()
@@ -75,12 +80,28 @@ def test_teams_are_small_files_that_know_budgets_and_weights(data):
     }  # fmt: skip
     team = shipped.team("kuhn")
     assert team.evaluations == 0
-    assert team.cost[0] == len(SMALL) * 3  # budgets; of three engine seeds one is to choose by
+    assert team.cost[0] == len(SMALL)  # of three engine seeds one is to choose by; it answers all budgets
     assert set(team.env.budgets) == {*BUDGETS, Budget("iterations", 50)}
     assert [preset.name for preset in team.env.presets] == list(PRESETS)
     assert team.env.games == ("kuhn",)
     assert shipped.team("all").env.games == shipped.GAMES
     assert shipped.team().env.games == TRAIN
+
+
+def test_only_runs_of_the_plan_are_shipped(data):
+    assert set(shipped.results().frame()["game"]) == set(shipped.GAMES)
+
+
+def test_what_is_there_is_made_again_if_it_came_from_something_else(data, monkeypatch):
+    written = []
+    monkeypatch.setattr(teams, "learned", lambda table, catalog, games: lambda path: written.append(path.name))
+    monkeypatch.setattr(teams, "generalise", lambda path: written.append(path.name))
+    teams.main()
+    assert written == []
+    made_from = json.loads(teams.MADE_FROM.read_text())
+    teams.MADE_FROM.write_text(json.dumps(made_from | {"team.npz": "other runs"}))
+    teams.main()
+    assert written == ["team.npz"]
 
 
 def test_a_team_trained_on_a_table_sees_no_run_that_judges(data, monkeypatch):

@@ -75,3 +75,34 @@ def test_a_small_table_tells_nearly_the_same(record, table, tmp_path):
     assert thin.measure(last).exploitability == record["exploitability"]
     halfway = Request("leduc", (CELL,), Budget("seconds", 0.03))
     assert thin.measure(halfway).exploitability == pytest.approx(table.measure(halfway).exploitability, rel=0.1)
+    for seconds in (0.01, 0.1):  # a table's headline budgets, to single precision
+        request = Request("leduc", (CELL,), Budget("seconds", seconds))
+        assert thin.measure(request).exploitability == pytest.approx(table.measure(request).exploitability, rel=1e-5)
+
+
+def test_a_second_timing_moves_the_times_of_the_curve(record):
+    slower = {**record, "throughput_again": record["throughput"] / 2}
+    table = TableEvaluator(to_frame([slower], curves=True))
+    seconds, half = (table.measure(Request("leduc", (CELL,), Budget("seconds", each))) for each in (0.02, 0.01))
+    again = table.timed_again("leduc", CELL, Budget("seconds", 0.02))
+    assert again.throughput == seconds.throughput / 2
+    assert again.exploitability == pytest.approx(half.exploitability, rel=1e-9)
+    counted = Budget("iterations", 100)
+    assert (
+        table.timed_again("leduc", CELL, counted).exploitability
+        == table.measure(Request("leduc", (CELL,), counted)).exploitability
+    )
+    untimed = TableEvaluator(to_frame([{**record, "throughput_again": None}], curves=True))
+    assert untimed.timed_again("leduc", CELL, counted) is None
+
+
+def test_a_longer_run_makes_up_for_one_that_failed(record):
+    failed = {**record, "status": "timeout", "cell_id": "failed", "budget_amount": 100.0, "measured_at": "2001-01-01"}
+    table = TableEvaluator(to_frame([failed, record], curves=True))
+    assert table.measure(Request("leduc", (CELL,), Budget("iterations", 100))).ok
+
+
+def test_of_runs_by_two_engines_the_newests_curve_counts(record):
+    old = {**record, "cell_id": "old", "engine_version": "0/0", "iterations": 10**9, "measured_at": "2001-01-01"}
+    table = TableEvaluator(to_frame([record, old], curves=True))
+    assert table.run("leduc", CELL, 0)["cell_id"] == record["cell_id"]

@@ -3,12 +3,14 @@ from __future__ import annotations
 import json
 import logging
 import os
+import random
 
 import pandas as pd
 import pytest
 
 from rlccfr.envs import Budget, Cell, LiveEvaluator, Request, Store, StoreError
-from rlccfr.envs.records import COLUMNS, make_record, to_measurement
+from rlccfr.envs.records import COLUMNS, fingerprint, make_record, to_measurement
+from rlccfr.envs.rows import load_results
 from rlccfr.errors import RLCCFRError
 
 CURVE = pd.DataFrame(
@@ -165,3 +167,25 @@ def test_compact_is_parquet_that_pandas_reads(tmp_path):
     assert store.compact(tmp_path / "table.parquet").stat().st_size > 0
     assert store.ids() == ["a", "f"]
     pd.testing.assert_frame_equal(store.frame(), frame[list(COLUMNS)])
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_a_table_with_any_bit_changed_is_an_error_or_the_same(tmp_path, small):
+    store = Store(tmp_path / "store")
+    store.put(record("a"))
+    store.put(record("f", "failed"))
+    file = store.compact(tmp_path / "table.parquet", small=small)
+    data, whole = file.read_bytes(), fingerprint(load_results(file))
+    changes = random.Random(0)
+    for _ in range(300):
+        changed = bytearray(data)
+        changed[changes.randrange(len(data))] ^= 1 << changes.randrange(8)
+        file.write_bytes(changed)
+        try:
+            assert fingerprint(load_results(file)) == whole
+        except StoreError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+    for end in (0, 1, len(data) // 2, len(data) - 1):
+        file.write_bytes(data[:end])
+        with pytest.raises(StoreError, match="not a whole table"):
+            load_results(file)

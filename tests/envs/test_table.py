@@ -125,7 +125,7 @@ def test_what_is_no_table(tmp_path):
     with pytest.raises(StoreError, match="no table at"):
         TableEvaluator(tmp_path / "absent.parquet")
     (tmp_path / "text.parquet").write_text("not parquet")
-    with pytest.raises(StoreError, match="not a whole Parquet file") as error:
+    with pytest.raises(StoreError, match="not a whole table") as error:
         TableEvaluator(tmp_path / "text.parquet")
     assert "\n" not in str(error.value)
 

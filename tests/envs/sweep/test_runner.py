@@ -3,7 +3,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs import Store, StoreError
 from rlccfr.envs.sweep import runner
+from rlccfr.envs.sweep.handover import take_over
 from rlccfr.envs.sweep.plan import Job, Limits, jobs
 from rlccfr.envs.sweep.runner import TRIES, Runner, left_to_do
 from rlccfr.envs.sweep.worker import measure
@@ -88,14 +91,55 @@ def test_a_full_disk_ends_the_sweep_in_one_line_and_the_next_goes_on(store, monk
     assert left_to_do(planned, store) == []
 
 
-def test_runs_of_another_machine_are_taken_over(store, tmp_path):
+def test_runs_of_a_file_are_taken_over(store, tmp_path):
     job = Job("kuhn", Cell("cfr", "none", "none"), 0, LIMITS)
     store.put(measure(job))
     other = Store(tmp_path / "other")
-    assert other.take_over(store.compact(tmp_path / "runs.parquet")) == 1
+    assert take_over(store.compact(tmp_path / "runs.parquet"), [job], other) == 1
     assert other.get(job.id) == store.get(job.id)
-    assert other.take_over(tmp_path / "runs.parquet") == 0
+    assert take_over(tmp_path / "runs.parquet", [job], other) == 0
     assert left_to_do([job], other) == []
+    with pytest.raises(StoreError, match="cut short"):
+        take_over(store.compact(tmp_path / "small.parquet", small=True), [job], other)
+
+
+def test_another_processors_runs_count_as_done(store, tmp_path, monkeypatch):
+    planned = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS)
+    for job in planned[:3]:
+        store.put(measure(job))
+    store.put({**measure(planned[3]), "engine_version": "0/0"})
+    file = store.compact(tmp_path / "runs.parquet")
+    monkeypatch.setattr("rlccfr.envs.sweep.plan.processor_model", lambda: "another processor")
+    here = Store(tmp_path / "here")
+    take_over(file, planned, here)
+    assert left_to_do(planned, here) == planned[3:]  # the fourth is of another engine
+    assert here.get(planned[0].id)["processor"] != "another processor"
+    longer = jobs({"kuhn": (0, 1)}, SMALL, limits=replace(LIMITS, iterations=50))
+    take_over(file, longer, here)
+    assert left_to_do(longer, here) == longer  # those runs are too short for them
+
+
+def test_what_ends_while_the_others_are_given_up_is_kept(store, monkeypatch):
+    """The first run can't be written; the second is under way then, and comes to its end."""
+    planned = jobs({"kuhn": (0,)}, SMALL, limits=LIMITS)[:2]
+    second, put = threading.Event(), Store.put
+
+    def slow(job):
+        if job == planned[1]:
+            second.wait(10)
+        return measure(job)
+
+    def failing(self, record):
+        if record["cell_id"] == planned[0].id:
+            second.set()
+            raise StoreError("can't write")
+        put(self, record)
+
+    monkeypatch.setattr(runner, "measure", slow)
+    monkeypatch.setattr(Store, "put", failing)
+    with pytest.raises(StoreError):
+        Runner(store, lambda: ThreadPoolExecutor(2), 2, lambda job, record: None).run(planned)
+    assert store.ids() == [planned[1].id]
 
 
 def test_runs_are_loaded_as_a_table(store, tmp_path):

@@ -1,0 +1,53 @@
+"""Going on where another machine left off: its runs count as done, under this machine's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rlccfr.envs.cells import compiled
+from rlccfr.envs.measurement import Budget
+from rlccfr.envs.provenance import engine_version
+from rlccfr.envs.read_off import covers
+from rlccfr.envs.records import SMALL
+from rlccfr.envs.rows import load_results
+from rlccfr.envs.store import Store, StoreError
+from rlccfr.envs.sweep.plan import Job
+from rlccfr.envs.table import TableEvaluator
+
+
+def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
+    """Copy runs out of a file that :meth:`Store.compact` wrote, those that are here already left alone; their number.
+
+    Beside the file's own ids, a planned run counts as done that another processor made with the same engine, seed and
+    components for as long. Its record says which processor it was. What did not end well there is tried here.
+
+    Raises:
+        StoreError: the file is missing or damaged, or was written small: then its curves are no longer whole.
+    """
+    frame = load_results(path)
+    if frame.attrs.get(SMALL):
+        raise StoreError(f"{path} has curves cut short for publishing; write it without --small to go on from it")
+    table, taken = TableEvaluator(frame), 0
+    for cell_id in table.ids():
+        if store.get(cell_id) is None:
+            store.put(table.record(cell_id))
+            taken += 1
+    for job in planned:
+        if store.get(job.id) is None and (record := _equal(job, table)) is not None:
+            store.put({**record, "cell_id": job.id})
+            taken += 1
+    return taken
+
+
+def _equal(job: Job, table: TableEvaluator) -> dict[str, Any] | None:
+    """The record of a run that another machine made of a job, if there is one."""
+    if job.seed not in table.seeds(job.game, job.cell):
+        return None
+    record = table.run(job.game, job.cell, job.seed)
+    same = record["engine_version"] == engine_version() and record["game_hash"] == compiled(job.game).content_hash
+    long = covers(record, Budget("iterations", job.limits.iterations)) and (
+        not job.limits.seconds or covers(record, Budget("seconds", job.limits.seconds))
+    )
+    return record if same and long else None
