@@ -43,6 +43,7 @@ def write_atomically(
             os.fsync(file.fileno())
         if not trial:
             os.replace(temporary, path)
+            _sync(path.parent)
         elif path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "it is a directory")
     except BaseException as error:
@@ -53,6 +54,16 @@ def write_atomically(
         raise
     if trial:
         temporary.unlink()
+
+
+def _sync(folder: Path) -> None:
+    """Have the renaming itself outlive a power cut, where the system lets folders be opened."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def require_writable(path: Path) -> None:
