@@ -1,0 +1,58 @@
+"""Sphinx's settings, and what is written before it reads: a page for each component, the commands, the notebooks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import rlccfr
+from rlccfr.catalog import Catalog
+from rlccfr.registry import abstractions, samplers, update_rules
+
+HERE = Path(__file__).parent
+
+project, author = "RLCCFR", "the RLCCFR developers"
+project_copyright = f"2026, {author}"
+version = release = rlccfr.__version__
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "sphinxcontrib.mermaid"]
+exclude_patterns = ["_build"]
+html_theme, html_title = "furo", f"RLCCFR {version}"
+nb_execution_mode = "off"  # the notebooks have their outputs; the tests run their sources
+myst_enable_extensions = ["attrs_inline", "dollarmath"]
+myst_heading_anchors = 3
+myst_fence_as_directive = ["mermaid"]
+napoleon_use_ivar = True
+autodoc_member_order, autodoc_typehints = "bysource", "description"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+suppress_warnings = ["myst.xref_missing"]  # links to files of the repository that are not of the site
+
+
+def generate() -> None:
+    """Write what is not kept in the repository."""
+    notebooks, components = HERE / "notebooks", HERE / "component"
+    for folder in (notebooks, components):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
+        shutil.copy(notebook, notebooks)
+    names = []
+    for registry, ids in zip((update_rules, samplers, abstractions), Catalog.extended().axes, strict=True):
+        for id in ids:
+            entry = registry[id]
+            defaults = [f"- `{name} = {'by preset' if value is None else value}`"
+                        for name, value in entry.hyperparameters.items()]  # fmt: skip
+            lines = [f"# {id}", "", f"*{registry.kind}*", "", entry.description, "", f"Source: {entry.source}", ""]
+            lines += ["Hyperparameters:", "", *defaults] if defaults else ["No hyperparameters."]
+            name = f"{registry.kind.replace(' ', '-')}-{id}"
+            names.append(name)
+            (components / f"{name}.md").write_text("\n".join([*lines, ""]))
+    page = ["# Components", "", "One page each.", "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""]
+    (components / "index.md").write_text("\n".join(page))
+    words = [sys.executable, "-m", "typer", "rlccfr.cli", "utils", "docs", "--name", "rlccfr", "--title", "Commands"]
+    text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    (HERE / "reference" / "commands.md").write_text(text)
+
+
+generate()
