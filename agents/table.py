@@ -6,12 +6,15 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from rlccfr.checkpoint import write_atomically
 from rlccfr.errors import RLCCFRError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COLUMNS = (
     "game", "budget", "preset", "method", "update_rule", "sampler", "abstraction", "exploitability", "throughput",
@@ -67,6 +70,12 @@ class RecommendationTable:
     def to_html(self) -> str:
         """As :meth:`to_markdown`, as an HTML table."""
         return str(_shown(self.frame).to_html(index=False))
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the methods' regrets: see :func:`rlccfr.agents.pictures.draw_regrets`."""
+        from rlccfr.agents.pictures import draw_regrets
+
+        return draw_regrets(self.frame, axes)
 
     def write(self, path: str | Path) -> Path:
         """Write to a file, whole or not at all, in the format that its suffix says: .md, .csv, .html or .json.

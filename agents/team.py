@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from rlccfr.envs.options import BudgetLike, Budgets, CatalogLike, Games, PresetL
 from rlccfr.envs.reward import rewards
 from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv
 from rlccfr.errors import RLCCFRError, whole_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class SelectorTeam:
@@ -174,6 +178,24 @@ class SelectorTeam:
         """
         ids = [self.catalog.axes[axis][index] for axis, index in enumerate(picks)]
         return self.selectors[len(picks)].q_values(env.observe(ids))
+
+    def plot(
+        self,
+        game: str | None = None,
+        budget: BudgetLike | None = None,
+        preset: PresetLike | None = None,
+        axes: Axes | None = None,
+    ) -> Axes:
+        """Draw what the agents expect of every algorithm: see :func:`rlccfr.agents.pictures.draw_q_values`.
+
+        Args:
+            game, budget, preset: as of :meth:`recommend`.
+        """
+        from rlccfr.agents.pictures import draw_q_values
+
+        env = self._env_for(game, budget, preset)
+        env.reset()
+        return draw_q_values(self, env, axes)
 
     def save(self, path: str | Path, *, experience: bool = True) -> Path:
         """Write the team to ``team.npz`` in a directory, whole or not at all; returns the file's path.

@@ -14,9 +14,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rlccfr.policy import Policy
 
 CHANCE = 2
 TERMINAL = 3
@@ -156,6 +161,12 @@ class GameTree:
         from rlccfr.features import infoset_features
 
         return infoset_features(self)
+
+    def plot(self, policy: Policy | None = None, axes: Axes | None = None) -> Axes:
+        """Draw a small game as a tree: see :func:`rlccfr.pictures.draw_tree`."""
+        from rlccfr.pictures import draw_tree
+
+        return draw_tree(self, policy, axes)
 
     def __repr__(self) -> str:
         return (

@@ -236,6 +236,20 @@ def openspiel_game(tree: GameTree) -> Any:
     return _open(tree.openspiel_name, ())
 
 
+def edge_names(tree: GameTree) -> list[str]:
+    """What OpenSpiel calls the action that leads to each history; the root's is empty."""
+    names = [""] * tree.num_histories
+    above = [(0, openspiel_game(tree).new_initial_state())]
+    while above:
+        number, state = above.pop()
+        first, count = (int(tree.histories[name][number]) for name in ("first_child", "num_children"))
+        for child in range(first, first + count):
+            action = int(tree.edge_action[child])
+            names[child] = state.action_to_string(state.current_player(), action)
+            above.append((child, state.child(action)))
+    return names
+
+
 def to_openspiel(tree: GameTree, probabilities: np.ndarray) -> openspiel_policy.Policy:
     """A policy over sequences, shape (m,), as OpenSpiel's.
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 POINTS_PER_DECADE = 10
 
@@ -50,6 +53,12 @@ class RunResult:
     def throughput(self) -> float:
         """Iterations per engine CPU second; of a short run, mostly what stopping for the curve costs."""
         return self.iterations / self.cpu_seconds if self.cpu_seconds > 0 else math.inf
+
+    def plot(self, x: str = "iteration", axes: Axes | None = None, label: str | None = None) -> Axes:
+        """Draw the way there: see :func:`rlccfr.pictures.draw_curve`."""
+        from rlccfr.pictures import draw_curve
+
+        return draw_curve(self.curve, x, axes, label)
 
 
 def next_grid_point(after: int) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rlccfr.cli.console import Json, MaxHistories, load, print_json, print_table
+from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.game_tree import GameTree
@@ -16,14 +18,22 @@ def games(
     game: Annotated[str | None, typer.Argument(help="Compile this game and print its size.")] = None,
     every: Annotated[bool, typer.Option("--all", help="List OpenSpiel's own too; some are too large.")] = False,
     max_histories: MaxHistories = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw this game's tree, if it is small: .png, .svg, .pdf.")] = None,
     json: Json = False,
 ) -> None:
     """List the games, or describe one.
 
     Any two-player zero-sum OpenSpiel string is a game, for example "liars_dice(numdice=1,dice_sides=4)".
     """
+    if plot is not None and game is None:
+        raise RLCCFRError("--plot draws one game: name it")
     if game is not None:
-        _describe(load(game, max_histories), json)
+        tree = load(game, max_histories)
+        if plot is not None:
+            from rlccfr.pictures import checked_picture, save
+
+            save(tree.plot(), checked_picture(plot))
+        _describe(tree, json)
         return
     from rlccfr.games import NAMED_GAMES
 

@@ -50,6 +50,7 @@ def solve(
     ] = None,
     policy: Annotated[Path | None, typer.Option(help="Write the average policy to this CSV file.")] = None,
     curve: Annotated[Path | None, typer.Option(help="Write the convergence curve to this CSV file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the convergence curve: .png, .svg, .pdf.")] = None,
     max_histories: MaxHistories = None,
     json: Json = False,
 ) -> None:
@@ -64,6 +65,10 @@ def solve(
     outputs = [path for path in (checkpoint, policy, curve) if path is not None]
     for path in outputs:
         require_writable(path)
+    if plot is not None:
+        from rlccfr.pictures import checked_picture, save
+
+        checked_picture(plot)
     components: dict[str, Any] = {"update_rule": update_rule, "sampler": sampler, "abstraction": abstraction}
     options = {"seed": seed, "averaging": averaging, "simultaneous": simultaneous, "walks": walks}
     solver = _solver(load(game, max_histories), components, options, checkpoint)
@@ -80,6 +85,8 @@ def solve(
             _write_csv(policy, solver.average_policy().to_frame())
         if curve is not None:
             _write_csv(curve, result.curve)
+        if plot is not None:
+            save(result.plot(label=" x ".join(part["id"] for part in _specs(solver).values())), plot)
     finally:  # a full disk must not cost the figures, nor a closed pipe the files
         facts = _facts(solver, result, interrupted)
         if json:

@@ -79,6 +79,9 @@ def test_version(run):
         (("solve", "kuhn", "--update-rule", "deep_cfr(learning_rate=0)"), 1, "learning_rate must lie in"),
         (("catalog", "cfr", "externl", "none"), 1, "did you mean 'external'?"),
         (("train", "kuhn", "--out", "/dev/null"), 1, "can't write"),
+        (("solve", "kuhn", "--plot", "curve.doc"), 1, "a picture is written as .png"),
+        (("games", "--plot", "tree.png"), 1, "name it"),
+        (("games", "leduc", "--plot", "tree.png"), 1, "can be drawn"),
         (("train", "kuhn", "--preset", "fast"), 1, "unknown preset"),
         (("train", "kuhn", "--evaluations", "0"), 1, "evaluations must be a positive integer"),
         (("recommend", "kuhn", "--team", "nowhere"), 1, "rlccfr train 'kuhn'"),
@@ -105,6 +108,13 @@ def test_games(run):
     assert "liars_dice" in run("games", "--all")[1]
     assert json.loads(run("games", "leduc", "--json")[1])["infosets"] == 936
     assert "9,457" in run("games", "leduc")[1]
+
+
+def test_pictures_of_a_run_and_of_a_game(run, tmp_path):
+    assert run("solve", "kuhn", "--iterations", "10", "--plot", "curve.svg")[0] == 0
+    assert run("games", "kuhn", "--plot", "tree.png")[0] == 0
+    assert "cfr_plus x none x none" in (tmp_path / "curve.svg").read_text()
+    assert (tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_catalog(run):

@@ -1,0 +1,163 @@
+"""Pictures of runs and of small games, on axes of Matplotlib's."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlccfr.checkpoint import require_writable, write_atomically
+from rlccfr.errors import GameError, RLCCFRError
+from rlccfr.game_tree import CHANCE, TERMINAL, GameTree
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from rlccfr.policy import Policy
+
+LEAST = 1e-16
+"""Nothing at or below 0 fits on a logarithmic axis; below this there is only rounding."""
+
+LARGEST = 400
+"""Histories of a game that can still be read as a picture."""
+
+UNITS = {"iteration": "iterations", "nodes": "histories touched", "cpu_seconds": "engine CPU seconds"}
+COLOURS = {0: "#0072b2", 1: "#d55e00", CHANCE: "0.6"}  # Okabe and Ito's, told apart by all
+NAMES = {0: "player 0", 1: "player 1", CHANCE: "chance"}
+
+
+def new_axes(width: float = 6.4, height: float = 4.8) -> Axes:
+    """Axes of a new figure, which a notebook shows by itself."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def checked_picture(path: Path) -> Path:
+    """A file to save a picture to.
+
+    Raises:
+        RLCCFRError: its suffix names no format of pictures, or it can't be written.
+    """
+    from matplotlib.figure import Figure
+
+    formats = Figure().canvas.get_supported_filetypes()
+    if path.suffix.removeprefix(".") not in formats:
+        raise RLCCFRError(f"a picture is written as .png, .svg or .pdf, not as {path.suffix or path.name!r}")
+    require_writable(path)
+    return path
+
+
+def save(axes: Axes, path: Path) -> None:
+    """Write the figure of some axes to a file, whole or not at all, and forget it.
+
+    Raises:
+        RLCCFRError: it can't be written.
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
+
+    picture, figure = io.BytesIO(), axes.figure
+    assert isinstance(figure, Figure)  # these functions draw on no part of one
+    figure.savefig(picture, format=path.suffix.removeprefix("."))
+    plt.close(figure)
+    write_atomically(path, picture.getvalue(), RLCCFRError)
+
+
+def draw_curve(curve: pd.DataFrame, x: str = "iteration", axes: Axes | None = None, label: str | None = None) -> Axes:
+    """Exploitability of the average policy along a run, both axes logarithmic.
+
+    Args:
+        curve: of a :class:`rlccfr.RunResult`.
+        x: iteration, nodes or cpu_seconds.
+
+    Raises:
+        RLCCFRError: another ``x``.
+    """
+    if x not in UNITS:
+        raise RLCCFRError(f"a curve is drawn over {', '.join(UNITS)}, not over {x!r}")
+    axes = axes if axes is not None else new_axes()
+    axes.loglog(curve[x], curve["exploitability"].clip(lower=LEAST), label=label)
+    axes.set(xlabel=UNITS[x], ylabel="exploitability (NashConv / 2)")
+    if label is not None:
+        axes.legend()
+    return axes
+
+
+def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = None) -> Axes:
+    """All histories of a small game; a player can't tell apart those that have the same number.
+
+    Args:
+        policy: the more likely an action, the thicker its line.
+
+    Raises:
+        GameError: more histories than :data:`LARGEST`.
+    """
+    from rlccfr.openspiel import edge_names
+
+    if game.num_histories > LARGEST:
+        raise GameError(f"{game.name!r} has {game.num_histories:,} histories; up to {LARGEST} can be drawn")
+    across, down = _positions(game.histories)
+    leaves = int((game.histories["actor"] == TERMINAL).sum())
+    axes = axes if axes is not None else new_axes(max(6.0, 0.55 * leaves), 1.5 * (game.depth + 1))
+    names, likely = edge_names(game), _probabilities(game, policy)
+    for number, record in enumerate(game.histories):
+        for child in _children(record):
+            axes.plot(across[[number, child]], down[[number, child]], color="0.5", linewidth=0.3 + 2.2 * likely[child],
+                      zorder=1)  # fmt: skip
+            middle = (across[[number, child]].mean(), down[[number, child]].mean())
+            axes.annotate(names[child], middle, fontsize=7, ha="center", va="center",
+                          bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"})  # fmt: skip
+        if record["actor"] == TERMINAL:
+            place = (across[number], down[number])
+            axes.annotate(f"{record['utility']:g}", place, fontsize=9, ha="center", va="top")
+        elif record["actor"] < CHANCE:
+            place = (across[number], down[number] - 0.01)
+            axes.annotate(str(record["infoset"]), place, fontsize=7, color="white", ha="center", va="center", zorder=4)
+    for actor, colour in COLOURS.items():
+        own = np.flatnonzero(game.histories["actor"] == actor)
+        axes.scatter(across[own], down[own], s=150, color=colour, label=NAMES[actor], zorder=3)
+    axes.set_axis_off()
+    size = f"{game.num_histories:,} histories, {game.num_infosets:,} numbered infosets"
+    axes.set_title(f"{game.name}: {size}; payoffs to player 0")
+    axes.legend(loc="upper left", frameon=False)
+    return axes
+
+
+def _positions(histories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each history stands: leaves side by side, others above the middle of what follows."""
+    across, down, leaves = np.zeros(len(histories)), np.zeros(len(histories)), 0
+
+    def place(number: int, level: int) -> None:
+        nonlocal leaves
+        down[number] = -level
+        below = _children(histories[number])
+        for child in below:
+            place(child, level + 1)
+        across[number] = across[below].mean() if len(below) else leaves
+        leaves += not len(below)
+
+    place(0, 0)
+    return across, down
+
+
+def _children(record: Any) -> range:
+    first = int(record["first_child"])
+    return range(first, first + int(record["num_children"]))
+
+
+def _probabilities(game: GameTree, policy: Policy | None) -> np.ndarray:
+    """Of the action that leads to each history; without a policy a half, so that all lines are alike."""
+    found = np.full(game.num_histories, 0.5)
+    if policy is None:
+        return found
+    for record in game.histories:
+        below = _children(record)
+        if record["actor"] < CHANCE:
+            found[below] = policy.probabilities[record["first_sequence"] + np.arange(len(below))]
+        else:
+            found[below] = game.histories["probability"][below]
+    return found

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import matplotlib as mpl
+import pytest
+from support import game
+
+import rlccfr
+
+mpl.use("agg")
+
+
+def test_a_curve_is_drawn_over_what_one_asks_for():
+    result = rlccfr.Solver(game("kuhn"), "dcfr").run(iterations=30)
+    axes = result.plot("nodes", label="dcfr")
+    (line,) = axes.lines
+    assert line.get_xdata().tolist() == result.curve["nodes"].tolist()
+    assert line.get_ydata().tolist() == result.curve["exploitability"].tolist()
+    assert (axes.get_xscale(), axes.get_yscale(), axes.get_xlabel()) == ("log", "log", "histories touched")
+    assert result.plot(axes=axes) is axes
+    with pytest.raises(rlccfr.RLCCFRError, match="not over 'seconds'"):
+        result.plot("seconds")
+
+
+def test_a_tree_shows_histories_infosets_actions_and_payoffs():
+    tree = game("kuhn")
+    axes = tree.plot(rlccfr.Policy.uniform(tree))
+    assert sum(len(points.get_offsets()) for points in axes.collections) == 28  # of 58, 30 are leaves
+    assert len(axes.lines) == tree.num_histories - 1
+    texts = [text.get_text() for text in axes.texts]
+    assert texts.count("Bet") == 6 + 6 + 6 + 6
+    assert sum(text in ("-2", "-1", "1", "2") for text in texts) >= 30
+    assert {str(infoset) for infoset in range(12)} <= set(texts)
+
+
+def test_lines_are_as_thick_as_actions_are_likely():
+    tree = game("kuhn")
+    solver = rlccfr.Solver(tree, "cfr_plus")
+    solver.run(iterations=100)
+    widths = {round(line.get_linewidth(), 3) for line in tree.plot(solver.average_policy()).lines}
+    assert len(widths) > 5
+    assert len({line.get_linewidth() for line in tree.plot().lines}) == 1
+
+
+def test_a_game_too_large_for_a_picture_is_refused():
+    with pytest.raises(rlccfr.GameError, match="can be drawn"):
+        game("leduc").plot()
