@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -74,3 +76,8 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "agents", "catalog", "envs"])
+
+
+if os.path.basename(next(iter(sys.argv), "")) not in ("rlccfr", "-m"):
+    # Registers the environments, wherever they are asked for. The command waits for Gymnasium only if it needs it.
+    importlib.import_module("rlccfr.envs")

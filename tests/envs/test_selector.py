@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import warnings
 
 import gymnasium as gym
@@ -61,6 +63,18 @@ def test_ids_are_found_by_module_and_by_registry(id):
     kwargs = {"games": "kuhn", "budget": SHORT, "catalog": SMALL, "engine_seeds": [0, 1], "preset": "accuracy"}
     spec = gym.make(id, **json.loads(json.dumps(kwargs))).spec
     assert gym.make(gym.envs.registration.EnvSpec.from_json(spec.to_json())).unwrapped.catalog.shape == (2, 2, 1)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import gymnasium; gymnasium.make('rlccfr:rlccfr/SelectorFlat-v0')",
+        "import rlccfr, gymnasium; gymnasium.make('rlccfr:rlccfr/SelectorFlat-v0')",
+        "import gymnasium, rlccfr; gymnasium.register_envs(rlccfr); gymnasium.make('rlccfr/Selector-v0')",
+    ],
+)
+def test_ids_are_found_as_gymnasium_documents_it(code):
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize("id", IDS[:2])
