@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pandas as pd
 import pytest
 
-from benchmarks.methods import METHODS, SECOND, at_a_hundred, bench, choices, judged
+from benchmarks.methods import METHODS, at_a_hundred, bench, choices, judged
 from benchmarks.selection import LEAST
 from rlccfr.agents import SelectorTeam, shipped
 from rlccfr.agents.baselines import Task
@@ -106,7 +106,7 @@ THOUSAND = Budget("iterations", 1000)
     ("game", "kind"), [("kuhn", PREDICTIVE), ("goofspiel", PREDICTIVE), ("leduc", DISCOUNTED), ("royal", DISCOUNTED)]
 )
 def test_the_extended_catalog_has_what_the_peers_show(game, kind, figures):
-    """After 1,000 iterations, as published implementations show: predictive rules on Kuhn and Goofspiel, else discounted ones."""
+    """After 1,000 iterations: predictive rules on Kuhn and Goofspiel, discounted ones on the others."""
     catalog, preset = Catalog.extended_tabular(), PRESETS["accuracy"]
     team = train_on_table(shipped.results(), catalog, [game], [THOUSAND])
     evidence = {game: Evidence.measured(shipped.results(), catalog, game, THOUSAND)}
