@@ -264,13 +264,29 @@ def test_a_damaged_file_is_one_line(evaluator, small, tmp_path, damage):
         if damage == "no_header":
             del arrays["header"]
         elif damage == "missing_array":
-            del arrays["sampler/q_net.q_net.0.weight"]
+            del arrays["sampler/q_net.0.weight"]
         else:
             arrays["header"] = np.array('{"format": "rlccfr-team-99"}')
         np.savez(path, **arrays)
     with pytest.raises(RLCCFRError) as caught:
         SelectorTeam.load(tmp_path, evaluator=evaluator)
     assert "\n" not in str(caught.value)
+
+
+def test_a_flipped_bit_is_noticed_or_harmless(evaluator, small, tmp_path):
+    team = quick(evaluator, small, hyperparameters=Hyperparameters(hidden=(2,), batch_size=4, settling=1))
+    team.train(3)
+    path = team.save(tmp_path)
+    data, generator = path.read_bytes(), np.random.default_rng(0)
+    for at in generator.integers(len(data), size=150):
+        path.write_bytes(data[:at] + bytes([data[at] ^ (1 << generator.integers(8))]) + data[at + 1 :])
+        try:
+            loaded = SelectorTeam.load(path, evaluator=evaluator)
+        except RLCCFRError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+            continue
+        assert same(weights(loaded), weights(team))
+        assert loaded.evaluations == team.evaluations
 
 
 def test_no_file_is_an_error(tmp_path):
