@@ -59,7 +59,7 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
         raise StoreError(f"can't read {path} ({error.strerror}); check its permissions") from None
     try:
         frame = pd.read_parquet(io.BytesIO(data))
-        if frame.attrs.get(FINGERPRINT, fingerprint(frame)) != fingerprint(frame):
+        if FINGERPRINT in frame.attrs and frame.attrs[FINGERPRINT] != fingerprint(frame):
             raise ValueError(f"its content has changed; a frame changed on purpose loses attrs[{FINGERPRINT!r}] first")
     except Exception as error:  # what damaged files make pyarrow and pandas raise has no common base
         raise StoreError(f"{path} is not a whole table ({first_line(error)}); write it again with compact()") from None
