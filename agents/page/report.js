@@ -61,7 +61,7 @@ function heatmap() {
     text: index.map(row => row.map(i => figures(i, at))), hovertemplate: "%{text}<extra></extra>",
     colorscale: "Viridis", reversescale: shown === "x", colorbar: bar, xgap: 1, ygap: 1}],
     {height: 520, margin: {l: 130, r: 10, t: 10, b: 170}, plot_bgcolor: "#cfd4da", annotations: mark,
-     xaxis: {tickangle: -50, automargin: true}, yaxis: {autorange: "reversed"}}, CONFIG);
+     xaxis: {tickangle: -50, automargin: true}, yaxis: {autorange: "reversed", automargin: true}}, CONFIG);
 }
 
 function front() {
