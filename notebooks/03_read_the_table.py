@@ -1,0 +1,109 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Read the table
+#
+# Every one of the paper's 336 algorithms was measured on four games, and the measurements come with the package.
+# Nothing is run here; all figures are read off them.
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from rlccfr.agents import measure_all, shipped
+from rlccfr.agents.baselines import rewards_of
+from rlccfr.agents.insights import insights
+from rlccfr.agents.recommended import recommended_table
+from rlccfr.envs import PRESETS, Budget
+
+table, catalog = shipped.results(), shipped.catalog()
+print(f"{len(table):,} runs of {len(catalog)} algorithms and some more on {', '.join(shipped.GAMES)}")
+
+# %% [markdown]
+# ## What to take
+#
+# For a second of CPU time. *Regret* is what the pick's reward lacks to the best of all, on runs that nothing was chosen
+# by; *tied* picks can't be told from the best.
+
+# %%
+second = Budget("seconds", 1.0)
+teams = {game: shipped.team(game) for game in shipped.GAMES}
+recommended = recommended_table(table, catalog, shipped.GAMES, [second], ["accuracy", "paper-speed"], teams=teams)
+columns = [
+    "game",
+    "preset",
+    "update_rule",
+    "sampler",
+    "abstraction",
+    "exploitability",
+    "speed",
+    "regret",
+    "in_tied_set",
+]
+recommended.picks[columns]
+
+# %% [markdown]
+# When speed matters (`paper-speed` weighs it more than exploitability) the picks differ: `speed` is throughput as a
+# multiple of plain CFR's.
+
+# %% [markdown]
+# ## All of it
+#
+# Exploitability after a second, rules down, samplers across; each cell the better of the abstractions.
+
+# %%
+figure, axes = plt.subplots(2, 2, figsize=(13, 11), layout="constrained")
+for axis, game in zip(axes.flat, shipped.GAMES, strict=True):
+    runs = measure_all(table, catalog, game, second)
+    found = np.array([np.mean([run.exploitability for run in runs[cell]]) for cell in catalog])
+    grid = np.log10(np.maximum(found, 1e-16)).reshape(catalog.shape).min(axis=2)
+    image = axis.imshow(grid, cmap="viridis_r", aspect="auto")
+    axis.set_xticks(range(len(catalog.samplers)), catalog.samplers, rotation=45, ha="right")
+    axis.set_yticks(range(len(catalog.update_rules)), [rule.split("(")[0] for rule in catalog.update_rules])
+    axis.set_title(game)
+    figure.colorbar(image, label="exploitability, power of ten")
+plt.show()
+
+# %% [markdown]
+# ## What each component does
+#
+# Mean reward of the algorithms that have it, less the mean of all.
+
+# %%
+effects = pd.concat([insights(table, catalog, game, second).effects.assign(game=game) for game in shipped.GAMES])
+effects["component"] = effects["component"].str.split("(").str[0]
+effects.pivot_table(index=["axis", "component"], columns="game", values="effect", sort=False).round(3)
+
+# %% [markdown]
+# ## Speed against exactness
+#
+# No algorithm is both faster and nearer to an equilibrium than those on the Pareto front.
+
+# %%
+figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
+for game in shipped.GAMES:
+    front = insights(table, catalog, game, second).front
+    axes.loglog(front["speed"], np.maximum(front["exploitability"], 1e-16), "o-", label=game)
+axes.set(xlabel="speed, times plain CFR", ylabel="exploitability after a CPU second")
+axes.legend()
+plt.show()
+
+# %% [markdown]
+# Weights of your own are as good as the named ones: the measurements answer any.
+
+# %%
+mine = PRESETS["accuracy"], PRESETS["paper-speed"]
+for preset in mine:
+    rewards = rewards_of(measure_all(table, catalog, "leduc", second), preset)
+    print(f"{preset.name}: {max(rewards, key=rewards.get)}")
