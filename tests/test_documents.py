@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import runpy
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -18,9 +16,9 @@ README = (ROOT / "README.md").read_text()
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.py")), ids=lambda path: path.name)
 def test_notebooks_run(path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    mpl.use("agg")
-    runpy.run_path(str(path))
+    """Each in a process of its own: one registers a component that others need not meet."""
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    run_in(tmp_path, str(path))
 
 
 def test_the_readmes_python_runs(tmp_path, monkeypatch):
