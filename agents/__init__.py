@@ -1,6 +1,6 @@
 """The three selectors and the team that trains them, what they are compared with, and the tables of it.
 
-Importing this package loads neither torch nor Stable-Baselines3; using a team does.
+Importing this package loads neither torch nor Stable-Baselines3, nor does asking a trained team; training one does.
 """
 
 from __future__ import annotations

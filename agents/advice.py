@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -64,20 +65,33 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
         GameError: an unknown game.
         RLCCFRError: a budget or preset that makes no sense, or an installation without its data.
     """
-    limit, weights = parse_budget(budget), parse_preset(preset)
+    asked, weights = parse_budget(budget), parse_preset(preset)
     known = shipped.name_of(game)
     team = shipped.team(known)
+    limit, note = _met(asked, team.env.budgets)
     cell = team.pick(game, limit, weights)
-    unit = ""
-    if limit.unit not in {budget.unit for budget in team.env.budgets}:
-        unit = f"; the team has never met a budget in {limit.unit}"
     if known is None:
         rows = pd.read_csv(shipped.path(shipped.GENERALISATION))
         found = summary(rows[rows["budget"].isin([str(one) for one in shipped.BUDGETS])])
-        why = f"picked from the game's features: {sureness(found, kind_of(game, team.env.games))}{unit}"
-        return Advice(game, limit, weights, cell, "features", {}, why)
-    figures = _measured(Task(shipped.results(), shipped.catalog(), known, limit, weights), cell)
-    return Advice(game, limit, weights, cell, "measured", figures, _sureness(figures) + unit)
+        why = f"picked from the game's features: {sureness(found, kind_of(game, team.env.games))}{note}"
+        return Advice(game, asked, weights, cell, "features", {}, why)
+    figures = _measured(Task(shipped.results(known), shipped.catalog(), known, limit, weights), cell)
+    why = f"{_sureness(figures)}{note}"
+    return Advice(game, asked, weights, cell, "measured", figures if limit == asked else {}, why)
+
+
+def _met(asked: Budget, met: Sequence[Budget]) -> tuple[Budget, str]:
+    """The nearest budget between those that a team has met, and what is to be said of it.
+
+    What a network makes of amounts beyond all that it has learned from is no evidence.
+    """
+    amounts = [budget.amount for budget in met if budget.unit == asked.unit]
+    if not amounts:
+        return asked, f"; the team has never met a budget in {asked.unit}"
+    nearest = Budget(asked.unit, min(max(asked.amount, min(amounts)), max(amounts)))
+    if nearest == asked:
+        return asked, ""
+    return nearest, f"; that is for {nearest}, the nearest to {asked} that the team has met"
 
 
 def _measured(task: Task, cell: Cell) -> dict[str, Any]:

@@ -104,10 +104,9 @@ class Evidence:
         runs = measure_all(evaluator, catalog, game, budget, engine_seeds, progress)
         tree = compiled(game)
         fixed = frozenset(cell for cell in catalog if is_deterministic((cell,), tree))
-        table = evaluator.table if isinstance(evaluator, ChoosingRuns) else evaluator
         again = {}
-        if isinstance(table, TableEvaluator):
-            second = {cell: table.timed_again(game, cell, budget) for cell in fixed}
+        if isinstance(evaluator, TableEvaluator):
+            second = {cell: evaluator.timed_again(game, cell, budget) for cell in fixed}
             again = {cell: run for cell, run in second.items() if run is not None}
         return cls(
             {cell: selecting(own) for cell, own in runs.items()},

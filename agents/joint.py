@@ -6,7 +6,8 @@ import numpy as np
 
 from rlccfr.agents.baselines import SearchResult, Task
 from rlccfr.agents.hyperparameters import Hyperparameters
-from rlccfr.agents.selector_dqn import Selector, single_threaded
+from rlccfr.agents.selector import Selector
+from rlccfr.agents.selector_dqn import single_threaded
 from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Measurement
 from rlccfr.envs.observation import OBSERVATION_SIZE

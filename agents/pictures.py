@@ -30,11 +30,12 @@ def draw_q_values(team: SelectorTeam, env: SelectorFlatEnv, axes: Axes | None = 
     """
     shape = team.catalog.shape
     values = np.empty(shape)
+    first = team.q_values(env)
     for rule in range(shape[0]):
-        first = team.q_values(env)[rule]
+        second = team.q_values(env, (rule,))
         for sampler in range(shape[1]):
-            second = team.q_values(env, (rule,))[sampler]
-            values[rule, sampler] = (first + second + team.q_values(env, (rule, sampler))) / len(AXES)
+            third = team.q_values(env, (rule, sampler))
+            values[rule, sampler] = (first[rule] + second[sampler] + third) / len(AXES)
     values[~team.available] = np.nan
     axes = axes if axes is not None else new_axes(2.5 + 0.3 * shape[1] * shape[2], 2.5 + 0.3 * shape[0])
     image = axes.imshow(values.reshape(shape[0], -1), cmap="viridis", aspect="auto")

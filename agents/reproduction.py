@@ -6,7 +6,6 @@ weights of the figure's caption. They are read off measurements; the table's thr
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,10 +15,9 @@ import pandas as pd
 from rlccfr.agents.baselines import fixed_cells
 from rlccfr.agents.evidence import reporting
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.checkpoint import write_atomically
 from rlccfr.envs.measurement import Budget, Evaluator, Request
 from rlccfr.envs.table import TableEvaluator
-from rlccfr.errors import RLCCFRError
+from rlccfr.pictures import save
 
 if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
@@ -68,9 +66,7 @@ def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTe
     )
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix.removeprefix("."))
-    write_atomically(path, picture.getvalue(), RLCCFRError)
+    save(axes, path)
     return pick
 
 

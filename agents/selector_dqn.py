@@ -1,16 +1,15 @@
-"""One selector: a Stable-Baselines3 DQN whose loop and randomness belong to the team.
+"""A Stable-Baselines3 DQN whose loop and randomness belong to the team.
 
 ``DQN.learn`` owns its loop and ``DQN.predict`` draws from NumPy's global generator, so neither serves three agents
-that share one measurement. A selector therefore uses the model's networks, replay buffer and ``train``; what
+that share one measurement. A selector therefore uses the model's network, replay buffer and ``train``; what
 ``learn`` sets up besides (logger, progress) is done here. Its target network has no part: what a memory holds is worth
 a finished number (:mod:`rlccfr.agents.induction`).
 """
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,7 +24,6 @@ from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
 
 from rlccfr.agents.hyperparameters import Hyperparameters
-from rlccfr.errors import RLCCFRError
 
 
 class Memory(ReplayBuffer):
@@ -63,96 +61,32 @@ class Memory(ReplayBuffer):
         return ReplayBufferSamples(observations, actions, next_observations, dones[:, None], rewards[:, None])
 
 
-class Selector:
-    """One agent of the team: Q-values of its choices, given what it observes.
+def new_dqn(observation_size: int, actions: int, settings: Hyperparameters, seed: int) -> DQN:
+    """A model that trains on what a :class:`Memory` holds.
 
     Args:
-        observation_size: length of an observation.
-        actions: number of choices.
         seed: of its initial weights, and of what it samples from its memory.
     """
+    initial, replay = np.random.SeedSequence(seed).generate_state(2)
+    with _contained_randomness(int(initial)):
+        model = DQN(
+            "MlpPolicy",
+            _Spaces(observation_size, actions),
+            learning_rate=_falling(settings.learning_rate),
+            buffer_size=settings.buffer_size,
+            batch_size=settings.batch_size,
+            replay_buffer_class=Memory,
+            replay_buffer_kwargs={"seed": int(replay)},
+            policy_kwargs={"net_arch": list(settings.hidden)},
+            device="cpu",  # networks this small are slower on a GPU
+        )
+    model.set_logger(Logger(None, []))  # train() writes to one; the team's log reads the loss from it
+    return model
 
-    def __init__(self, observation_size: int, actions: int, hyperparameters: Hyperparameters, seed: int) -> None:
-        self.hyperparameters = hyperparameters
-        initial, replay = np.random.SeedSequence(seed).generate_state(2)
-        with _contained_randomness(int(initial)):
-            self.model = DQN(
-                "MlpPolicy",
-                _Spaces(observation_size, actions),
-                learning_rate=_falling(hyperparameters.learning_rate),
-                buffer_size=hyperparameters.buffer_size,
-                batch_size=hyperparameters.batch_size,
-                replay_buffer_class=Memory,
-                replay_buffer_kwargs={"seed": int(replay)},
-                policy_kwargs={"net_arch": list(hyperparameters.hidden)},
-                device="cpu",  # networks this small are slower on a GPU
-            )
-        self.model.set_logger(Logger(None, []))  # train() writes to one; the team's log reads the loss from it
 
-    @property
-    def buffer(self) -> Memory:
-        """What it learns from, filled anew for each round."""
-        assert isinstance(self.model.replay_buffer, Memory)
-        return self.model.replay_buffer
-
-    @property
-    def actions(self) -> int:
-        """Number of choices."""
-        return int(self.model.q_net.action_space.n)
-
-    @property
-    def loss(self) -> float:
-        """Of the last call of ``learn``; NaN before the first."""
-        return float(self.model.logger.name_to_value.get("train/loss", math.nan))
-
-    def q_values(self, observation: np.ndarray) -> np.ndarray:
-        """Of each choice, shape (..., actions), for observations of shape (..., size)."""
-        with torch.no_grad():
-            values = self.model.q_net(torch.as_tensor(observation.reshape(-1, observation.shape[-1])))
-        return np.asarray(values.numpy(), dtype=np.float64).reshape(*observation.shape[:-1], -1)
-
-    def learn(self, progress_remaining: float, steps: int) -> None:
-        """Gradient steps on what the memory holds.
-
-        Args:
-            progress_remaining: from 1 to 0 over the training; the learning rate falls with it.
-            steps: how many.
-        """
-        self.model._current_progress_remaining = progress_remaining
-        self.model.train(steps, self.hyperparameters.batch_size)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """The network's weights, by name."""
-        return {name: tensor.numpy().copy() for name, tensor in self.model.q_net.state_dict().items()}
-
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over weights that :meth:`state` gave.
-
-        Raises:
-            RLCCFRError: arrays of other names or shapes.
-        """
-        try:
-            self.model.q_net.load_state_dict({name: torch.as_tensor(array) for name, array in state.items()})
-        except RuntimeError as error:
-            reason = str(error).splitlines()[-1].strip()
-            raise RLCCFRError(f"the saved networks do not fit: {reason}; train a new team") from None
-
-    def adopt(self, source: Selector, rows: Mapping[int, int], low: float) -> None:
-        """Take over another selector's network, whose choices may be fewer and in another order.
-
-        Args:
-            rows: for each of the own choices that the other has, the other's index.
-            low: Q-value at which the choices start that it does not have.
-        """
-        state = source.state()
-        last = 2 * len(self.hyperparameters.hidden)  # layers and activations alternate; the last is the output
-        weight, bias = f"q_net.{last}.weight", f"q_net.{last}.bias"
-        new_weight = np.zeros((self.actions, state[weight].shape[1]), dtype=np.float32)
-        new_bias = np.full(self.actions, low, dtype=np.float32)
-        for own, other in rows.items():
-            new_weight[own], new_bias[own] = state[weight][other], state[bias][other]
-        state[weight], state[bias] = new_weight, new_bias
-        self.restore(state)
+def weights_of(model: DQN) -> dict[str, np.ndarray]:
+    """The arrays of its Q-network by torch's names, not copies of them."""
+    return {name: tensor.numpy() for name, tensor in model.q_net.state_dict().items()}
 
 
 def _falling(rate: float) -> Callable[[float], float]:

@@ -12,9 +12,7 @@ from rlccfr.agents.experience import Experience
 from rlccfr.agents.exploration import Triple, greedy_triple
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.agents.recommendation import Recommendation
-from rlccfr.agents.selector_dqn import Selector, single_threaded
-from rlccfr.agents.training import Plan, Training
-from rlccfr.agents.training_log import TrainingLog
+from rlccfr.agents.selector import Selector
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measurement import Evaluator
 from rlccfr.envs.observation import OBSERVATION_SIZE
@@ -25,6 +23,8 @@ from rlccfr.errors import RLCCFRError, whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from rlccfr.agents.training import Plan
 
 
 class SelectorTeam:
@@ -116,7 +116,10 @@ class SelectorTeam:
             RLCCFRError: fewer than one evaluation, or too few for one whole episode; or ``log_dir`` holds a team while
                 this one has learned nothing yet: load that one to go on with it.
         """
+        from rlccfr.agents.selector_dqn import single_threaded  # what only training needs takes seconds to import
         from rlccfr.agents.team_file import refuse_to_replace
+        from rlccfr.agents.training import Training
+        from rlccfr.agents.training_log import TrainingLog
 
         plan = self._plan(evaluations)
         directory = Path(log_dir) if log_dir is not None else None
@@ -167,8 +170,7 @@ class SelectorTeam:
 
     def greedy(self, env: SelectorEnv) -> Triple:
         """The greedy triple at the present decision of an environment, among what can run here."""
-        with single_threaded():
-            return greedy_triple(lambda picks: self.q_values(env, picks), self.available)
+        return greedy_triple(lambda picks: self.q_values(env, picks), self.available)
 
     def q_values(self, env: SelectorEnv, picks: tuple[int, ...] = ()) -> np.ndarray:
         """Q-values, shape (choices,), of the agent whose turn it is after some picks of the present decision.
@@ -240,6 +242,8 @@ class SelectorTeam:
         return SelectorFlatEnv(**env.settings | changes)
 
     def _plan(self, evaluations: int) -> Plan:
+        from rlccfr.agents.training import Plan
+
         segments = self.env.segments
         evaluations = whole_number(evaluations, "evaluations", segments, RLCCFRError)  # at least one a segment
         cells = int(self.available.sum())

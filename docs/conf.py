@@ -9,6 +9,7 @@ from pathlib import Path
 
 import rlccfr
 from rlccfr.catalog import Catalog
+from rlccfr.cli.catalog import as_text
 from rlccfr.registry import abstractions, samplers, update_rules
 
 HERE = Path(__file__).parent
@@ -40,14 +41,9 @@ def generate() -> None:
     names = []
     for registry, ids in zip((update_rules, samplers, abstractions), Catalog.extended().axes, strict=True):
         for id in ids:
-            entry = registry[id]
-            defaults = [f"- `{name} = {'by preset' if value is None else value}`"
-                        for name, value in entry.hyperparameters.items()]  # fmt: skip
-            lines = [f"# {id}", "", f"*{registry.kind}*", "", entry.description, "", f"Source: {entry.source}", ""]
-            lines += ["Hyperparameters:", "", *defaults] if defaults else ["No hyperparameters."]
             name = f"{registry.kind.replace(' ', '-')}-{id}"
             names.append(name)
-            (components / f"{name}.md").write_text("\n".join([*lines, ""]))
+            (components / f"{name}.md").write_text(as_text(registry.kind, registry[id], "# ") + "\n")
     page = ["# Components", "", "One page each.", "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""]
     (components / "index.md").write_text("\n".join(page))
     words = [sys.executable, "-m", "typer", "rlccfr.cli", "utils", "docs", "--name", "rlccfr", "--title", "Commands"]

@@ -19,6 +19,12 @@ from rlccfr.result import CurvePoint
 STATUSES: tuple[Status, ...] = ("ok", "failed", "timeout", "out_of_memory", "unavailable")
 NUMBERS = ("exploitability", "nash_conv", "throughput", "reference_throughput", "throughput_again", "cpu_seconds")
 COUNTS = ("nodes_touched", "iterations", "timed_runs")
+FINGERPRINT = "fingerprint"
+"""Attribute of a frame that is written to a file: what :func:`fingerprint` said of it."""
+
+SMALL = "small"
+"""Attribute of such a frame: whether its curves are thinned."""
+
 MEASURED_ALONG = ("curve_cpu_seconds", "curve_exploitability", "curve_exploitability_current")
 """A curve's columns of measured numbers; the others count."""
 
@@ -145,13 +151,6 @@ def with_short_curves(frame: pd.DataFrame) -> pd.DataFrame:
     for name in MEASURED_ALONG:
         short[name] = pd.Series([np.asarray(row, dtype=np.float32) for row in frame[name]], frame.index, dtype=object)
     return short
-
-
-FINGERPRINT = "fingerprint"
-"""Attribute of a frame that is written to a file: what :func:`fingerprint` said of it."""
-
-SMALL = "small"
-"""Attribute of such a frame: whether its curves are thinned."""
 
 
 def fingerprint(frame: pd.DataFrame) -> str:

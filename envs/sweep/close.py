@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Budget, Request
+from rlccfr.envs.records import to_frame
 from rlccfr.envs.reward import PRESETS, mean_reward
 from rlccfr.envs.store import Store
 from rlccfr.envs.sweep.plan import Job, Limits
@@ -27,10 +28,12 @@ def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], with
         within: how much mean reward may be missing.
     """
     measured: dict[tuple[str, Limits], dict[Cell, list[Job]]] = {}
+    records = []
     for job in planned:
-        if store.get(job.id) is not None:
+        if (record := store.get(job.id)) is not None:
+            records.append(record)
             measured.setdefault((job.game, job.limits), {}).setdefault(job.cell, []).append(job)
-    table, there, wanted = TableEvaluator(store), set(planned), list(seeds)
+    table, there, wanted = TableEvaluator(to_frame(records, curves=True)), set(planned), list(seeds)
     found = []
     for (game, limits), runs in measured.items():
         close = set(_close(table, runs, limits, within))

@@ -78,7 +78,7 @@ def _print_components(id: str | None, markdown: bool, json: bool) -> None:
     elif json:
         print_json([_facts(kind, entry) for kind, entry in entries])
     elif id is not None:
-        print("\n\n".join(_text(kind, entry) for kind, entry in entries))
+        print("\n\n".join(as_text(kind, entry) for kind, entry in entries))
         if any(None in entry.hyperparameters.values() for _, entry in entries):
             from rlccfr.catalog.deep import settings
 
@@ -104,7 +104,7 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
     lines = ["# Components", "", "Written by `make docs` from the registry; not edited by hand."]
     for kind in dict.fromkeys(kind for kind, _ in entries):
         lines += ["", f"## {kind.capitalize()}s"]
-        lines += ["\n" + _text(kind, entry, "### ") for of, entry in entries if of == kind]
+        lines += ["\n" + as_text(kind, entry, "### ") for of, entry in entries if of == kind]
     groups: dict[tuple[str, ...], list[str]] = {}
     cells = Catalog.extended()
     for cell in cells:
@@ -144,7 +144,8 @@ def _facts(kind: str, entry: Entry[Any]) -> dict[str, Any]:
     }
 
 
-def _text(kind: str, entry: Entry[Any], mark: str = "") -> str:
+def as_text(kind: str, entry: Entry[Any], mark: str = "") -> str:
+    """A component for people: description, source and hyperparameters, under a heading that begins with a mark."""
     shown = {name: "(by preset)" if value is None else value for name, value in entry.hyperparameters.items()}
     defaults = ", ".join(f"{name}={value}" for name, value in shown.items())
     lines = [f"{mark}{entry.id} ({kind})", "", entry.description, "", f"Source: {entry.source}"]

@@ -9,7 +9,7 @@ from rlccfr.agents.experience import Outcome, Situation
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.agents.induction import DRAWS, Induction, measure_everything
 from rlccfr.agents.pretraining import train_on_table
-from rlccfr.agents.selector_dqn import Selector
+from rlccfr.agents.selector import Selector
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.observation import OBSERVATION_SIZE

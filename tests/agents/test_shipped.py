@@ -126,8 +126,10 @@ def test_a_measured_game_is_answered_with_figures(data):
     assert found.figures["exploitability"] > 0
     assert found.why.startswith("measured: of 8 algorithms it ")
     longer = advise("kuhn", Budget("iterations", 1000))
-    assert longer.figures == {}
-    assert "not under such a budget" in longer.why
+    assert (longer.budget, longer.figures) == (Budget("iterations", 1000), {})
+    assert longer.cell == advise("kuhn", BUDGETS[-1]).cell
+    assert longer.why.endswith("; that is for 100 iterations, the nearest to 1000 iterations that the team has met")
+    assert advise("kuhn", Budget("iterations", 30)).figures["exploitability"] > 0
     assert "never met a budget in seconds" in advise("kuhn", Budget("seconds", 1e-4)).why
 
 

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -455,15 +453,6 @@ def test_hyperparameters_out_of_range(arguments):
 def test_too_few_evaluations(evaluator, small):
     with pytest.raises(RLCCFRError, match="at least 2"):
         quick(evaluator, small, segments=2).train(1)
-
-
-def test_the_package_loads_no_torch_until_a_team_is_used():
-    code = (
-        "import sys, rlccfr.agents; from rlccfr.agents import Hyperparameters, RecommendationTable, build_table;"
-        "assert not {'torch', 'stable_baselines3'} & set(sys.modules);"
-        "from rlccfr.agents import SelectorTeam; assert 'torch' in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_team_trains_on_the_engine(small):

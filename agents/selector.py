@@ -1,0 +1,120 @@
+"""One agent of the team: answers from its network's weights alone; what trains them is loaded when it is to learn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from rlccfr.agents.hyperparameters import Hyperparameters
+from rlccfr.errors import RLCCFRError
+
+if TYPE_CHECKING:
+    from stable_baselines3 import DQN
+
+    from rlccfr.agents.selector_dqn import Memory
+
+
+class Selector:
+    """Q-values of an agent's choices, given what it observes, by the network of a Stable-Baselines3 DQN.
+
+    Args:
+        observation_size: length of an observation.
+        actions: number of choices.
+        seed: of its initial weights, and of what it samples from its memory.
+    """
+
+    def __init__(self, observation_size: int, actions: int, hyperparameters: Hyperparameters, seed: int) -> None:
+        self.actions, self.hyperparameters, self._seed = actions, hyperparameters, seed
+        self._sizes = (observation_size, *hyperparameters.hidden, actions)
+        self._layers = range(0, 2 * len(self._sizes) - 2, 2)  # torch numbers the activations between them, too
+        self._weights: dict[str, np.ndarray] | None = None
+
+    @cached_property
+    def model(self) -> DQN:
+        """Made when it is first asked for: torch takes seconds to import, and only learning needs it."""
+        from rlccfr.agents.selector_dqn import new_dqn, weights_of
+
+        model = new_dqn(self._sizes[0], self.actions, self.hyperparameters, self._seed)
+        restored, self._weights = self._weights, weights_of(model)
+        for name, array in (restored or {}).items():
+            self._weights[name][...] = array
+        return model
+
+    @property
+    def weights(self) -> dict[str, np.ndarray]:
+        """Of the network, by torch's names; the model's own arrays once there is one."""
+        if self._weights is None:
+            _ = self.model
+        return cast(dict[str, np.ndarray], self._weights)
+
+    @property
+    def buffer(self) -> Memory:
+        """What it learns from, filled anew for each round."""
+        return cast("Memory", self.model.replay_buffer)
+
+    @property
+    def loss(self) -> float:
+        """Of the last call of ``learn``; NaN before the first."""
+        return float(self.model.logger.name_to_value.get("train/loss", math.nan))
+
+    def q_values(self, observation: np.ndarray) -> np.ndarray:
+        """Of each choice, shape (..., actions), for observations of shape (..., size)."""
+        weights, values = self.weights, observation
+        for layer in self._layers:
+            values = np.maximum(values, 0) if layer > 0 else values
+            values = values @ weights[f"q_net.{layer}.weight"].T + weights[f"q_net.{layer}.bias"]
+        return values.astype(np.float64)
+
+    def learn(self, progress_remaining: float, steps: int) -> None:
+        """Gradient steps on what the memory holds.
+
+        Args:
+            progress_remaining: from 1 to 0 over the training; the learning rate falls with it.
+            steps: how many.
+        """
+        self.model._current_progress_remaining = progress_remaining
+        self.model.train(steps, self.hyperparameters.batch_size)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """The network's weights, by name."""
+        return {name: array.copy() for name, array in self.weights.items()}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over weights that :meth:`state` gave.
+
+        Raises:
+            RLCCFRError: arrays of other names, shapes or types.
+        """
+        shapes: dict[str, tuple[int, ...]] = {}
+        for layer, (inputs, outputs) in zip(self._layers, pairwise(self._sizes), strict=True):
+            shapes |= {f"q_net.{layer}.weight": (outputs, inputs), f"q_net.{layer}.bias": (outputs,)}
+        for name in sorted(shapes.keys() | state.keys()):
+            array = state.get(name)
+            if array is None or array.shape != shapes.get(name) or array.dtype != np.float32:
+                raise RLCCFRError(f"the saved networks do not fit: {name} is not theirs; train a new team")
+        if "model" in vars(self):
+            for name, array in self.weights.items():
+                array[...] = state[name]
+        else:
+            self._weights = {name: array.copy() for name, array in state.items()}
+
+    def adopt(self, source: Selector, rows: Mapping[int, int], low: float) -> None:
+        """Take over another selector's network, whose choices may be fewer and in another order.
+
+        Args:
+            rows: for each of the own choices that the other has, the other's index.
+            low: Q-value at which the choices start that it does not have.
+        """
+        state = source.state()
+        weight, bias = (f"q_net.{self._layers[-1]}.{part}" for part in ("weight", "bias"))
+        new_weight = np.zeros((self.actions, state[weight].shape[1]), dtype=np.float32)
+        new_bias = np.full(self.actions, low, dtype=np.float32)
+        for own, other in rows.items():
+            new_weight[own], new_bias[own] = state[weight][other], state[bias][other]
+        state[weight], state[bias] = new_weight, new_bias
+        self.restore(state)
