@@ -2,9 +2,9 @@
 
 Written to agents/data: the runs of the paper's games, without what else runs/sweep may hold; a team for each of these
 games and one for all of them, trained on those runs; and one for other games, trained on the small members of the
-families, with what it is worth on others. The families' measurements are in runs/families, where teams go that were
-trained without a family, to be judged on its members. What is there is kept as long as the runs and the learning
-that it came from are the same, which runs/made-from.json tells.
+families, with what it is worth on others. The families' runs are written to benchmarks/results, so that this needs no
+hours of measuring to be made again. Each file is kept as long as the runs and the learning that it came from are the
+same, which benchmarks/results/made-from.json tells; measurements are kept, too, where their runs are not here.
 """
 
 from __future__ import annotations
@@ -36,9 +36,12 @@ from rlccfr.envs.sweep.close import close_calls
 from rlccfr.envs.sweep.plan import Job, jobs
 from rlccfr.envs.table import TableEvaluator
 
-SWEPT = Path("runs") / "sweep"
-MEASURED = Path("runs") / "families"
-MADE_FROM = Path("runs") / "made-from.json"
+SWEPT, FAMILIES_SWEPT = Path("runs") / "sweep", Path("runs") / "families"
+RESULTS = Path(__file__).parent / "results"
+"""Tracked: measurements that are not shipped, and what the files came from."""
+
+MEASURED = "families.parquet"
+MADE_FROM = "made-from.json"
 ITERATIONS = 1_000
 """The paper's budget, beside the seconds."""
 
@@ -51,17 +54,35 @@ CLOSE = 0.05
 
 def main() -> None:
     """Write what is missing, or was made from something else."""
-    store = Store(SWEPT)
-    ids = {job.id for job in planned(store)} & set(store.ids())
-    measured = shipped.DATA / shipped.MEASURED
-    made(measured, names(ids).hex(), lambda path: store.compact(path, small=True, ids=ids))
+    measured, of_families = shipped.DATA / shipped.MEASURED, RESULTS / MEASURED
+    published(measured, Store(SWEPT), planned)
     own = digest(measured.read_bytes())
     for game in shipped.GAMES:
         made(shipped.DATA / f"team-{game}.npz", own, learned(shipped.results, shipped.catalog(), [game]))
     made(shipped.DATA / "team-all.npz", own, learned(shipped.results, shipped.catalog(), shipped.GAMES))
-    families = digest(names(Store(MEASURED).ids()))
+    published(of_families, Store(FAMILIES_SWEPT), lambda store: members(), (*met(), *BETWEEN))
+    families = digest(of_families.read_bytes())
     made(shipped.DATA / "team.npz", families, learned(others, shipped.tabular(), TRAIN))
-    made(shipped.DATA / shipped.GENERALISATION, families, generalise)
+    made(shipped.DATA / shipped.GENERALISATION, families, lambda path: generalise(path, families))
+
+
+def met() -> tuple[Budget, ...]:
+    """The budgets that teams learn."""
+    return (*shipped.BUDGETS, Budget("iterations", ITERATIONS))
+
+
+def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], budgets: Sequence[Budget] = ()) -> None:
+    """Have the runs of a plan written to one file; what is there stays where not all of them were made here.
+
+    Args:
+        budgets: all that is to be read off the runs; by default any.
+    """
+    ids = {job.id for job in plan(store)} if len(store) else set()
+    lacking = len(ids - set(store.ids()))
+    if path.exists() and (lacking or not ids):
+        say(f"{path.name} stays as it is: {store.path} has not all runs of `make measure`")
+        return
+    made(path, names(ids).hex(), lambda path: store.compact(path, small=True, budgets=budgets, ids=ids))
 
 
 def planned(store: Store) -> list[Job]:
@@ -75,14 +96,24 @@ def planned(store: Store) -> list[Job]:
     return found
 
 
+def members() -> list[Job]:
+    """The runs of `make measure` on the families."""
+    seeds = {**dict.fromkeys(TRAIN, range(2)), **dict.fromkeys(TEST, range(3))}
+    return jobs(seeds, shipped.tabular())
+
+
 @cache
 def others() -> TableEvaluator:
     """The families' measurements."""
-    return TableEvaluator(MEASURED)
+    return TableEvaluator(RESULTS / MEASURED)
 
 
-def generalise(path: Path) -> None:
-    """Judge the team for unseen games, and for each family that it was trained on one that has never met it."""
+def generalise(path: Path, source: str) -> None:
+    """Judge the team for unseen games, and for each family that it was trained on one that has never met it.
+
+    Args:
+        source: the families' measurements, by a hash.
+    """
 
     def rows(team: SelectorTeam, games: Sequence[str], without: str) -> pd.DataFrame:
         say(f"judging a team{' without ' * bool(without)}{without} on {len(games)} games")
@@ -92,9 +123,9 @@ def generalise(path: Path) -> None:
     found = [rows(shipped.team(), TEST, "")]
     for family in FAMILIES:
         if family.train:
-            left_out = MEASURED / f"team-without-{family.name}.npz"
+            left_out = FAMILIES_SWEPT.parent / f"team-without-{family.name}.npz"
             games = [game for game in TRAIN if game not in family.train]
-            made(left_out, digest(names(Store(MEASURED).ids())), learned(others, shipped.tabular(), games))
+            made(left_out, source, learned(others, shipped.tabular(), games))
             found.append(rows(SelectorTeam.load(left_out), (*family.train, *family.test), family.name))
     text = pd.concat(found).to_csv(index=False, float_format="%.6g")
     write_atomically(path, text.encode())
@@ -105,7 +136,7 @@ def learned(table: Callable[[], TableEvaluator], catalog: Catalog, games: Sequen
 
     def write(path: Path) -> None:
         begin = time.monotonic()
-        team = train_on_table(table(), catalog, games, (*shipped.BUDGETS, Budget("iterations", ITERATIONS)))
+        team = train_on_table(table(), catalog, games, met())
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             team.save(folder, experience=False)
             (Path(folder) / FILE_NAME).replace(path)
@@ -116,12 +147,13 @@ def learned(table: Callable[[], TableEvaluator], catalog: Catalog, games: Sequen
 
 def made(path: Path, source: str, write: Callable[[Path], object]) -> None:
     """Have a file written unless it is there and was made from the same."""
-    known = json.loads(MADE_FROM.read_text()) if MADE_FROM.exists() else {}
+    record = RESULTS / MADE_FROM
+    known = json.loads(record.read_text()) if record.exists() else {}
     if path.exists() and known.get(path.name) == source:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path)
-    write_atomically(MADE_FROM, json.dumps({**known, path.name: source}, indent=1).encode())
+    write_atomically(record, f"{json.dumps({**known, path.name: source}, indent=1)}\n".encode())
 
 
 def names(ids: Iterable[str]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.envs.cells import as_json, compiled, definitions, is_deterministic, uniform_exploitability
-from rlccfr.envs.measurement import Measurement, Request, Status
+from rlccfr.envs.measurement import Budget, Measurement, Request, Status
 from rlccfr.envs.provenance import engine_version, library_versions, processor_model
+from rlccfr.envs.read_off import COLUMN
 from rlccfr.result import CurvePoint
 
 STATUSES: tuple[Status, ...] = ("ok", "failed", "timeout", "out_of_memory", "unavailable")
@@ -122,23 +123,32 @@ def with_frame(record: Mapping[str, Any]) -> dict[str, Any]:
     return {**record, "curve": curve}
 
 
-def thinned(record: Mapping[str, Any]) -> dict[str, Any]:
+def thinned(record: Mapping[str, Any], budgets: Sequence[Budget] = ()) -> dict[str, Any]:
     """The record with about a third of its curve's points, and without a traceback.
 
     Five a decade of iterations and of CPU seconds are kept, the last, and the neighbours of each power of ten of
     seconds, so that what is read there is what the whole curve says.
+
+    Args:
+        budgets: keep what these are read off or between, and the last, and nothing else.
     """
     slim = {**record, "traceback": ""}
-    iterations, seconds = (np.asarray(record["curve"][name], dtype=float) for name in ("iteration", "cpu_seconds"))
+    curve = {name: np.asarray(values, dtype=float) for name, values in record["curve"].items()}
+    iterations, seconds = curve["iteration"], curve["cpu_seconds"]
     if not len(iterations):
         return slim
-    kept = np.isin(iterations, np.round(_five_a_decade(1.0, iterations[-1])))
-    times = _five_a_decade(FIRST_SECONDS, seconds[-1])
-    after = np.searchsorted(seconds, np.concatenate([times, times[::5]]))
-    after[len(times) :] -= 1
-    kept[np.clip(after, 0, len(kept) - 1)] = kept[-1] = True
-    points = np.flatnonzero(kept)
-    return {**slim, "curve": {name: [column[k] for k in points] for name, column in record["curve"].items()}}
+    kept = np.zeros(len(iterations), np.bool_)
+    if budgets:
+        after = np.array([np.searchsorted(curve[COLUMN[budget.unit]], budget.amount) for budget in budgets])
+        points = np.concatenate([after, after - 1])
+    else:
+        kept |= np.isin(iterations, np.round(_five_a_decade(1.0, iterations[-1])))
+        times = _five_a_decade(FIRST_SECONDS, seconds[-1])
+        points = np.searchsorted(seconds, np.concatenate([times, times[::5]]))
+        points[len(times) :] -= 1
+    kept[np.clip(points, 0, len(kept) - 1)] = kept[-1] = True
+    left = np.flatnonzero(kept)
+    return {**slim, "curve": {name: [column[k] for k in left] for name, column in record["curve"].items()}}
 
 
 def _five_a_decade(least: float, most: float) -> np.ndarray:

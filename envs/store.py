@@ -7,7 +7,7 @@ import io
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pandas as pd
 
 from rlccfr.checkpoint import write_atomically
 from rlccfr.envs.cells import as_json
+from rlccfr.envs.measurement import Budget
 from rlccfr.envs.records import (
     COLUMNS,
     FINGERPRINT,
@@ -112,12 +113,20 @@ class Store:
         """Every record as a row, without curves; nested fields are JSON strings."""
         return to_frame(self.records())
 
-    def compact(self, path: str | Path | None = None, *, small: bool = False, ids: Iterable[str] | None = None) -> Path:
+    def compact(
+        self,
+        path: str | Path | None = None,
+        *,
+        small: bool = False,
+        budgets: Sequence[Budget] = (),
+        ids: Iterable[str] | None = None,
+    ) -> Path:
         """Write records to one Parquet file, curves as list columns; returns its path.
 
         Args:
             path: by default ``measurements.parquet`` in the store. The store's own files stay.
             small: for publishing: fewer points of each curve, in single precision (see :func:`thinned`).
+            budgets: with ``small``, all that is to be read off the curves; by default any.
             ids: of those to write, where they are; by default all.
         """
         target = self.path / "measurements.parquet" if path is None else Path(path)
@@ -125,7 +134,7 @@ class Store:
         records: Iterable[dict[str, Any]] = self.records()
         if ids is not None:
             records = (record for id in sorted(set(ids)) if (record := self.get(id)) is not None)
-        frame = to_frame(map(thinned, records) if small else records, curves=True)
+        frame = to_frame((thinned(one, budgets) for one in records) if small else records, curves=True)
         if small:
             frame = with_short_curves(frame)
         frame.attrs |= {FINGERPRINT: fingerprint(frame), SMALL: small}

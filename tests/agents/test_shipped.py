@@ -15,8 +15,9 @@ from rlccfr.agents.evidence import selecting
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
 from rlccfr.catalog.games import Family
-from rlccfr.envs.measurement import Budget
+from rlccfr.envs.measurement import Budget, Request
 from rlccfr.envs.reward import PRESETS
+from rlccfr.envs.rows import load_results
 from rlccfr.envs.store import Store
 from rlccfr.envs.sweep.plan import Limits, jobs
 from rlccfr.envs.sweep.worker import measure
@@ -57,15 +58,16 @@ def data(tmp_path_factory):
         patch.setattr(pretraining, "SETTINGS", quick)
         patch.setattr(teams, "SWEPT", folder / "sweep")
         patch.setattr(teams, "planned", lambda store: [job for game in shipped.GAMES for job in runs([game])])
-        patch.setattr(teams, "MADE_FROM", folder / "made-from.json")
-        patch.setattr(teams, "MEASURED", folder / "families")
+        patch.setattr(teams, "RESULTS", folder / "results")
+        patch.setattr(teams, "FAMILIES_SWEPT", folder / "families")
+        patch.setattr(teams, "members", lambda: runs((*TRAIN, *TEST)))
         patch.setattr(teams, "FAMILIES", FAMILIES)
         patch.setattr(teams, "TRAIN", TRAIN)
         patch.setattr(teams, "TEST", TEST)
         patch.setattr(teams, "BETWEEN", (Budget("iterations", 30),))
         patch.setattr(teams, "ITERATIONS", 50)
         swept(teams.SWEPT, (*shipped.GAMES, "kuhn(cards=4)"))
-        swept(teams.MEASURED, (*TRAIN, *TEST))
+        swept(teams.FAMILIES_SWEPT, (*TRAIN, *TEST))
         for cached in (shipped.results, shipped.team):
             cached.cache_clear()
         teams.main()
@@ -95,13 +97,37 @@ def test_only_runs_of_the_plan_are_shipped(data):
 def test_what_is_there_is_made_again_if_it_came_from_something_else(data, monkeypatch):
     written = []
     monkeypatch.setattr(teams, "learned", lambda table, catalog, games: lambda path: written.append(path.name))
-    monkeypatch.setattr(teams, "generalise", lambda path: written.append(path.name))
+    monkeypatch.setattr(teams, "generalise", lambda path, source: written.append(path.name))
     teams.main()
     assert written == []
-    made_from = json.loads(teams.MADE_FROM.read_text())
-    teams.MADE_FROM.write_text(json.dumps(made_from | {"team.npz": "other runs"}))
+    record = teams.RESULTS / teams.MADE_FROM
+    made_from = json.loads(record.read_text())
+    record.write_text(json.dumps(made_from | {"team.npz": "other runs"}))
     teams.main()
     assert written == ["team.npz"]
+
+
+def test_measurements_stay_where_their_runs_are_not(data, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(teams, "SWEPT", tmp_path / "none")
+    store = Store(tmp_path / "some")
+    store.put(measure(runs(TEST)[0]))
+    monkeypatch.setattr(teams, "FAMILIES_SWEPT", store.path)
+    before = {path: path.read_bytes() for path in (data / shipped.MEASURED, teams.RESULTS / teams.MEASURED)}
+    teams.main()
+    assert all(path.read_bytes() == content for path, content in before.items())
+    assert capsys.readouterr().err.count("stays as it is") == 2
+
+
+def test_a_table_for_few_budgets_tells_the_same_of_them(data):
+    whole = TableEvaluator(Store(teams.FAMILIES_SWEPT))
+    for job in runs(TEST):
+        for budget in (*BUDGETS, *teams.BETWEEN):
+            request = Request(job.game, (job.cell,), budget, seed=job.seed)
+            found, expected = teams.others().measure(request), whole.measure(request)
+            assert found.exploitability == pytest.approx(expected.exploitability, rel=1e-6)
+            assert (found.iterations, found.nodes_touched) == (expected.iterations, expected.nodes_touched)
+    points = [len(curve) for curve in load_results(teams.RESULTS / teams.MEASURED)["curve_iteration"]]
+    assert 2 <= max(points) <= 2 * len({*BUDGETS, *teams.BETWEEN, Budget("iterations", 50)}) + 1
 
 
 def test_a_team_trained_on_a_table_sees_no_run_that_judges(data, monkeypatch):
