@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,6 +102,7 @@ class SelectorTeam:
         evaluations: int = 24,
         *,
         progress: Callable[[float], None] | None = None,
+        callback: Callable[[Mapping[str, float | int | str]], None] | None = None,
         log_dir: str | Path | None = None,
     ) -> None:
         """Train until so many evaluations have been made in all; a team that was stopped or loaded goes on.
@@ -109,6 +110,8 @@ class SelectorTeam:
         Args:
             evaluations: the cap, with what was measured in earlier calls; all cells if there are fewer.
             progress: called after each episode and each further round of learning with the share done.
+            callback: called after each measured episode with its row of ``training.csv``: what was measured, its
+                rewards, the losses and the greedy picks after learning of it.
             log_dir: for ``training.csv``, TensorBoard's files and the checkpoint ``team.npz``, which is written
                 after each measured episode and when training ends or is interrupted.
 
@@ -126,7 +129,7 @@ class SelectorTeam:
         if directory is not None and not self.evaluations:
             refuse_to_replace(directory)
         try:
-            with single_threaded(), TrainingLog(directory, resumes=self.evaluations > 0) as log:
+            with single_threaded(), TrainingLog(directory, self.evaluations > 0, callback) as log:
                 training = Training(self, plan, log)
                 while training.share_done < 1.0:
                     measured = training.step()

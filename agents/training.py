@@ -13,6 +13,7 @@ from rlccfr.agents.exploration import Triple, next_to_measure
 from rlccfr.agents.induction import Induction
 from rlccfr.agents.training_log import TrainingLog
 from rlccfr.catalog import Cell
+from rlccfr.envs.measurement import Measurement
 from rlccfr.envs.reward import AXES, Preset
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class _Step(NamedTuple):
     situation: Situation
     preset: Preset
     cell: Cell
+    measurement: Measurement
     outcome: Outcome
 
 
@@ -85,10 +87,10 @@ class Training:
                 cover=not situation.cells,
             )
             cell = team.catalog.cell(*triple)
-            outcome = self._measure(cell)
+            measurement, outcome = self._measure(cell)
             team.experience.add(situation, cell, outcome)
             team.settled = 0
-            steps.append(_Step(situation, preset, cell, outcome))
+            steps.append(_Step(situation, preset, cell, measurement, outcome))
             situation = situation.after(cell)
         return steps
 
@@ -101,13 +103,13 @@ class Training:
         options = {"game": situation.game, "engine_seed": situation.engine_seed, "budget": situation.budget}
         self.team.env.reset(options={**options, "preset": preset})
 
-    def _measure(self, cell: Cell) -> Outcome:
+    def _measure(self, cell: Cell) -> tuple[Measurement, Outcome]:
         env = self.team.env
         observations = np.stack([env.observe(cell[:agent]) for agent in range(3)])
         request = env.request(cell)
         done = env.step(self.team.catalog.flat(cell))[2]
         measurement = env.evaluator.measure(request)  # just measured, so from memory
-        return Outcome.of(observations, measurement, env.scale, done)
+        return measurement, Outcome.of(observations, measurement, env.scale, done)
 
     def _where_to_explore(self) -> Situation:
         """An episode's start or, with several segments, sometimes a later decision point reached before.
@@ -140,6 +142,7 @@ class Training:
         greedy = team.catalog.cell(*team.greedy(env))
         row: dict[str, float | int | str] = {"evaluations": team.evaluations, "game": step.situation.game}
         row |= {"budget": str(step.situation.budget), "preset": str(step.preset), **step.cell._asdict()}
+        row |= {name: getattr(step.measurement, name) for name in ("exploitability", "throughput")}
         rewards = step.preset.rewards(*step.outcome.costs)
         row |= {f"reward_{axis}": reward for axis, reward in zip(AXES, rewards, strict=True)}
         row["mean_reward"] = sum(rewards) / 3

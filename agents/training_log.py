@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 
 from rlccfr.checkpoint import require_writable
+
+Row = Mapping[str, float | int | str]
 
 
 class TrainingLog:
@@ -21,12 +23,16 @@ class TrainingLog:
 
     Args:
         resumes: whether the training began earlier; if not, the rows of another one are dropped.
+        callback: called with each row.
 
     Raises:
         RLCCFRError: the directory can't be written.
     """
 
-    def __init__(self, directory: Path | None, resumes: bool = False) -> None:
+    def __init__(
+        self, directory: Path | None, resumes: bool = False, callback: Callable[[Row], None] | None = None
+    ) -> None:
+        self._callback = callback
         self._path = directory / "training.csv" if directory else None
         outputs: list[KVWriter] = []
         if directory and self._path:
@@ -37,12 +43,14 @@ class TrainingLog:
                 outputs.append(TensorBoardOutputFormat(str(directory)))
         self._logger = Logger(str(directory) if directory else None, outputs)
 
-    def write(self, step: int, row: Mapping[str, float | int | str]) -> None:
+    def write(self, step: int, row: Row) -> None:
         """One row; every row must have the same columns.
 
         Args:
             step: TensorBoard's horizontal axis.
         """
+        if self._callback:
+            self._callback(row)
         if self._path is None:
             return
         fresh = not self._path.exists()

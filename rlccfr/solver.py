@@ -150,6 +150,11 @@ class Solver:
             self._curve.append(CurvePoint(*at, average.exploitability, current))
         return average
 
+    @property
+    def points(self) -> tuple[CurvePoint, ...]:
+        """The convergence curve as far as it was measured; may be read by another thread while this one runs."""
+        return tuple(self._curve)
+
     def result(self) -> RunResult:
         """What has been reached so far; measures the average policy.
 
@@ -163,7 +168,7 @@ class Solver:
             iterations=self._engine.iteration,
             nodes_touched=self._engine.nodes,
             cpu_seconds=self._cpu_seconds,
-            points=tuple(self._curve),
+            points=self.points,
         )
 
     def switch(

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -91,20 +92,28 @@ def budgets(
 
 
 @contextmanager
-def progress(description: str) -> Iterator[Callable[[float], None]]:
+def progress(description: str, below: Callable[[], RenderableType] | None = None) -> Iterator[Callable[[float], None]]:
     """A bar on a terminal's stderr, gone when done; yields what to call with the share done.
 
     It pulses until the first share is known. Elsewhere there is none.
+
+    Args:
+        below: what else is to be seen, asked for several times a second.
     """
     if not stderr.is_terminal:
         yield lambda share: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     left = (TextColumn("left:"), TimeRemainingColumn())
+    bar = Progress(*columns, *left)
+
+    def picture() -> RenderableType:
+        return Group(bar.get_renderable(), below()) if below else bar.get_renderable()
+
     # On a stream of its own: it draws from a thread, also while stderr is hidden from OpenSpiel.
     with (
         open(os.dup(sys.stderr.fileno()), "w") as stream,
-        Progress(*columns, *left, console=Console(file=stream), transient=True) as bar,
+        Live(get_renderable=picture, console=Console(file=stream), transient=True, refresh_per_second=4),
     ):
         task = bar.add_task(description, total=None)
         yield lambda share: bar.update(task, total=1.0, completed=share)

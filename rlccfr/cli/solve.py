@@ -21,6 +21,7 @@ from rlccfr.cli.console import (
     print_table,
     progress,
 )
+from rlccfr.cli.live import solving
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def solve(
     solver = _solver(load(game, max_histories), components, options, checkpoint)
     interrupted = False
     try:
-        with progress(f"solving {game}") as report:
+        with progress(f"solving {game}", solving(solver)) as report:
             result = solver.run(**{limit["unit"]: limit["amount"]}, progress=report)
     except KeyboardInterrupt:  # an engine call has ended: the tables are whole
         interrupted, result = True, solver.result()

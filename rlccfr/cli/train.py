@@ -26,6 +26,7 @@ from rlccfr.cli.console import (
     print_json,
     progress,
 )
+from rlccfr.cli.live import Training
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
@@ -72,8 +73,9 @@ def train(
             },
         )  # fmt: skip
     try:
-        with progress(f"training on {', '.join(games)}") as report:
-            team.train(evaluations, progress=report, log_dir=out)
+        view = Training()
+        with progress(f"training on {', '.join(games)}", view) as report:
+            team.train(evaluations, progress=report, callback=view.saw, log_dir=out)
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted after {team.evaluations} of {evaluations} evaluations, kept in {out}; "

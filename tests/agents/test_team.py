@@ -359,19 +359,22 @@ def test_what_leads_to_nothing_measured_is_not_learned_from(make_evaluator, smal
 
 
 def test_logs_and_progress(evaluator, small, tmp_path):
-    shares = []
+    shares, seen = [], []
     team = quick(evaluator, small)
-    team.train(6, progress=shares.append, log_dir=tmp_path / "log")
+    team.train(6, progress=shares.append, callback=seen.append, log_dir=tmp_path / "log")
     assert len(shares) == 6 + QUICK.settling
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     with (tmp_path / "log" / "training.csv").open() as file:
         rows = list(csv.DictReader(file))
+    assert rows == [{name: str(value) for name, value in row.items()} for row in seen]
     assert len(rows) == 6
     for row, (_, cell, outcome) in zip(rows, team.experience):
         assert tuple(row[axis] for axis in AXES) == cell
         assert float(row["mean_reward"]) == pytest.approx(outcome.mean_reward(team.env.preset))
         assert (row["game"], row["budget"], row["preset"]) == ("kuhn", "1000 iterations", "accuracy")
+        assert float(row["exploitability"]) > 0
+        assert float(row["throughput"]) > 0
     assert any(path.name.startswith("events.out.tfevents") for path in (tmp_path / "log").iterdir())
 
 

@@ -1,0 +1,95 @@
+"""What a terminal shows below the bar while a run or a training goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rlccfr.solver import Solver
+
+WIDTH, HEIGHT = 64, 10
+"""Of a curve, in characters."""
+
+DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
+"""Unicode's bits for the dots of a Braille character, which begin at :data:`BLANK`."""
+
+BLANK = 0x2800
+LEAST = 1e-16
+
+
+def solving(solver: Solver) -> Callable[[], RenderableType]:
+    """What draws a run's convergence curve so far, with how far and how fast it got."""
+
+    def draw() -> RenderableType:
+        points = solver.points
+        if not points:
+            return Text()
+        last = points[-1]
+        speed = f", {last.iteration / last.cpu_seconds:,.0f} per CPU second" if last.cpu_seconds > 0 else ""
+        lines = curve([point.iteration for point in points], [point.exploitability for point in points])
+        facts = f"exploitability {last.exploitability:.3g} after {last.iteration:,} iterations{speed}"
+        return Text("\n".join([facts, *lines]), no_wrap=True)
+
+    return draw
+
+
+class Training:
+    """What a team measured last, and what it picks by now for each game, budget and weights it has met."""
+
+    def __init__(self) -> None:
+        self._last: Mapping[str, Any] = {}
+        self._picks: dict[tuple[str, ...], str] = {}
+
+    def saw(self, row: Mapping[str, Any]) -> None:
+        """Take note of an episode.
+
+        Args:
+            row: of ``training.csv``.
+        """
+        about = (str(row["game"]), str(row["budget"]), str(row["preset"]).split(" (")[0])
+        self._picks[about] = _cell(row, "greedy_")
+        self._last = row
+
+    def __call__(self) -> RenderableType:
+        """What is to be drawn now."""
+        row = self._last
+        if not row:
+            return Text()
+        table = Table("game", "budget", "weights", "present pick", box=None, pad_edge=False)
+        for about, pick in self._picks.items():
+            table.add_row(*about, pick)
+        measured = (
+            f"{row['evaluations']} measured, last {_cell(row)} on {row['game']}: exploitability "
+            f"{row['exploitability']:.3g}, {row['throughput']:,.0f} iterations/s, reward {row['mean_reward']:.3f}"
+        )
+        return Group(Text(measured), table)
+
+
+def _cell(row: Mapping[str, Any], prefix: str = "") -> str:
+    return " x ".join(str(row[f"{prefix}{axis}"]) for axis in ("update_rule", "sampler", "abstraction"))
+
+
+def curve(x: Sequence[float], y: Sequence[float], width: int = WIDTH, height: int = HEIGHT) -> list[str]:
+    """A line through points, both axes logarithmic, as lines of text with the axes' ends beside and below.
+
+    Args:
+        x, y: the points, ``x`` positive and rising.
+        width, height: of the drawing, in characters.
+    """
+    across, up = np.log10(np.asarray(x, dtype=float)), np.log10(np.maximum(y, LEAST))
+    low, high = np.floor(up.min()), np.floor(up.max()) + 1
+    places = np.linspace(across[0], max(across[-1], across[0] + 1), 2 * width)
+    heights = np.interp(places[places <= across[-1] + 1e-9], across, up)
+    rows = np.rint((high - heights) / (high - low) * (4 * height - 1)).astype(int)
+    columns, cells = np.arange(len(rows)), np.full((height, width), BLANK)
+    np.bitwise_or.at(cells, (rows // 4, columns // 2), DOTS[rows % 4, columns % 2])
+    ends = {0: f"1e{high:+.0f}", height - 1: f"1e{low:+.0f}"}
+    lines = [f"{ends.get(row, ''):>6} {''.join(map(chr, cells[row]))}" for row in range(height)]
+    right = f"{10 ** places[-1]:,.0f} iterations"
+    return [*lines, f"{'':>6} {x[0]:<{width - len(right)},.0f}{right}"]
