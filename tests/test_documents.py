@@ -14,6 +14,13 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
 
+def blocks(path):
+    return re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
+
+
+PAGES = [path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if blocks(path)]
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.py")), ids=lambda path: path.name)
 def test_notebooks_run(path, tmp_path, monkeypatch):
     """Each in a process of its own: one registers a component that others need not meet."""
@@ -21,12 +28,38 @@ def test_notebooks_run(path, tmp_path, monkeypatch):
     run_in(tmp_path, str(path))
 
 
-def test_the_readmes_python_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert blocks
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_pages_python_runs(path, tmp_path, monkeypatch):
+    """From top to bottom, as a reader would paste it."""
+    if "sb3_contrib" in path.read_text():
+        pytest.importorskip("sb3_contrib")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    (tmp_path / "page.py").write_text("\n".join(blocks(path)))
+    run_in(tmp_path, "page.py")
+
+
+def test_no_page_shows_code_in_a_language_that_no_test_runs():
+    languages = {
+        language
+        for path in ROOT.glob("docs/**/*.md")
+        if "adr" not in path.parts
+        for language in re.findall(r"^```(\S*)[^\n]*\n.*?^```$", path.read_text(), re.DOTALL | re.MULTILINE)
+    }
+    assert languages <= {"python", "text", "mermaid", "{toctree}", "{eval-rst}"}
+
+
+@pytest.mark.verify
+def test_the_readmes_commands_run(tmp_path):
+    """In order, in a folder of their own."""
+    lines = re.findall(r"^rlccfr .*$", README, re.MULTILINE)
+    assert lines
+    for line in lines:
+        assert run_in(tmp_path, "-m", *shlex.split(line, comments=True)).stdout
+
+
+def test_the_agent_in_one_file_learns(tmp_path):
+    done = run_in(tmp_path, str(ROOT / "examples" / "dqn.py"), "--timesteps", "60", "--iterations", "10")
+    assert re.fullmatch(r"kuhn: \S+ x \S+ x \S+, reward 0\.\d+", done.stdout.splitlines()[-1])
 
 
 def test_the_readmes_commands_exist():

@@ -112,7 +112,7 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
         groups.setdefault((known.guarantee, known.reason, known.cost, ", ".join(known.needs)), []).append(str(cell))
     from rlccfr.catalog.deep import settings
 
-    lines += ["", "## Networks of the deep rules", "", "```", str(inspect.getdoc(settings)), "```", "", *_presets()]
+    lines += ["", "## Networks of the deep rules", "", "```text", str(inspect.getdoc(settings)), "```", "", *_presets()]
     lines += ["", f"## Guarantees of the {len(cells)} algorithms", ""]
     lines += ["| guarantee | reason | an iteration costs | needs | algorithms |", "|---|---|---|---|---|"]
     lines += [f"| {' | '.join(key)} | {_shortened(names)} |" for key, names in groups.items()]
