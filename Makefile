@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 help:
 	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best of all algorithms"
 	@echo "make test     set up, run the test suite"
-	@echo "make verify   the long suite: statistics, convergence, speed, other dependency versions; writes docs/verification.md"
+	@echo "make verify   the long suite: statistics, convergence, speed, other dependency versions; writes docs/verification.md and reliability.md"
 	@echo "make bench    this engine beside its peers (pip install -e '.[bench]' for those from PyPI); most of an hour; writes docs/benchmarks.md"
 	@echo "make measure  every algorithm on the paper's games and on families of small ones, and the teams trained on that"
 	@echo "make check    lint, types, tests and the wheel: all that CI runs"

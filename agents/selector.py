@@ -33,16 +33,19 @@ class Selector:
         self._sizes = (observation_size, *hyperparameters.hidden, actions)
         self._layers = range(0, 2 * len(self._sizes) - 2, 2)  # torch numbers the activations between them, too
         self._weights: dict[str, np.ndarray] | None = None
+        self._learning: Mapping[str, np.ndarray] = {}  # to be taken over by the model when it is made
 
     @cached_property
     def model(self) -> DQN:
         """Made when it is first asked for: torch takes seconds to import, and only learning needs it."""
-        from rlccfr.agents.selector_dqn import new_dqn, weights_of
+        from rlccfr.agents.selector_dqn import new_dqn, restore_learning, weights_of
 
         model = new_dqn(self._sizes[0], self.actions, self.hyperparameters, self._seed)
         restored, self._weights = self._weights, weights_of(model)
         for name, array in (restored or {}).items():
             self._weights[name][...] = array
+        if self._learning:
+            restore_learning(model, self._learning)
         return model
 
     @property
@@ -84,8 +87,19 @@ class Selector:
         """The network's weights, by name."""
         return {name: array.copy() for name, array in self.weights.items()}
 
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+    def learning(self) -> dict[str, np.ndarray]:
+        """What learning goes on from beside the weights, by name; nothing if it has not begun."""
+        if "model" not in vars(self):
+            return dict(self._learning)
+        from rlccfr.agents.selector_dqn import learning_of
+
+        return learning_of(self.model)
+
+    def restore(self, state: Mapping[str, np.ndarray], learning: Mapping[str, np.ndarray] | None = None) -> None:
         """Take over weights that :meth:`state` gave.
+
+        Args:
+            learning: what :meth:`learning` gave, to go on as if never stopped.
 
         Raises:
             RLCCFRError: arrays of other names, shapes or types.
@@ -97,11 +111,9 @@ class Selector:
             array = state.get(name)
             if array is None or array.shape != shapes.get(name) or array.dtype != np.float32:
                 raise RLCCFRError(f"the saved networks do not fit: {name} is not theirs; train a new team")
-        if "model" in vars(self):
-            for name, array in self.weights.items():
-                array[...] = state[name]
-        else:
-            self._weights = {name: array.copy() for name, array in state.items()}
+        vars(self).pop("model", None)  # to be made anew
+        self._weights = {name: array.copy() for name, array in state.items()}
+        self._learning = learning or {}
 
     def adopt(self, source: Selector, rows: Mapping[int, int], low: float) -> None:
         """Take over another selector's network, whose choices may be fewer and in another order.

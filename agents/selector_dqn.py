@@ -8,8 +8,10 @@ a finished number (:mod:`rlccfr.agents.induction`).
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -87,6 +89,33 @@ def new_dqn(observation_size: int, actions: int, settings: Hyperparameters, seed
 def weights_of(model: DQN) -> dict[str, np.ndarray]:
     """The arrays of its Q-network by torch's names, not copies of them."""
     return {name: tensor.numpy() for name, tensor in model.q_net.state_dict().items()}
+
+
+def learning_of(model: DQN) -> dict[str, np.ndarray]:
+    """What learning goes on from beside the weights: the optimiser's moments, and where the memory's draws stand."""
+    saved = {
+        f"{number}/{name}": tensor.numpy().copy()
+        for number, moments in model.policy.optimizer.state_dict()["state"].items()
+        for name, tensor in moments.items()
+    }
+    return saved | {"draws": np.array(json.dumps(_memory(model).generator.bit_generator.state))}
+
+
+def restore_learning(model: DQN, saved: Mapping[str, np.ndarray]) -> None:
+    """Take over what :func:`learning_of` gave."""
+    moments: dict[int, dict[str, torch.Tensor]] = defaultdict(dict)
+    for key, array in saved.items():
+        if key != "draws":
+            number, name = key.split("/")
+            moments[int(number)][name] = torch.as_tensor(array.copy())
+    _memory(model).generator.bit_generator.state = json.loads(str(saved["draws"]))
+    groups = model.policy.optimizer.state_dict()["param_groups"]
+    model.policy.optimizer.load_state_dict({"state": dict(moments), "param_groups": groups})
+
+
+def _memory(model: DQN) -> Memory:
+    assert isinstance(model.replay_buffer, Memory)
+    return model.replay_buffer
 
 
 def _falling(rate: float) -> Callable[[float], float]:

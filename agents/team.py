@@ -129,7 +129,7 @@ class SelectorTeam:
         if directory is not None and not self.evaluations:
             refuse_to_replace(directory)
         try:
-            with single_threaded(), TrainingLog(directory, self.evaluations > 0, callback) as log:
+            with single_threaded(), TrainingLog(directory, self.evaluations, callback) as log:
                 training = Training(self, plan, log)
                 while training.share_done < 1.0:
                     measured = training.step()
@@ -205,8 +205,8 @@ class SelectorTeam:
     def save(self, path: str | Path, *, experience: bool = True) -> Path:
         """Write the team to ``team.npz`` in a directory, whole or not at all; returns the file's path.
 
-        Networks, experience and random state are kept; the memories, which are filled from the experience, and the
-        optimisers' momenta are not, so a training that goes on differs a little from one never stopped.
+        Networks, experience, optimisers and random states are kept: a training that goes on from a file that was
+        written between two episodes learns bit by bit what one never stopped does, if it measures the same.
 
         Args:
             experience: leave it out for a team that is to pick, not to learn: a file of its Q-networks alone.

@@ -1,4 +1,4 @@
-"""Teams on disk: a NumPy archive of networks and experience with a JSON header, and no pickles."""
+"""Teams on disk: a NumPy archive of networks, experience and what learning goes on from, and no pickles."""
 
 from __future__ import annotations
 
@@ -54,6 +54,8 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
         arrays |= {f"experience/{name}": array for name, array in team.experience.to_arrays().items()}
     for axis, selector in zip(AXES, team.selectors, strict=True):
         arrays |= {f"{axis}/{name}": array for name, array in selector.state().items()}
+        if experience:
+            arrays |= {f"learning/{axis}/{name}": array for name, array in selector.learning().items()}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     path = directory / FILE_NAME
@@ -146,7 +148,7 @@ def _restored(
     team.generator.bit_generator.state = header["generator"]
     team.settled = int(header["settled"])
     for axis, selector in zip(AXES, team.selectors, strict=True):
-        selector.restore(_part(arrays, axis))
+        selector.restore(_part(arrays, axis), _part(arrays, f"learning/{axis}"))
     return team
 
 

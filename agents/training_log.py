@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 
-from rlccfr.checkpoint import require_writable
+from rlccfr.checkpoint import require_writable, write_atomically
+from rlccfr.errors import RLCCFRError
 
 Row = Mapping[str, float | int | str]
 
@@ -22,7 +24,7 @@ class TrainingLog:
     Stable-Baselines3's logger to TensorBoard's event files beside it if tensorboard is installed.
 
     Args:
-        resumes: whether the training began earlier; if not, the rows of another one are dropped.
+        evaluations: that the training has made before; what the directory's rows tell of others is dropped.
         callback: called with each row.
 
     Raises:
@@ -30,15 +32,15 @@ class TrainingLog:
     """
 
     def __init__(
-        self, directory: Path | None, resumes: bool = False, callback: Callable[[Row], None] | None = None
+        self, directory: Path | None, evaluations: int = 0, callback: Callable[[Row], None] | None = None
     ) -> None:
         self._callback = callback
         self._path = directory / "training.csv" if directory else None
         outputs: list[KVWriter] = []
         if directory and self._path:
             require_writable(self._path)
-            if not resumes:
-                self._path.unlink(missing_ok=True)
+            if self._path.exists():
+                _drop_after(evaluations, self._path)
             if importlib.util.find_spec("tensorboard"):
                 outputs.append(TensorBoardOutputFormat(str(directory)))
         self._logger = Logger(str(directory) if directory else None, outputs)
@@ -70,3 +72,16 @@ class TrainingLog:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._logger.close()
+
+
+def _drop_after(evaluations: int, path: Path) -> None:
+    """Leave out rows of another training, or of this one where it was killed before they were saved with the team."""
+    with path.open(newline="") as file:
+        lines = list(csv.reader(file))
+    kept = [line for line in lines[1:] if len(line) == len(lines[0]) and int(line[0]) <= evaluations]
+    if not kept:
+        path.unlink()
+        return
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([lines[0], *kept])
+    write_atomically(path, text.getvalue().encode(), RLCCFRError)

@@ -1,4 +1,4 @@
-"""The long suite: ``python tests/verify.py`` runs it and writes docs/verification.md.
+"""The long suite: ``python tests/verify.py`` runs it and writes docs/verification.md and docs/reliability.md.
 
 It can be stopped and started again: a test that passed on this state of the sources is not run again. One that
 failed leaves its table too, and says so there. Two tests run at a time, but for those that compare times.
@@ -16,6 +16,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 ORDER = ("samplers", "convergence", "learning", "speed", "test_team")
+RELIABILITY = ("test_damage", "test_reliability", "test_sweep")
+"""Whose figures go to a document of their own."""
+
 SOURCES = (
     "rlccfr/*.py",
     "rlccfr/kernels/*.py",
@@ -46,23 +49,30 @@ def table(rows: list[dict]) -> list[str]:
     return [f"| {line} |" for line in lines]
 
 
-def write_report(folder: Path) -> None:
+def write_reports(folder: Path) -> None:
+    records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    records.sort(key=lambda r: next((k for k, word in enumerate(ORDER) if word in r["test"]), len(ORDER)))
+    injected = [record for record in records if any(name in record["test"] for name in RELIABILITY)]
+    write_report(folder, "verification.md", "Verification", [record for record in records if record not in injected])
+    if injected:
+        write_report(folder, "reliability.md", "Reliability: what was killed, damaged, starved and crowded", injected)
+
+
+def write_report(folder: Path, name: str, title: str, records: list[dict]) -> None:
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     lines = [
-        "# Verification",
+        f"# {title}",
         "",
         "Written by `make verify`; not edited by hand. "
         f"Commit {commit.stdout.strip()}, sources {folder.name}, {date.today()}, "
         f"Python {platform.python_version()}, {platform.machine()}, one thread.",
     ]
-    records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-    records.sort(key=lambda r: next((k for k, word in enumerate(ORDER) if word in r["test"]), len(ORDER)))
     for record in records:
         verdict = "passed" if record["passed"] else "**FAILED**"
         lines += ["", f"## {record['title']}", "", f"`{record['test']}`: {verdict}", ""]
         lines += [record["note"], ""] if record["note"] else []
         lines += table(record["rows"])
-    (ROOT / "docs" / "verification.md").write_text("\n".join(lines) + "\n")
+    (ROOT / "docs" / name).write_text("\n".join(lines) + "\n")
 
 
 def main() -> int:
@@ -72,7 +82,7 @@ def main() -> int:
     for selection in (["-m", "verify and alone"], ["-m", "verify and not alone", "-n", "2"]):
         codes.append(subprocess.run([*command, *selection], cwd=ROOT).returncode)
         if folder.exists():
-            write_report(folder)
+            write_reports(folder)
     return max(codes)
 
 

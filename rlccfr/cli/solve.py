@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,8 +50,10 @@ def solve(
     simultaneous: Annotated[bool, typer.Option(help="Update both players at once, not in alternation.")] = False,
     walks: Annotated[int, typer.Option(help="Walks of each player an iteration.")] = 1,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Go on from this file if it is there; written at the end and on Ctrl-C.")
+        Path | None,
+        typer.Option(help="Go on from this file if it is there; written now and then, at the end and on Ctrl-C."),
     ] = None,
+    checkpoint_every: Annotated[float, typer.Option(help="Seconds between two writings of the checkpoint.")] = 60.0,
     policy: Annotated[Path | None, typer.Option(help="Write the average policy to this CSV file.")] = None,
     curve: Annotated[Path | None, typer.Option(help="Write the convergence curve to this CSV file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the convergence curve: .png, .svg, .pdf.")] = None,
@@ -76,6 +81,8 @@ def solve(
     interrupted = False
     try:
         with progress(f"solving {game}", solving(solver)) as report:
+            if checkpoint is not None:
+                report = _saving(solver, checkpoint, checkpoint_every, report)
             result = solver.run(**{limit["unit"]: limit["amount"]}, progress=report)
     except KeyboardInterrupt:  # an engine call has ended: the tables are whole
         interrupted, result = True, solver.result()
@@ -97,6 +104,23 @@ def solve(
     if interrupted:
         kept = f"; {checkpoint} has it all, and the same command adds another budget to it" if checkpoint else ""
         raise Interrupted(f"interrupted after {result.iterations:,} iterations{kept}")
+
+
+def _saving(
+    solver: Solver, checkpoint: Path, seconds: float, report: Callable[[float], None]
+) -> Callable[[float], None]:
+    """What reports progress and, once so many seconds have passed since the last time, writes the checkpoint."""
+    last = time.monotonic()
+
+    def called(share: float) -> None:
+        nonlocal last
+        report(share)
+        if time.monotonic() - last >= seconds:
+            with contextlib.suppress(CheckpointError):  # a full disk is no reason to end the run; the end will tell
+                solver.save(checkpoint)
+            last = time.monotonic()
+
+    return called
 
 
 def _solver(tree: GameTree, components: dict[str, Any], options: dict[str, Any], checkpoint: Path | None) -> Solver:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -332,6 +333,32 @@ def test_an_interrupted_training_goes_on_where_it_stopped(make_evaluator, small,
         rows = list(csv.DictReader(file))
     assert [int(row["evaluations"]) for row in rows] == list(range(1, 13))
     assert SelectorTeam.load(tmp_path, evaluator=evaluator).recommend() == resumed.recommend()
+
+
+def test_a_killed_training_goes_on_as_if_it_had_not_been(make_evaluator, small, tmp_path, monkeypatch):
+    """From what is on the disk after some of its checkpoints, with a row begun that tells of what came then."""
+    save, saves = SelectorTeam.save, []
+
+    def saved(team, path, **options):
+        saves.append(save(team, path, **options))
+        if len(saves) in (1, 4, 9, 12):
+            shutil.copytree(path, tmp_path / f"killed-{len(saves)}")
+        return saves[-1]
+
+    left_alone, log = quick(make_evaluator(), small), tmp_path / "left-alone"
+    with monkeypatch.context() as patch:
+        patch.setattr(SelectorTeam, "save", saved)
+        left_alone.train(12, log_dir=log)
+    last = (log / "training.csv").read_text().splitlines()[-1]
+    for number, begun in ((1, "2,kuhn,1000"), (4, ""), (9, last), (12, "")):
+        folder = tmp_path / f"killed-{number}"
+        with (folder / "training.csv").open("a") as file:
+            file.write(begun)
+        team = SelectorTeam.load(folder, evaluator=make_evaluator())
+        assert team.evaluations == number
+        team.train(12, log_dir=folder)
+        assert same(weights(team), weights(left_alone))
+        assert (folder / "training.csv").read_bytes() == (log / "training.csv").read_bytes()
 
 
 def test_an_interrupt_between_segments_is_survived(make_evaluator, small, tmp_path):
