@@ -49,6 +49,7 @@ measure: install
 docs: install
 	$(BIN)/rlccfr catalog --markdown > docs/components.md
 	$(BIN)/python benchmarks/meyer.py > docs/meyer.md
+	$(BIN)/python docs/pictures.py
 
 lint: install
 	$(BIN)/ruff check .

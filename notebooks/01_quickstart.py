@@ -18,6 +18,7 @@
 
 # %%
 import matplotlib.pyplot as plt
+import numpy as np
 
 import rlccfr
 
@@ -34,23 +35,53 @@ for name, result in results.items():
     print(f"{name}: {result.exploitability:.2g} after {result.iterations:,} iterations, {result.throughput:,.0f}/s")
 
 # %%
-figure, axes = plt.subplots()
+axes = plt.subplots()[1]
 for name, result in results.items():
-    axes.loglog(result.curve["nodes"], result.curve["exploitability"], label=name)
-axes.set_xlabel("histories touched")
-axes.set_ylabel("exploitability")
-axes.legend()
+    result.plot("nodes", axes, label=name)
 plt.show()
 
 # %% [markdown]
-# The average policy is what converges. As a table, and as OpenSpiel's own policy:
+# The average policy is what converges: here as a table, below as OpenSpiel's own policy.
 
 # %%
 policy = solvers["CFR+, exact"].average_policy()
 policy.to_frame().head()
 
+# %% [markdown]
+# ## Play a hand against it
+#
+# You are player 0, and call whatever comes; put your own play in place of `me`.
+
 # %%
-policy.to_openspiel()
+rng = np.random.default_rng(3)
+
+
+def me(state):
+    return next(action for action in state.legal_actions() if state.action_to_string(action) == "Call")
+
+
+def deal(state):
+    cards, chances = zip(*state.chance_outcomes(), strict=True)
+    return int(rng.choice(cards, p=chances))
+
+
+def opponent(state):
+    chances = theirs.action_probabilities(state)
+    return int(rng.choice(list(chances), p=list(chances.values())))
+
+
+theirs = policy.to_openspiel()
+state = theirs.game.new_initial_state()
+while not state.is_terminal():
+    if state.is_chance_node():
+        who, action = "the dealer", deal(state)
+    else:
+        who, choose = [("you", me), ("the policy", opponent)][state.current_player()]
+        action = choose(state)
+    print(f"{who}: {state.action_to_string(action)}")
+    state.apply_action(action)
+print(state)
+print(f"you win {state.returns()[0]:+g}")
 
 # %% [markdown]
 # Components are data. A hyperparameter is a keyword; switching in mid-run keeps the tables.
