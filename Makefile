@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test verify bench measure docs lint types wheel check clean
+.PHONY: help install demo test verify bench measure docs site notebooks lint types wheel check clean
 
 help:
 	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best of all algorithms"
@@ -11,6 +11,7 @@ help:
 	@echo "make verify   the long suite: statistics, convergence, speed, other dependency versions; writes docs/verification.md and reliability.md"
 	@echo "make bench    this engine beside its peers (pip install -e '.[bench]' for those from PyPI); most of an hour; writes docs/benchmarks.md"
 	@echo "make measure  every algorithm on the paper's games and on families of small ones, and the teams trained on that"
+	@echo "make site     the documentation as a site, in docs/_build"
 	@echo "make check    lint, types, tests and the wheel: all that CI runs"
 
 install: $(STAMP)
@@ -18,7 +19,7 @@ install: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs]'
 	touch $(STAMP)
 
 demo: install
@@ -51,6 +52,12 @@ docs: install
 	$(BIN)/python benchmarks/meyer.py > docs/meyer.md
 	$(BIN)/python docs/pictures.py
 
+site: install
+	$(BIN)/python -m sphinx -q -W -b html docs docs/_build
+
+notebooks: install
+	$(BIN)/python notebooks/render.py
+
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -61,7 +68,7 @@ types: install
 wheel: install
 	$(BIN)/python tests/wheel.py
 
-check: lint types test wheel
+check: lint types test site wheel
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -79,8 +79,11 @@ def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], 
     """
     ids = {job.id for job in plan(store)} if len(store) else set()
     lacking = len(ids - set(store.ids()))
-    if path.exists() and (lacking or not ids):
-        say(f"{path.name} stays as it is: {store.path} has not all runs of `make measure`")
+    if lacking or not ids:
+        what = f"{store.path} has not all runs of `make measure`"
+        if not path.exists():
+            sys.exit(f"error: {path.name} can't be written: {what}")
+        say(f"{path.name} stays as it is: {what}")
         return
     made(path, names(ids).hex(), lambda path: store.compact(path, small=True, budgets=budgets, ids=ids))
 
