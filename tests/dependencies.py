@@ -1,4 +1,4 @@
-"""The suite on other dependency versions: ``python tests/dependencies.py oldest`` or ``newest``, and pytest options.
+"""Wheel, sdist and suite on other dependency versions: ``python tests/dependencies.py oldest|newest [pytest options]``.
 
 Oldest: every lower bound of pyproject.toml, taken by its word. Newest: whatever the index serves. torch is the one
 of the constraints file in both, whose build needs no CUDA.
@@ -14,6 +14,8 @@ import tempfile
 import tomllib
 import venv
 from pathlib import Path
+
+import wheel
 
 ROOT = Path(__file__).parent.parent
 
@@ -33,6 +35,9 @@ def main(which: str, *options: str) -> int:
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         tools = ["pytest", "pytest-xdist", "tensorboard"]
         subprocess.run([*install, torch.group(), *requirements(which), *tools], check=True)
+        for archive in wheel.built(Path(name)):
+            subprocess.run([*install, "--no-deps", "--force-reinstall", str(archive)], check=True)
+            wheel.use(Path(python), Path(name))
         subprocess.run([*install, "--no-deps", "-e", str(ROOT)], check=True)
         freeze = [python, "-m", "pip", "list", "--format=freeze"]
         names = {re.split(r"[=>\[]", line)[0].lower().replace("_", "-") for line in [*requirements(which), "torch"]}

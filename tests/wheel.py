@@ -1,4 +1,4 @@
-"""The wheel check: ``python tests/wheel.py`` builds, installs into an empty venv, and uses it from outside.
+"""The wheel check: ``python tests/wheel.py`` builds, installs into an empty venv, and runs the README from outside.
 
 What an editable install hides shows here: a module or data file that is not packaged, an import that only works
 in the checkout, a dependency that is not declared.
@@ -6,6 +6,7 @@ in the checkout, a dependency that is not declared.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,17 +33,31 @@ def run(*command: str | Path, cwd: Path) -> None:
     subprocess.run([str(part) for part in command], cwd=cwd, check=True)
 
 
+def built(folder: Path) -> tuple[Path, Path]:
+    """The wheel, built from the sdist, and the sdist."""
+    run(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
+    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def use(python: Path, outside: Path) -> None:
+    """All that an installation must stand: every module imports, and the README's commands and example run."""
+    run(python, "-c", "import importlib.resources\n" + IMPORT_ALL, cwd=outside)
+    run(python.parent / "rlccfr", "solve", "kuhn", "--iterations", "100", "--json", cwd=outside)
+    run(python.parent / "rlccfr", "recommend", "leduc", "--seconds", "1", cwd=outside)
+    for block in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL):
+        run(python, "-c", block, cwd=outside)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         outside = Path(name)
-        run(sys.executable, "-m", "build", "--outdir", outside, ROOT, cwd=outside)  # the wheel from the sdist
-        (wheel,) = outside.glob("*.whl")
+        wheel, _ = built(outside)
         venv.create(outside / "venv", with_pip=True)
         python = outside / "venv" / "bin" / "python"
         quiet = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt")
         run(python, *quiet, wheel, cwd=outside)
-        run(python, "-c", "import importlib.resources\n" + IMPORT_ALL, cwd=outside)
-        run(outside / "venv" / "bin" / "rlccfr", "solve", "kuhn", "--iterations", "100", "--json", cwd=outside)
+        use(python, outside)
 
 
 if __name__ == "__main__":
