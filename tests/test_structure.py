@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+
+import rlccfr
 
 ROOT = Path(__file__).parent.parent
 LAYERS = ("rlccfr", "catalog", "envs", "agents")  # each may import itself and those before it
@@ -81,3 +84,9 @@ def test_imports_are_light(module, forbidden):
 def test_the_promised_folders_stand_at_the_top(folder):
     assert (ROOT / folder).is_dir()
     assert not (ROOT / folder).is_symlink()
+
+
+def test_the_version_is_told_alike_everywhere():
+    assert f"\nversion: {rlccfr.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {rlccfr.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    assert metadata.version("rlccfr") == rlccfr.__version__
