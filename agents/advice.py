@@ -61,6 +61,8 @@ class Advice:
 def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLike = "accuracy") -> Advice:
     """Pick for a game: by its own team where all algorithms were measured on it, else from its features.
 
+    Beyond the budgets that a team has met in a unit it picks as for the nearest of them, and ``why`` says so.
+
     Raises:
         GameError: an unknown game.
         RLCCFRError: a budget or preset that makes no sense, or an installation without its data.
@@ -68,30 +70,35 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
     asked, weights = parse_budget(budget), parse_preset(preset)
     known = shipped.name_of(game)
     team = shipped.team(known)
-    limit, note = _met(asked, team.env.budgets)
+    limit = _nearest(asked, team.env.budgets)
+    note = ""
+    if limit is None:
+        limit, note = asked, f"; the team has never met a budget in {asked.unit}"
+    elif limit != asked:
+        note = f"; picked as for {limit}, the nearest to {asked} that the team has met"
     cell = team.pick(game, limit, weights)
     if known is None:
         rows = pd.read_csv(shipped.path(shipped.GENERALISATION))
         found = summary(rows[rows["budget"].isin([str(one) for one in shipped.BUDGETS])])
         why = f"picked from the game's features: {sureness(found, kind_of(game, team.env.games))}{note}"
         return Advice(game, asked, weights, cell, "features", {}, why)
-    figures = _measured(Task(shipped.results(known), shipped.catalog(), known, limit, weights), cell)
-    why = f"{_sureness(figures)}{note}"
-    return Advice(game, asked, weights, cell, "measured", figures if limit == asked else {}, why)
+    figures = {
+        budget: _measured(Task(shipped.results(known), shipped.catalog(), known, budget, weights), cell)
+        for budget in dict.fromkeys((asked, limit))
+    }
+    why = f"{_sureness(figures[asked])}{note}"
+    if not figures[asked] and figures[limit]:
+        why = f"after {limit} {_sureness(figures[limit])}{note}"
+    return Advice(game, asked, weights, cell, "measured", figures[asked], why)
 
 
-def _met(asked: Budget, met: Sequence[Budget]) -> tuple[Budget, str]:
-    """The nearest budget between those that a team has met, and what is to be said of it.
+def _nearest(asked: Budget, met: Sequence[Budget]) -> Budget | None:
+    """The nearest budget between those that a team has met; None if it has met none in the unit.
 
     What a network makes of amounts beyond all that it has learned from is no evidence.
     """
     amounts = [budget.amount for budget in met if budget.unit == asked.unit]
-    if not amounts:
-        return asked, f"; the team has never met a budget in {asked.unit}"
-    nearest = Budget(asked.unit, min(max(asked.amount, min(amounts)), max(amounts)))
-    if nearest == asked:
-        return asked, ""
-    return nearest, f"; that is for {nearest}, the nearest to {asked} that the team has met"
+    return Budget(asked.unit, min(max(asked.amount, min(amounts)), max(amounts))) if amounts else None
 
 
 def _measured(task: Task, cell: Cell) -> dict[str, Any]:

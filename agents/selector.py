@@ -32,8 +32,8 @@ class Selector:
         self.actions, self.hyperparameters, self._seed = actions, hyperparameters, seed
         self._sizes = (observation_size, *hyperparameters.hidden, actions)
         self._layers = range(0, 2 * len(self._sizes) - 2, 2)  # torch numbers the activations between them, too
-        self._weights: dict[str, np.ndarray] | None = None
-        self._learning: Mapping[str, np.ndarray] = {}  # to be taken over by the model when it is made
+        self._weights: dict[str, np.ndarray] | None = None  # until there is a model
+        self._learning: Mapping[str, np.ndarray] = {}
 
     @cached_property
     def model(self) -> DQN:
@@ -41,19 +41,22 @@ class Selector:
         from rlccfr.agents.selector_dqn import new_dqn, restore_learning, weights_of
 
         model = new_dqn(self._sizes[0], self.actions, self.hyperparameters, self._seed)
-        restored, self._weights = self._weights, weights_of(model)
-        for name, array in (restored or {}).items():
-            self._weights[name][...] = array
+        if self._weights is not None:
+            for name, array in weights_of(model).items():
+                array[...] = self._weights[name]
+            self._weights = None
         if self._learning:
             restore_learning(model, self._learning)
         return model
 
     @property
     def weights(self) -> dict[str, np.ndarray]:
-        """Of the network, by torch's names; the model's own arrays once there is one."""
-        if self._weights is None:
-            _ = self.model
-        return cast(dict[str, np.ndarray], self._weights)
+        """Of the network, by torch's names."""
+        if self._weights is not None:
+            return self._weights
+        from rlccfr.agents.selector_dqn import weights_of
+
+        return weights_of(self.model)
 
     @property
     def buffer(self) -> Memory:
@@ -66,11 +69,18 @@ class Selector:
         return float(self.model.logger.name_to_value.get("train/loss", math.nan))
 
     def q_values(self, observation: np.ndarray) -> np.ndarray:
-        """Of each choice, shape (..., actions), for observations of shape (..., size)."""
+        """Of each choice, shape (..., actions), for observations of shape (..., size).
+
+        Those of one observation need no torch, and are the same bit by bit however many threads there are.
+        """
+        if observation.ndim > 1:
+            from rlccfr.agents.selector_dqn import evaluate
+
+            return evaluate(self.model, observation)
         weights, values = self.weights, observation
         for layer in self._layers:
             values = np.maximum(values, 0) if layer > 0 else values
-            values = values @ weights[f"q_net.{layer}.weight"].T + weights[f"q_net.{layer}.bias"]
+            values = np.einsum("oi,i->o", weights[f"q_net.{layer}.weight"], values) + weights[f"q_net.{layer}.bias"]
         return values.astype(np.float64)
 
     def learn(self, progress_remaining: float, steps: int) -> None:
@@ -104,16 +114,26 @@ class Selector:
         Raises:
             RLCCFRError: arrays of other names, shapes or types.
         """
-        shapes: dict[str, tuple[int, ...]] = {}
-        for layer, (inputs, outputs) in zip(self._layers, pairwise(self._sizes), strict=True):
-            shapes |= {f"q_net.{layer}.weight": (outputs, inputs), f"q_net.{layer}.bias": (outputs,)}
-        for name in sorted(shapes.keys() | state.keys()):
-            array = state.get(name)
-            if array is None or array.shape != shapes.get(name) or array.dtype != np.float32:
-                raise RLCCFRError(f"the saved networks do not fit: {name} is not theirs; train a new team")
+        shapes = self._shapes()
+        moments = {f"{number}/{name}": shape for number, shape in enumerate(shapes.values())
+                   for name in ("exp_avg", "exp_avg_sq")}  # fmt: skip
+        moments |= {f"{number}/step": () for number in range(len(shapes))} | {"draws": ()}
+        for found, expected in ((state, shapes), (learning or {}, moments)):
+            for name in sorted(found.keys() | (expected.keys() if found else ())):
+                array = found.get(name)
+                kind = np.str_ if name == "draws" else np.float32
+                if array is None or array.shape != expected.get(name) or array.dtype.type != kind:
+                    raise RLCCFRError(f"the saved networks do not fit: {name} is not theirs; train a new team")
         vars(self).pop("model", None)  # to be made anew
         self._weights = {name: array.copy() for name, array in state.items()}
         self._learning = learning or {}
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of the weights, in torch's order."""
+        shapes: dict[str, tuple[int, ...]] = {}
+        for layer, (inputs, outputs) in zip(self._layers, pairwise(self._sizes), strict=True):
+            shapes |= {f"q_net.{layer}.weight": (outputs, inputs), f"q_net.{layer}.bias": (outputs,)}
+        return shapes
 
     def adopt(self, source: Selector, rows: Mapping[int, int], low: float) -> None:
         """Take over another selector's network, whose choices may be fewer and in another order.

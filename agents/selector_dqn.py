@@ -91,13 +91,22 @@ def weights_of(model: DQN) -> dict[str, np.ndarray]:
     return {name: tensor.numpy() for name, tensor in model.q_net.state_dict().items()}
 
 
+def evaluate(model: DQN, observations: np.ndarray) -> np.ndarray:
+    """Q-values, shape (..., actions), for observations of shape (..., size)."""
+    with torch.no_grad():
+        values = model.q_net(torch.as_tensor(observations.reshape(-1, observations.shape[-1])))
+    return np.asarray(values.numpy(), dtype=np.float64).reshape(*observations.shape[:-1], -1)
+
+
 def learning_of(model: DQN) -> dict[str, np.ndarray]:
-    """What learning goes on from beside the weights: the optimiser's moments, and where the memory's draws stand."""
-    saved = {
-        f"{number}/{name}": tensor.numpy().copy()
-        for number, moments in model.policy.optimizer.state_dict()["state"].items()
-        for name, tensor in moments.items()
-    }
+    """What learning goes on from beside the weights: the optimiser's moments, and where the memory's draws stand.
+
+    Nothing if it has not begun.
+    """
+    moments = model.policy.optimizer.state_dict()["state"]
+    if not moments:
+        return {}
+    saved = {f"{number}/{name}": one.numpy().copy() for number, own in moments.items() for name, one in own.items()}
     return saved | {"draws": np.array(json.dumps(_memory(model).generator.bit_generator.state))}
 
 

@@ -21,7 +21,7 @@ from rlccfr.envs.measurement import Evaluator
 from rlccfr.envs.reward import AXES, Preset, Weights
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 
-FORMAT = "rlccfr-team-4"
+FORMAT = "rlccfr-team-5"
 FILE_NAME = "team.npz"
 
 

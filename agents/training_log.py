@@ -78,7 +78,8 @@ def _drop_after(evaluations: int, path: Path) -> None:
     """Leave out rows of another training, or of this one where it was killed before they were saved with the team."""
     with path.open(newline="") as file:
         lines = list(csv.reader(file))
-    kept = [line for line in lines[1:] if len(line) == len(lines[0]) and int(line[0]) <= evaluations]
+    whole = [line for line in lines[1:] if len(line) == len(lines[0]) and line[0].isdigit()]
+    kept = [line for line in whole if int(line[0]) <= evaluations]
     if not kept:
         path.unlink()
         return

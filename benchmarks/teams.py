@@ -56,19 +56,24 @@ def main() -> None:
     """Write what is missing, or was made from something else."""
     measured, of_families = shipped.DATA / shipped.MEASURED, RESULTS / MEASURED
     published(measured, Store(SWEPT), planned)
-    own = digest(measured.read_bytes())
+    own = origin(measured, met())
     for game in shipped.GAMES:
         made(shipped.DATA / f"team-{game}.npz", own, learned(shipped.results, shipped.catalog(), [game]))
     made(shipped.DATA / "team-all.npz", own, learned(shipped.results, shipped.catalog(), shipped.GAMES))
     published(of_families, Store(FAMILIES_SWEPT), lambda store: members(), (*met(), *BETWEEN))
-    families = digest(of_families.read_bytes())
+    families = origin(of_families, met())
     made(shipped.DATA / "team.npz", families, learned(others, shipped.tabular(), TRAIN))
-    made(shipped.DATA / shipped.GENERALISATION, families, lambda path: generalise(path, families))
+    made(shipped.DATA / shipped.GENERALISATION, origin(of_families, (*met(), *BETWEEN)), generalise)
 
 
 def met() -> tuple[Budget, ...]:
     """The budgets that teams learn."""
     return (*shipped.BUDGETS, Budget("iterations", ITERATIONS))
+
+
+def origin(table: Path, budgets: Sequence[Budget]) -> str:
+    """What is learned or judged from a table under some budgets depends on this."""
+    return digest(table.read_bytes() + " ".join(map(str, budgets)).encode())
 
 
 def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], budgets: Sequence[Budget] = ()) -> None:
@@ -85,7 +90,8 @@ def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], 
             sys.exit(f"error: {path.name} can't be written: {what}")
         say(f"{path.name} stays as it is: {what}")
         return
-    made(path, names(ids).hex(), lambda path: store.compact(path, small=True, budgets=budgets, ids=ids))
+    key = names([*ids, *map(str, budgets)]).hex()
+    made(path, key, lambda path: store.compact(path, small=True, budgets=budgets, ids=ids))
 
 
 def planned(store: Store) -> list[Job]:
@@ -111,12 +117,8 @@ def others() -> TableEvaluator:
     return TableEvaluator(RESULTS / MEASURED)
 
 
-def generalise(path: Path, source: str) -> None:
-    """Judge the team for unseen games, and for each family that it was trained on one that has never met it.
-
-    Args:
-        source: the families' measurements, by a hash.
-    """
+def generalise(path: Path) -> None:
+    """Judge the team for unseen games, and for each family that it was trained on one that has never met it."""
 
     def rows(team: SelectorTeam, games: Sequence[str], without: str) -> pd.DataFrame:
         say(f"judging a team{' without ' * bool(without)}{without} on {len(games)} games")
@@ -128,7 +130,7 @@ def generalise(path: Path, source: str) -> None:
         if family.train:
             left_out = FAMILIES_SWEPT.parent / f"team-without-{family.name}.npz"
             games = [game for game in TRAIN if game not in family.train]
-            made(left_out, source, learned(others, shipped.tabular(), games))
+            made(left_out, origin(RESULTS / MEASURED, met()), learned(others, shipped.tabular(), games))
             found.append(rows(SelectorTeam.load(left_out), (*family.train, *family.test), family.name))
     text = pd.concat(found).to_csv(index=False, float_format="%.6g")
     write_atomically(path, text.encode())

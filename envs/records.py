@@ -139,7 +139,11 @@ def thinned(record: Mapping[str, Any], budgets: Sequence[Budget] = ()) -> dict[s
         return slim
     kept = np.zeros(len(iterations), np.bool_)
     if budgets:
-        after = np.array([np.searchsorted(curve[COLUMN[budget.unit]], budget.amount) for budget in budgets])
+        again = record["throughput_again"]  # at that speed, too, runs are asked what they had reached
+        slower = again / record["throughput"] if again else 1.0
+        asked = [(budget.unit, budget.amount) for budget in budgets]
+        asked += [("seconds", slower * amount) for unit, amount in asked if unit == "seconds"]
+        after = np.array([np.searchsorted(curve[COLUMN[unit]], amount) for unit, amount in asked])
         points = np.concatenate([after, after - 1])
     else:
         kept |= np.isin(iterations, np.round(_five_a_decade(1.0, iterations[-1])))

@@ -62,7 +62,9 @@ def save(axes: Axes, path: Path) -> None:
 
     picture, figure = io.BytesIO(), axes.figure
     assert isinstance(figure, Figure)  # these functions draw on no part of one
-    figure.savefig(picture, format=path.suffix.removeprefix("."))
+    kind = path.suffix.removeprefix(".")
+    undated = {"Date": None} if kind == "svg" else None  # the same picture is the same file
+    figure.savefig(picture, format=kind, metadata=undated)
     plt.close(figure)
     write_atomically(path, picture.getvalue(), RLCCFRError)
 

@@ -105,14 +105,20 @@ def progress(description: str, below: Callable[[], RenderableType] | None = None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     left = (TextColumn("left:"), TimeRemainingColumn())
-    bar = Progress(*columns, *left)
+    bar, encoding = Progress(*columns, *left), sys.stderr.encoding
+    plain = below is None or "utf" not in encoding.lower()
 
     def picture() -> RenderableType:
-        return Group(bar.get_renderable(), below()) if below else bar.get_renderable()
+        if below is None or plain:
+            return bar.get_renderable()
+        try:
+            return Group(bar.get_renderable(), below())
+        except Exception:  # what is only to be looked at must not end what it shows
+            return bar.get_renderable()
 
     # On a stream of its own: it draws from a thread, also while stderr is hidden from OpenSpiel.
     with (
-        open(os.dup(sys.stderr.fileno()), "w") as stream,
+        open(os.dup(sys.stderr.fileno()), "w", encoding=encoding) as stream,
         Live(get_renderable=picture, console=Console(file=stream), transient=True, refresh_per_second=4),
     ):
         task = bar.add_task(description, total=None)

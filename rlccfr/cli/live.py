@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 64, 10
 """Of a curve, in characters."""
 
+SITUATIONS = 12
+"""Games, budgets and weights of which picks are shown, those met last: a terminal is no longer than it is."""
+
 DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 """Unicode's bits for the dots of a Braille character, which begin at :data:`BLANK`."""
 
@@ -27,7 +30,7 @@ def solving(solver: Solver) -> Callable[[], RenderableType]:
     """What draws a run's convergence curve so far, with how far and how fast it got."""
 
     def draw() -> RenderableType:
-        points = solver.points
+        points = [point for point in solver.points if point.iteration > 0]
         if not points:
             return Text()
         last = points[-1]
@@ -40,7 +43,7 @@ def solving(solver: Solver) -> Callable[[], RenderableType]:
 
 
 class Training:
-    """What a team measured last, and what it picks by now for each game, budget and weights it has met."""
+    """What a team measured last, and what it picked after that and the measurements before."""
 
     def __init__(self) -> None:
         self._last: Mapping[str, Any] = {}
@@ -52,8 +55,8 @@ class Training:
         Args:
             row: of ``training.csv``.
         """
-        about = (str(row["game"]), str(row["budget"]), str(row["preset"]).split(" (")[0])
-        self._picks[about] = _cell(row, "greedy_")
+        about = (str(row["game"]), str(row["budget"]), str(row["preset"]))
+        self._picks = {**{key: pick for key, pick in self._picks.items() if key != about}, about: _cell(row, "greedy_")}
         self._last = row
 
     def __call__(self) -> RenderableType:
@@ -61,8 +64,8 @@ class Training:
         row = self._last
         if not row:
             return Text()
-        table = Table("game", "budget", "weights", "present pick", box=None, pad_edge=False)
-        for about, pick in self._picks.items():
+        table = Table("game", "budget", "weights", "pick after its last measurement", box=None, pad_edge=False)
+        for about, pick in list(self._picks.items())[-SITUATIONS:]:
             table.add_row(*about, pick)
         measured = (
             f"{row['evaluations']} measured, last {_cell(row)} on {row['game']}: exploitability "

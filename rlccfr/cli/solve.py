@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +22,7 @@ from rlccfr.cli.console import (
     print_json,
     print_table,
     progress,
+    stderr,
 )
 from rlccfr.cli.live import solving
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
@@ -68,6 +68,8 @@ def solve(
     from rlccfr.checkpoint import require_writable
 
     limit = budget(iterations, seconds, nodes)
+    if not checkpoint_every > 0:
+        raise RLCCFRError(f"--checkpoint-every must be a positive number, not {checkpoint_every}")
     outputs = [path for path in (checkpoint, policy, curve) if path is not None]
     for path in outputs:
         require_writable(path)
@@ -115,10 +117,13 @@ def _saving(
     def called(share: float) -> None:
         nonlocal last
         report(share)
-        if time.monotonic() - last >= seconds:
-            with contextlib.suppress(CheckpointError):  # a full disk is no reason to end the run; the end will tell
-                solver.save(checkpoint)
-            last = time.monotonic()
+        if time.monotonic() - last < seconds:
+            return
+        try:
+            solver.save(checkpoint)
+        except CheckpointError as error:  # a full disk is no reason to end the run
+            stderr.print(f"warning: {error}", highlight=False, markup=False)
+        last = time.monotonic()
 
     return called
 

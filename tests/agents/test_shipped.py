@@ -97,7 +97,7 @@ def test_only_runs_of_the_plan_are_shipped(data):
 def test_what_is_there_is_made_again_if_it_came_from_something_else(data, monkeypatch):
     written = []
     monkeypatch.setattr(teams, "learned", lambda table, catalog, games: lambda path: written.append(path.name))
-    monkeypatch.setattr(teams, "generalise", lambda path, source: written.append(path.name))
+    monkeypatch.setattr(teams, "generalise", lambda path: written.append(path.name))
     teams.main()
     assert written == []
     record = teams.RESULTS / teams.MADE_FROM
@@ -151,11 +151,16 @@ def test_a_measured_game_is_answered_with_figures(data):
     assert found.cell in set(SMALL)
     assert found.figures["exploitability"] > 0
     assert found.why.startswith("measured: of 8 algorithms it ")
+    longer_ago = advise("kuhn", BUDGETS[-1]).figures
     longer = advise("kuhn", Budget("iterations", 1000))
     assert (longer.budget, longer.figures) == (Budget("iterations", 1000), {})
     assert longer.cell == advise("kuhn", BUDGETS[-1]).cell
-    assert longer.why.endswith("; that is for 100 iterations, the nearest to 1000 iterations that the team has met")
+    assert longer.why.startswith("after 100 iterations measured: of 8 algorithms it ")
+    assert longer.why.endswith("; picked as for 100 iterations, the nearest to 1000 iterations that the team has met")
     assert advise("kuhn", Budget("iterations", 30)).figures["exploitability"] > 0
+    shorter = advise("kuhn", Budget("iterations", 5))
+    assert shorter.figures["exploitability"] > longer_ago["exploitability"]
+    assert "picked as for 10 iterations" in shorter.why
     assert "never met a budget in seconds" in advise("kuhn", Budget("seconds", 1e-4)).why
 
 

@@ -80,6 +80,24 @@ def test_a_small_table_tells_nearly_the_same(record, table, tmp_path):
         assert thin.measure(request).exploitability == pytest.approx(table.measure(request).exploitability, rel=1e-5)
 
 
+def test_a_table_cut_to_budgets_tells_nearly_the_same_of_them_at_the_second_timing_too(record, tmp_path):
+    twice = {**record, "throughput_again": 0.8 * record["throughput"]}
+    store = Store(tmp_path / "store")
+    store.put(twice)
+    budgets = (Budget("seconds", 0.007), Budget("seconds", 0.05), Budget("iterations", 300), Budget("nodes", 1e6))
+    cut = TableEvaluator(store.compact(tmp_path / "cut.parquet", small=True, budgets=budgets))
+    whole = TableEvaluator(to_frame([twice], curves=True))
+    assert len(cut.result(record["cell_id"])["curve"]) <= 2 * (len(budgets) + 2) + 1
+    for budget in budgets:
+        request = Request("leduc", (CELL,), budget)
+        for found, expected in (
+            (cut.measure(request), whole.measure(request)),
+            (cut.timed_again("leduc", CELL, budget), whole.timed_again("leduc", CELL, budget)),
+        ):
+            assert found.exploitability == pytest.approx(expected.exploitability, rel=1e-5)
+            assert found.iterations == expected.iterations
+
+
 def test_a_second_timing_moves_the_times_of_the_curve(record):
     slower = {**record, "throughput_again": record["throughput"] / 2}
     table = TableEvaluator(to_frame([slower], curves=True))

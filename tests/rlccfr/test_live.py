@@ -6,11 +6,13 @@ import os
 import pty
 import re
 import sys
+import time
 
 import pytest
 from rich.console import Console
 
 from rlccfr import Solver, load_game
+from rlccfr.cli import console
 from rlccfr.cli.live import BLANK, HEIGHT, WIDTH, Training, curve, solving
 
 
@@ -59,7 +61,7 @@ def test_a_training_shows_the_last_measurement_and_every_present_pick():
     view = Training()
     assert shown(view()).strip() == ""
     row = {
-        "evaluations": 3, "game": "kuhn", "budget": "10 iterations", "preset": "accuracy (1, 0)",
+        "evaluations": 3, "game": "kuhn", "budget": "10 iterations", "preset": "accuracy",
         "update_rule": "cfr", "sampler": "none", "abstraction": "none", "exploitability": 0.25, "throughput": 1234.0,
         "mean_reward": 0.5, "greedy_update_rule": "dcfr", "greedy_sampler": "none", "greedy_abstraction": "none",
     }  # fmt: skip
@@ -71,18 +73,18 @@ def test_a_training_shows_the_last_measurement_and_every_present_pick():
     assert re.search(r"leduc +10 iterations +accuracy +ecfr x none x none", text)
 
 
-def in_a_terminal(*arguments):
+def in_a_terminal(*arguments, encoding="utf-8"):
     """The exit code, and all that a command wrote to a terminal of its own."""
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ |= {"TERM": "xterm", "COLUMNS": "100", "LINES": "40"}
+        os.environ |= {"TERM": "xterm", "COLUMNS": "100", "LINES": "40", "PYTHONIOENCODING": encoding}
         os.execv(sys.executable, [sys.executable, "-m", "rlccfr", *arguments])
     written = b""
     while True:
         try:
             written += os.read(terminal, 65536)
         except OSError:  # the other end is closed
-            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), written.decode()
+            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), written.decode(encoding)
 
 
 def test_a_terminal_sees_the_curve_of_a_run_and_then_its_result():
@@ -93,3 +95,17 @@ def test_a_terminal_sees_the_curve_of_a_run_and_then_its_result():
     assert any(ord(character) > BLANK for character in seen)
     assert not any(BLANK <= ord(character) <= BLANK + 255 for character in result)
     assert "NashConv" in result
+
+
+def test_a_terminal_of_another_alphabet_sees_the_bar_alone():
+    code, text = in_a_terminal("solve", "leduc", "--seconds", "0.5", encoding="latin-1")
+    assert code == 0
+    assert "solving leduc" in text
+    assert "NashConv" in text
+
+
+def test_a_drawing_that_fails_ends_nothing(monkeypatch):
+    monkeypatch.setattr(console, "stderr", Console(stderr=True, force_terminal=True))
+    with console.progress("working", lambda: 1 / 0) as report:
+        report(0.5)
+        time.sleep(0.4)

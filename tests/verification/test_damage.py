@@ -60,6 +60,8 @@ def team(folder):
 
 def team_says(path):
     loaded = SelectorTeam.load(path)
+    for selector in loaded.selectors:
+        _ = selector.model  # takes over what learning goes on from
     found = {f"{number}/{name}": array for number, selector in enumerate(loaded.selectors)
              for name, array in (selector.state() | selector.learning()).items()}  # fmt: skip
     return found | loaded.experience.to_arrays()
