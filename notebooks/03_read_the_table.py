@@ -83,20 +83,20 @@ effects.pivot_table(index=["axis", "component"], columns="game", values="effect"
 
 # %%
 figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
-for game in shipped.GAMES:
+for game, marker in zip(shipped.GAMES, "osD^", strict=True):
     front = insights(table, catalog, game, second).front
-    axes.loglog(front["speed"], np.maximum(front["exploitability"], 1e-16), "o-", label=game)
+    axes.loglog(front["speed"], np.maximum(front["exploitability"], 1e-16), f"{marker}-", label=game)
 axes.set(xlabel="speed, times plain CFR", ylabel="exploitability after a CPU second")
 axes.legend()
 plt.show()
 
 # %% [markdown]
-# Weights of your own are as good as the named ones: the measurements answer any. Here exploitability counts in full,
-# and speed more and more.
+# Weights of your own are as good as the named ones: the measurements answer any. Here exploitability counts less and
+# less beside speed.
 
 # %%
 runs = measure_all(table, catalog, "leduc", second)
-for beta in (0.0, 0.1, 0.5):
-    rewards = rewards_of(runs, parse_preset([(1.0, beta)] * 3))
+for alpha, beta in ((1.0, 0.0), (0.5, 1.0), (0.1, 1.0)):
+    rewards = rewards_of(runs, parse_preset([(alpha, beta)] * 3))
     best = max(rewards, key=rewards.get)
-    print(f"alpha 1, beta {beta}: {best}, reward {rewards[best]:.3f}")
+    print(f"alpha {alpha}, beta {beta}: {best}, reward {rewards[best]:.3f}")
