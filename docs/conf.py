@@ -44,7 +44,7 @@ def generate() -> None:
             name = f"{registry.kind.replace(' ', '-')}-{id}"
             names.append(name)
             (components / f"{name}.md").write_text(as_text(registry.kind, registry[id], "# ") + "\n")
-    page = ["# Components", "", "One page each.", "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""]
+    page = ["# Component by component", "", "One page each.", "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""]
     (components / "index.md").write_text("\n".join(page))
     words = [sys.executable, "-m", "typer", "rlccfr.cli", "utils", "docs", "--name", "rlccfr", "--title", "Commands"]
     text = subprocess.run(words, capture_output=True, text=True, check=True).stdout

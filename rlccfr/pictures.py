@@ -104,21 +104,21 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
         raise GameError(f"{game.name!r} has {game.num_histories:,} histories; up to {LARGEST} can be drawn")
     across, down = _positions(game.histories)
     leaves = int((game.histories["actor"] == TERMINAL).sum())
-    axes = axes if axes is not None else new_axes(max(6.0, 0.55 * leaves), 1.5 * (game.depth + 1))
+    axes = axes if axes is not None else new_axes(1.6 * (game.depth + 1), max(2.5, 0.26 * leaves))
     names, likely = edge_names(game), _probabilities(game, policy)
     for number, record in enumerate(game.histories):
         for child in _children(record):
             axes.plot(across[[number, child]], down[[number, child]], color="0.5", linewidth=0.3 + 2.2 * likely[child],
                       zorder=1)  # fmt: skip
-            middle = (across[[number, child]].mean(), down[[number, child]].mean())
-            axes.annotate(names[child], middle, fontsize=7, ha="center", va="center",
+            near = 0.4 * across[number] + 0.6 * across[child], 0.4 * down[number] + 0.6 * down[child]
+            axes.annotate(names[child], near, fontsize=8, ha="center", va="center",
                           bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"})  # fmt: skip
+        place = (across[number], down[number])
         if record["actor"] == TERMINAL:
-            place = (across[number], down[number])
-            axes.annotate(f"{record['utility']:g}", place, fontsize=9, ha="center", va="top")
+            axes.annotate(f"{record['utility']:+g}", place, (4, 0), textcoords="offset points", fontsize=9, va="center")
         elif record["actor"] < CHANCE:
-            place = (across[number], down[number] - 0.01)
-            axes.annotate(str(record["infoset"]), place, fontsize=7, color="white", ha="center", va="center", zorder=4)
+            axes.annotate(str(record["infoset"]), place, fontsize=8, color="white", ha="center", va="center_baseline",
+                          zorder=4)  # fmt: skip
     for actor, colour in COLOURS.items():
         own = np.flatnonzero(game.histories["actor"] == actor)
         axes.scatter(across[own], down[own], s=150, color=colour, label=NAMES[actor], zorder=3)
@@ -130,17 +130,17 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
 
 
 def _positions(histories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each history stands: leaves side by side, others above the middle of what follows."""
+    """Where each history stands: each move one to the right, leaves below each other, others beside their middle."""
     across, down, leaves = np.zeros(len(histories)), np.zeros(len(histories)), 0
 
     def place(number: int, level: int) -> None:
         nonlocal leaves
-        down[number] = -level
-        below = _children(histories[number])
-        for child in below:
+        across[number] = level
+        following = _children(histories[number])
+        for child in following:
             place(child, level + 1)
-        across[number] = across[below].mean() if len(below) else leaves
-        leaves += not len(below)
+        down[number] = down[following].mean() if len(following) else -leaves
+        leaves += not len(following)
 
     place(0, 0)
     return across, down

@@ -101,7 +101,7 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
     from rlccfr.catalog import Catalog
     from rlccfr.catalog.facts import facts
 
-    lines = ["# Components", "", "Written by `make docs` from the registry; not edited by hand."]
+    lines = ["# All components", "", "Written by `make docs` from the registry; not edited by hand."]
     for kind in dict.fromkeys(kind for kind, _ in entries):
         lines += ["", f"## {kind.capitalize()}s"]
         lines += ["\n" + as_text(kind, entry, "### ") for of, entry in entries if of == kind]

@@ -28,7 +28,7 @@ def test_a_tree_shows_histories_infosets_actions_and_payoffs():
     assert len(axes.lines) == tree.num_histories - 1
     texts = [text.get_text() for text in axes.texts]
     assert texts.count("Bet") == 6 + 6 + 6 + 6
-    assert sum(text in ("-2", "-1", "1", "2") for text in texts) >= 30
+    assert sum(text in ("-2", "-1", "+1", "+2") for text in texts) == 30
     assert {str(infoset) for infoset in range(12)} <= set(texts)
 
 
