@@ -86,10 +86,8 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
         budget: _measured(Task(shipped.results(known), shipped.catalog(), known, budget, weights), cell)
         for budget in dict.fromkeys((asked, limit))
     }
-    why = f"{_sureness(figures[asked])}{note}"
-    if not figures[asked] and figures[limit]:
-        why = f"after {limit} {_sureness(figures[limit])}{note}"
-    return Advice(game, asked, weights, cell, "measured", figures[asked], why)
+    told = next((budget for budget, found in figures.items() if found), asked)
+    return Advice(game, asked, weights, cell, "measured", figures[asked], f"{_sureness(figures[told], told)}{note}")
 
 
 def _nearest(asked: Budget, met: Sequence[Budget]) -> Budget | None:
@@ -111,12 +109,12 @@ def _measured(task: Task, cell: Cell) -> dict[str, Any]:
     return {name: row[name] for name in SHOWN}
 
 
-def _sureness(figures: dict[str, Any]) -> str:
+def _sureness(figures: dict[str, Any], budget: Budget) -> str:
     if not figures:
         return "picked by a team that has seen every algorithm on this game, but not under such a budget"
     place = "can't be told from the best" if figures["in_tied_set"] else "is not the best"
     return (
-        f"measured: of {len(shipped.catalog())} algorithms it {place}; regret {figures['regret']:.3g} on runs that "
-        f"nothing was chosen by; exploitability {figures['exploitability']:.3g}"
+        f"measured after {budget}: of {len(shipped.catalog())} algorithms it {place}; regret {figures['regret']:.3g} "
+        f"on runs that nothing was chosen by; exploitability {figures['exploitability']:.3g}"
         f"{'' if figures['converged'] else ', not converged'}, {figures['throughput']:,.0f} iterations/s there"
     )

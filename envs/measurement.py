@@ -35,7 +35,7 @@ class Budget:
             raise BudgetError(f"a budget in {self.unit} must be whole, not {self.amount!r}")
 
     def __str__(self) -> str:
-        return f"{self.amount:.15g} {self.unit}"
+        return f"{self.amount:.15g} {self.unit.removesuffix('s') if self.amount == 1 else self.unit}"
 
 
 @dataclass(frozen=True)

@@ -150,12 +150,12 @@ def test_a_measured_game_is_answered_with_figures(data):
     assert (found.basis, found.game) == ("measured", "kuhn_poker")
     assert found.cell in set(SMALL)
     assert found.figures["exploitability"] > 0
-    assert found.why.startswith("measured: of 8 algorithms it ")
+    assert found.why.startswith(f"measured after {BUDGETS[1]}: of 8 algorithms it ")
     longer_ago = advise("kuhn", BUDGETS[-1]).figures
     longer = advise("kuhn", Budget("iterations", 1000))
     assert (longer.budget, longer.figures) == (Budget("iterations", 1000), {})
     assert longer.cell == advise("kuhn", BUDGETS[-1]).cell
-    assert longer.why.startswith("after 100 iterations measured: of 8 algorithms it ")
+    assert longer.why.startswith("measured after 100 iterations: of 8 algorithms it ")
     assert longer.why.endswith("; picked as for 100 iterations, the nearest to 1000 iterations that the team has met")
     assert advise("kuhn", Budget("iterations", 30)).figures["exploitability"] > 0
     shorter = advise("kuhn", Budget("iterations", 5))
