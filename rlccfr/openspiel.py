@@ -15,7 +15,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from rlccfr.compiler import Traversal, build
-from rlccfr.errors import GameError, RLCCFRError, first_line
+from rlccfr.errors import GameError, PolicyError, RLCCFRError, first_line
 from rlccfr.game_cache import find_game, keep_game
 from rlccfr.game_tree import CHANCE, TERMINAL, GameTree
 
@@ -239,15 +239,47 @@ def openspiel_game(tree: GameTree) -> Any:
 def edge_names(tree: GameTree) -> list[str]:
     """What OpenSpiel calls the action that leads to each history; the root's is empty."""
     names = [""] * tree.num_histories
+    for number, state in _states(tree):
+        for child in _children(tree, number):
+            names[child] = state.action_to_string(state.current_player(), int(tree.edge_action[child]))
+    return names
+
+
+def from_openspiel(tree: GameTree, policy: openspiel_policy.Policy) -> np.ndarray:
+    """Probabilities over sequences, shape (m,), of an OpenSpiel policy, asked at one history of each infoset.
+
+    Raises:
+        PolicyError: it does not know a state, or gives what are no probabilities of the state's actions.
+    """
+    probabilities, known = np.zeros(tree.num_sequences), np.zeros(tree.num_infosets, np.bool_)
+    for number, state in _states(tree):
+        record = tree.histories[number]
+        if record["actor"] >= CHANCE or known[infoset := int(record["infoset"])]:
+            continue
+        known[infoset] = True
+        sequences = tree.infoset_sequences(infoset)
+        try:
+            given = policy.action_probabilities(state, int(record["actor"]))
+        except Exception as error:  # what others' policies raise has no common base
+            raise PolicyError(f"the policy has no probabilities for {tree.infoset_keys[infoset]!r}") from error
+        probabilities[sequences] = [given.get(int(action), 0.0) for action in tree.sequence_action[sequences]]
+    return probabilities
+
+
+def _states(tree: GameTree) -> Iterator[tuple[int, Any]]:
+    """Each history that goes on, by its number, with OpenSpiel's state."""
     above = [(0, openspiel_game(tree).new_initial_state())]
     while above:
         number, state = above.pop()
-        first, count = (int(tree.histories[name][number]) for name in ("first_child", "num_children"))
-        for child in range(first, first + count):
-            action = int(tree.edge_action[child])
-            names[child] = state.action_to_string(state.current_player(), action)
-            above.append((child, state.child(action)))
-    return names
+        yield number, state
+        for child in _children(tree, number):
+            if tree.histories["num_children"][child]:
+                above.append((child, state.child(int(tree.edge_action[child]))))
+
+
+def _children(tree: GameTree, number: int) -> range:
+    first = int(tree.histories["first_child"][number])
+    return range(first, first + int(tree.histories["num_children"][number]))
 
 
 def to_openspiel(tree: GameTree, probabilities: np.ndarray) -> openspiel_policy.Policy:
@@ -279,10 +311,7 @@ class _HistoryPolicy(openspiel_policy.Policy):  # type: ignore[misc]
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
         history = 0
         for action in state.history():
-            record = self._tree.histories[history]
-            first = int(record["first_child"])
-            edges = self._tree.edge_action[first : first + int(record["num_children"])]
-            history = first + int(np.flatnonzero(edges == action)[0])
+            history = next(child for child in _children(self._tree, history) if self._tree.edge_action[child] == action)
         sequences = self._tree.infoset_sequences(int(self._tree.histories["infoset"][history]))
         return {
             int(action): float(probability)

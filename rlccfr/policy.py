@@ -75,6 +75,17 @@ class Policy:
         totals = np.repeat(_row_sums(game, sums), np.diff(game.view.first_sequence))
         return cls(game, np.divide(sums, totals, out=game.uniform_policy(), where=totals > 0))
 
+    @classmethod
+    def from_openspiel(cls, game: GameTree, policy: Any) -> Policy:
+        """Of an ``open_spiel.python.policy.Policy``, to be measured here, or compared with others.
+
+        Raises:
+            PolicyError: it does not know the game's states, or gives what are no probabilities.
+        """
+        from rlccfr.openspiel import from_openspiel
+
+        return cls(game, from_openspiel(game, policy))
+
     def values(self) -> Values:
         """Exact values of the policy and of best responses to it."""
         value, first, second = self._evaluated()

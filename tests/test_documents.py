@@ -74,6 +74,12 @@ def test_the_agent_in_one_file_learns(tmp_path):
     assert re.fullmatch(r"kuhn: \S+ x \S+ x \S+, reward 0\.\d+", done.stdout.splitlines()[-1])
 
 
+def test_the_readmes_speeds_are_the_benchmarks():
+    lines = re.findall(r"^\| .* \| .* to .* \|.*$", README, re.MULTILINE)
+    assert lines
+    assert set(lines) <= set((ROOT / "docs" / "benchmarks.md").read_text().splitlines())
+
+
 def test_the_readmes_commands_exist():
     from rlccfr.cli import app
 

@@ -6,8 +6,9 @@ import sys
 import numpy as np
 import pyspiel
 import pytest
-from open_spiel.python.algorithms import expected_game_score
+from open_spiel.python.algorithms import cfr, expected_game_score
 from open_spiel.python.algorithms.exploitability import nash_conv
+from open_spiel.python.policy import TabularPolicy
 from support import FORGETFUL, SMALL_DICE, game, random_policy
 
 import rlccfr
@@ -81,6 +82,33 @@ def test_policy_by_history_has_the_compiled_value():
     state = pyspiel.load_game(FORGETFUL).new_initial_state()
     expected = expected_game_score.policy_value(state, [spiel, spiel])
     assert policy.values().game == pytest.approx(tuple(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "recall"), [("kuhn", False), ("leduc", False), (SMALL_DICE, False), (FORGETFUL, True)]
+)
+def test_a_policy_goes_to_openspiel_and_comes_back(name, recall):
+    tree = game(name, restore_recall=recall)
+    policy = random_policy(tree, 2)
+    np.testing.assert_array_equal(
+        rlccfr.Policy.from_openspiel(tree, policy.to_openspiel()).probabilities, policy.probabilities
+    )
+
+
+def test_openspiels_own_solver_is_measured_as_openspiel_does():
+    solver = cfr.CFRSolver(pyspiel.load_game("leduc_poker"))
+    for _ in range(3):
+        solver.evaluate_and_update_policy()
+    theirs = solver.average_policy()
+    ours = rlccfr.Policy.from_openspiel(game("leduc"), theirs)
+    assert ours.nash_conv() == pytest.approx(nash_conv(solver._game, theirs), abs=1e-12)
+
+
+def test_a_policy_of_another_game_is_refused_in_one_line():
+    theirs = TabularPolicy(pyspiel.load_game("leduc_poker"))
+    with pytest.raises(rlccfr.PolicyError, match="has no probabilities for") as error:
+        rlccfr.Policy.from_openspiel(game("kuhn"), theirs)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
