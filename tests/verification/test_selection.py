@@ -85,9 +85,10 @@ def test_shipped_teams_pick_what_is_best(figures):
 
 
 @pytest.mark.parametrize("game", shipped.GAMES)
-def test_a_hundred_evaluations_of_336(game, figures, tmp_path):
+def test_a_hundred_evaluations_of_336(game, figures):
+    """By choices that the same code made on the same measurements before, where there are some, and the others."""
     with ThreadPoolExecutor(1) as executor:
-        rows = judged(choices(at_a_hundred([game]), executor, tmp_path / "choices.jsonl"))
+        rows = judged(choices(at_a_hundred([game]), executor))
     means = rows.pivot_table(index="preset", columns="method", values="regret")
     figures(
         f"A hundred evaluations of 336 on {game}, one CPU second: mean regret over ten seeds",
