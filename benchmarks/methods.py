@@ -1,7 +1,7 @@
 """How methods of choosing compare: each with so many evaluations, on what was measured, over several seeds.
 
 A method sees the runs that one may choose by; what it chose is judged on the others, beside the best of all cells.
-Choices are kept in runs/methods.jsonl, so that what was stopped goes on; those made on other measurements, or by other
+Choices are kept in benchmarks/results, so that what was stopped goes on; those made on other measurements, or by other
 code, are made anew.
 """
 
@@ -37,7 +37,7 @@ CHOOSING = (
 )  # fmt: skip
 """Modules that say what a method chooses."""
 
-KEPT = Path("runs") / "methods.jsonl"
+KEPT = Path(__file__).parent / "results" / "methods.jsonl"
 SECOND = Budget("seconds", 1.0)
 HUNDRED = 100
 

@@ -1,6 +1,6 @@
 """``python -m benchmarks.selection > docs/selection.md``: selection judged against the best of all that was measured.
 
-Draws docs/selection.svg, too. What methods chose is kept in runs/methods.jsonl; without it this takes hours.
+Draws docs/selection.svg, too. What methods chose is kept in benchmarks/results; without it this takes hours.
 """
 
 from __future__ import annotations
