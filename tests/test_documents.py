@@ -74,6 +74,13 @@ def test_the_agent_in_one_file_learns(tmp_path):
     assert re.fullmatch(r"kuhn: \S+ x \S+ x \S+, reward 0\.\d+", done.stdout.splitlines()[-1])
 
 
+def test_the_readmes_recommendations_are_the_tables(run):
+    (shown,) = re.findall(r"```text\n(game .*?)\n```", README, re.DOTALL)
+    code, out, _ = run("table", "--seconds", "1")
+    assert code == 0
+    assert [line.split() for line in out.splitlines()] == [line.split() for line in shown.splitlines()]
+
+
 def test_the_readmes_speeds_are_the_benchmarks():
     lines = re.findall(r"^\| .* \| .* to .* \|.*$", README, re.MULTILINE)
     assert lines
