@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from sphinx.application import Sphinx
 
 import rlccfr
 from rlccfr.catalog import Catalog
@@ -13,12 +16,13 @@ from rlccfr.cli.catalog import as_text
 from rlccfr.registry import abstractions, samplers, update_rules
 
 HERE = Path(__file__).parent
+NOTEBOOK = r"\]\((\.\./)+notebooks/"
 
 project, author = "RLCCFR", "the RLCCFR developers"
 project_copyright = f"2026, {author}"
 version = release = rlccfr.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "sphinxcontrib.mermaid"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "jupyter_execute"]
 html_theme, html_title = "furo", f"RLCCFR {version}"
 nb_execution_mode = "off"  # the notebooks have their outputs; the tests run their sources
 myst_enable_extensions = ["attrs_inline", "dollarmath"]
@@ -52,3 +56,8 @@ def generate() -> None:
 
 
 generate()
+
+
+def setup(app: Sphinx) -> None:
+    """Have links to the notebooks lead to their copies; in the repository they lead to the originals."""
+    app.connect("source-read", lambda app, page, source: source.append(re.sub(NOTEBOOK, "](/notebooks/", source.pop())))

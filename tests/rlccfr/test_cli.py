@@ -165,7 +165,7 @@ def test_an_interrupted_solve_keeps_what_it_has(run, monkeypatch):
     shares = []
 
     @contextmanager
-    def impatient(description):
+    def impatient(description, below):
         def report(share):
             shares.append(share)
             if share > 0.1:
