@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -48,11 +49,15 @@ class Parametrised:
     Attributes:
         template: the OpenSpiel string, with a field for each parameter.
         parameters: of each the default, the least and the greatest value.
+        deck: the parameters whose product is the number of cards.
+        dealt: the cards that a game takes; OpenSpiel crashes where the deck has fewer.
     """
 
     name: str
     template: str
     parameters: Mapping[str, tuple[int, int, int]]
+    deck: tuple[str, ...]
+    dealt: int
 
     def member(self, given: Mapping[str, int]) -> str:
         """The OpenSpiel string of one game.
@@ -66,7 +71,12 @@ class Parametrised:
             _, least, most = self.parameters[parameter]
             if not least <= value <= most:
                 raise GameError(f"{parameter} of {self.name} must be from {least} to {most}, not {value}")
-        return self.template.format(**{name: bounds[0] for name, bounds in self.parameters.items()} | dict(given))
+        values = {name: bounds[0] for name, bounds in self.parameters.items()} | dict(given)
+        if math.prod(values[name] for name in self.deck) < self.dealt:
+            raise GameError(
+                f"{self.name} deals {self.dealt} cards: {' times '.join(self.deck)} must be as many or more"
+            )
+        return self.template.format(**values)
 
 
 PARAMETRISED = {
@@ -78,12 +88,16 @@ PARAMETRISED = {
             "universal_poker(betting=limit,numPlayers=2,numRounds=1,blind=1 1,raiseSize=1 1,firstPlayer=1 1,"
             "maxRaises=1 1,numSuits=1,numRanks={cards},numHoleCards=1,numBoardCards=0 0)",
             {"cards": (3, 2, 13)},
+            ("cards",),
+            2,
         ),
         Parametrised(
             "leduc",
             "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,"
             "maxRaises={raises} {raises},numSuits={suits},numRanks={ranks},numHoleCards=1,numBoardCards=0 1)",
             {"ranks": (3, 2, 13), "suits": (2, 1, 4), "raises": (2, 1, 4)},
+            ("ranks", "suits"),
+            3,
         ),
     )
 }
