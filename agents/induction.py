@@ -4,16 +4,23 @@ Gradient steps are cheap beside measurements, so no episode is replayed: the mem
 Agent C's holds its reward for each abstraction, B's its reward for each sampler when C then takes what its Q-values
 say, A's its reward for each update rule when both do. With several segments there is added what the agent expects of
 the next decision, among what was measured there. The agents' weights are drawn anew each time.
+
+A team for games that it will never learn on learns otherwise (ADR 16): each agent for the mean of the three rewards, by
+which picks are judged, and of imagined games as of those that were measured.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rlccfr.agents.experience import Outcome, Situation
-from rlccfr.envs.observation import with_weights
+from rlccfr.agents.imagination import Imagination
+from rlccfr.envs.observation import GAME, with_weights
+from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
@@ -49,10 +56,14 @@ class Induction:
 
     Args:
         uniform: share of the draws of weights that are uniform in [0, 1]; the others are of the team's presets.
+        unseen: learn to pick for games beside the team's own.
+
+    Raises:
+        RLCCFRError: ``unseen``, and not all was measured (:func:`measure_everything`) in whole runs.
     """
 
-    def __init__(self, team: SelectorTeam, uniform: float = 0.0) -> None:
-        self.team, self._uniform = team, uniform
+    def __init__(self, team: SelectorTeam, uniform: float = 0.0, *, unseen: bool = False) -> None:
+        self.team, self._uniform, self._unseen = team, uniform, unseen
         self._draws = DRAWS if uniform or len(team.env.presets) > 1 else 1
         situations, shape = list(dict.fromkeys(situation for situation, _, _ in team.experience)), team.catalog.shape
         numbers = {situation: number for number, situation in enumerate(situations)}
@@ -75,6 +86,21 @@ class Induction:
         starts = [numbers[situation] for situation in team.experience.starts]
         begins = [numbers[situation._replace(cells=())] for situation in situations]
         self._episodes = [np.flatnonzero(np.array(begins) == start) for start in starts]
+        if unseen:
+            self._imagine(numbers)
+
+    def _imagine(self, numbers: Mapping[Situation, int]) -> None:
+        games = self.team.env.games
+        circumstances = list(dict.fromkeys((one.engine_seed, one.budget) for one in numbers))
+        situations = [[Situation(game, *one) for game in games] for one in circumstances]
+        if set(numbers) != set(chain(*situations)) or not self._known[:, self.team.available].all():
+            raise RLCCFRError("to learn for unseen games takes whole runs of every algorithm on every game of the team")
+        rows = np.array([[numbers[one] for one in own] for own in situations])
+        features, budgets = self._seen[0][rows[0], GAME].astype(np.float64), [budget for _, budget in circumstances]
+        self._imagination = Imagination(features, budgets, self._costs[rows])
+        self._game, self._circumstance = np.empty((2, len(numbers)), np.intp)
+        for circumstance, row in enumerate(rows):
+            self._game[row], self._circumstance[row] = np.arange(len(games)), circumstance
 
     def round(self, progress_remaining: float, steps: int) -> None:
         """Each agent learns for so many gradient steps under newly drawn weights.
@@ -87,11 +113,16 @@ class Induction:
         if not known.any():
             return
         expected = self._expected(rows, weights) if (following >= 0).any() else np.zeros((3, len(rows)))
+        if self._unseen:
+            games, costs = self._imagination.draw(self._game[rows], self._circumstance[rows], self.team.generator)
         for agent, selector in reversed(list(enumerate(self.team.selectors))):
             met = np.nonzero(known.any(axis=-1))  # situations with the earlier agents' picks
             row, open_, leads_to = met[0], known[met], following[met]
             seen = with_weights(self._seen[agent][(rows[row], *met[1:])], weights[row])
-            worth = 1 - (costs[met] * weights[row, None, agent]).sum(axis=-1)
+            wanted = weights[:, agent]
+            if self._unseen:
+                seen[:, GAME], wanted = games[row], weights.mean(axis=1)
+            worth = 1 - (costs[met] * wanted[row, None]).sum(axis=-1)
             worth += self.team.hyperparameters.gamma * np.where(leads_to < 0, 0.0, expected[agent][leads_to])
             one, choice = np.nonzero(open_)
             selector.buffer.refill(seen[one], choice, worth[one, choice])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from rlccfr.agents.evidence import ChoosingRuns, selecting
 from rlccfr.agents.experience import Experience
@@ -19,6 +20,9 @@ from rlccfr.envs.table import TableEvaluator
 SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, buffer_size=2**17)
 """Where measuring costs nothing: larger networks and memories, and longer learning."""
 
+LONGER = replace(SETTINGS, settling=2 * SETTINGS.settling)
+"""For unseen games: imagined games are new each time."""
+
 UNIFORM = 0.5
 """Share of weights drawn uniformly; the others are the named presets'."""
 
@@ -32,12 +36,14 @@ def train_on_table(
     scale: Scale = "log",
     seed: int = 0,
     settings: Hyperparameters | None = None,
+    unseen: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> SelectorTeam:
     """A team that has seen every cell of these games, by the runs that one may choose by, under all weights.
 
     Args:
-        settings: by default :data:`SETTINGS`.
+        settings: by default :data:`SETTINGS`, or :data:`LONGER` for unseen games.
+        unseen: the team is to pick for other games than these.
         progress: called after each round with the share done.
 
     Returns:
@@ -49,10 +55,10 @@ def train_on_table(
     seeds = max(len(selecting(table.seeds(game, cell))) for game in games for cell in catalog)
     team = SelectorTeam(
         games, budgets, preset=tuple(PRESETS.values()), scale=scale, catalog=catalog, engine_seeds=range(max(1, seeds)),
-        evaluator=ChoosingRuns(table), seed=seed, hyperparameters=settings or SETTINGS,
+        evaluator=ChoosingRuns(table), seed=seed, hyperparameters=settings or (LONGER if unseen else SETTINGS),
     )  # fmt: skip
     measure_everything(team)
-    induction, rounds = Induction(team, UNIFORM), team.hyperparameters.settling
+    induction, rounds = Induction(team, UNIFORM, unseen=unseen), team.hyperparameters.settling
     team.experience, team.forgotten = Experience(), _cost(table, catalog, games)
     with single_threaded():
         for done in range(rounds):

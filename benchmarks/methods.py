@@ -31,7 +31,7 @@ from rlccfr.envs.reward import PRESETS
 CHOOSING = (
     *(f"agents/{name}" for name in (
         "baselines", "evidence", "experience", "exploration", "halving", "hyperparameters", "induction", "joint",
-        "pretraining", "selector", "selector_dqn", "team", "tpe", "training",
+        "selector", "selector_dqn", "team", "tpe", "training",
     )),
     *(f"envs/{name}" for name in ("features", "observation", "read_off", "reward", "selector", "table")),
 )  # fmt: skip
@@ -122,10 +122,14 @@ def basis() -> str:
     return digest(shipped.path(shipped.MEASURED).read_bytes())
 
 
-def digest(measurements: bytes) -> str:
-    """A hash of measurements and of the code that learns from them."""
+def digest(measurements: bytes, *more: str) -> str:
+    """A hash of measurements and of the code that learns from them.
+
+    Args:
+        more: modules that it depends on beside :data:`CHOOSING`.
+    """
     found = hashlib.sha256(measurements)
-    for name in CHOOSING:
+    for name in (*CHOOSING, *more):
         found.update((Path(__file__).parent.parent / f"{name}.py").read_bytes())
     return found.hexdigest()[:16]
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pandas as pd
@@ -45,6 +45,9 @@ MADE_FROM = "made-from.json"
 ITERATIONS = 1_000
 """The paper's budget, beside the seconds."""
 
+BRIEF = Budget("seconds", 0.001)
+"""Learned for other games beside what is met: a small game with little time is much like a large one with more."""
+
 BETWEEN = tuple(Budget("seconds", amount) for amount in (0.03, 0.3))
 """Budgets that no team has met."""
 
@@ -60,10 +63,9 @@ def main() -> None:
     for game in shipped.GAMES:
         made(shipped.DATA / f"team-{game}.npz", own, learned(shipped.results, shipped.catalog(), [game]))
     made(shipped.DATA / "team-all.npz", own, learned(shipped.results, shipped.catalog(), shipped.GAMES))
-    published(of_families, Store(FAMILIES_SWEPT), lambda store: members(), (*met(), *BETWEEN))
-    families = origin(of_families, met())
-    made(shipped.DATA / "team.npz", families, learned(others, shipped.tabular(), TRAIN))
-    made(shipped.DATA / shipped.GENERALISATION, origin(of_families, (*met(), *BETWEEN)), generalise)
+    published(of_families, Store(FAMILIES_SWEPT), lambda store: members(), (BRIEF, *met(), *BETWEEN))
+    made(shipped.DATA / "team.npz", origin(of_families, (BRIEF, *met())), learned_for_unseen(TRAIN))
+    made(shipped.DATA / shipped.GENERALISATION, origin(of_families, (BRIEF, *met(), *BETWEEN)), generalise)
 
 
 def met() -> tuple[Budget, ...]:
@@ -73,7 +75,7 @@ def met() -> tuple[Budget, ...]:
 
 def origin(table: Path, budgets: Sequence[Budget]) -> str:
     """What is learned or judged from a table under some budgets depends on this."""
-    return digest(table.read_bytes() + " ".join(map(str, budgets)).encode())
+    return digest(table.read_bytes() + " ".join(map(str, budgets)).encode(), "agents/pretraining", "agents/imagination")
 
 
 def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], budgets: Sequence[Budget] = ()) -> None:
@@ -127,38 +129,54 @@ def generalise(path: Path) -> None:
 
     found = [rows(shipped.team(), TEST, "")]
     for family in FAMILIES:
-        if family.train:
+        if family.train and family.test:
             left_out = FAMILIES_SWEPT.parent / f"team-without-{family.name}.npz"
             games = [game for game in TRAIN if game not in family.train]
-            made(left_out, origin(RESULTS / MEASURED, met()), learned(others, shipped.tabular(), games))
-            found.append(rows(SelectorTeam.load(left_out), (*family.train, *family.test), family.name))
+            made(left_out, origin(RESULTS / MEASURED, (BRIEF, *met())), learned_for_unseen(games))
+            found.append(rows(SelectorTeam.load(left_out), family.test, family.name))
     text = pd.concat(found).to_csv(index=False, float_format="%.6g")
     write_atomically(path, text.encode())
 
 
 def learned(table: Callable[[], TableEvaluator], catalog: Catalog, games: Sequence[str]) -> Callable[[Path], None]:
     """What trains a team and writes its Q-networks to a file."""
+    return partial(write, lambda: train_on_table(table(), catalog, games, met()))
 
-    def write(path: Path) -> None:
-        begin = time.monotonic()
-        team = train_on_table(table(), catalog, games, met())
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            team.save(folder, experience=False)
-            (Path(folder) / FILE_NAME).replace(path)
-        say(f"{path.name}: {team.cost[0]:,} runs, {time.monotonic() - begin:.0f} s, {path.stat().st_size:,} bytes")
 
-    return write
+def learned_for_unseen(games: Sequence[str]) -> Callable[[Path], None]:
+    """The same of a team for other games than these."""
+    return partial(write, lambda: trained_for_unseen(others(), games))
+
+
+def trained_for_unseen(table: TableEvaluator, games: Sequence[str]) -> SelectorTeam:
+    """A team for other games than these."""
+    return train_on_table(table, shipped.tabular(), games, (BRIEF, *met()), unseen=True)
+
+
+def write(train: Callable[[], SelectorTeam], path: Path) -> None:
+    """Write a newly trained team's Q-networks to a file."""
+    begin = time.monotonic()
+    team = train()
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        team.save(folder, experience=False)
+        (Path(folder) / FILE_NAME).replace(path)
+    say(f"{path.name}: {team.cost[0]:,} runs, {time.monotonic() - begin:.0f} s, {path.stat().st_size:,} bytes")
 
 
 def made(path: Path, source: str, write: Callable[[Path], object]) -> None:
     """Have a file written unless it is there and was made from the same."""
-    record = RESULTS / MADE_FROM
-    known = json.loads(record.read_text()) if record.exists() else {}
-    if path.exists() and known.get(path.name) == source:
+    if path.exists() and recorded().get(path.name) == source:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path)
-    write_atomically(record, f"{json.dumps({**known, path.name: source}, indent=1)}\n".encode())
+    record = {**recorded(), path.name: source}  # others may have been recorded while this was written
+    write_atomically(RESULTS / MADE_FROM, f"{json.dumps(record, indent=1)}\n".encode())
+
+
+def recorded() -> dict[str, str]:
+    """What each file was made from, by its name."""
+    path = RESULTS / MADE_FROM
+    return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
 def names(ids: Iterable[str]) -> bytes:

@@ -65,6 +65,9 @@ FEATURE_NAMES: tuple[str, ...] = (
 
 OBSERVATION_SIZE = len(FEATURE_NAMES)
 
+GAME = slice(0, len(GameFeatures._fields))
+"""Where an observation describes the game."""
+
 _WEIGHTS = [index for index, name in enumerate(FEATURE_NAMES) if name.startswith("weights.")]
 
 

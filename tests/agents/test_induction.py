@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlccfr.agents import SelectorTeam
+from rlccfr.agents import SelectorTeam, imagination
 from rlccfr.agents.experience import Outcome, Situation
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.agents.induction import DRAWS, Induction, measure_everything
@@ -15,6 +15,7 @@ from rlccfr.envs.measurement import Budget
 from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.reward import PRESETS
 from rlccfr.envs.table import TableEvaluator
+from rlccfr.errors import RLCCFRError
 
 CATALOG = Catalog(("cfr", "dcfr"), ("none",), ("cfr_br", "none"))
 BUDGET, UNIFORM = Budget("iterations", 10), 0.5
@@ -45,6 +46,50 @@ def test_each_agent_does_its_best_given_what_the_later_ones_do(table):
     assert team.cost == (4, 4.0)
     assert team.pick("kuhn", BUDGET, "accuracy") == Cell("dcfr", "none", "none")
     assert team.pick("kuhn", BUDGET, HASTY) == Cell("cfr", "none", "cfr_br")
+
+
+def test_for_unseen_games_each_agent_does_what_is_best_for_all(table):
+    """Agent C alone would take what is fast, which costs the others more than it gains."""
+    settings = Hyperparameters(hidden=(32, 32), batch_size=64, gradient_steps=100, settling=20)
+    weights, found = ((1, 0), (1, 0), (0, 0.1)), []
+    for unseen in (False, True):
+        team = train_on_table(table, CATALOG, ["kuhn"], (BUDGET,), settings=settings, unseen=unseen)
+        found.append(team.pick("kuhn", BUDGET, weights))
+    assert found == [Cell("cfr", "none", "cfr_br"), Cell("dcfr", "none", "none")]
+
+
+def test_what_is_imagined_of_a_real_game_is_its_own(monkeypatch):
+    """With nothing but real games and no noise: whatever the order of games, budgets and seeds."""
+    for name, value in (("REAL", 1.0), ("NOISE", 1e-9)):
+        monkeypatch.setattr(imagination, name, value)
+    games, generator = ("leduc(ranks=3,suits=1,raises=1)", "kuhn(cards=5)", "kuhn"), np.random.default_rng(0)
+    budgets = (Budget("seconds", 1.0), Budget("iterations", 10), Budget("seconds", 0.1))
+    rows = [
+        {
+            "game": game, **cell._asdict(), "budget_unit": budget.unit, "budget_amount": budget.amount, "seed": seed,
+            "exploitability": generator.uniform(1e-4, 0.1), "uniform_exploitability": UNIFORM, "throughput": 1e3,
+            "reference_throughput": 1e3, "cpu_seconds": 1.0,
+        }
+        for game in games for cell in CATALOG for budget in budgets for seed in (0, 1)
+    ]  # fmt: skip
+    table = TableEvaluator(pd.DataFrame(rows))
+    team = SelectorTeam(games, budgets, preset=HASTY, catalog=CATALOG, engine_seeds=(1, 0), evaluator=table)
+    measure_everything(team)
+    Induction(team, unseen=True).round(1.0, 1)
+    buffer, weights = team.selectors[2].buffer, np.mean(HASTY, axis=0)
+    assert buffer.size() == len(rows)
+    expected = sorted(
+        (*outcome.observations[2][:20], 1 - np.dot(outcome.costs, weights)) for _, _, outcome in team.experience
+    )
+    stored = zip(buffer.observations[: buffer.size(), 0], buffer.rewards[: buffer.size(), 0], strict=True)
+    np.testing.assert_allclose(sorted((*seen[:20], worth) for seen, worth in stored), expected, atol=1e-5)
+
+
+def test_to_learn_for_unseen_games_takes_everything(table):
+    team = SelectorTeam("kuhn", BUDGET, catalog=CATALOG, evaluator=table)
+    team.train(3)
+    with pytest.raises(RLCCFRError, match="every algorithm on every game"):
+        Induction(team, unseen=True)
 
 
 def test_memories_hold_every_choice_with_its_reward(table):
