@@ -1,6 +1,6 @@
 """``python -m benchmarks.folds``: what learning for unseen games is worth on members to learn on that are left out.
 
-Nothing of this looks at the members to be tested on: by these figures one may choose how to learn.
+None of the members to be tested on has a part in it: by these figures one may choose how to learn.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def split(fold: str) -> tuple[list[str], list[str]]:
 def trial(fold: str, unseen: bool) -> pd.DataFrame:
     """The regrets of a team's picks on the games that it has not learned on, each game as a whole."""
     own, games = split(fold)
-    team = trained_for_unseen(others(), own) if unseen else train_on_table(others(), shipped.tabular(), own, met())
+    team = trained_for_unseen(own) if unseen else train_on_table(others(), shipped.tabular(), own, met())
     rows = judged(team, others(), games, shipped.BUDGETS, list(PRESETS.values())).groupby("game")[["team", "SBS"]]
     regrets = rows.mean().rename(columns={"team": "learning for unseen games" if unseen else "learning for its own"})
     return regrets.melt(var_name="picked by", value_name="regret").assign(**{"left out": fold})

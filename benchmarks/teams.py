@@ -145,12 +145,12 @@ def learned(table: Callable[[], TableEvaluator], catalog: Catalog, games: Sequen
 
 def learned_for_unseen(games: Sequence[str]) -> Callable[[Path], None]:
     """The same of a team for other games than these."""
-    return partial(write, lambda: trained_for_unseen(others(), games))
+    return partial(write, partial(trained_for_unseen, games))
 
 
-def trained_for_unseen(table: TableEvaluator, games: Sequence[str]) -> SelectorTeam:
+def trained_for_unseen(games: Sequence[str]) -> SelectorTeam:
     """A team for other games than these."""
-    return train_on_table(table, shipped.tabular(), games, (BRIEF, *met()), unseen=True)
+    return train_on_table(others(), shipped.tabular(), games, (BRIEF, *met()), unseen=True)
 
 
 def write(train: Callable[[], SelectorTeam], path: Path) -> None:
