@@ -44,6 +44,7 @@ measure: install
 	$(BIN)/rlccfr sweep kuhn leduc goofspiel --catalog extended-tabular
 	$(BIN)/rlccfr sweep royal --seeds 3 --catalog extended-tabular
 	$(BIN)/rlccfr sweep --families train --seeds 2 --catalog tabular --store runs/families
+	$(BIN)/rlccfr sweep --families validation --seeds 3 --catalog tabular --store runs/families
 	$(BIN)/rlccfr sweep --families test --seeds 3 --catalog tabular --store runs/families
 	$(BIN)/python -m benchmarks.teams
 

@@ -12,7 +12,7 @@ from rlccfr.agents import shipped
 from rlccfr.agents.baselines import Task
 from rlccfr.agents.comparison import Bench
 from rlccfr.agents.evidence import Evidence
-from rlccfr.agents.generalisation import kind_of, summary, sureness
+from rlccfr.agents.generalisation import FAMILY, kind_of, summary, sureness
 from rlccfr.agents.table import TEAM, none_for_nan
 from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Budget
@@ -78,8 +78,9 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
         note = f"; picked as for {limit}, the nearest to {asked} that the team has met"
     cell = team.pick(game, limit, weights)
     if known is None:
-        rows = pd.read_csv(shipped.path(shipped.GENERALISATION))
-        found = summary(rows[rows["budget"].isin([str(one) for one in shipped.BUDGETS])])
+        rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
+        own = (rows["without"] == "") | (rows["kind"] == FAMILY)  # other teams tell of families that they never met
+        found = summary(rows[own & rows["budget"].isin([str(one) for one in shipped.BUDGETS])])
         why = f"picked from the game's features: {sureness(found, kind_of(game, team.env.games))}{note}"
         return Advice(game, asked, weights, cell, "features", {}, why)
     figures = {

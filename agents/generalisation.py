@@ -27,6 +27,9 @@ HUNDREDFOLD = 100
 TRAINED, MEMBER, FAMILY, LARGER = "training game", "unseen member", "unseen family", "hundredfold larger"
 """What a game is to a team."""
 
+ALL = "all"
+"""Kinds of games taken together."""
+
 
 def kind_of(game: str, trained_on: Sequence[str]) -> str:
     """What a game is to a team: met before, much larger than what it has met, of a family that it has met, or new."""
@@ -77,13 +80,14 @@ def judged(
 
 
 def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
-    """For each kind of game mean regrets, and by how much the team's is lower, with its 95 % interval where there
-    are several games.
+    """For each kind of game, and for all where there are several kinds: mean regrets, and by how much the team's is
+    lower, with its 95 % interval where there are several games.
 
     Games are resampled whole: budgets and presets on one game are no independent evidence.
     """
     found = {}
-    for kind, group in rows.groupby("kind", sort=False):
+    groups = list(rows.groupby("kind", sort=False))
+    for kind, group in groups if len(groups) == 1 else [*groups, (ALL, rows)]:
         by_game = group.groupby("game")[["team", "SBS"]].mean()
         gain = (by_game["SBS"] - by_game["team"]).to_numpy()
         one = {"games": float(len(by_game)), "team": float(by_game["team"].mean()), "SBS": float(by_game["SBS"].mean())}

@@ -27,7 +27,7 @@ from rlccfr.agents.pretraining import train_on_table
 from rlccfr.agents.team import SelectorTeam
 from rlccfr.agents.team_file import FILE_NAME
 from rlccfr.catalog import Catalog
-from rlccfr.catalog.games import FAMILIES, TEST, TRAIN
+from rlccfr.catalog.games import FAMILIES, TRAIN
 from rlccfr.checkpoint import write_atomically
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.reward import PRESETS
@@ -109,8 +109,13 @@ def planned(store: Store) -> list[Job]:
 
 def members() -> list[Job]:
     """The runs of `make measure` on the families."""
-    seeds = {**dict.fromkeys(TRAIN, range(2)), **dict.fromkeys(TEST, range(3))}
+    seeds = {**dict.fromkeys(TRAIN, range(2)), **dict.fromkeys(held_out(), range(3))}
     return jobs(seeds, shipped.tabular())
+
+
+def held_out() -> list[str]:
+    """The families' members that no team learns on."""
+    return [game for family in FAMILIES for game in family.held_out]
 
 
 @cache
@@ -127,13 +132,13 @@ def generalise(path: Path) -> None:
         budgets = (*shipped.BUDGETS, *BETWEEN)
         return judged(team, others(), games, budgets, list(PRESETS.values())).assign(without=without)
 
-    found = [rows(shipped.team(), TEST, "")]
+    found = [rows(shipped.team(), held_out(), "")]
     for family in FAMILIES:
-        if family.train and family.test:
+        if family.train and family.held_out:
             left_out = FAMILIES_SWEPT.parent / f"team-without-{family.name}.npz"
             games = [game for game in TRAIN if game not in family.train]
             made(left_out, origin(RESULTS / MEASURED, (BRIEF, *met())), learned_for_unseen(games))
-            found.append(rows(SelectorTeam.load(left_out), family.test, family.name))
+            found.append(rows(SelectorTeam.load(left_out), family.held_out, family.name))
     text = pd.concat(found).to_csv(index=False, float_format="%.6g")
     write_atomically(path, text.encode())
 

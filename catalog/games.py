@@ -1,4 +1,4 @@
-"""Families of games, small members to learn on and others to be tested on.
+"""Families of games, small members to learn on, and others that tell what such learning is worth.
 
 Every training member has at most 2,900 histories, so that Royal, Liar's dice with six faces and the larger battleship
 are a hundred times the largest of them.
@@ -17,12 +17,20 @@ class Family:
         name: what its members' names begin with.
         train: names or OpenSpiel strings that :func:`rlccfr.load_game` takes, to learn on; none in a family that is
             there to be met for the first time.
-        test: never learned on. Of the paper's games Kuhn is the three-card member to learn on, the others are here.
+        validation: never learned on, but looked at while it was decided how to learn (ADR 16). Of the paper's games
+            Kuhn is the three-card member to learn on, the others are here.
+        test: never learned on, and measured only when all was decided.
     """
 
     name: str
     train: tuple[str, ...]
-    test: tuple[str, ...]
+    validation: tuple[str, ...]
+    test: tuple[str, ...] = ()
+
+    @property
+    def held_out(self) -> tuple[str, ...]:
+        """All that are never learned on."""
+        return (*self.validation, *self.test)
 
 
 def _goofspiel(cards: int, prizes: str, returns: str = "win_loss", turns: int = 0) -> str:
@@ -38,20 +46,23 @@ def _battleship(ships: str, shots: int) -> str:
     return f"battleship(board_width=2,board_height=2,ship_sizes=[{ships}],ship_values=[{ships}],num_shots={shots})"
 
 
-_LEDUC = ((3, 1, 1), (3, 1, 2), (3, 1, 3), (3, 1, 4), (4, 1, 1), (4, 1, 2), (5, 1, 1), (2, 2, 1), (2, 2, 2))
-_LEDUC_TEST = ((2, 2, 3), (3, 2, 1), (2, 3, 1))
+def _kuhn(*numbers: int) -> tuple[str, ...]:
+    return tuple(f"kuhn(cards={cards})" for cards in numbers)
+
+
+def _leduc(*numbers: tuple[int, int, int]) -> tuple[str, ...]:
+    return tuple(f"leduc(ranks={ranks},suits={suits},raises={raises})" for ranks, suits, raises in numbers)
+
+
 _RETURNS = ("win_loss", "point_difference")
 
 FAMILIES = (
-    Family(
-        "kuhn",
-        tuple(f"kuhn(cards={cards})" for cards in (3, 4, 5, 6, 8, 10, 12)),
-        tuple(f"kuhn(cards={cards})" for cards in (7, 9, 13)),
-    ),
+    Family("kuhn", _kuhn(3, 4, 5, 6, 8, 10, 12), _kuhn(7, 9, 13), _kuhn(11)),
     Family(
         "leduc",
-        tuple(f"leduc(ranks={ranks},suits={suits},raises={raises})" for ranks, suits, raises in _LEDUC),
-        (*(f"leduc(ranks={ranks},suits={suits},raises={raises})" for ranks, suits, raises in _LEDUC_TEST), "leduc"),
+        _leduc((3, 1, 1), (3, 1, 2), (3, 1, 3), (3, 1, 4), (4, 1, 1), (4, 1, 2), (5, 1, 1), (2, 2, 1), (2, 2, 2)),
+        (*_leduc((2, 2, 3), (3, 2, 1), (2, 3, 1)), "leduc"),
+        _leduc((4, 1, 3), (5, 1, 2), (6, 1, 1), (2, 2, 4), (13, 2, 1)),
     ),
     Family(
         "goofspiel",
@@ -70,22 +81,29 @@ FAMILIES = (
             _goofspiel(4, "descending", "point_difference"),
             _goofspiel(5, "descending", turns=3),
         ),
+        (
+            _goofspiel(4, "ascending", "point_difference"),
+            _goofspiel(5, "ascending", "point_difference", 3),
+            _goofspiel(6, "descending", turns=2),
+            _goofspiel(7, "descending", "point_difference", 4),
+        ),
     ),
     Family(
         "liars_dice",
         tuple(_liars_dice(1, faces, rule) for faces in (2, 3) for rule in ("reset-face", "reset-quantity")),
         (_liars_dice(1, 4), _liars_dice(2, 2), _liars_dice(1, 6)),
+        tuple(_liars_dice(dice, faces, "reset-quantity") for dice, faces in ((1, 4), (2, 2), (1, 6))),
     ),
     Family("royal", (), ("royal",)),
     Family("dark_hex", (), ("dark_hex(board_size=2)",)),
     Family("battleship", (), (_battleship("1", 2), _battleship("1;2", 3))),
 )
 
+TRAIN = tuple(game for family in FAMILIES for game in family.train)
+VALIDATION = tuple(game for family in FAMILIES for game in family.validation)
+TEST = tuple(game for family in FAMILIES for game in family.test)
+
 
 def family_of(game: str) -> str:
     """What the game's name begins with, its parameters left out; ``kuhn_poker`` is of the family ``kuhn``."""
     return game.split("(")[0].strip().removesuffix("_poker")
-
-
-TRAIN = tuple(game for family in FAMILIES for game in family.train)
-TEST = tuple(game for family in FAMILIES for game in family.test)

@@ -29,7 +29,8 @@ LINE_EVERY = 60.0
 def sweep(
     games: Annotated[list[str] | None, typer.Argument(help="Names or OpenSpiel strings. [the paper's four]")] = None,
     families: Annotated[
-        str | None, typer.Option(help="Instead of games: the families' members to 'train' on, or to 'test' on.")
+        str | None,
+        typer.Option(help="Instead of games: members of the families, those for 'train', 'validation' or 'test'."),
     ] = None,
     catalog: CatalogName = "paper",
     networks: Annotated[str, typer.Option(help="Preset of the deep rules' networks.")] = "sweep",
@@ -103,11 +104,12 @@ def sweep(
 
 
 def _members(which: str) -> list[str]:
-    from rlccfr.catalog.games import TEST, TRAIN
+    from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
 
-    if which not in ("train", "test"):
-        raise RLCCFRError(f"--families takes 'train' or 'test', not {which!r}")
-    return list(TRAIN if which == "train" else TEST)
+    members = {"train": TRAIN, "validation": VALIDATION, "test": TEST}
+    if which not in members:
+        raise RLCCFRError(f"--families takes {', '.join(map(repr, members))}, not {which!r}")
+    return list(members[which])
 
 
 def _say(text: str) -> None:

@@ -81,6 +81,9 @@ def test_the_summary_takes_games_as_wholes():
     assert found["unseen member"]["gain"] == pytest.approx(0.15)
     assert (found["unseen member"]["gain from"], found["unseen member"]["gain to"]) == pytest.approx((0.1, 0.2))
     assert found["hundredfold larger"]["gain"] == pytest.approx(-0.1)
+    assert found["all"]["games"] == 3
+    assert found["all"]["gain"] == pytest.approx(0.2 / 3)
+    assert "all" not in summary(rows[rows["kind"] == "unseen member"])
     assert "on 2 such games" in sureness(found, "unseen member")
     assert "0.050 of reward below the best" in sureness(found, "unseen member")
     assert sureness(found, "unseen family") == "how good such picks are was not measured (unseen family)"

@@ -27,11 +27,12 @@ from rlccfr.errors import RLCCFRError
 SMALL = Catalog(("cfr", "lcfr", "dcfr", "ecfr"), ("external", "none"), ("none",))
 BUDGETS = (Budget("iterations", 10), Budget("iterations", 100))
 FAMILIES = (
-    Family("kuhn", ("kuhn(cards=3)", "kuhn(cards=4)"), ("kuhn(cards=5)",)),
+    Family("kuhn", ("kuhn(cards=3)", "kuhn(cards=4)"), ("kuhn(cards=5)",), ("kuhn(cards=7)",)),
     Family("leduc", ("leduc(ranks=3,suits=1,raises=1)",), ()),
     Family("dark_hex", (), ("dark_hex(board_size=2)",)),
 )
-TRAIN, TEST = (tuple(game for family in FAMILIES for game in getattr(family, part)) for part in ("train", "test"))
+TRAIN = tuple(game for family in FAMILIES for game in family.train)
+HELD_OUT = tuple(game for family in FAMILIES for game in family.held_out)
 
 
 def runs(games):
@@ -61,15 +62,14 @@ def data(tmp_path_factory):
         patch.setattr(teams, "planned", lambda store: [job for game in shipped.GAMES for job in runs([game])])
         patch.setattr(teams, "RESULTS", folder / "results")
         patch.setattr(teams, "FAMILIES_SWEPT", folder / "families")
-        patch.setattr(teams, "members", lambda: runs((*TRAIN, *TEST)))
+        patch.setattr(teams, "members", lambda: runs((*TRAIN, *HELD_OUT)))
         patch.setattr(teams, "FAMILIES", FAMILIES)
         patch.setattr(teams, "TRAIN", TRAIN)
-        patch.setattr(teams, "TEST", TEST)
         patch.setattr(teams, "BRIEF", Budget("iterations", 5))
         patch.setattr(teams, "BETWEEN", (Budget("iterations", 30),))
         patch.setattr(teams, "ITERATIONS", 50)
         swept(teams.SWEPT, (*shipped.GAMES, "kuhn(cards=4)"))
-        swept(teams.FAMILIES_SWEPT, (*TRAIN, *TEST))
+        swept(teams.FAMILIES_SWEPT, (*TRAIN, *HELD_OUT))
         for cached in (shipped.results, shipped.team):
             cached.cache_clear()
         teams.main()
@@ -113,7 +113,7 @@ def test_what_is_there_is_made_again_if_it_came_from_something_else(data, monkey
 def test_measurements_stay_where_their_runs_are_not(data, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(teams, "SWEPT", tmp_path / "none")
     store = Store(tmp_path / "some")
-    store.put(measure(runs(TEST)[0]))
+    store.put(measure(runs(HELD_OUT)[0]))
     monkeypatch.setattr(teams, "FAMILIES_SWEPT", store.path)
     before = {path: path.read_bytes() for path in (data / shipped.MEASURED, teams.RESULTS / teams.MEASURED)}
     teams.main()
@@ -123,7 +123,7 @@ def test_measurements_stay_where_their_runs_are_not(data, tmp_path, monkeypatch,
 
 def test_a_table_for_few_budgets_tells_the_same_of_them(data):
     whole = TableEvaluator(Store(teams.FAMILIES_SWEPT))
-    for job in runs(TEST):
+    for job in runs(HELD_OUT):
         for budget in (teams.BRIEF, *BUDGETS, *teams.BETWEEN):
             request = Request(job.game, (job.cell,), budget, seed=job.seed)
             found, expected = teams.others().measure(request), whole.measure(request)
@@ -170,7 +170,7 @@ def test_a_measured_game_is_answered_with_figures(data):
 def test_teams_without_a_family_are_judged_on_it(data):
     rows = pd.read_csv(data / shipped.GENERALISATION, keep_default_na=False)
     judged = {without: set(group["game"]) for without, group in rows.groupby("without")}
-    assert judged == {"": set(TEST), "kuhn": set(FAMILIES[0].test)}  # nothing of the other families is to be tested on
+    assert judged == {"": set(HELD_OUT), "kuhn": set(FAMILIES[0].held_out)}  # the others hold out or train on nothing
     assert set(rows[rows["without"] != ""]["kind"]) == {"unseen family"}
     assert set(rows["budget"]) == {"10 iterations", "30 iterations", "100 iterations"}
 
