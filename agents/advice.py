@@ -12,7 +12,7 @@ from rlccfr.agents import shipped
 from rlccfr.agents.baselines import Task
 from rlccfr.agents.comparison import Bench
 from rlccfr.agents.evidence import Evidence
-from rlccfr.agents.generalisation import FAMILY, kind_of, summary, sureness
+from rlccfr.agents.generalisation import FAMILY, kind_of, mean_regrets, sureness
 from rlccfr.agents.table import TEAM, none_for_nan
 from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Budget
@@ -25,11 +25,12 @@ SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "con
 
 @dataclass(frozen=True)
 class Advice:
-    """What a shipped team picks.
+    """What a shipped team picks, or what is known to do better.
 
     Attributes:
-        basis: ``"measured"`` where every algorithm was measured on this very game, ``"features"`` where the pick is
-            made from how the game is built.
+        basis: ``"measured"`` where every algorithm was measured on this very game; ``"features"`` where the pick is
+            made from how the game is built; ``"single best"`` where on such games the best of the training games did
+            better than that.
         figures: of the pick, as far as they were measured: :data:`SHOWN`.
         why: how sure it is, in a sentence.
     """
@@ -78,17 +79,34 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
         note = f"; picked as for {limit}, the nearest to {asked} that the team has met"
     cell = team.pick(game, limit, weights)
     if known is None:
-        rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
-        own = (rows["without"] == "") | (rows["kind"] == FAMILY)  # other teams tell of families that they never met
-        found = summary(rows[own & rows["budget"].isin([str(one) for one in shipped.BUDGETS])])
-        why = f"picked from the game's features: {sureness(found, kind_of(game, team.env.games))}{note}"
-        return Advice(game, asked, weights, cell, "features", {}, why)
+        basis, cell, why = _unseen(kind_of(game, team.env.games), cell, limit, weights)
+        return Advice(game, asked, weights, cell, basis, {}, f"{why}{note}")
     figures = {
         budget: _measured(Task(shipped.results(known), shipped.catalog(), known, budget, weights), cell)
         for budget in dict.fromkeys((asked, limit))
     }
     told = next((budget for budget, found in figures.items() if found), asked)
     return Advice(game, asked, weights, cell, "measured", figures[asked], f"{_sureness(figures[told], told)}{note}")
+
+
+def _unseen(kind: str, pick: Cell, budget: Budget, preset: Preset) -> tuple[str, Cell, str]:
+    """Basis, cell and reason for a game that was not measured: the team's pick, or what did better on such games."""
+    rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
+    # Teams that learned without a family tell of families that are new to them, and of nothing else.
+    own = (rows["without"] == "") | (kind == FAMILY)
+    learned = rows["budget"].isin([str(one) for one in shipped.BUDGETS])
+    alike = rows[own & learned & (rows["member"] == "test") & (rows["kind"] == kind)]
+    single, found = _single_best(rows, budget, preset), mean_regrets(alike)
+    if single is not None and found["SBS"] < found["team"]:
+        return "single best", single, f"the single best of the training games: {sureness(alike, kind)}"
+    return "features", pick, f"picked from the game's features: {sureness(alike, kind)}"
+
+
+def _single_best(rows: pd.DataFrame, budget: Budget, preset: Preset) -> Cell | None:
+    """The best of the shipped team's training games, if it was looked for under such a budget and such weights."""
+    same = (rows["without"] == "") & (rows["budget"] == str(budget)) & (rows["preset"] == preset.name)
+    found = rows.loc[same, "single_best"].unique()
+    return Cell(*found[0].split(" x ")) if len(found) == 1 else None
 
 
 def _nearest(asked: Budget, met: Sequence[Budget]) -> Budget | None:

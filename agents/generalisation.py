@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -12,6 +12,7 @@ from rlccfr.agents.comparison import Bench
 from rlccfr.agents.evidence import Evidence
 from rlccfr.agents.scores import bootstrap_interval
 from rlccfr.agents.table import SBS, TEAM, VBS
+from rlccfr.catalog import Cell
 from rlccfr.catalog.games import family_of
 from rlccfr.envs.cells import compiled
 from rlccfr.envs.measurement import Budget
@@ -29,6 +30,12 @@ TRAINED, MEMBER, FAMILY, LARGER = "training game", "unseen member", "unseen fami
 
 ALL = "all"
 """Kinds of games taken together."""
+
+ENOUGH = 5
+"""Games to resample; of fewer a bootstrap's interval is far narrower than it says."""
+
+REPETITIONS = 20_000
+"""Of the bootstrap: the ends of an interval depend on its seed by less than 0.0002."""
 
 
 def kind_of(game: str, trained_on: Sequence[str]) -> str:
@@ -57,7 +64,8 @@ def judged(
 
     Returns:
         Columns ``game, kind, histories, budget, preset, team, SBS``: regrets to the best of all cells, on runs that
-        nothing was chosen by; ``measuring``: CPU seconds to measure every cell once instead.
+        nothing was chosen by; ``single_best``: which cell the SBS is; ``measuring``: CPU seconds to measure every cell
+        once instead.
 
     Raises:
         MissingCellError: a cell that was not measured.
@@ -72,40 +80,50 @@ def judged(
                 bench = Bench(Task(results, catalog, game, budget, preset), evidence)
                 pick = bench.row(TEAM, team.pick(game, budget, preset), 0, 0.0)
                 others = {row["method"]: row for row in bench.exhaustive_rows()}
+                single = others[SBS]
                 rows.append(
-                    (game, kind, size, str(budget), preset.name, pick["regret"], others[SBS]["regret"],
-                     others[VBS]["cpu_seconds"])
+                    {"game": game, "kind": kind, "histories": size, "budget": str(budget), "preset": preset.name,
+                     "team": pick["regret"], "SBS": single["regret"],
+                     "single_best": str(Cell(*(single[axis] for axis in Cell._fields))),
+                     "measuring": others[VBS]["cpu_seconds"]}
                 )  # fmt: skip
-    return pd.DataFrame(rows, columns=["game", "kind", "histories", "budget", "preset", "team", "SBS", "measuring"])
+    return pd.DataFrame(rows)
+
+
+def mean_regrets(rows: pd.DataFrame) -> dict[str, float]:
+    """How many games were judged, and the team's and the SBS's mean regret over them."""
+    by_game = rows.groupby("game")[["team", "SBS"]].mean()
+    return {"games": float(len(by_game)), "team": float(by_game["team"].mean()), "SBS": float(by_game["SBS"].mean())}
 
 
 def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
     """For each kind of game, and for all where there are several kinds: mean regrets, and by how much the team's is
-    lower, with its 95 % interval where there are several games.
+    lower, with its 95 % interval where there are :data:`ENOUGH` games.
 
-    Games are resampled whole: budgets and presets on one game are no independent evidence.
+    Games are resampled whole: budgets and presets on one game are no independent evidence. Nor are games of one family,
+    quite, so that the interval is rather too narrow than too wide.
     """
     found = {}
     groups = list(rows.groupby("kind", sort=False))
-    for kind, group in groups if len(groups) == 1 else [*groups, (ALL, rows)]:
-        by_game = group.groupby("game")[["team", "SBS"]].mean()
-        gain = (by_game["SBS"] - by_game["team"]).to_numpy()
-        one = {"games": float(len(by_game)), "team": float(by_game["team"].mean()), "SBS": float(by_game["SBS"].mean())}
-        one["gain"] = float(gain.mean())
-        if len(gain) > 1:
+    if len(groups) > 1:
+        groups.append((ALL, rows))
+    for kind, group in groups:
+        gain = (group["SBS"] - group["team"]).groupby(group["game"]).mean().to_numpy()
+        one = {**mean_regrets(group), "gain": float(gain.mean())}
+        if len(gain) >= ENOUGH:
             one["gain from"], one["gain to"] = bootstrap_interval(
-                [gain], lambda values: float(values.mean()), seed=seed
+                [gain], lambda values: float(values.mean()), repetitions=REPETITIONS, seed=seed
             )
         found[str(kind)] = one
     return found
 
 
-def sureness(found: Mapping[str, Mapping[str, float]], kind: str) -> str:
-    """What such a pick was worth on games that it could be checked on, in words."""
-    if kind not in found:
+def sureness(rows: pd.DataFrame, kind: str) -> str:
+    """What picks by features were worth on the games of such a kind that they could be checked on, in words."""
+    if rows.empty:
         return f"how good such picks are was not measured ({kind})"
-    one = found[kind]
+    one = mean_regrets(rows)
     return (
-        f"on {one['games']:.0f} such games ({kind}) such picks were on average {one['team']:.3f} of reward below the "
-        f"best algorithm, and the single best of the training games {one['SBS']:.3f}"
+        f"on {one['games']:.0f} such games ({kind}) the team's picks were on average {one['team']:.3f} of reward below "
+        f"the best algorithm, and the single best of the training games {one['SBS']:.3f}"
     )

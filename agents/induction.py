@@ -6,7 +6,7 @@ say, A's its reward for each update rule when both do. With several segments the
 the next decision, among what was measured there. The agents' weights are drawn anew each time.
 
 A team for games that it will never learn on learns otherwise (ADR 16): each agent for the mean of the three rewards, by
-which picks are judged, and of imagined games as of those that were measured.
+which picks are judged, and of imagined games; of real ones, too, what their costs are by those of games like them.
 """
 
 from __future__ import annotations

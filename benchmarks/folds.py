@@ -6,28 +6,69 @@ None of the members to be tested on has a part in it: by these figures one may c
 from __future__ import annotations
 
 import multiprocessing
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 
 from benchmarks.selection import table
-from benchmarks.teams import met, others, trained_for_unseen
+from benchmarks.teams import BRIEF, met, others, trained_for_unseen
 from rlccfr.agents import shipped
+from rlccfr.agents.evidence import Evidence
 from rlccfr.agents.generalisation import judged
+from rlccfr.agents.imagination import Imagination
 from rlccfr.agents.pretraining import train_on_table
+from rlccfr.agents.team import SelectorTeam
+from rlccfr.catalog import Cell
 from rlccfr.catalog.games import FAMILIES, TRAIN, family_of
 from rlccfr.envs.cells import compiled
-from rlccfr.envs.reward import PRESETS
+from rlccfr.envs.features import GameFeatures
+from rlccfr.envs.measurement import Budget
+from rlccfr.envs.reward import PRESETS, Preset, costs
 
 THIRDS = tuple(f"third {number}" for number in (1, 2, 3))
 LARGEST, LARGER = "largest of each family", "of at least 1,000 histories, by those of at most 300"
 FOLDS = (*THIRDS, LARGEST, LARGER, *(f"family {family.name}" for family in FAMILIES if family.train))
 
 
+class Regression:
+    """Picks by the costs that a team for unseen games learns of, without networks."""
+
+    def __init__(self, games: Sequence[str]) -> None:
+        self.env, self.catalog, self.budgets = SimpleNamespace(games=games), shipped.tabular(), (BRIEF, *met())
+        features = np.array([GameFeatures.of(compiled(game)) for game in games])
+        means = [[self._costs(game, budget) for game in games] for budget in self.budgets]
+        self._imagination = Imagination(features, self.budgets, np.array(means))
+
+    def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
+        """The cell of the best mean reward."""
+        features, circumstance = np.array([GameFeatures.of(compiled(game))]), np.array([self.budgets.index(budget)])
+        (found,) = self._imagination.costs(features, circumstance)
+        return list(self.catalog)[int((found @ np.mean(preset.weights, axis=0)).argmin())]
+
+    def _costs(self, game: str, budget: Budget) -> list[np.ndarray]:
+        runs = Evidence.measured(others(), self.catalog, game, budget).selecting
+        return [np.mean([costs(run) for run in runs[cell]], axis=0) for cell in self.catalog]
+
+
+def as_for_measured(games: Sequence[str]) -> SelectorTeam:
+    """A team that learns of these games alone, each agent for itself."""
+    return train_on_table(others(), shipped.tabular(), games, met())
+
+
+PICKED_BY = {
+    "as for measured games": as_for_measured,
+    "regression alone": Regression,
+    "for unseen games": trained_for_unseen,
+}
+
+
 def main() -> None:
     """Print a line for each way to leave games out."""
-    trials = list(product(FOLDS, (False, True)))
+    trials = list(product(FOLDS, PICKED_BY))
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
         rows = pd.concat(executor.map(trial, *zip(*trials, strict=True)))
     print("\n".join(table(rows.pivot_table("regret", "left out", "picked by", sort=False).reset_index())))
@@ -48,12 +89,12 @@ def split(fold: str) -> tuple[list[str], list[str]]:
     return [game for game in TRAIN if game not in judged_on], judged_on
 
 
-def trial(fold: str, unseen: bool) -> pd.DataFrame:
-    """The regrets of a team's picks on the games that it has not learned on, each game as a whole."""
+def trial(fold: str, method: str) -> pd.DataFrame:
+    """The regrets of a method's picks on the games that it has not learned on, each game as a whole."""
     own, games = split(fold)
-    team = trained_for_unseen(own) if unseen else train_on_table(others(), shipped.tabular(), own, met())
-    rows = judged(team, others(), games, shipped.BUDGETS, list(PRESETS.values())).groupby("game")[["team", "SBS"]]
-    regrets = rows.mean().rename(columns={"team": "learning for unseen games" if unseen else "learning for its own"})
+    picks = PICKED_BY[method](own)
+    rows = judged(picks, others(), games, shipped.BUDGETS, list(PRESETS.values())).groupby("game")[["team", "SBS"]]
+    regrets = rows.mean().rename(columns={"team": method})
     return regrets.melt(var_name="picked by", value_name="regret").assign(**{"left out": fold})
 
 

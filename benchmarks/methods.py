@@ -30,8 +30,8 @@ from rlccfr.envs.reward import PRESETS
 
 CHOOSING = (
     *(f"agents/{name}" for name in (
-        "baselines", "evidence", "experience", "exploration", "halving", "hyperparameters", "induction", "joint",
-        "selector", "selector_dqn", "team", "tpe", "training",
+        "baselines", "comparison", "evidence", "experience", "exploration", "halving", "hyperparameters", "induction",
+        "joint", "selector", "selector_dqn", "team", "tpe", "training",
     )),
     *(f"envs/{name}" for name in ("features", "observation", "read_off", "reward", "selector", "table")),
 )  # fmt: skip

@@ -57,15 +57,20 @@ CLOSE = 0.05
 
 def main() -> None:
     """Write what is missing, or was made from something else."""
-    measured, of_families = shipped.DATA / shipped.MEASURED, RESULTS / MEASURED
+    measured = shipped.DATA / shipped.MEASURED
     published(measured, Store(SWEPT), planned)
-    own = origin(measured, met())
-    for game in shipped.GAMES:
-        made(shipped.DATA / f"team-{game}.npz", own, learned(shipped.results, shipped.catalog(), [game]))
-    made(shipped.DATA / "team-all.npz", own, learned(shipped.results, shipped.catalog(), shipped.GAMES))
-    published(of_families, Store(FAMILIES_SWEPT), lambda store: members(), (BRIEF, *met(), *BETWEEN))
-    made(shipped.DATA / "team.npz", origin(of_families, (BRIEF, *met())), learned_for_unseen(TRAIN))
-    made(shipped.DATA / shipped.GENERALISATION, origin(of_families, (BRIEF, *met(), *BETWEEN)), generalise)
+    for games in (*((game,) for game in shipped.GAMES), shipped.GAMES):
+        name = "all" if games == shipped.GAMES else games[0]
+        made(
+            shipped.DATA / f"team-{name}.npz",
+            origin(measured, met(), games),
+            partial(write_team, partial(trained, games)),
+        )
+    published(RESULTS / MEASURED, Store(FAMILIES_SWEPT), lambda store: members(), (BRIEF, *met(), *BETWEEN))
+    made_for_unseen(shipped.DATA / "team.npz", TRAIN)
+    judging = ("agents/generalisation", "agents/comparison")
+    basis = origin(RESULTS / MEASURED, (BRIEF, *met(), *BETWEEN), (*TRAIN, *held_out()), *judging)
+    made(shipped.DATA / shipped.GENERALISATION, basis, generalise)
 
 
 def met() -> tuple[Budget, ...]:
@@ -73,9 +78,10 @@ def met() -> tuple[Budget, ...]:
     return (*shipped.BUDGETS, Budget("iterations", ITERATIONS))
 
 
-def origin(table: Path, budgets: Sequence[Budget]) -> str:
-    """What is learned or judged from a table under some budgets depends on this."""
-    return digest(table.read_bytes() + " ".join(map(str, budgets)).encode(), "agents/pretraining", "agents/imagination")
+def origin(table: Path, budgets: Sequence[Budget], games: Iterable[str], *modules: str) -> str:
+    """A hash of all that a file depends on: runs, what is taken of them, and code that learns from them or judges."""
+    taken = " ".join(map(str, (*budgets, *games))).encode()
+    return digest(table.read_bytes() + taken, "agents/pretraining", "agents/imagination", *modules)
 
 
 def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], budgets: Sequence[Budget] = ()) -> None:
@@ -113,9 +119,11 @@ def members() -> list[Job]:
     return jobs(seeds, shipped.tabular())
 
 
-def held_out() -> list[str]:
-    """The families' members that no team learns on."""
-    return [game for family in FAMILIES for game in family.held_out]
+def held_out() -> dict[str, str]:
+    """The families' members that no team learns on, and what each is for."""
+    validation = [game for family in FAMILIES for game in family.validation]
+    test = [game for family in FAMILIES for game in family.test]
+    return {**dict.fromkeys(validation, "validation"), **dict.fromkeys(test, "test")}
 
 
 @cache
@@ -130,27 +138,23 @@ def generalise(path: Path) -> None:
     def rows(team: SelectorTeam, games: Sequence[str], without: str) -> pd.DataFrame:
         say(f"judging a team{' without ' * bool(without)}{without} on {len(games)} games")
         budgets = (*shipped.BUDGETS, *BETWEEN)
-        return judged(team, others(), games, budgets, list(PRESETS.values())).assign(without=without)
+        found = judged(team, others(), games, budgets, list(PRESETS.values()))
+        return found.assign(member=found["game"].map(held_out()), without=without)
 
-    found = [rows(shipped.team(), held_out(), "")]
+    found = [rows(shipped.team(), list(held_out()), "")]
     for family in FAMILIES:
         if family.train and family.held_out:
             left_out = FAMILIES_SWEPT.parent / f"team-without-{family.name}.npz"
             games = [game for game in TRAIN if game not in family.train]
-            made(left_out, origin(RESULTS / MEASURED, (BRIEF, *met())), learned_for_unseen(games))
+            made_for_unseen(left_out, games)
             found.append(rows(SelectorTeam.load(left_out), family.held_out, family.name))
     text = pd.concat(found).to_csv(index=False, float_format="%.6g")
     write_atomically(path, text.encode())
 
 
-def learned(table: Callable[[], TableEvaluator], catalog: Catalog, games: Sequence[str]) -> Callable[[Path], None]:
-    """What trains a team and writes its Q-networks to a file."""
-    return partial(write, lambda: train_on_table(table(), catalog, games, met()))
-
-
-def learned_for_unseen(games: Sequence[str]) -> Callable[[Path], None]:
-    """The same of a team for other games than these."""
-    return partial(write, partial(trained_for_unseen, games))
+def trained(games: Sequence[str]) -> SelectorTeam:
+    """A team for these of the paper's games."""
+    return train_on_table(shipped.results(), shipped.catalog(), games, met())
 
 
 def trained_for_unseen(games: Sequence[str]) -> SelectorTeam:
@@ -158,7 +162,13 @@ def trained_for_unseen(games: Sequence[str]) -> SelectorTeam:
     return train_on_table(others(), shipped.tabular(), games, (BRIEF, *met()), unseen=True)
 
 
-def write(train: Callable[[], SelectorTeam], path: Path) -> None:
+def made_for_unseen(path: Path, games: Sequence[str]) -> None:
+    """Have such a team trained and written."""
+    source = origin(RESULTS / MEASURED, (BRIEF, *met()), games)
+    made(path, source, partial(write_team, partial(trained_for_unseen, games)))
+
+
+def write_team(train: Callable[[], SelectorTeam], path: Path) -> None:
     """Write a newly trained team's Q-networks to a file."""
     begin = time.monotonic()
     team = train()

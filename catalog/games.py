@@ -1,7 +1,7 @@
 """Families of games, small members to learn on, and others that tell what such learning is worth.
 
-Every training member has at most 2,900 histories, so that Royal, Liar's dice with six faces and the larger battleship
-are a hundred times the largest of them.
+Every training member has at most 2,900 histories, so that Royal, Liar's dice with six faces, Leduc with 26 cards,
+Goofspiel with seven and the larger battleship are a hundred times the largest of them.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ def _liars_dice(dice: int, faces: int, rule: str = "reset-face") -> str:
     return f"liars_dice(numdice={dice},dice_sides={faces},bidding_rule={rule})"
 
 
-def _battleship(ships: str, shots: int) -> str:
-    return f"battleship(board_width=2,board_height=2,ship_sizes=[{ships}],ship_values=[{ships}],num_shots={shots})"
+def _battleship(width: int, height: int, ships: str, shots: int) -> str:
+    fleet = f"ship_sizes=[{ships}],ship_values=[{ships}]"
+    return f"battleship(board_width={width},board_height={height},{fleet},num_shots={shots})"
 
 
 def _kuhn(*numbers: int) -> tuple[str, ...]:
@@ -54,6 +55,10 @@ def _leduc(*numbers: tuple[int, int, int]) -> tuple[str, ...]:
     return tuple(f"leduc(ranks={ranks},suits={suits},raises={raises})" for ranks, suits, raises in numbers)
 
 
+_UNIVERSAL_POKER = (
+    "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=2 2,"
+    "numSuits=2,numRanks=4,numHoleCards=1,numBoardCards=0 1)"
+)
 _RETURNS = ("win_loss", "point_difference")
 
 FAMILIES = (
@@ -95,8 +100,10 @@ FAMILIES = (
         tuple(_liars_dice(dice, faces, "reset-quantity") for dice, faces in ((1, 4), (2, 2), (1, 6))),
     ),
     Family("royal", (), ("royal",)),
-    Family("dark_hex", (), ("dark_hex(board_size=2)",)),
-    Family("battleship", (), (_battleship("1", 2), _battleship("1;2", 3))),
+    Family("dark_hex", (), ("dark_hex(board_size=2)",), ("dark_hex(board_size=2,gameversion=adh)",)),
+    Family("battleship", (), (_battleship(2, 2, "1", 2), _battleship(2, 2, "1;2", 3)), (_battleship(3, 1, "1", 3),)),
+    Family("oshi_zumo", (), (), ("oshi_zumo(coins=4,size=1,horizon=4)",)),
+    Family("universal_poker", (), (), (_UNIVERSAL_POKER,)),
 )
 
 TRAIN = tuple(game for family in FAMILIES for game in family.train)

@@ -249,7 +249,7 @@ def from_openspiel(tree: GameTree, policy: openspiel_policy.Policy) -> np.ndarra
     """Probabilities over sequences, shape (m,), of an OpenSpiel policy, asked at one history of each infoset.
 
     Raises:
-        PolicyError: it does not know a state, or gives what are no probabilities of the state's actions.
+        PolicyError: it does not know a state.
     """
     probabilities, known = np.zeros(tree.num_sequences), np.zeros(tree.num_infosets, np.bool_)
     for number, state in _states(tree):
@@ -311,7 +311,7 @@ class _HistoryPolicy(openspiel_policy.Policy):  # type: ignore[misc]
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
         history = 0
         for action in state.history():
-            history = next(child for child in _children(self._tree, history) if self._tree.edge_action[child] == action)
+            (history,) = (child for child in _children(self._tree, history) if self._tree.edge_action[child] == action)
         sequences = self._tree.infoset_sequences(int(self._tree.histories["infoset"][history]))
         return {
             int(action): float(probability)

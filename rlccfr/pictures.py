@@ -115,7 +115,10 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
                           bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"})  # fmt: skip
         place = (across[number], down[number])
         if record["actor"] == TERMINAL:
-            axes.annotate(f"{record['utility']:+g}", place, (4, 0), textcoords="offset points", fontsize=9, va="center")
+            utility = record["utility"]
+            axes.annotate(
+                f"{utility:+g}" if utility else "0", place, (4, 0), textcoords="offset points", fontsize=9, va="center"
+            )
         elif record["actor"] < CHANCE:
             axes.annotate(str(record["infoset"]), place, fontsize=8, color="white", ha="center", va="center_baseline",
                           zorder=4)  # fmt: skip

@@ -108,7 +108,7 @@ def _members(which: str) -> list[str]:
 
     members = {"train": TRAIN, "validation": VALIDATION, "test": TEST}
     if which not in members:
-        raise RLCCFRError(f"--families takes {', '.join(map(repr, members))}, not {which!r}")
+        raise RLCCFRError(f"--families takes 'train', 'validation' or 'test', not {which!r}")
     return list(members[which])
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import pandas as pd
@@ -60,7 +61,8 @@ def test_regret_of_the_team_and_of_the_single_best_of_its_own_games():
     (row,) = judged(team, results, ["kuhn(cards=7)"], [BUDGET], [PRESETS["accuracy"]]).to_dict("records")
     assert row == {
         "game": "kuhn(cards=7)", "kind": "unseen member", "histories": 386, "budget": "100 iterations",
-        "preset": "accuracy", "team": 0.0, "SBS": pytest.approx(4 / 8), "measuring": 4.0,
+        "preset": "accuracy", "team": 0.0, "SBS": pytest.approx(4 / 8),
+        "single_best": "cfr x none x none", "measuring": 4.0,
     }  # fmt: skip
 
 
@@ -69,21 +71,24 @@ def test_the_summary_takes_games_as_wholes():
         [
             {"game": game, "kind": kind, "preset": preset, "team": team, "SBS": single}
             for game, kind, team, single in (
-                ("a", "unseen member", 0.1, 0.3),
-                ("b", "unseen member", 0.0, 0.1),
-                ("c", "hundredfold larger", 0.2, 0.1),
+                *((f"a{number}", "unseen member", 0.1, 0.1 + 0.1 * number) for number in range(5)),
+                ("b", "hundredfold larger", 0.2, 0.1),
             )
             for preset in ("x", "y")
         ]
-    )  # fmt: skip
+    )
     found = summary(rows)
-    assert found["unseen member"]["games"] == 2
-    assert found["unseen member"]["gain"] == pytest.approx(0.15)
-    assert (found["unseen member"]["gain from"], found["unseen member"]["gain to"]) == pytest.approx((0.1, 0.2))
+    assert found["unseen member"]["games"] == 5
+    assert found["unseen member"]["gain"] == pytest.approx(0.2)
+    # The mean of five draws from 0, 0.1, 0.2, 0.3 and 0.4 has the standard deviation 0.1 * sqrt(2 / 5).
+    assert found["unseen member"]["gain to"] == pytest.approx(0.2 + 1.96 * 0.1 * math.sqrt(2 / 5), abs=0.015)
+    assert found["unseen member"]["gain from"] == pytest.approx(0.2 - 1.96 * 0.1 * math.sqrt(2 / 5), abs=0.015)
     assert found["hundredfold larger"]["gain"] == pytest.approx(-0.1)
-    assert found["all"]["games"] == 3
-    assert found["all"]["gain"] == pytest.approx(0.2 / 3)
+    assert "gain from" not in found["hundredfold larger"]  # one game tells of no other
+    assert found["all"]["games"] == 6
+    assert found["all"]["gain"] == pytest.approx(0.9 / 6)
     assert "all" not in summary(rows[rows["kind"] == "unseen member"])
-    assert "on 2 such games" in sureness(found, "unseen member")
-    assert "0.050 of reward below the best" in sureness(found, "unseen member")
-    assert sureness(found, "unseen family") == "how good such picks are was not measured (unseen family)"
+    members = rows[rows["kind"] == "unseen member"]
+    assert "on 5 such games" in sureness(members, "unseen member")
+    assert "0.100 of reward below the best" in sureness(members, "unseen member")
+    assert sureness(members[:0], "unseen family") == "how good such picks are was not measured (unseen family)"

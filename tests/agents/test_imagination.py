@@ -9,11 +9,10 @@ from rlccfr.agents.imagination import NOISE, REAL, SHRINKAGE, SIZE, WIDTH, Imagi
 from rlccfr.envs.features import GameFeatures
 from rlccfr.envs.measurement import Budget
 
-GENERATOR = np.random.default_rng(0)
 GAMES, LENGTH = 5, len(GameFeatures._fields)
-FEATURES = GENERATOR.random((GAMES, LENGTH))
+FEATURES = np.random.default_rng(0).random((GAMES, LENGTH))
 BUDGETS = (Budget("seconds", 0.1), Budget("seconds", 10), Budget("iterations", 100))
-COSTS = GENERATOR.uniform(0.4, 0.6, (len(BUDGETS), GAMES, 4, 2))
+COSTS = np.random.default_rng(1).uniform(0.4, 0.6, (len(BUDGETS), GAMES, 4, 2))
 
 
 def ridge(rows, values):
@@ -25,7 +24,7 @@ def ridge(rows, values):
 
 def test_costs_are_those_of_a_shrunk_trend_and_of_kernel_regression_on_what_it_leaves():
     """Term by term, of one cell in one circumstance."""
-    new, spread, both = GENERATOR.random(LENGTH), FEATURES.std(axis=0), (0, 1)
+    new, spread, both = np.random.default_rng(2).random(LENGTH), FEATURES.std(axis=0), (0, 1)
     grid = np.array([(FEATURES[game, SIZE], math.log(BUDGETS[one].amount)) for one in both for game in range(GAMES)])
     mean, slopes = ridge(grid, COSTS[:2, :, 2, 0].ravel())
 
@@ -56,7 +55,8 @@ def test_far_from_all_games_there_is_the_trend_in_their_size():
 
 def test_games_are_real_or_lie_beside_real_ones():
     imagination, count = Imagination(FEATURES, BUDGETS, COSTS), 4000
-    games, circumstances = GENERATOR.integers(GAMES, size=count), GENERATOR.integers(len(BUDGETS), size=count)
+    generator = np.random.default_rng(3)
+    games, circumstances = generator.integers(GAMES, size=count), generator.integers(len(BUDGETS), size=count)
     features, costs = imagination.draw(games, circumstances, np.random.default_rng(1))
     real = (features == FEATURES[games]).all(axis=1)
     share = REAL + (1 - REAL) / GAMES  # where the difference is one of a game to itself
@@ -73,6 +73,6 @@ def test_what_all_games_share_tells_nothing():
     constant[:, 3] = 0.5
     assert np.isfinite(Imagination(constant, BUDGETS, COSTS).costs(constant, np.zeros(GAMES, np.intp))).all()
     alone = Imagination(FEATURES[:1], BUDGETS[2:], COSTS[2:, :1])
-    features, costs = alone.draw(np.zeros(2, np.intp), np.zeros(2, np.intp), GENERATOR)
+    features, costs = alone.draw(np.zeros(2, np.intp), np.zeros(2, np.intp), np.random.default_rng(4))
     np.testing.assert_array_equal(features, FEATURES[[0, 0]])
     np.testing.assert_allclose(costs, COSTS[2, [0, 0]])

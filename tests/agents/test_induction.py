@@ -79,10 +79,12 @@ def test_what_is_imagined_of_a_real_game_is_its_own(monkeypatch):
     buffer, weights = team.selectors[2].buffer, np.mean(HASTY, axis=0)
     assert buffer.size() == len(rows)
     expected = sorted(
-        (*outcome.observations[2][:20], 1 - np.dot(outcome.costs, weights)) for _, _, outcome in team.experience
+        (*outcome.observations[2], CATALOG.index(cell)[2], 1 - np.dot(outcome.costs, weights))
+        for _, cell, outcome in team.experience
     )
-    stored = zip(buffer.observations[: buffer.size(), 0], buffer.rewards[: buffer.size(), 0], strict=True)
-    np.testing.assert_allclose(sorted((*seen[:20], worth) for seen, worth in stored), expected, atol=1e-5)
+    stored = zip(buffer.observations[:, 0], buffer.actions[:, 0, 0], buffer.rewards[:, 0], strict=True)
+    found = sorted((*seen, *rest) for seen, *rest in list(stored)[: buffer.size()])
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_to_learn_for_unseen_games_takes_everything(table):

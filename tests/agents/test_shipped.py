@@ -29,7 +29,7 @@ BUDGETS = (Budget("iterations", 10), Budget("iterations", 100))
 FAMILIES = (
     Family("kuhn", ("kuhn(cards=3)", "kuhn(cards=4)"), ("kuhn(cards=5)",), ("kuhn(cards=7)",)),
     Family("leduc", ("leduc(ranks=3,suits=1,raises=1)",), ()),
-    Family("dark_hex", (), ("dark_hex(board_size=2)",)),
+    Family("dark_hex", (), (), ("dark_hex(board_size=2)",)),
 )
 TRAIN = tuple(game for family in FAMILIES for game in family.train)
 HELD_OUT = tuple(game for family in FAMILIES for game in family.held_out)
@@ -70,11 +70,11 @@ def data(tmp_path_factory):
         patch.setattr(teams, "ITERATIONS", 50)
         swept(teams.SWEPT, (*shipped.GAMES, "kuhn(cards=4)"))
         swept(teams.FAMILIES_SWEPT, (*TRAIN, *HELD_OUT))
-        for cached in (shipped.results, shipped.team):
+        for cached in (shipped.results, shipped.team, teams.others):
             cached.cache_clear()
         teams.main()
         yield shipped.DATA
-        for cached in (shipped.results, shipped.team):
+        for cached in (shipped.results, shipped.team, teams.others):
             cached.cache_clear()
 
 
@@ -99,7 +99,7 @@ def test_only_runs_of_the_plan_are_shipped(data):
 
 def test_what_is_there_is_made_again_if_it_came_from_something_else(data, monkeypatch):
     written = []
-    monkeypatch.setattr(teams, "write", lambda train, path: written.append(path.name))
+    monkeypatch.setattr(teams, "write_team", lambda train, path: written.append(path.name))
     monkeypatch.setattr(teams, "generalise", lambda path: written.append(path.name))
     teams.main()
     assert written == []
@@ -175,12 +175,41 @@ def test_teams_without_a_family_are_judged_on_it(data):
     assert set(rows["budget"]) == {"10 iterations", "30 iterations", "100 iterations"}
 
 
-def test_any_other_game_is_answered_from_its_features(data):
+@pytest.fixture
+def regrets(data):
+    """Sets what the team's and the single best's regrets were."""
+    path = data / shipped.GENERALISATION
+    text = path.read_bytes()
+
+    def write(**columns):
+        rows = pd.read_csv(path, keep_default_na=False).assign(**columns)
+        rows.to_csv(path, index=False)
+        return rows
+
+    yield write
+    path.write_bytes(text)
+
+
+def test_any_other_game_is_answered_from_its_features(regrets):
+    regrets(team=0.1, SBS=0.1)
     for game, kind, games in (("kuhn(cards=6)", "unseen member", 1), ("dark_hex(board_size=2)", "unseen family", 2)):
         found = advise(game, BUDGETS[0], "paper-kuhn")
         assert (found.basis, found.figures) == ("features", {})
         assert f"on {games} such games ({kind})" in found.why
     assert "was not measured (training game)" in advise("kuhn(cards=4)", BUDGETS[0]).why
+
+
+def test_where_the_single_best_was_better_it_is_the_advice(regrets):
+    rows = regrets(team=0.1, SBS=0.05)
+    same = rows[(rows["without"] == "") & (rows["budget"] == str(BUDGETS[1])) & (rows["preset"] == "accuracy")]
+    found = advise("kuhn(cards=6)", BUDGETS[1])
+    assert (found.basis, str(found.cell)) == ("single best", same["single_best"].iloc[0])
+    assert found.why.startswith(
+        "the single best of the training games: on 1 such games (unseen member) the team's picks"
+    )
+    assert advise("kuhn(cards=6)", BUDGETS[1], [(0.5, 0.5)] * 3).basis == "features"  # not known under such weights
+    regrets(member="validation")  # games that were looked at tell nothing
+    assert advise("kuhn(cards=6)", BUDGETS[1]).basis == "features"
 
 
 def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path):

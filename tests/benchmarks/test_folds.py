@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from benchmarks import folds
+from benchmarks.methods import SECOND
+from benchmarks.teams import others
+from rlccfr.agents import imagination, shipped
+from rlccfr.agents.evidence import Evidence
 from rlccfr.catalog.games import TRAIN
-from rlccfr.envs.cells import compiled
+from rlccfr.envs.reward import PRESETS, mean_reward
 
 
 @pytest.mark.parametrize("fold", folds.FOLDS)
@@ -22,6 +27,12 @@ def test_every_game_is_judged_on_once_by_thirds_and_once_by_families():
         assert sorted(judged_on) == sorted(TRAIN)
 
 
-def test_larger_games_are_more_than_three_times_as_large():
-    own, judged_on = ([compiled(game).num_histories for game in games] for games in folds.split(folds.LARGER))
-    assert 3 * max(own) < min(judged_on)
+def test_the_regression_alone_knows_the_games_that_it_is_of(monkeypatch):
+    monkeypatch.setattr(imagination, "NOISE", 1e-9)
+    games = ("kuhn(cards=3)", "kuhn(cards=5)", "leduc(ranks=3,suits=1,raises=1)")
+    budget, preset = SECOND, PRESETS["accuracy"]
+    regression = folds.Regression(games)
+    for game in games:
+        runs = Evidence.measured(others(), shipped.tabular(), game, budget).selecting
+        rewards = {cell: np.mean([mean_reward(run, preset) for run in own]) for cell, own in runs.items()}
+        assert rewards[regression.pick(game, budget, preset)] == pytest.approx(max(rewards.values()))

@@ -16,9 +16,11 @@ import pytest
 import rlccfr
 from rlccfr.agents.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
+from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
 from rlccfr.cli import demo
 from rlccfr.cli.console import stderr
 from rlccfr.envs.reward import AXES
+from rlccfr.envs.store import Store
 
 COMMANDS = (
     "games", "catalog", "solve", "train", "recommend", "table", "report", "insights", "reproduce", "compare", "sweep",
@@ -322,3 +324,14 @@ def test_a_sweep_measures_tells_and_goes_on(run, tmp_path):
     assert json.loads(out) == {"kuhn": {"ok": 112}}
     assert "112 runs taken over" in err
     assert run("sweep", "kuhn", "--seeds", "0")[::2] == (1, "error: seeds must be a positive integer, not 0\n")
+
+
+@pytest.mark.parametrize(("which", "games"), [("train", TRAIN), ("validation", VALIDATION), ("test", TEST)])
+def test_a_sweep_takes_the_members_of_families(run, which, games):
+    found = run("sweep", "--families", which, "--store", str(Store("empty").path), "--status", "--json")[1]
+    assert set(json.loads(found)) == set(games)
+
+
+def test_a_sweep_of_other_members_is_refused(run):
+    message = "error: --families takes 'train', 'validation' or 'test', not 'small'\n"
+    assert run("sweep", "--families", "small")[::2] == (1, message)

@@ -111,6 +111,13 @@ def test_a_policy_of_another_game_is_refused_in_one_line():
     assert "\n" not in str(error.value)
 
 
+def test_what_are_no_probabilities_is_refused():
+    theirs = TabularPolicy(pyspiel.load_game("kuhn_poker"))
+    theirs.action_probability_array[3] = (0.5, 0.4)
+    with pytest.raises(rlccfr.PolicyError, match="sum to 1"):
+        rlccfr.Policy.from_openspiel(game("kuhn"), theirs)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
