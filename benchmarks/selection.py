@@ -17,7 +17,7 @@ from benchmarks import methods
 from benchmarks.methods import METHODS, Trial, at_a_hundred, choices, judged
 from rlccfr.agents import shipped
 from rlccfr.agents.analysis import performance_profile
-from rlccfr.agents.generalisation import summary
+from rlccfr.agents.generalisation import ALL, LARGER, MEMBER, summary
 from rlccfr.agents.recommended import recommended_table
 from rlccfr.agents.scores import bootstrap_interval, interquartile_mean
 from rlccfr.agents.table import TEAM, VBS, RecommendationTable
@@ -165,6 +165,13 @@ def never_met() -> Iterator[str]:
     yield from table(own.groupby(columns, sort=False)[["team", "SBS", "measuring"]].mean().reset_index())
     yield from ("", "By kind of game, the team's gain on SBS with a bootstrap's 95 % interval over games:", "")
     yield from table(_summarised(own))
+    together = summary(own[own["kind"].isin([MEMBER, LARGER])])[ALL]
+    verdict = "holds" if together["gain from"] > 0 else "is missed"
+    yield (
+        f"\nOn members of families that it knows and on hundredfold larger games together its regret is "
+        f"{together['team']:.4f} and the SBS's {together['SBS']:.4f}; the gain, {together['gain']:.4f}, has the "
+        f"interval {together['gain from']:.4f} to {together['gain to']:.4f}: the aim, to be surely better, {verdict}."
+    )
     yield from (
         "",
         "The same of members for test alone: those for validation were looked at while it was decided how to learn, "
