@@ -186,9 +186,9 @@ def never_met() -> Iterator[str]:
     left_out = rows[(rows["without"] != "") & rows["budget"].isin(known)]
     yield from table(
         pd.concat(
-            [_summarised(group).assign(without=name) for name, group in left_out.groupby("without", sort=False)],
-            ignore_index=True,
-        )
+            {name: _summarised(group) for name, group in left_out.groupby("without", sort=False)},
+            names=["without", None],
+        ).reset_index("without")
     )
 
 
