@@ -18,7 +18,9 @@ from benchmarks.methods import METHODS, Trial, at_a_hundred, choices, judged
 from rlccfr.agents import shipped
 from rlccfr.agents.analysis import performance_profile
 from rlccfr.agents.generalisation import ALL, LARGER, MEMBER, summary
+from rlccfr.agents.pictures import MARKS
 from rlccfr.agents.recommended import recommended_table
+from rlccfr.agents.reproduction import COLOURS
 from rlccfr.agents.scores import bootstrap_interval, interquartile_mean
 from rlccfr.agents.table import TEAM, VBS, RecommendationTable
 from rlccfr.envs.reward import AXES, PRESETS
@@ -203,11 +205,11 @@ def draw(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     thresholds = np.linspace(0.5, 1.0, 101)
-    for method in METHODS:
+    for method, colour, mark in zip(METHODS, COLOURS, MARKS, strict=False):
         scores = ladder[ladder["method"] == method].groupby("evaluations")["normalised_score"].mean()
-        left.plot(scores.index, scores, "o-", markersize=3, label=method)
+        left.plot(scores.index, scores, f"{mark}-", markersize=5, color=colour, label=method)
         own = hundred[hundred["method"] == method]["normalised_score"]
-        right.plot(thresholds, performance_profile(own, thresholds), label=method)
+        right.plot(thresholds, performance_profile(own, thresholds), f"{mark}-", markevery=10, color=colour)
     left.set(xscale="log", xlabel="evaluations", ylabel="mean normalised score", ylim=(0, 1.02))
     left.set_xticks(LADDER, labels=map(str, LADDER))
     left.minorticks_off()
