@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rlccfr.errors import RLCCFRError
@@ -38,6 +39,8 @@ class Hyperparameters:
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.hidden, Sequence) or isinstance(self.hidden, str):
+            raise RLCCFRError(f"hidden must be the widths of layers, such as (64, 64), not {self.hidden!r}")
         object.__setattr__(self, "hidden", tuple(self.hidden))
         whole = (*self.hidden, self.batch_size, self.gradient_steps, self.buffer_size)
         if not all(isinstance(value, int) and value >= 1 for value in whole):

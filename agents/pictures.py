@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,8 @@ def draw_q_values(team: SelectorTeam, env: SelectorFlatEnv, axes: Axes | None = 
     rule, sampler, abstraction = greedy_triple(lambda picks: team.q_values(env, picks), team.available)
     axes.plot(sampler * shape[2] + abstraction, rule, "s", markersize=13, markerfacecolor="none", markeredgecolor="red",
               markeredgewidth=2)  # fmt: skip
-    axes.set_title(f"{env.game}, {env.budget}, {env.preset.name}: Q-values and the pick")
+    title = f"{env.game}, {env.budget}, {env.preset.name}: Q-values and the pick"
+    axes.set_title("\n".join(textwrap.wrap(title, 45, break_long_words=True)))
     axes.figure.colorbar(image, ax=axes, label="mean Q-value of the three agents")
     return axes
 

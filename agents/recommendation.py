@@ -73,5 +73,6 @@ class Recommendation:
         state = "" if self.converged else ", not converged"
         return (
             f"{self.game}, {self.budget}, {self.preset}: {picks} "
-            f"(exploitability {self.exploitability:.3g}, {self.throughput:,.0f} iterations/s{state})"
+            f"(exploitability {self.exploitability:.3g}, {self.throughput:,.0f} iterations/s, mean reward "
+            f"{self.mean_reward:.3g}{state})"
         )

@@ -68,7 +68,9 @@ class SelectorTeam:
         if not self.available.any():
             raise RLCCFRError("nothing in this catalog can run here: install the extras that its components need")
         self.seed = seed = whole_number(seed, "seed", 0, RLCCFRError)
-        self.hyperparameters = hyperparameters or Hyperparameters()
+        self.hyperparameters = hyperparameters if hyperparameters is not None else Hyperparameters()
+        if not isinstance(self.hyperparameters, Hyperparameters):
+            raise RLCCFRError(f"hyperparameters must be Hyperparameters(...), not {hyperparameters!r}")
         seeds = np.random.SeedSequence(seed).generate_state(4)
         self.selectors = tuple(
             Selector(OBSERVATION_SIZE, actions, self.hyperparameters, int(own))
@@ -109,7 +111,7 @@ class SelectorTeam:
 
         Args:
             evaluations: the cap, with what was measured in earlier calls; all cells if there are fewer.
-            progress: called after each episode and each further round of learning with the share done.
+            progress: called after each episode and each further round of learning with about the share of the time.
             callback: called after each measured episode with its row of ``training.csv``: what was measured, its
                 rewards, the losses and the greedy picks after learning of it.
             log_dir: for ``training.csv``, TensorBoard's files and the checkpoint ``team.npz``, which is written
@@ -136,7 +138,7 @@ class SelectorTeam:
                     if directory and measured:
                         self.save(directory)
                     if progress:
-                        progress(training.share_done)
+                        progress(training.progress)
         finally:  # also when interrupted: what was measured and learned is kept
             if directory and self.evaluations:
                 self.save(directory)
@@ -217,7 +219,7 @@ class SelectorTeam:
 
     @classmethod
     def load(
-        cls, path: str | Path, catalog: Catalog | None = None, evaluator: str | Path | Evaluator | None = None
+        cls, path: str | Path, catalog: CatalogLike | None = None, evaluator: str | Path | Evaluator | None = None
     ) -> SelectorTeam:
         """Read a saved team.
 

@@ -18,6 +18,7 @@ from rlccfr.catalog import Catalog
 from rlccfr.checkpoint import write_atomically
 from rlccfr.envs.cells import REGISTRIES
 from rlccfr.envs.measurement import Evaluator
+from rlccfr.envs.options import CatalogLike, parse_catalog
 from rlccfr.envs.reward import AXES, Preset, Weights
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 
@@ -75,8 +76,9 @@ def refuse_to_replace(directory: Path) -> None:
         )
 
 
-def load_team(path: Path, catalog: Catalog | None, evaluator: str | Path | Evaluator | None) -> SelectorTeam:
+def load_team(path: Path, catalog: CatalogLike | None, evaluator: str | Path | Evaluator | None) -> SelectorTeam:
     """See :meth:`SelectorTeam.load`."""
+    wanted = None if catalog is None else parse_catalog(catalog)
     file = path / FILE_NAME if path.is_dir() else path
     if not file.is_file():
         raise CheckpointError(f"there is no team at {path}; name the directory it was saved to")
@@ -86,7 +88,7 @@ def load_team(path: Path, catalog: Catalog | None, evaluator: str | Path | Evalu
         header = json.loads(str(arrays["header"]))
         if header["format"] != FORMAT:
             raise CheckpointError(f"{file} has format {header['format']!r}; this version reads {FORMAT!r}")
-        return _restored(header, arrays, _checked_catalog(header["catalog"], catalog, file), evaluator)
+        return _restored(header, arrays, _checked_catalog(header["catalog"], wanted, file), evaluator)
     except RLCCFRError:
         raise
     except Exception as error:  # what damaged archives raise has no common base

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
 
 
+MEASURING = 0.8
+"""Share of the time until the last evaluation, roughly, where one takes a second."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """How much is measured and learned.
@@ -56,6 +60,15 @@ class Training:
     def share_done(self) -> float:
         """Of the plan, from 0 to 1."""
         return self.plan.share_done(self.team.evaluations, self.team.settled)
+
+    @property
+    def progress(self) -> float:
+        """About the share of the training's time that is over, from 0 to 1."""
+        plan, team = self.plan, self.team
+        if self.share_done == 1.0:
+            return 1.0
+        measured = min(1.0, team.evaluations / plan.cap)
+        return MEASURING * measured + (1 - MEASURING) * team.settled / max(1, plan.settling)
 
     def step(self) -> bool:
         """One round of learning, after an episode on new cells where one is left; returns whether there was one."""

@@ -85,3 +85,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'rlccfr.envs' has no attribute {name!r}")
     return getattr(importlib.import_module(f"rlccfr.envs.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,9 +11,10 @@ from rlccfr.catalog import Catalog
 from rlccfr.envs.cells import check_segments, compiled
 from rlccfr.envs.live import shared_evaluator
 from rlccfr.envs.measurement import Budget, Evaluator
-from rlccfr.envs.reward import Preset, Scale, Weights, preset
+from rlccfr.envs.reward import PRESETS, Preset, Scale, Weights, preset
 from rlccfr.envs.table import TableEvaluator
 from rlccfr.errors import BudgetError, RLCCFRError
+from rlccfr.registry import choices
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
 
@@ -27,7 +28,7 @@ NAMED: Mapping[str, Callable[[], Catalog]] = {
 Games = str | Sequence[str]
 BudgetLike = Budget | Mapping[str, Any]
 Budgets = BudgetLike | Sequence[BudgetLike]
-PresetLike = str | Preset | Sequence[Sequence[float]]
+PresetLike = str | Preset | Sequence[float] | Sequence[Sequence[float]]
 Presets = PresetLike | Sequence[PresetLike]
 CatalogLike = str | Catalog | Mapping[str, Sequence[str]]
 
@@ -81,7 +82,7 @@ class Options:
 def _games(games: Games) -> tuple[str, ...]:
     names = (games,) if isinstance(games, str) else tuple(games) if isinstance(games, Sequence) else ()
     if not names or not all(isinstance(name, str) for name in names):
-        raise RLCCFRError(f"games must be a name or a list of at least one, not {games!r}")
+        raise RLCCFRError(f"games must be a name, or a list of at least one name; not {games!r}")
     for name in names:
         compiled(name)
     return tuple(dict.fromkeys(names))
@@ -118,19 +119,30 @@ def _presets(value: Presets) -> tuple[Preset, ...]:
 
 
 def parse_preset(value: PresetLike) -> Preset:
-    """A preset by its name or its three pairs, which are then its name.
+    """A preset by its name, or of weights of one's own, which are then its name.
+
+    Weights are a pair (alpha, beta) for all three agents, or three pairs; or their two or six numbers in a string.
 
     Raises:
         RLCCFRError: neither.
     """
     if isinstance(value, Preset):
         return value
+    own: Any = value
     if isinstance(value, str):
-        return preset(value)
+        if value in PRESETS or not any(character.isdigit() for character in value):
+            return preset(value)
+        numbers = value.translate(str.maketrans("(),;", "    ")).split()
+        own = list(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) == 6 else numbers
     try:
-        a, b, c = (Weights(float(alpha), float(beta)) for alpha, beta in value)
+        if len(own) == 2:
+            own = [own] * 3
+        a, b, c = (Weights(float(alpha), float(beta)) for alpha, beta in own)
     except (TypeError, ValueError):
-        raise RLCCFRError(f"a preset is a name or three pairs (alpha, beta), not {value!r}") from None
+        raise RLCCFRError(
+            f"a preset is a name ({', '.join(PRESETS)}), a pair (alpha, beta), or three pairs, one an agent; "
+            f"not {value!r}"
+        ) from None
     return Preset(" ".join(f"({alpha:g}, {beta:g})" for alpha, beta in (a, b, c)), (a, b, c))
 
 
@@ -153,7 +165,9 @@ def parse_catalog(value: CatalogLike) -> Catalog:
     """
     if isinstance(value, Catalog):
         return value
-    if isinstance(value, str) and value in NAMED:
+    if isinstance(value, str):
+        if value not in NAMED:
+            raise RLCCFRError(f"unknown catalog {value!r}; {choices(value, NAMED)}")
         return NAMED[value]()
     fields = {"update_rules", "samplers", "abstractions"}
     if not isinstance(value, Mapping) or set(value) != fields or any(isinstance(ids, str) for ids in value.values()):

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from rlccfr.envs.measurement import Measurement
 from rlccfr.errors import RLCCFRError
+from rlccfr.registry import choices
 
 Scale = Literal["log", "linear"]
 
@@ -74,7 +75,7 @@ def preset(name: str) -> Preset:
         RLCCFRError: there is none of that name.
     """
     if name not in PRESETS:
-        raise RLCCFRError(f"unknown preset {name!r}; known: {', '.join(PRESETS)}")
+        raise RLCCFRError(f"unknown preset {name!r}; {choices(name, PRESETS)} (or weights of your own, as '0.7,0.3')")
     return PRESETS[name]
 
 

@@ -39,6 +39,8 @@ class SelectorStageEnv(SelectorEnv):
         self._axis = AXES.index(stage)
         super().__init__(**kwargs)
         others = [axis for axis in AXES if axis != stage]
+        if not isinstance(partners or {}, Mapping):
+            raise RLCCFRError(f'partners look like {{"{others[0]}": "random"}}, not {partners!r}')
         given = dict(partners or {})
         for axis, id in given.items():
             if axis not in others:

@@ -50,6 +50,8 @@ def write_atomically(
         with contextlib.suppress(OSError):
             temporary.unlink()
         if isinstance(error, OSError):
+            if path.parent.is_file():
+                raise failure(f"can't write {path}: {path.parent} is a file; name a directory") from None
             raise failure(f"can't write {path} ({error.strerror}); check space and permissions") from None
         raise
     if trial:

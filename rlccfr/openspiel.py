@@ -167,7 +167,7 @@ def _traverse(
         if here >= max_histories:
             raise GameError(
                 f"{name!r} has more than {max_histories:,} histories, the size limit; "
-                "a larger max_histories (--max-histories) loads it all the same"
+                "load_game and `rlccfr solve` take a larger one (max_histories, --max-histories)"
             )
         if progress and here % REPORT_EVERY == 0:
             progress(done)

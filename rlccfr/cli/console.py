@@ -32,7 +32,9 @@ CatalogName = Annotated[
 PresetNames = Annotated[
     list[str] | None,
     typer.Option(
-        "--preset", help="Weights of the reward: accuracy, paper-kuhn, paper-leduc ...; may be repeated. [accuracy]"
+        "--preset",
+        help="Weights of the reward: accuracy, paper-kuhn ..., or alpha and beta of your own, as 0.7,0.3; may be "
+        "repeated. [accuracy]",
     ),
 ]
 SeveralIterations = Annotated[

@@ -55,5 +55,5 @@ def demo() -> None:
         f"average over {' and '.join(OTHERS)}.\nRandom search measures {EVALUATIONS} too: the median of 1,001 such. "
         "speed: throughput as a multiple of plain CFR's.\nregret: what a pick's reward lacks to VBS's. "
         f"{time.monotonic() - begin:.0f} seconds in all.\n"
-        "Next: rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
+        "Next: source .venv/bin/activate; rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
     )

@@ -57,6 +57,8 @@ def measured(
         asked = [parse_budget(one) for one in budgets(*limits)] if any(limits) else shipped.BUDGETS
         if results is not None:
             table = TableEvaluator(results)
+            if not table.games:
+                raise RLCCFRError(f"{results} holds no measurements; name a store of `rlccfr sweep`")
             cells = parse_catalog(catalog or "paper").with_networks(networks or "sweep")
             for game in games or table.games:
                 lacking = next((cell for cell in cells if not table.seeds(game, cell)), None)

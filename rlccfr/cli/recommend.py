@@ -66,11 +66,13 @@ def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str |
     with progress("asking the team"):
         from rlccfr.agents.team import SelectorTeam
 
-        found = SelectorTeam.load(directory, evaluator=store).recommend(game, limit, preset)
+        asked = SelectorTeam.load(directory, evaluator=store)
+        found, learned_from = asked.recommend(game, limit, preset), asked.cost[0]
     if json:
-        print_json(found.to_row())
+        print_json({**found.to_row(), "evaluations": learned_from})
         return
     print(found)
+    print(f"picked by a team that has learned from {learned_from:,} evaluations")
     _print_call(game, found.cell, found.budget)
 
 

@@ -56,9 +56,10 @@ def train(
 ) -> None:
     """Train a team of three DQN selectors.
 
-    On several games, budgets or presets it learns what to pick for each; an algorithm is measured for each game and
-    budget, and serves for all presets. Prints what it recommends. Ctrl-C keeps what was measured and learned: the same
-    command goes on from there, up to the number of evaluations.
+    A run has 1,000 iterations unless another budget is given; `accuracy`, which weighs error alone, is better asked
+    with --seconds. On several games, budgets or presets it learns what to pick for each; an algorithm is measured for
+    each game and budget, and serves for all presets. Prints what it recommends. Ctrl-C keeps what was measured and
+    learned: the same command goes on from there, up to the number of evaluations.
     """
     limits = budgets(iterations, seconds, nodes)
     for game in games:

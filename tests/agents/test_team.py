@@ -224,6 +224,7 @@ def test_a_loaded_team_goes_on(make_evaluator, small, tmp_path):
     ("catalog", "message"),
     [
         (Catalog.paper(), "update_rule 'cfr_plus' is new"),
+        ("paper", "update_rule 'cfr_plus' is new"),
         (Catalog(("dcfr", "cfr"), ("none", "external", "outcome"), ("cfr_br", "none")), "update_rule 'lcfr' is gone"),
         (
             Catalog(("dcfr", "cfr", "lcfr"), ("external", "none", "outcome"), ("cfr_br", "none")),
@@ -464,6 +465,7 @@ def test_a_switch_that_pays_is_learned(make_evaluator, seed):
         ({"games": []}, "at least one"),
         ({"games": "kuhm"}, "kuhn"),
         ({"engine_seeds": []}, "engine_seeds"),
+        ({"hyperparameters": {"hidden": (64,)}}, "hyperparameters must be"),
     ],
 )
 def test_arguments_that_make_no_sense(arguments, message):
@@ -473,7 +475,15 @@ def test_arguments_that_make_no_sense(arguments, message):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"hidden": (0,)}, {"batch_size": 0}, {"settling": -1}, {"learning_rate": 0.0}, {"epsilon": 1.5}, {"gamma": -0.1}],
+    [
+        {"hidden": (0,)},
+        {"hidden": 64},
+        {"batch_size": 0},
+        {"settling": -1},
+        {"learning_rate": 0.0},
+        {"epsilon": 1.5},
+        {"gamma": -0.1},
+    ],
 )
 def test_hyperparameters_out_of_range(arguments):
     with pytest.raises(RLCCFRError, match=next(iter(arguments))):

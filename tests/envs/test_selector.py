@@ -26,6 +26,7 @@ from rlccfr.envs import (
     Store,
     TableEvaluator,
 )
+from rlccfr.envs.options import parse_preset
 from rlccfr.envs.reward import costs, mean_reward
 from rlccfr.errors import RLCCFRError
 
@@ -239,10 +240,13 @@ def test_a_catalog_may_leave_nothing_to_run(broken_rules):
         ({"segments": 1.5}, "segments must be"),
         ({"segments": 2000}, "can't be split"),
         ({"preset": "paper-chess"}, "unknown preset"),
+        ({"preset": "0.7,0.3,0.5"}, "a pair .alpha, beta., or three pairs"),
+        ({"preset": "1 0 1 0"}, "a pair .alpha, beta., or three pairs"),
+        ({"preset": (0.7, 0.3, 0.5)}, "a pair .alpha, beta., or three pairs"),
         ({"preset": [[1, 0], [1, 0]]}, "three pairs"),
         ({"preset": [[0, 0], [1, 0], [1, 0]]}, "not both be 0"),
         ({"scale": "cubic"}, "'log' or 'linear'"),
-        ({"catalog": "mine"}, "catalog must be"),
+        ({"catalog": "tabluar"}, "did you mean 'tabular'"),
         ({"catalog": {"update_rules": ["cfr"]}}, "catalog must be"),
         ({"catalog": SMALL | {"samplers": ["externl"]}}, "did you mean 'external'"),
         ({"engine_seeds": ()}, "engine_seeds"),
@@ -252,6 +256,7 @@ def test_a_catalog_may_leave_nothing_to_run(broken_rules):
         ({"render_mode": "video"}, "render_mode"),
         ({"stage": "rule"}, "stage must be"),
         ({"partners": {"update_rule": "cfr"}}, "partners pick for"),
+        ({"partners": ["cfr_plus", "none"]}, "partners look like"),
         ({"partners": {"sampler": "none_such"}}, "must be 'random' or one of"),
     ],
 )
@@ -380,3 +385,12 @@ def test_a_catalog_with_hyperparameters_is_chosen_from():
     env.reset(seed=0)
     info = env.step([1, 0, 0])[4]
     assert (info["status"], info["update_rule"]) == ("ok", "deep_cfr(preset='sweep')")
+
+
+@pytest.mark.parametrize("value", [(0.7, 0.3), "0.7,0.3", [(0.7, 0.3)] * 3, "0.7 0.3 " * 3, "(0.7, 0.3) " * 3])
+def test_weights_of_ones_own(value):
+    preset = parse_preset(value)
+    assert preset.weights == ((0.7, 0.3),) * 3
+    assert parse_preset(preset.name) == preset
+    (again,) = SelectorEnv("kuhn", preset=value).presets
+    assert again == preset

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -93,6 +94,7 @@ def test_version(run):
         (("train", "kuhn", "--seconds", "1", "--iterations", "5"), 1, "give one budget"),
         (("train", "kuhn", "--seconds", "1", "--seconds", "0"), 1, "--seconds must be a positive number, not 0"),
         (("table", "--results", "nothing.parquet"), 1, "there is no table at nothing.parquet"),
+        (("table", "--results", "."), 1, "holds no measurements"),
         (("insights", "--networks", "fast"), 1, "say what a sweep of your own has: name that with --results"),
     ],
 )
@@ -213,11 +215,19 @@ def test_train_then_recommend(run, tmp_path):
     (trained,) = json.loads(run("train", "kuhn", *SMALL, "--json")[1])
     assert (tmp_path / "runs" / "kuhn" / "training.csv").exists()
     recommended = json.loads(run("recommend", "kuhn", "--json")[1])
-    assert recommended == trained
+    assert recommended == trained | {"evaluations": 9}
     assert recommended["budget"] == {"unit": "iterations", "amount": 20}
     out = run("recommend", "goofspiel", "--team", "runs/kuhn", "--iterations", "10")[1]
     assert 'rlccfr solve "goofspiel"' in out
     assert "--iterations 10" in out
+    assert "learned from 9 evaluations" in out
+    other = ("--catalog", "tabular", "--evaluations", "3", "--preset", "0.7,0.3", "--iterations", "5")
+    for _ in range(2):  # weights of one's own are the same the second time
+        assert run("train", "kuhn", *other, "--out", "other")[0] == 0
+    Path("file").touch()
+    assert run("train", "kuhn", *other, "--out", "file")[::2] == (
+        1, "error: can't write file/training.csv: file is a file; name a directory\n"
+    )  # fmt: skip
 
 
 def test_training_again_goes_on_or_refuses(run, tmp_path):
