@@ -167,12 +167,13 @@ def never_met() -> Iterator[str]:
     yield from table(own.groupby(columns, sort=False)[["team", "SBS", "measuring"]].mean().reset_index())
     yield from ("", "By kind of game, the team's gain on SBS with a bootstrap's 95 % interval over games:", "")
     yield from table(_summarised(own))
-    together = summary(own[own["kind"].isin([MEMBER, LARGER])])[ALL]
-    verdict = "holds" if together["gain from"] > 0 else "is missed"
+    together = summary(own[own["kind"].isin([MEMBER, LARGER])].assign(kind=ALL))[ALL]
+    interval = (together.get("gain from", -np.inf), together.get("gain to", np.inf))
+    verdict = "holds" if interval[0] > 0 else "is missed"
     yield (
         f"\nOn members of families that it knows and on hundredfold larger games together its regret is "
         f"{together['team']:.4f} and the SBS's {together['SBS']:.4f}; the gain, {together['gain']:.4f}, has the "
-        f"interval {together['gain from']:.4f} to {together['gain to']:.4f}: the aim, to be surely better, {verdict}."
+        f"interval {interval[0]:.4f} to {interval[1]:.4f}: the aim, to be surely better, {verdict}."
     )
     yield from (
         "",

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from rlccfr.catalog import Catalog
-from rlccfr.envs.cells import check_segments, compiled
+from rlccfr.envs.cells import REGISTRIES, check_segments, compiled
 from rlccfr.envs.live import shared_evaluator
 from rlccfr.envs.measurement import Budget, Evaluator
 from rlccfr.envs.reward import PRESETS, Preset, Scale, Weights, preset
 from rlccfr.envs.table import TableEvaluator
 from rlccfr.errors import BudgetError, RLCCFRError
-from rlccfr.registry import choices
+from rlccfr.registry import choices, parse
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
 
@@ -158,22 +158,35 @@ def parse_scale(value: str) -> Scale:
 
 
 def parse_catalog(value: CatalogLike) -> Catalog:
-    """A catalog by its name or its lists.
+    """A catalog by its name, with ids of further components as in ``"tabular + my_rule + my_sampler"``, or its lists.
 
     Raises:
-        RLCCFRError: neither.
+        RLCCFRError: neither, or an unknown component.
     """
     if isinstance(value, Catalog):
         return value
     if isinstance(value, str):
-        if value not in NAMED:
-            raise RLCCFRError(f"unknown catalog {value!r}; {choices(value, NAMED)}")
-        return NAMED[value]()
+        name, *more = (part.strip() for part in value.split("+"))
+        if name not in NAMED:
+            raise RLCCFRError(f"unknown catalog {name!r}; {choices(name, NAMED)}")
+        return NAMED[name]().plus(*_by_axis(more))
     fields = {"update_rules", "samplers", "abstractions"}
     if not isinstance(value, Mapping) or set(value) != fields or any(isinstance(ids, str) for ids in value.values()):
         names = ", ".join(map(repr, NAMED))
         raise RLCCFRError(f"catalog must be {names}, a Catalog, or lists by {sorted(fields)}, not {value!r}")
     return Catalog(**{axis: tuple(ids) for axis, ids in value.items()})
+
+
+def _by_axis(specs: Sequence[str]) -> list[list[str]]:
+    found: list[list[str]] = [[], [], []]
+    for spec in specs:
+        id = parse(spec)["id"]
+        axes = [axis for axis, registry in enumerate(REGISTRIES) if id in registry]
+        if not axes:
+            known = [entry.id for registry in REGISTRIES for entry in registry]
+            raise RLCCFRError(f"unknown component {id!r}; {choices(id, known)}")
+        found[axes[0]].append(spec)
+    return found
 
 
 def _seeds(value: int | Sequence[int]) -> tuple[int, ...]:

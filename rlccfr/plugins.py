@@ -4,11 +4,33 @@ from __future__ import annotations
 
 import logging
 import runpy
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from rlccfr.errors import ComponentError, RLCCFRError, first_line
 
+
+@dataclass
+class Loaded:
+    """What a process has loaded, for the workers that it starts to load as well."""
+
+    plugins: bool = False
+    files: list[str] = field(default_factory=list)
+
+    def again(self) -> None:
+        """Load the same in another process.
+
+        Raises:
+            ComponentError: a file is not there, or fails.
+        """
+        if self.plugins:
+            load_plugins()
+        for path in self.files:
+            load_file(path)
+
+
+loaded = Loaded()
 log = logging.getLogger(__name__)
 
 GROUP = "rlccfr.plugins"
@@ -23,15 +45,16 @@ def load_plugins() -> dict[str, str | None]:
     Returns:
         For each plugin's name None, or what went wrong.
     """
-    loaded: dict[str, str | None] = {}
+    found: dict[str, str | None] = {}
+    loaded.plugins = True
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         try:
             entry.load()
-            loaded[entry.name] = None
+            found[entry.name] = None
         except Exception as error:  # whatever a stranger's module raises
-            loaded[entry.name] = f"{type(error).__name__}: {first_line(error)}"
-            log.warning("the plugin %r is skipped: %s", entry.name, loaded[entry.name])
-    return loaded
+            found[entry.name] = f"{type(error).__name__}: {first_line(error)}"
+            log.warning("the plugin %r is skipped: %s", entry.name, found[entry.name])
+    return found
 
 
 def load_file(path: str | Path) -> None:
@@ -46,3 +69,4 @@ def load_file(path: str | Path) -> None:
         raise
     except Exception as error:  # whatever a stranger's file raises
         raise ComponentError(f"{path} can't be loaded: {type(error).__name__}: {first_line(error)}") from None
+    loaded.files.append(str(Path(path).resolve()))

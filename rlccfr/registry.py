@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar, get_args
 import numpy as np
 
 from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
-from rlccfr.errors import ComponentError
+from rlccfr.errors import ComponentError, first_line
 
 C = TypeVar("C", bound=Component)
 Bounds = tuple[float, float]
@@ -29,6 +29,7 @@ class Entry(Generic[C]):
 
     id: str
     factory: Callable[..., C]
+    kind: type[C]
     source: str
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     version: int = 1  # raise it when the definition changes: recorded measurements then no longer match
@@ -72,9 +73,14 @@ class Entry(Generic[C]):
                 raise ComponentError(f"{self.id!r} has no hyperparameter {name!r}; {choices(name, defaults)}")
         wanted = {**self.hyperparameters, **hyperparameters}
         values = {name: self._checked(name, wanted[name], old) for name, old in defaults.items()}
-        component = self.factory(**values)
-        if not isinstance(component, Component):
-            raise ComponentError(f"the factory of {self.id!r} must return a component, not {component!r}")
+        try:
+            component = self.factory(**values)
+        except TypeError as error:  # such as a field that a component does not have
+            raise ComponentError(f"the factory of {self.id!r} fails: {first_line(error)}") from error
+        if not isinstance(component, self.kind):
+            raise ComponentError(
+                f"the factory of {self.id!r} must return {_a(self.kind.__name__)}, not {_a(type(component).__name__)}"
+            )
         return replace(component, id=self.id, hyperparameters=MappingProxyType(values))
 
     def _checked(self, name: str, value: Any, default: Any) -> Any:
@@ -125,6 +131,8 @@ class Registry(Generic[C]):
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if id in self._entries:
                 raise ComponentError(f"{self.kind} {id!r} is registered already; give yours another id")
+            if not id.isidentifier():
+                raise ComponentError(f"{self.kind} {id!r}: an id has letters, digits and underscores, to be called by")
             parameters = inspect.signature(factory).parameters
             for name, parameter in parameters.items():
                 if parameter.default is inspect.Parameter.empty:
@@ -132,7 +140,7 @@ class Registry(Generic[C]):
             for name in bounds or {}:
                 if name not in parameters:
                     raise ComponentError(f"{self.kind} {id!r} has bounds for {name!r}, but no such hyperparameter")
-            self._entries[id] = Entry(id, factory, source, dict(bounds or {}), version)
+            self._entries[id] = Entry(id, factory, self._type, source, dict(bounds or {}), version)
             return factory
 
         return decorate
@@ -219,7 +227,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def _a(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+    return f"an {noun}" if noun[0].lower() in "aeiou" else f"a {noun}"
 
 
 def _load_catalog() -> None:

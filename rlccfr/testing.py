@@ -16,7 +16,7 @@ from scipy import stats
 
 from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
 from rlccfr.engine import Engine
-from rlccfr.errors import ComponentError, RLCCFRError
+from rlccfr.errors import ComponentError, RLCCFRError, first_line
 from rlccfr.game_tree import GameTree
 from rlccfr.games import load_game
 from rlccfr.kernels.estimates import add_walks
@@ -25,7 +25,7 @@ from rlccfr.kernels.layout import Tables, scratch_for
 from rlccfr.kernels.phases import own_increments
 from rlccfr.kernels.walk_layout import UNVISITED
 from rlccfr.policy import Policy
-from rlccfr.registry import abstractions, samplers, update_rules
+from rlccfr.registry import Registry, abstractions, samplers, update_rules
 from rlccfr.solver import Solver
 
 GAMES = ("kuhn", "liars_dice(numdice=1,dice_sides=3)")
@@ -49,7 +49,9 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
         ConformanceError: what is wrong.
     """
     made = update_rules.resolve(rule)
+    _check_described(update_rules, made)
     _check_schedule(made)
+    _check_reweight(made)
     _check_policy_map(made)
     for sampler in ("none",) if made.exact_only else ("none", "external", "outcome"):
         _check_runs({"update_rule": made, "sampler": sampler})
@@ -68,6 +70,8 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
         ConformanceError: what is wrong.
     """
     made = samplers.resolve(sampler)
+    _check_described(samplers, made)
+    _check_probabilities(made)
     for rule in ("cfr", "cfr_plus"):
         _check_runs({"update_rule": rule, "sampler": made})
     if made.exact:
@@ -94,6 +98,7 @@ def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> Non
         ConformanceError: what is wrong.
     """
     made = abstractions.resolve(abstraction)
+    _check_described(abstractions, made)
     for sampler in ("none", "external"):
         _check_runs({"update_rule": "cfr", "sampler": sampler, "abstraction": made})
     _check_converges({"update_rule": "cfr", "abstraction": made})
@@ -184,6 +189,51 @@ def _check_schedule(rule: UpdateRule) -> None:
         raise ConformanceError(f"the schedules of {_name(rule)} depend on more than t")
 
 
+def _check_described(registry: Registry[Any], component: Component) -> None:
+    if component.id not in registry:
+        return
+    entry = registry[component.id]
+    if not (entry.description and entry.source.strip()):
+        raise ConformanceError(f"{_name(component)} needs a docstring that says what it does, and a source")
+
+
+def _called(component: Component, name: str, *arguments: Any) -> Any:
+    """What a component's plain function returns in Python, which sees what compiled code does not: a wrong index."""
+    try:
+        return getattr(component, name)(*arguments)
+    except Exception as error:  # whatever a stranger's function raises
+        raise ConformanceError(
+            f"the {name} of {_name(component)} fails: {type(error).__name__}: {first_line(error)}; it may use the "
+            "arrays and parameters that the component declares"
+        ) from error
+
+
+def _check_reweight(rule: UpdateRule) -> None:
+    if rule.reweight is None:
+        return
+    rng, parameters = np.random.default_rng(0), rule.schedule(3, 0)[0, 5:]
+    for actions in (1, 2, 3, 7):
+        regrets = rng.normal(size=actions)
+        _called(rule, "reweight", regrets, 0.5, np.zeros((actions, len(rule.arrays))), parameters, 2.0)
+        if not np.isfinite(regrets).all():
+            raise ConformanceError(f"the reweight of {_name(rule)} makes {regrets} of finite regrets")
+
+
+def _check_probabilities(sampler: Sampler) -> None:
+    rng, parameters = np.random.default_rng(0), sampler.schedule(3, 1)[0]
+    for actions in (1, 2, 3, 7):
+        policy, count = rng.dirichlet(np.ones(actions)), rng.random(actions)
+        if sampler.inclusion is not None:
+            found = np.full(actions, np.nan)
+            _called(sampler, "inclusion", policy, count, parameters, found)
+            if not ((found > 0) & (found <= 1)).all():
+                raise ConformanceError(f"the inclusion of {_name(sampler)} gives {found}; each must lie in (0, 1]")
+        if sampler.mixture is not None:
+            share = _called(sampler, "mixture", policy, count, 3.0, parameters)
+            if share is None or not 0 <= share <= 1:
+                raise ConformanceError(f"the mixture of {_name(sampler)} gives {share}; it must lie in [0, 1]")
+
+
 def _check_policy_map(rule: UpdateRule) -> None:
     if rule.policy_map is None:
         return
@@ -191,7 +241,7 @@ def _check_policy_map(rule: UpdateRule) -> None:
     for actions in (1, 2, 3, 7):
         for row in (rng.normal(size=actions), -rng.random(actions), np.zeros(actions), 1e6 * rng.normal(size=actions)):
             policy = row.copy()
-            rule.policy_map(policy, np.zeros((actions, len(rule.arrays))), parameters, 2.0)
+            _called(rule, "policy_map", policy, np.zeros((actions, len(rule.arrays))), parameters, 2.0)
             if not ((policy >= 0).all() and abs(policy.sum() - 1) < 1e-9):
                 raise ConformanceError(f"the policy map of {_name(rule)} makes {policy} of the regrets {row}")
 

@@ -22,6 +22,7 @@ from rlccfr.envs.records import FIRST_SECONDS, make_record
 from rlccfr.envs.sweep.plan import Job
 from rlccfr.envs.timing import LEAST_SECONDS, Part, ReferenceClock, Timing, compare, time_again
 from rlccfr.errors import ComponentError
+from rlccfr.plugins import Loaded
 from rlccfr.result import POINTS_PER_DECADE, CurvePoint, RunResult
 from rlccfr.solver import Solver
 
@@ -32,17 +33,20 @@ class _TookTooLongError(Exception):
     pass
 
 
-def prepare(cores: Any = None) -> None:
+def prepare(cores: Any = None, loaded: Loaded | None = None) -> None:
     """Make this process a worker: one thread, on one core of its own, for as long as there is who started it.
 
     Args:
         cores: a queue with the number of a core for each worker; None leaves the system its choice.
+        loaded: components that are to be measured beside the library's own.
     """
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
     if cores is not None and hasattr(os, "sched_setaffinity"):
         with contextlib.suppress(Exception):  # a container may forbid it
             os.sched_setaffinity(0, {cores.get(timeout=10)})
+    if loaded is not None:
+        loaded.again()
     if parent := multiprocessing.parent_process():
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 

@@ -27,7 +27,12 @@ Nodes = Annotated[int | None, typer.Option(help="Budget in histories touched.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 StorePath = Annotated[Path, typer.Option("--store", help="Directory that keeps every measurement, to be met again.")]
 CatalogName = Annotated[
-    str, typer.Option("--catalog", help="What there is to choose from: paper, tabular, extended or extended-tabular.")
+    str,
+    typer.Option(
+        "--catalog",
+        help="What there is to choose from: paper, tabular, extended or extended-tabular; with others beside, as in "
+        '"tabular + my_rule".',
+    ),
 ]
 PresetNames = Annotated[
     list[str] | None,

@@ -158,6 +158,7 @@ def _pool(workers: int) -> Executor:
     import os
 
     from rlccfr.envs.sweep.worker import prepare
+    from rlccfr.plugins import loaded
 
     context = multiprocessing.get_context("spawn")
     available = (
@@ -166,7 +167,7 @@ def _pool(workers: int) -> Executor:
     cores = context.Queue()
     for index in range(workers):
         cores.put(available[index % len(available)])
-    return ProcessPoolExecutor(workers, context, initializer=prepare, initargs=(cores,))
+    return ProcessPoolExecutor(workers, context, initializer=prepare, initargs=(cores, loaded))
 
 
 @contextmanager
@@ -180,6 +181,7 @@ def _cluster(dask: str | None, workers: int) -> Iterator[tuple[Callable[[], Exec
     except ImportError:
         raise RLCCFRError("a sweep on Dask needs the extra: pip install 'rlccfr[dask]'") from None
     from rlccfr.envs.sweep.worker import prepare
+    from rlccfr.plugins import loaded
 
     local = (
         LocalCluster(n_workers=workers, threads_per_worker=1)  # type: ignore[no-untyped-call]
@@ -188,7 +190,7 @@ def _cluster(dask: str | None, workers: int) -> Iterator[tuple[Callable[[], Exec
     )
     try:
         with local as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
-            client.run(prepare)
+            client.run(prepare, None, loaded)
             yield client.get_executor, sum(client.nthreads().values())
     except OSError as error:
         raise RLCCFRError(f"there is no Dask scheduler at {dask}: {first_line(error)}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -32,7 +33,8 @@ def _no_mixture(policy, count, visits, parameters):
 
 @cache
 def _compiled(function: Callable[..., Any], signature: Any) -> Any:
-    on_disk = os.path.exists(function.__code__.co_filename)  # not what was typed at a prompt
+    # Not what was typed at a prompt, nor what a module holds that can't be imported again by its name.
+    on_disk = os.path.exists(function.__code__.co_filename) and function.__module__ in sys.modules
     try:
         return handle_of(njit(signature, cache=on_disk, error_model="numpy")(function), signature)
     except Exception as error:  # Numba's errors have no common base and run over pages

@@ -8,7 +8,7 @@ import pytest
 import rlccfr
 from rlccfr.catalog import Catalog, make
 from rlccfr.catalog.deep import deep_rule
-from rlccfr.components import ZERO, UpdateRule
+from rlccfr.components import ZERO, Sampler, UpdateRule
 from rlccfr.envs.cells import definitions
 from rlccfr.registry import parse, update_rules
 
@@ -172,7 +172,14 @@ def test_a_factory_must_return_what_it_promises(monkeypatch):
     monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
     update_rules.register("test_nothing", source="a test")(lambda: None)
     deep_rule("test_plain", source="a test")(lambda networks: UpdateRule())
-    for id, message in (("test_nothing", "must return a component"), ("test_plain", "with its networks")):
+    update_rules.register("test_misspelt", source="a test")(lambda: UpdateRule(positive_discont=1.0))
+    update_rules.register("test_sampler", source="a test")(lambda rate=0.0: Sampler(baseline_rate=rate))
+    for id, message in (
+        ("test_nothing", "must return an UpdateRule, not a NoneType"),
+        ("test_sampler", "must return an UpdateRule, not a Sampler"),
+        ("test_misspelt", "fails: .*unexpected keyword argument 'positive_discont'"),
+        ("test_plain", "with its networks"),
+    ):
         with pytest.raises(rlccfr.ComponentError, match=message):
             update_rules[id].make()
 

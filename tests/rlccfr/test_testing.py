@@ -40,6 +40,24 @@ def never_the_last(policy, count, parameters, probability):
     probability[len(probability) - 1] = 0.0
 
 
+def hardly_the_last(policy, count, parameters, probability):
+    for a in range(len(probability)):
+        probability[a] = 1.0
+    probability[len(probability) - 1] = 1e-12
+
+
+def beyond_the_arrays(instant_regret, mass, state, parameters, utility_range):
+    state[0, 0] += instant_regret[0]
+
+
+def not_numbers(instant_regret, mass, state, parameters, utility_range):
+    instant_regret[:] /= mass - mass
+
+
+def more_than_all(policy, count, visits, parameters):
+    return 1.7
+
+
 def drifting():
     """A schedule that remembers how often it was asked."""
     calls = []
@@ -58,6 +76,8 @@ def drifting():
         (UpdateRule(average_decay=always(-1.0)), "of at least 0"),
         (UpdateRule(positive_discount=drifting()), "depend on more than t"),
         (UpdateRule(policy_map=not_a_policy), "policy map"),
+        (UpdateRule(reweight=beyond_the_arrays), "reweight .* fails: IndexError: index 0 is out of bounds"),
+        (UpdateRule(reweight=not_numbers), "reweight .* makes .* of finite regrets"),
         (UpdateRule(positive_discount=always(0.0), negative_discount=always(0.0)), "more than half"),
     ],
 )
@@ -67,6 +87,20 @@ def test_what_is_wrong_with_a_rule_is_found(rule, message):
         check_update_rule(rule)
 
 
+def test_what_are_no_probabilities_is_found():
+    with pytest.raises(ConformanceError, match=r"inclusion .* must lie in \(0, 1\]"):
+        check_sampler(Sampler(traverser="subset", inclusion=never_the_last))
+    with pytest.raises(ConformanceError, match=r"mixture .* gives 1.7"):
+        check_sampler(Sampler(traverser="one", exploration=0.5, mixture=more_than_all))
+
+
 def test_a_biased_sampler_is_found():
     with pytest.raises(ConformanceError, match="biased"):
-        check_sampler(Sampler(traverser="subset", inclusion=never_the_last))
+        check_sampler(Sampler(traverser="subset", inclusion=hardly_the_last))
+
+
+def test_a_component_without_a_word_on_it_is_found(monkeypatch):
+    monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
+    update_rules.register("test_silent", source="a test")(lambda decay=1.0: UpdateRule(average_decay=always(decay)))
+    with pytest.raises(ConformanceError, match="needs a docstring"):
+        check_update_rule("test_silent")
