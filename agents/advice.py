@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from statistics import mean
 from typing import Any
 
 import pandas as pd
 
 from rlccfr.agents import shipped
-from rlccfr.agents.baselines import Task
+from rlccfr.agents.baselines import Task, virtual_best
 from rlccfr.agents.comparison import Bench
 from rlccfr.agents.evidence import Evidence
 from rlccfr.agents.generalisation import FAMILY, kind_of, mean_regrets, sureness
 from rlccfr.agents.table import TEAM, none_for_nan
-from rlccfr.catalog import Cell
+from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.options import BudgetLike, PresetLike, parse_budget, parse_preset
 from rlccfr.envs.reward import Preset
@@ -86,7 +88,9 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
         for budget in dict.fromkeys((asked, limit))
     }
     told = next((budget for budget, found in figures.items() if found), asked)
-    return Advice(game, asked, weights, cell, "measured", figures[asked], f"{_sureness(figures[told], told)}{note}")
+    task = Task(shipped.results(known), Catalog.extended_tabular(), known, told, weights)
+    why = f"{_sureness(figures[told], told)}{_beyond(task, figures[told])}{note}"
+    return Advice(game, asked, weights, cell, "measured", figures[asked], why)
 
 
 def _unseen(kind: str, pick: Cell, budget: Budget, preset: Preset) -> tuple[str, Cell, str]:
@@ -126,6 +130,20 @@ def _measured(task: Task, cell: Cell) -> dict[str, Any]:
         return {}
     row = Bench(task, {task.game: evidence}).row(TEAM, cell, 0, 0.0)
     return {name: row[name] for name in SHOWN}
+
+
+def _beyond(task: Task, figures: dict[str, Any]) -> str:
+    """What of a larger catalog is better than a pick with these figures, if anything is."""
+    try:
+        evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
+    except MissingCellError:
+        return ""
+    best = virtual_best(task.rewards(evidence.selecting))
+    more = task.rewards(evidence.reporting)[best] - figures.get("reward", math.inf)
+    if best in set(shipped.catalog()) or more <= 0:
+        return ""
+    reached = mean(run.exploitability for run in evidence.reporting[best])
+    return f"; beyond these, {best} of the extended catalog reached {reached:.3g}, {more:.3g} of reward more"
 
 
 def _sureness(figures: dict[str, Any], budget: Budget) -> str:

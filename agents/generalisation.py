@@ -124,6 +124,7 @@ def sureness(rows: pd.DataFrame, kind: str) -> str:
         return f"how good such picks are was not measured ({kind})"
     one = mean_regrets(rows)
     return (
-        f"on {one['games']:.0f} such games ({kind}) the team's picks were on average {one['team']:.3f} of reward below "
-        f"the best algorithm, and the single best of the training games {one['SBS']:.3f}"
+        f"on {one['games']:.0f} such games ({kind}) the team's picks were on average, over budgets and weights, "
+        f"{one['team']:.3f} of reward below the best algorithm, and the single best of the training games "
+        f"{one['SBS']:.3f}"
     )

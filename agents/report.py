@@ -18,7 +18,8 @@ from rlccfr.agents.table import RecommendationTable
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.checkpoint import require_writable, write_atomically
 from rlccfr.envs.measurement import Budget, Request
-from rlccfr.envs.reward import DECADES, EXACT, PRESETS
+from rlccfr.envs.options import parse_preset
+from rlccfr.envs.reward import DECADES, EXACT
 from rlccfr.envs.store import MissingCellError
 from rlccfr.envs.table import TableEvaluator
 from rlccfr.errors import RLCCFRError
@@ -83,7 +84,7 @@ def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets:
         "budgets": list(map(str, budgets)),
         "decades": DECADES,
         "exact": EXACT,
-        "presets": {preset.name: preset.weights for preset in PRESETS.values()},
+        "presets": {name: parse_preset(name).weights for name in dict.fromkeys(picks["preset"])},
         "fixed": {name: catalog.flat(cell) for name, cell in fixed_cells(catalog).items()},
         "games": {
             game: {

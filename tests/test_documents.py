@@ -6,9 +6,12 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
+
+from rlccfr.envs.reward import PRESETS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -123,3 +126,10 @@ def test_links_lead_somewhere():
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
             assert target.startswith("http") or (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_the_named_weights_are_told():
+    text = (ROOT / "docs" / "explanation.md").read_text()
+    rows = re.findall(r"^\| `(.*?)` \| (.*), (.*) \| (.*), (.*) \| (.*), (.*) \|$", text, re.MULTILINE)
+    told = {name: list(map(float, numbers)) for name, *numbers in rows}
+    assert told == {name: list(chain(*preset.weights)) for name, preset in PRESETS.items()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from rlccfr.cli.console import budgets, progress
+from rlccfr.cli.console import budgets, load, progress
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def _shipped(game: str) -> str:
 
     name = shipped.name_of(game)
     if name is None:
+        load(game)  # it may be misspelt
         raise RLCCFRError(
             f"{game!r} is not among the measured games, {', '.join(shipped.GAMES)}; measure and compare it with "
             f"`rlccfr compare '{game}'`, or let a team pick unmeasured with `rlccfr recommend '{game}'`"

@@ -10,10 +10,11 @@ import pytest
 
 from benchmarks import methods, selection, teams
 from rlccfr.agents import pretraining, shipped
-from rlccfr.agents.advice import advise
-from rlccfr.agents.evidence import selecting
+from rlccfr.agents.advice import _beyond, advise
+from rlccfr.agents.baselines import Task
+from rlccfr.agents.evidence import Evidence, selecting
 from rlccfr.agents.hyperparameters import Hyperparameters
-from rlccfr.catalog import Catalog
+from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.games import Family
 from rlccfr.envs.measurement import Budget, Request
 from rlccfr.envs.reward import PRESETS
@@ -173,6 +174,20 @@ def test_teams_without_a_family_are_judged_on_it(data):
     assert judged == {"": set(HELD_OUT), "kuhn": set(FAMILIES[0].held_out)}  # the others hold out or train on nothing
     assert set(rows[rows["without"] != ""]["kind"]) == {"unseen family"}
     assert set(rows["budget"]) == {"10 iterations", "30 iterations", "100 iterations"}
+
+
+def test_what_a_larger_catalog_has_is_told_where_it_is_better(data, monkeypatch):
+    task = Task(shipped.results("kuhn"), SMALL, "kuhn", BUDGETS[1], PRESETS["accuracy"])
+    pick = Cell("cfr", "external", "none")
+    assert _beyond(task, {"reward": -1.0}) == ""  # the best of all is one of those that were picked from
+    monkeypatch.setattr(shipped, "catalog", lambda: [pick])
+    reward = task.rewards(Evidence.measured(task.evaluator, SMALL, "kuhn", BUDGETS[1]).reporting)
+    best = max(reward, key=reward.__getitem__)
+    found = _beyond(task, {"reward": reward[best] - 0.25})
+    assert found.startswith(f"; beyond these, {best} of the extended catalog reached ")
+    assert found.endswith(", 0.25 of reward more")
+    assert _beyond(task, {"reward": reward[best] + 0.25}) == ""
+    assert _beyond(task, {}) == ""
 
 
 @pytest.fixture
