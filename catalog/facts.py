@@ -94,6 +94,8 @@ def _tabular(rule: str, sampler: Sampler, responds: bool) -> tuple[Guarantee, st
         return "none", SEARCHED.get(rule, "no theorem on record")
     if rule == "cfr" and not responds:
         return "high probability", "Lanctot et al. 2009, for unbiased bounded estimates"
+    if rule not in {*PROVED, *SEARCHED} and not rule.startswith("ecfr"):
+        return "none", "no theorem on record"
     if responds:
         return "none", "sampled regrets against best responses: no published theorem"
     return "none", "floors and discounts under sampling: by this library's own derivation only"

@@ -4,7 +4,9 @@ import pytest
 
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.facts import facts
+from rlccfr.components import UpdateRule, always
 from rlccfr.errors import ComponentError
+from rlccfr.registry import update_rules
 
 
 def test_every_cell_is_described():
@@ -33,3 +35,10 @@ def test_some_by_hand():
     assert facts(Cell("deep_lcfr", "external", "none")).guarantee == "none"
     with pytest.raises(ComponentError):
         facts(Cell("cfr", "nothing", "none"))
+
+
+@pytest.mark.parametrize("sampler", ["none", "external"])
+def test_nothing_is_claimed_of_a_strangers_rule(monkeypatch, sampler):
+    monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
+    update_rules.register("test_mine", source="a test")(lambda decay=1.0: UpdateRule(average_decay=always(decay)))
+    assert facts(Cell("test_mine", sampler, "none"))[:2] == ("none", "no theorem on record")
