@@ -28,6 +28,9 @@ from rlccfr.games import openspiel_name
 DIGITS = 4
 """Of every number in the page."""
 
+LEFT_OUT = ["method", "normalised_score", "closed_gap", "evaluations", "cpu_seconds"]
+"""Columns that `rlccfr table` has and the page's table, which is to fit a screen, has not."""
+
 CURVE = {"iterations": "iteration", "seconds": "cpu_seconds", "nodes": "nodes", "x": "exploitability"}
 
 
@@ -65,7 +68,7 @@ def write_report(
     folder = files("rlccfr.agents") / "page"
     page = (folder / "report.html").read_text()
     parts = {
-        "table": RecommendationTable(recommended.picks.drop(columns="method")).to_html(),
+        "table": RecommendationTable(recommended.picks.drop(columns=LEFT_OUT)).to_html(),
         "plotly": get_plotlyjs(),
         "data": json.dumps(_data(table, catalog, recommended.picks, budgets), allow_nan=False, separators=(",", ":")),
         "script": (folder / "report.js").read_text(),
