@@ -57,8 +57,9 @@ def test_senseless_weights_are_refused(weights):
 
 
 def test_an_unknown_preset_names_those_that_there_are():
-    with pytest.raises(RLCCFRError, match="paper-leduc"):
-        preset("paper-chess")
+    for name, message in (("fast", "known: accuracy, .*paper-leduc"), ("paper-leduk", "did you mean 'paper-leduc'")):
+        with pytest.raises(RLCCFRError, match=message):
+            preset(name)
 
 
 @pytest.mark.parametrize("scale", ["log", "linear"])
