@@ -148,19 +148,15 @@ def test_ten_runs_again(figures):
 @pytest.mark.parametrize(("which", "games"), [("all", (*VALIDATION, *TEST)), ("for test", TEST)])
 def test_games_never_met(figures, which, games):
     """The team of small members, against the single best of the games that it was trained on."""
-    found = summary(of_the_team_for_unseen(games))
+    rows = of_the_team_for_unseen(games)
+    found = summary(rows)
     shown = [{"kind": kind, **one} for kind, one in found.items()]
     figures(f"Games that the shipped team never met, {which}: regret", shown)
     for kind in (MEMBER, LARGER):
         assert found[kind]["team"] <= found[kind]["SBS"]
-
-
-@pytest.mark.xfail(strict=True, reason="missed: its 95 % interval just holds 0 (docs/selection.md)")
-def test_surely_better_on_unseen_members_and_larger_games(figures):
-    rows = of_the_team_for_unseen((*VALIDATION, *TEST))
-    found = summary(rows[rows["kind"].isin([MEMBER, LARGER])])[ALL]
-    figures("Unseen members and hundredfold larger games together: gain on the single best", [found])
-    assert found["gain from"] > 0
+    together = summary(rows[rows["kind"].isin([MEMBER, LARGER])])[ALL]
+    assert found[ALL]["gain from"] > 0
+    assert together["gain from"] > 0
 
 
 def of_the_team_for_unseen(games):
