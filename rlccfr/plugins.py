@@ -26,7 +26,7 @@ class Loaded:
         """
         if self.plugins:
             load_plugins()
-        for path in self.files:
+        for path in tuple(self.files):  # loading one may add to them
             load_file(path)
 
 
