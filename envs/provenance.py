@@ -1,7 +1,8 @@
-"""Where a measurement comes from: engine version, processor, library versions."""
+"""Where a measurement comes from: engine version, processor and its cores, library versions."""
 
 from __future__ import annotations
 
+import os
 import platform
 from functools import cache
 from importlib import metadata
@@ -22,15 +23,30 @@ def engine_version() -> str:
 
 @cache
 def processor_model() -> str:
-    """The processor's name, as far as the system tells."""
+    """The processor's name, as far as the system tells, and its numbers: virtual machines have one name for many."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        first, *_ = Path("/proc/cpuinfo").read_text().split("\n\n")
     except OSError:
-        lines = []
-    for line in lines:
-        if line.lower().startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine() or "unknown"
+        first = ""
+    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())}
+    name = told.get("model name") or platform.processor() or platform.machine() or "unknown"
+    numbers = ", ".join(f"{key} {told[key]}" for key in ("cpu family", "model", "stepping") if key in told)
+    return f"{name} ({numbers})" if numbers else name
+
+
+def physical_cores() -> list[int]:
+    """Numbers of the processors that this process may run on, one of each core's threads; all where none can tell."""
+    if not hasattr(os, "sched_getaffinity"):
+        return list(range(os.cpu_count() or 1))
+    cores: dict[str, int] = {}
+    for number in sorted(os.sched_getaffinity(0)):
+        path = Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
+        try:
+            siblings = path.read_text()
+        except OSError:
+            siblings = f"{number}"
+        cores.setdefault(siblings, number)
+    return sorted(cores.values())
 
 
 @cache

@@ -38,6 +38,10 @@ class Timed(NamedTuple):
 
 NO_TIME = Timed(0, 0.0)
 
+SPACING = 0.1
+"""CPU seconds of a run between the slices of plain CFR beside it, and the share of what it took so far: other work on
+the machine comes and goes within a run."""
+
 
 class Part(NamedTuple):
     """A stretch of a run with one triple of components."""
@@ -74,6 +78,19 @@ class ReferenceClock:
         return total
 
 
+class Beside:
+    """Slices of plain CFR: one now, and more while the run that is to be compared with it goes on."""
+
+    def __init__(self, slice: Callable[[], Timed]) -> None:
+        self._slice = slice
+        self.total, self._last = slice(), 0.0
+
+    def go_on(self, seconds: float) -> None:
+        """Run another if it is time for one, a run having taken so many engine CPU seconds."""
+        if seconds - self._last >= SPACING * max(1.0, seconds):
+            self.total, self._last = self.total.plus(self._slice()), seconds
+
+
 class Timing(NamedTuple):
     """How fast a run is, and plain CFR beside it."""
 
@@ -89,8 +106,8 @@ def compare(
 ) -> Timing:
     """How fast a run is beside plain CFR.
 
-    A long run is compared with the slices before and after it. A short one is timed again on fresh tables, in rounds
-    with a slice after each; the round of the median ratio counts, as other work on the machine may disturb one of them.
+    A long run is compared with the slices before, during and after it. A short one is timed again on fresh tables, in
+    rounds with a slice after each; the round of the median ratio counts, as other work on the machine may disturb one.
 
     Args:
         before: plain CFR's slices so far.

@@ -151,6 +151,11 @@ class Solver:
         return average
 
     @property
+    def cpu_seconds(self) -> float:
+        """Of the engine's work so far, measuring not counted."""
+        return self._cpu_seconds
+
+    @property
     def points(self) -> tuple[CurvePoint, ...]:
         """The convergence curve as far as it was measured; may be read by another thread while this one runs."""
         return tuple(self._curve)

@@ -20,7 +20,7 @@ from rlccfr.envs.cells import compiled
 from rlccfr.envs.measurement import Status
 from rlccfr.envs.records import FIRST_SECONDS, make_record
 from rlccfr.envs.sweep.plan import Job
-from rlccfr.envs.timing import LEAST_SECONDS, Part, ReferenceClock, Timing, compare, time_again
+from rlccfr.envs.timing import LEAST_SECONDS, Beside, Part, ReferenceClock, Timing, compare, time_again
 from rlccfr.errors import ComponentError
 from rlccfr.plugins import Loaded
 from rlccfr.result import POINTS_PER_DECADE, CurvePoint, RunResult
@@ -86,13 +86,18 @@ def measure(job: Job) -> dict[str, Any]:
 
 
 def _measured(job: Job, solver: Solver) -> dict[str, Any]:
-    clock = _clock(job.game)
-    before = clock.slice()
-    result = _run(job, solver, _deadline(job.limits.timeout))
+    clock, deadline = _clock(job.game), _deadline(job.limits.timeout)
+    beside = Beside(clock.slice)
+
+    def progress(share: float) -> None:
+        deadline(share)
+        beside.go_on(solver.cpu_seconds)
+
+    result = _run(job, solver, progress)
     if not math.isfinite(result.exploitability):
         raise ArithmeticError(f"the average policy's exploitability is {result.exploitability}")
     part = Part(solver.update_rule, solver.sampler, solver.abstraction, result.iterations)
-    timing = compare(result, before, clock.slice, lambda: time_again(solver.game, [part], job.seed))
+    timing = compare(result, beside.total, clock.slice, lambda: time_again(solver.game, [part], job.seed))
     numbers: dict[str, float | None] = {
         "exploitability": result.exploitability,
         "nash_conv": result.nash_conv,
@@ -108,20 +113,20 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
     return make_record(request, job.id, "ok", numbers=numbers, curve=result.curve)
 
 
-def _run(job: Job, solver: Solver, check: Callable[[float], None]) -> RunResult:
+def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResult:
     """The run, with points of its curve at ten CPU times a decade besides those that every run has."""
     if job.learns:  # few iterations, whose number is to depend on times only where they are over in a moment
-        result = solver.run(iterations=job.limits.iterations, progress=check)
+        result = solver.run(iterations=job.limits.iterations, progress=progress)
         left = job.limits.seconds - result.cpu_seconds
-        return solver.run(seconds=left, progress=check) if left > 0 else result
+        return solver.run(seconds=left, progress=progress) if left > 0 else result
     result, step = solver.run(iterations=1), 0
     while result.cpu_seconds < job.limits.seconds:
         goal = min(FIRST_SECONDS * 10 ** (step / POINTS_PER_DECADE), job.limits.seconds)
         if goal > result.cpu_seconds:
-            result = solver.run(seconds=goal - result.cpu_seconds, progress=check)
+            result = solver.run(seconds=goal - result.cpu_seconds, progress=progress)
         step += 1
     if result.iterations < job.limits.iterations:
-        result = solver.run(iterations=job.limits.iterations - result.iterations, progress=check)
+        result = solver.run(iterations=job.limits.iterations - result.iterations, progress=progress)
     return result
 
 

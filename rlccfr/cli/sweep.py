@@ -43,7 +43,7 @@ def sweep(
     seconds: Annotated[float, typer.Option(help="Least engine CPU seconds of a run.")] = 1.0,
     timeout: Annotated[float, typer.Option(help="CPU seconds after which a run is given up.")] = 1_800.0,
     megabytes: Annotated[int, typer.Option(help="Memory that a run may allocate.")] = 4_096,
-    workers: Annotated[int, typer.Option(help="Processes. [one a core]")] = 0,
+    workers: Annotated[int, typer.Option(help="Processes. [one a physical core]")] = 0,
     dask: Annotated[str | None, typer.Option(help="Run on a Dask cluster: its address, or 'local'.")] = None,
     store: Annotated[Path, typer.Option(help="Directory that keeps every run.")] = RUNS / "sweep",
     status: Annotated[
@@ -118,11 +118,10 @@ def _say(text: str) -> None:
 
 
 def _run(todo: Sequence[Job], store: Store, workers: int, dask: str | None, pilot: bool) -> None:
-    import os
-
+    from rlccfr.envs.provenance import physical_cores
     from rlccfr.envs.sweep.runner import Runner
 
-    count = workers or os.cpu_count() or 1
+    count = workers or len(physical_cores())
     if pilot:
         hours = _estimate(todo) / 3600 / count
         _say(f"{len(todo):,} runs, about {hours:.1f} hours with {count} workers, by a hundredth of each")
@@ -155,15 +154,13 @@ def _estimate(todo: Sequence[Job]) -> float:
 def _pool(workers: int) -> Executor:
     """Processes, each pinned to a core."""
     import multiprocessing
-    import os
 
+    from rlccfr.envs.provenance import physical_cores
     from rlccfr.envs.sweep.worker import prepare
     from rlccfr.plugins import loaded
 
     context = multiprocessing.get_context("spawn")
-    available = (
-        sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
-    )
+    available = physical_cores()
     cores = context.Queue()
     for index in range(workers):
         cores.put(available[index % len(available)])

@@ -12,6 +12,7 @@ from numba import njit
 
 from rlccfr.errors import ComponentError
 from rlccfr.kernels.handles import handle_of
+from rlccfr.kernels.jit import COMPILER
 from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REWEIGHT
 
 
@@ -36,7 +37,7 @@ def _compiled(function: Callable[..., Any], signature: Any) -> Any:
     # Not what was typed at a prompt, nor what a module holds that can't be imported again by its name.
     on_disk = os.path.exists(function.__code__.co_filename) and function.__module__ in sys.modules
     try:
-        return handle_of(njit(signature, cache=on_disk, error_model="numpy")(function), signature)
+        return handle_of(njit(signature, cache=on_disk, **COMPILER)(function), signature)
     except Exception as error:  # Numba's errors have no common base and run over pages
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         raise ComponentError(f"Numba can't compile {function.__name__}{signature.args}: {reason}") from error

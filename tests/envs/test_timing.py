@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from support import game
 
@@ -44,3 +46,17 @@ def test_repetitions_run_what_the_solver_ran(monkeypatch):
 
 def test_time_is_added_up():
     assert timing.Timed(10, 2.0).plus(timing.Timed(20, 3.0)).throughput == pytest.approx(6.0)
+
+
+def test_slices_beside_a_run_are_as_far_apart_as_a_tenth_of_it():
+    times = []
+    beside = timing.Beside(lambda: timing.Timed(10, 0.5))
+    for hundredth in range(1, 2001):
+        before = beside.total
+        beside.go_on(hundredth / 100)
+        if beside.total != before:
+            times.append(hundredth / 100)
+    assert beside.total == timing.Timed(10 * len(times) + 10, 0.5 * len(times) + 0.5)
+    assert times[0] == 0.1
+    assert times[-1] > 18
+    assert all(0.99 < (later - earlier) / (0.1 * max(1, later)) < 1.2 for earlier, later in pairwise(times))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import pandas as pd
 import pytest
@@ -22,7 +23,7 @@ from rlccfr.envs.measurement import Budget
 from rlccfr.envs.provenance import processor_model
 from rlccfr.envs.reward import PRESETS
 from rlccfr.envs.sweep.plan import Job, Limits, jobs
-from rlccfr.envs.sweep.worker import measure
+from rlccfr.envs.sweep.worker import measure, prepare
 
 pytestmark = pytest.mark.verify
 
@@ -124,25 +125,39 @@ def test_the_extended_catalog_has_what_the_peers_show(game, kind, figures):
 
 @pytest.mark.alone
 def test_ten_runs_again(figures):
-    """Drawn at random: the same exploitability, bitwise where nothing is drawn, and throughput within a quarter."""
+    """Drawn at random and made twice: the same exploitability, bitwise here, and throughput within a quarter.
+
+    Beside what was shipped, exploitability too, bitwise where nothing is drawn and the processor is that one; with
+    networks, whose last digits a processor decides and training magnifies, and in throughput on that one alone.
+    """
     frame = shipped.results().frame()
+    same = set(frame["processor"]) == {processor_model()}
     rows = []
     for _, run in frame[frame["status"] == "ok"].sample(10, random_state=0).iterrows():
         cell = Cell(*(run[axis] for axis in Cell._fields))
-        again = measure(Job(run["game"], cell, int(run["seed"]), Limits(int(run["iterations"]), 0.0, timeout=math.inf)))
+        job = Job(run["game"], cell, int(run["seed"]), Limits(int(run["iterations"]), 0.0, timeout=math.inf))
+        first, second = in_a_process_of_its_own(job), in_a_process_of_its_own(job)
+        assert second["exploitability"] == first["exploitability"]
+        if same and run["deterministic"]:
+            assert first["exploitability"] == run["exploitability"]
+        elif same or not cell.update_rule.startswith("deep"):
+            assert first["exploitability"] == pytest.approx(run["exploitability"], rel=1e-6)
+        speeds = [one["throughput"] / one["reference_throughput"] for one in (run, first, second)]
         rows.append(
-            {"game": run["game"], "cell": str(cell), "seed": run["seed"], "deterministic": bool(run["deterministic"]),
-             "iterations": run["iterations"], "then": run["exploitability"], "again": again["exploitability"],
-             "speed then": run["throughput"] / run["reference_throughput"],
-             "speed again": again["throughput"] / again["reference_throughput"]}
+            {"game": run["game"], "cell": str(cell), "seed": run["seed"], "iterations": run["iterations"],
+             "shipped": run["exploitability"], "again": first["exploitability"],
+             **dict(zip(("speed shipped", "speed again", "speed once more"), speeds, strict=True))}
         )  # fmt: skip
-    same = set(frame["processor"]) == {processor_model()}
-    figures("Ten runs of the shipped measurement again", rows, f"On {'the same' if same else 'another'} processor.")
-    for row in rows:
-        if same:
-            exact = row["deterministic"]
-            assert row["again"] == (row["then"] if exact else pytest.approx(row["then"], rel=1e-6))
-            assert row["speed again"] == pytest.approx(row["speed then"], rel=0.25)
+    near = sum(row["speed again"] == pytest.approx(row["speed shipped"], rel=0.25) for row in rows)
+    where = "the same processor" if same else "another processor"
+    figures("Ten runs of the shipped measurement again", rows, f"On {where}: {near} speeds within 25 % of the shipped.")
+    assert all(row["speed once more"] == pytest.approx(row["speed again"], rel=0.25) for row in rows)
+    assert near == len(rows) or not same
+
+
+def in_a_process_of_its_own(job):
+    with ProcessPoolExecutor(1, get_context("spawn"), initializer=prepare) as pool:
+        return pool.submit(measure, job).result()
 
 
 @pytest.mark.parametrize(("which", "games"), [("all", (*VALIDATION, *TEST)), ("for test", TEST)])
