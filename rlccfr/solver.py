@@ -142,7 +142,10 @@ class Solver:
     def _measure(self) -> Values:
         """Add the present point to the curve, unless it is there."""
         if not self._engine.is_finite():
-            raise OverflowedError(f"{self!r} has overflowed: its tables are not finite; take milder hyperparameters")
+            raise OverflowedError(
+                f"{self!r} has overflowed: its tables hold numbers that are not finite; take milder hyperparameters, "
+                "or look at the functions of a component of your own"
+            )
         average = self.average_policy().values()
         if not self._curve or self._curve[-1][0] != self._engine.iteration:
             current = self.current_policy().exploitability()
