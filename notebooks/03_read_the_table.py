@@ -85,8 +85,8 @@ effects.pivot_table(index=["axis", "component"], columns="game", values="effect"
 figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
 for game, marker in zip(shipped.GAMES, "osD^", strict=True):
     front = insights(table, catalog, game, second).front
-    axes.loglog(front["speed"], np.maximum(front["exploitability"], 1e-16), f"{marker}-", label=game)
-axes.set(xlabel="speed, times plain CFR", ylabel="exploitability after a CPU second")
+    axes.loglog(np.maximum(front["exploitability"], 1e-16), front["speed"], f"{marker}-", label=game)
+axes.set(xlabel="exploitability after a CPU second", ylabel="speed, times plain CFR")
 axes.legend()
 plt.show()
 
