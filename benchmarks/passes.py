@@ -12,14 +12,14 @@ import rlccfr
 from benchmarks.games import GAMES, tree
 from benchmarks.timing import Rates, alternate
 from rlccfr.kernels import exact, iterations
-from rlccfr.kernels.jit import vectorised
+from rlccfr.kernels.jit import OPTIONS, vectorised
 from rlccfr.kernels.layout import FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, Tables
 
 NO_LIMIT = 2**62
 DECAY = 0.999  # near 1, so that sums neither vanish nor overflow
 
 
-@njit(error_model="numpy", _nrt=False)
+@njit(**OPTIONS)
 def gradients(count, view, scratch):
     """The payoffs at the leaves, for both players."""
     for _ in range(count):
@@ -27,7 +27,7 @@ def gradients(count, view, scratch):
             exact.gradient_pass(view, player, scratch.reach, scratch)
 
 
-@njit(error_model="numpy", _nrt=False)
+@njit(**OPTIONS)
 def averages(count, view, tables, scratch):
     """Reach and average."""
     for _ in range(count):
@@ -35,7 +35,7 @@ def averages(count, view, tables, scratch):
             exact.reach_and_average_pass(view, player, tables, scratch.reach, DECAY, 1.0, -1)
 
 
-@njit(error_model="numpy", _nrt=False)
+@njit(**OPTIONS)
 def updates(count, view, tables, gradient, before, row):
     """Values, regrets and next policies, each time from the same values at the leaves."""
     load = (row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
@@ -45,7 +45,7 @@ def updates(count, view, tables, gradient, before, row):
             iterations.update_pass(view, player, tables, gradient, row[FLOOR], load, row, False)
 
 
-@njit(error_model="numpy", _nrt=False)
+@njit(**OPTIONS)
 def copies(count, gradient, before):
     """What has to be taken off the above."""
     for _ in range(count):

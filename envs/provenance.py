@@ -1,8 +1,7 @@
-"""Where a measurement comes from: engine version, processor and its cores, library versions."""
+"""Where a measurement comes from: engine version, processor, library versions."""
 
 from __future__ import annotations
 
-import os
 import platform
 from functools import cache
 from importlib import metadata
@@ -12,6 +11,9 @@ import rlccfr
 
 ENGINE_VERSION = 2
 """Raise it when a change of the engine alters results or speed: recorded measurements then no longer match."""
+
+NUMBERS = ("cpu family", "model", "stepping", "CPU implementer", "CPU variant", "CPU part", "CPU revision")
+"""By which Linux tells processors apart: the first three of x86, the others of ARM."""
 
 LIBRARIES = ("numpy", "numba", "open_spiel", "torch", "pandas", "gymnasium")
 
@@ -30,23 +32,8 @@ def processor_model() -> str:
         first = ""
     told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())}
     name = told.get("model name") or platform.processor() or platform.machine() or "unknown"
-    numbers = ", ".join(f"{key} {told[key]}" for key in ("cpu family", "model", "stepping") if key in told)
+    numbers = ", ".join(f"{key} {told[key]}" for key in NUMBERS if key in told)
     return f"{name} ({numbers})" if numbers else name
-
-
-def physical_cores() -> list[int]:
-    """Numbers of the processors that this process may run on, one of each core's threads; all where none can tell."""
-    if not hasattr(os, "sched_getaffinity"):
-        return list(range(os.cpu_count() or 1))
-    cores: dict[str, int] = {}
-    for number in sorted(os.sched_getaffinity(0)):
-        path = Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
-        try:
-            siblings = path.read_text()
-        except OSError:
-            siblings = f"{number}"
-        cores.setdefault(siblings, number)
-    return sorted(cores.values())
 
 
 @cache

@@ -25,7 +25,7 @@ REPEAT_BELOW = 0.5
 class Timed(NamedTuple):
     """Iterations, and the engine CPU seconds they took."""
 
-    iterations: int
+    iterations: float
     seconds: float
 
     @property
@@ -39,8 +39,10 @@ class Timed(NamedTuple):
 NO_TIME = Timed(0, 0.0)
 
 SPACING = 0.1
-"""CPU seconds of a run between the slices of plain CFR beside it, and the share of what it took so far: other work on
-the machine comes and goes within a run."""
+"""The least time between slices of plain CFR beside a run, as a share of what the run has taken."""
+
+SHARE = 0.2
+"""Of a run's time, what these slices take at most."""
 
 
 class Part(NamedTuple):
@@ -79,16 +81,22 @@ class ReferenceClock:
 
 
 class Beside:
-    """Slices of plain CFR: one now, and more while the run that is to be compared with it goes on."""
+    """Plain CFR beside a run: slices now and while it goes on, as other work on the machine comes and goes.
+
+    Each slice tells how fast plain CFR was in the stretch before it; ``total`` is what it would have done in all.
+    """
 
     def __init__(self, slice: Callable[[], Timed]) -> None:
         self._slice = slice
-        self.total, self._last = slice(), 0.0
+        self.total = self._last = slice()
+        self._until = 0.0
 
     def go_on(self, seconds: float) -> None:
-        """Run another if it is time for one, a run having taken so many engine CPU seconds."""
-        if seconds - self._last >= SPACING * max(1.0, seconds):
-            self.total, self._last = self.total.plus(self._slice()), seconds
+        """Run another if it is time for one, the run having taken so many engine CPU seconds."""
+        stretch = seconds - self._until
+        if stretch >= max(self._last.seconds / SHARE, SPACING * seconds):
+            self._last, self._until = self._slice(), seconds
+            self.total = self.total.plus(Timed(stretch * self._last.throughput, stretch))
 
 
 class Timing(NamedTuple):

@@ -86,7 +86,7 @@ def measure(job: Job) -> dict[str, Any]:
 
 
 def _measured(job: Job, solver: Solver) -> dict[str, Any]:
-    clock, deadline = _clock(job.game), _deadline(job.limits.timeout)
+    clock, deadline = _clock(job.game, threading.get_ident()), _deadline(job.limits.timeout)
     beside = Beside(clock.slice)
 
     def progress(share: float) -> None:
@@ -140,7 +140,8 @@ def _again(job: Job, part: Part, timing: Timing) -> float | None:
 
 
 @cache
-def _clock(game: str) -> ReferenceClock:
+def _clock(game: str, thread: int) -> ReferenceClock:
+    """One for each thread: it counts what its engine does."""
     return ReferenceClock(compiled(game))
 
 

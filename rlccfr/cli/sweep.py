@@ -118,7 +118,7 @@ def _say(text: str) -> None:
 
 
 def _run(todo: Sequence[Job], store: Store, workers: int, dask: str | None, pilot: bool) -> None:
-    from rlccfr.envs.provenance import physical_cores
+    from rlccfr.envs.sweep.cores import physical_cores
     from rlccfr.envs.sweep.runner import Runner
 
     count = workers or len(physical_cores())
@@ -152,19 +152,20 @@ def _estimate(todo: Sequence[Job]) -> float:
 
 
 def _pool(workers: int) -> Executor:
-    """Processes, each pinned to a core."""
+    """Processes, each pinned to a core while there are enough of them."""
     import multiprocessing
 
-    from rlccfr.envs.provenance import physical_cores
+    from rlccfr.envs.sweep.cores import physical_cores
     from rlccfr.envs.sweep.worker import prepare
     from rlccfr.plugins import loaded
 
     context = multiprocessing.get_context("spawn")
-    available = physical_cores()
-    cores = context.Queue()
-    for index in range(workers):
-        cores.put(available[index % len(available)])
-    return ProcessPoolExecutor(workers, context, initializer=prepare, initargs=(cores, loaded))
+    cores = physical_cores()
+    own = context.Queue() if workers <= len(cores) else None
+    if own:
+        for core in cores:
+            own.put(core)
+    return ProcessPoolExecutor(workers, context, initializer=prepare, initargs=(own, loaded))
 
 
 @contextmanager

@@ -39,14 +39,15 @@ class _Compiler(CompilerBase):
     def define_pipelines(self) -> list[PassManager]:
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         manager.passes = [(_Lowering if one is NativeLowering else one, name) for one, name in manager.passes]
+        manager.finalize()
         return [manager]
 
 
 COMPILER: dict[str, Any] = {"error_model": "numpy", "pipeline_class": _Compiler}
 """What all functions are compiled with, those of components too."""
 
-_OPTIONS: dict[str, Any] = {**COMPILER, "_nrt": False}
-_PIECE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
+OPTIONS: dict[str, Any] = {**COMPILER, "_nrt": False}
+_PIECE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **OPTIONS}
 
 
 def kernel(signature: Any = None) -> Callable[..., Any]:
@@ -56,9 +57,9 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
     an array that came in a struct costs two calls, which made walks three times as slow.
     """
     if hasattr(signature, "__code__"):
-        return njit(cache=True, **_OPTIONS)(signature)  # type: ignore[no-any-return]
+        return njit(cache=True, **OPTIONS)(signature)  # type: ignore[no-any-return]
     with vectorised():
-        return njit(signature, cache=True, **_OPTIONS)  # type: ignore[no-any-return]
+        return njit(signature, cache=True, **OPTIONS)  # type: ignore[no-any-return]
 
 
 @contextmanager

@@ -48,15 +48,31 @@ def test_time_is_added_up():
     assert timing.Timed(10, 2.0).plus(timing.Timed(20, 3.0)).throughput == pytest.approx(6.0)
 
 
-def test_slices_beside_a_run_are_as_far_apart_as_a_tenth_of_it():
-    times = []
-    beside = timing.Beside(lambda: timing.Timed(10, 0.5))
-    for hundredth in range(1, 2001):
-        before = beside.total
-        beside.go_on(hundredth / 100)
-        if beside.total != before:
-            times.append(hundredth / 100)
-    assert beside.total == timing.Timed(10 * len(times) + 10, 0.5 * len(times) + 0.5)
-    assert times[0] == 0.1
-    assert times[-1] > 18
-    assert all(0.99 < (later - earlier) / (0.1 * max(1, later)) < 1.2 for earlier, later in pairwise(times))
+def beside_a_run(slice, steps, step):
+    """Plain CFR beside a run of so many steps, and the run's seconds at each slice."""
+    at = []
+    beside = timing.Beside(lambda: at.append(0.0) or slice(at))
+    for number in range(1, steps + 1):
+        before = len(at)
+        beside.go_on(number * step)
+        at[before:] = [number * step] * (len(at) - before)
+    return beside, at
+
+
+def test_slices_beside_a_run_are_a_tenth_of_it_apart():
+    _, at = beside_a_run(lambda _: timing.Timed(10, 0.02), 2000, 0.01)
+    assert at[0] == 0.0
+    assert at[-1] > 18
+    assert all(0.99 < (later - earlier) / max(0.1, 0.1 * later) < 1.2 for earlier, later in pairwise(at))
+
+
+def test_where_a_pass_is_long_slices_take_a_fifth_of_the_time():
+    _, at = beside_a_run(lambda _: timing.Timed(1, 0.5), 100, 0.1)
+    assert at == pytest.approx([0.0, 2.5, 5.0, 7.5, 10.0])
+
+
+def test_each_slice_counts_by_the_stretch_before_it():
+    beside, at = beside_a_run(lambda at: timing.Timed(1 if len(at) == 1 else 10 * len(at), 0.02), 40, 1.0)
+    stretches = [later - earlier for earlier, later in pairwise(at)]
+    done = 1 + sum(stretch * 10 * number / 0.02 for number, stretch in enumerate(stretches, start=2))
+    assert beside.total == pytest.approx((done, at[-1] + 0.02))

@@ -9,10 +9,12 @@ import pytest
 import rlccfr
 from rlccfr.catalog import Cell
 from rlccfr.envs import Store
+from rlccfr.envs.cells import compiled
 from rlccfr.envs.records import to_measurement
 from rlccfr.envs.sweep import worker
 from rlccfr.envs.sweep.plan import Job, Limits
 from rlccfr.envs.sweep.worker import measure
+from rlccfr.envs.timing import ReferenceClock
 
 
 def job(**changes) -> Job:
@@ -32,6 +34,20 @@ def test_a_run_lasts_as_long_as_it_must_and_its_curve_has_its_times():
     assert sum(0.001 <= second <= 0.021 for second in seconds) >= 13
     assert 0.3 < record["throughput_again"] / record["throughput"] < 3
     assert found.reference_throughput > 0
+
+
+def test_plain_cfr_is_timed_along_the_run(monkeypatch):
+    found = []
+
+    class Counted(ReferenceClock):
+        def slice(self, *args):
+            found.append(args)
+            return super().slice(*args)
+
+    monkeypatch.setattr(worker, "_clock", lambda *_: Counted(compiled("kuhn")))
+    record = measure(job(seconds=0.6))
+    assert 4 <= len(found) <= 7  # before, up to five times during, and after it
+    assert record["cpu_seconds"] < 0.7  # without theirs
 
 
 def test_without_seconds_it_is_the_same_each_time():

@@ -1,0 +1,21 @@
+"""What a worker is pinned to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def physical_cores() -> list[int]:
+    """Numbers of the processors that this process may run on, one of each core's threads; all where none can tell."""
+    if not hasattr(os, "sched_getaffinity"):
+        return list(range(os.cpu_count() or 1))
+    cores: dict[str, int] = {}
+    for number in sorted(os.sched_getaffinity(0)):
+        path = Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
+        try:
+            siblings = path.read_text()
+        except OSError:
+            siblings = f"{number}"
+        cores.setdefault(siblings, number)
+    return sorted(cores.values())
