@@ -45,11 +45,16 @@ def uniform_exploitability(game: str) -> float:
 def definitions(cell: Cell) -> list[dict[str, Any]]:
     """Per component its id, its entry's version and its hyperparameters: what a measurement is of.
 
+    Of components that are not the library's own, a digest of their source, too.
+
     Raises:
         ComponentError: an unknown id.
     """
     entries = [registry[id] for registry, id in zip(REGISTRIES, cell, strict=True)]
-    return [{"id": e.id, "version": e.version, "hyperparameters": e.hyperparameters} for e in entries]
+    return [
+        {"id": e.id, "version": e.version, "hyperparameters": e.hyperparameters} | ({"code": e.code} if e.code else {})
+        for e in entries
+    ]
 
 
 def is_deterministic(cells: Sequence[Cell], tree: GameTree) -> bool:

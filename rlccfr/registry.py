@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
+import hashlib
 import importlib
 import inspect
+import marshal
 import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, get_args
 
@@ -52,6 +56,14 @@ class Entry(Generic[C]):
         """
         made = self.make(**hyperparameters)
         return replace(self, given={name: made.hyperparameters[name] for name in hyperparameters})
+
+    @property
+    def code(self) -> str:
+        """A digest of the source, of the factory and of the functions in what it makes; of the library's own ``""``.
+
+        The library's definitions have versions; who writes one of their own forgets to raise them.
+        """
+        return "" if _of_the_library(self.factory) else _digest(self.factory)
 
     @property
     def description(self) -> str:
@@ -105,6 +117,25 @@ class Entry(Generic[C]):
         """``int`` of a hyperparameter ``int | None``."""
         hint = inspect.signature(self.factory, eval_str=True).parameters[name].annotation
         return next(kind for kind in get_args(hint) if kind is not type(None))
+
+
+def _of_the_library(function: Callable[..., Any]) -> bool:
+    return getattr(function, "__module__", "").partition(".")[0] == __name__.partition(".")[0]
+
+
+@cache
+def _digest(factory: Callable[..., Component]) -> str:
+    functions: list[Callable[..., Any]] = [factory]
+    with contextlib.suppress(Exception):  # a broken one is found out when it is to run
+        functions += [one for one in vars(factory()).values() if inspect.isfunction(one) and not _of_the_library(one)]
+    return hashlib.sha256("".join(map(_source, functions)).encode()).hexdigest()[:16]
+
+
+def _source(function: Callable[..., Any]) -> str:
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):  # typed at a prompt
+        return marshal.dumps(getattr(function, "__code__", None)).hex()
 
 
 class Registry(Generic[C]):

@@ -22,7 +22,8 @@ Results = Annotated[
     Path | None, typer.Option(help="A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
 ]
 SweptCatalog = Annotated[
-    str | None, typer.Option("--catalog", help="Of the sweep of your own: paper, tabular ... [paper]")
+    str | None,
+    typer.Option("--catalog", help="What to choose from: paper, tabular, extended-tabular ..., as measured. [paper]"),
 ]
 SweptNetworks = Annotated[
     str | None, typer.Option("--networks", help="Preset of the deep rules' networks in that sweep. [sweep]")
@@ -55,23 +56,26 @@ def measured(
         from rlccfr.envs.table import TableEvaluator
 
         asked = [parse_budget(one) for one in budgets(*limits)] if any(limits) else shipped.BUDGETS
-        if results is not None:
-            table = TableEvaluator(results)
-            if not table.games:
-                raise RLCCFRError(f"{results} holds no measurements; name a store of `rlccfr sweep`")
-            cells = parse_catalog(catalog or "paper").with_networks(networks or "sweep")
-            for game in games or table.games:
-                lacking = next((cell for cell in cells if not table.seeds(game, cell)), None)
-                if lacking:
-                    raise RLCCFRError(
-                        f"{results} has no run of {lacking} on {game!r}; it has {', '.join(table.games)}: name one of "
-                        "these, and say by --catalog and --networks what was swept"
-                    )
-            return Measured(table, cells, games or table.games, asked, shipped=False)
-        if catalog is not None or networks is not None:
-            raise RLCCFRError("--catalog and --networks say what a sweep of your own has: name that with --results")
-        named = [_shipped(game) for game in games or shipped.GAMES]
-        return Measured(shipped.results(), shipped.catalog(), named, asked, shipped=True)
+        table = TableEvaluator(results) if results is not None else shipped.results()
+        if not table.games:
+            raise RLCCFRError(f"{results} holds no measurements; name a store of `rlccfr sweep`")
+        named = [_shipped(game) for game in games or shipped.GAMES] if results is None else games or table.games
+        if results is None and catalog is None and networks is None:
+            return Measured(table, shipped.catalog(), named, asked, shipped=True)
+        cells = parse_catalog(catalog or "paper").with_networks(networks or "sweep")
+        for game in named:
+            lacking = next((cell for cell in cells if not table.seeds(game, cell)), None)
+            if lacking and results is None:
+                raise RLCCFRError(
+                    f"the package has no run of {lacking}; it has the catalogs paper, tabular and extended-tabular, "
+                    "networks of the preset sweep"
+                )
+            if lacking:
+                raise RLCCFRError(
+                    f"{results} has no run of {lacking} on {game!r}; it has {', '.join(table.games)}: name one of "
+                    "these, and say by --catalog and --networks what was swept"
+                )
+        return Measured(table, cells, named, asked, shipped=False)
 
 
 def _shipped(game: str) -> str:

@@ -95,7 +95,7 @@ def test_version(run):
         (("train", "kuhn", "--seconds", "1", "--seconds", "0"), 1, "--seconds must be a positive number, not 0"),
         (("table", "--results", "nothing.parquet"), 1, "there is no table at nothing.parquet"),
         (("table", "--results", "."), 1, "holds no measurements"),
-        (("insights", "--networks", "fast"), 1, "say what a sweep of your own has: name that with --results"),
+        (("insights", "--networks", "fast"), 1, "it has the catalogs paper, tabular and extended-tabular, networks of"),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do(run, arguments, code, message):
@@ -119,6 +119,12 @@ def test_pictures_of_a_run_and_of_a_game(run, tmp_path):
     assert run("games", "kuhn", "--plot", "tree.png")[0] == 0
     assert "cfr_plus x none x none" in (tmp_path / "curve.svg").read_text()
     assert (tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_packages_measurements_of_the_extended_catalog(run):
+    code, out = run("insights", "kuhn", "--catalog", "extended-tabular", "--seconds", "1", "--json")[:2]
+    found = {one["component"] for one in json.loads(out)[0]["effects"]}
+    assert (code, {"pcfr_plus", "robust_k"} <= found) == (0, True)
 
 
 def test_catalog(run):

@@ -54,3 +54,28 @@ def test_a_sweep_measures_what_was_loaded(call):
     sweep = ("sweep", "kuhn", "--catalog", "tabular + test_mine", "--seeds", "1", "--seconds", "0", "--iterations", "3")
     out = call("-m", "rlccfr", "--load", "mine.py", *sweep, "--no-pilot", "--workers", "1", "--json")
     assert json.loads(out) == {"kuhn": {"ok": 9 * 7 * 2}}
+
+
+DEFINITION = """
+import json, mine
+from rlccfr.envs import Cell
+from rlccfr.envs.cells import definitions
+print(json.dumps(definitions(Cell("test_mine", "none", "cfr_br"))))
+"""
+
+
+def test_what_was_measured_of_a_changed_function_is_another_measurement(call, tmp_path):
+    before = json.loads(call("-c", DEFINITION))
+    assert [set(one) for one in before] == [
+        {"id", "version", "hyperparameters", "code"},
+        *[{"id", "version", "hyperparameters"}] * 2,
+    ]
+    found = []
+    for changed in (
+        MINE + "# a remark below\n",
+        MINE.replace("*= 0.5", "*= 0.25"),
+        MINE.replace("all regrets", "them"),
+    ):
+        (tmp_path / "mine.py").write_text(changed)
+        found.append(json.loads(call("-c", DEFINITION)) == before)
+    assert found == [True, False, False]
