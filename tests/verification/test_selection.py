@@ -125,10 +125,9 @@ def test_the_extended_catalog_has_what_the_peers_show(game, kind, figures):
 
 @pytest.mark.alone
 def test_ten_runs_again(figures):
-    """Drawn at random and made twice: bitwise the same exploitability, and throughput within a quarter.
+    """Drawn at random and made twice: the shipped exploitability, and its throughput beside plain CFR's within a quarter.
 
-    So it has to be beside what was shipped, if this is that processor. On another one the last digits may differ, which
-    networks magnify, and so may speeds; twice as fast would be another computation.
+    Bitwise what is made twice here, and on the shipped measurement's processor all that draws nothing.
     """
     frame = shipped.results().frame()
     same = set(frame["processor"]) == {processor_model()}
@@ -136,7 +135,7 @@ def test_ten_runs_again(figures):
     for _, run in frame[frame["status"] == "ok"].sample(10, random_state=0).iterrows():
         cell = Cell(*(run[axis] for axis in Cell._fields))
         job = Job(run["game"], cell, int(run["seed"]), Limits(int(run["iterations"]), 0.0, timeout=math.inf))
-        row = {"game": run["game"], "cell": str(cell), "seed": run["seed"], "models": job.learns}
+        row = {"game": run["game"], "cell": str(cell), "seed": run["seed"], "draws nothing": bool(run["deterministic"])}
         for when, one in (
             ("shipped", run),
             ("again", in_a_process_of_its_own(job)),
@@ -151,12 +150,10 @@ def test_ten_runs_again(figures):
     for row in rows:
         assert row["twice"] == row["again"]
         assert row["speed twice"] == pytest.approx(row["speed again"], rel=0.25)
-        if not row["models"]:
-            assert row["again"] == pytest.approx(row["shipped"], rel=1e-6)
-            assert 0.5 < row["speed again"] / row["speed shipped"] < 2
-    if same:
-        assert len(near) == len(rows)
-        assert [row["again"] for row in rows] == [row["shipped"] for row in rows]
+        assert row["again"] == (
+            row["shipped"] if same and row["draws nothing"] else pytest.approx(row["shipped"], rel=1e-6)
+        )
+    assert len(near) == len(rows)
 
 
 def in_a_process_of_its_own(job):
