@@ -125,7 +125,7 @@ def test_the_extended_catalog_has_what_the_peers_show(game, kind, figures):
 
 @pytest.mark.alone
 def test_ten_runs_again(figures):
-    """Drawn at random and made twice: the shipped exploitability, and its throughput beside plain CFR's within a quarter.
+    """Drawn at random and made twice: the shipped exploitability, and throughput beside plain CFR's within a quarter.
 
     Bitwise what is made twice here, and on the shipped measurement's processor all that draws nothing.
     """
