@@ -292,7 +292,7 @@ def test_selection_is_written_up(data, tmp_path, monkeypatch, capsys):
         (("table", "leduc"), "'leduc' is not among the measured games, kuhn, goofspiel"),
         (("table", "--iterations", "1000"), "under 1000 iterations"),
         (("table", "--scale", "linear"), "on the log scale, not the linear one"),
-        (("table", "--catalog", "tabular"), "--results"),
+        (("table", "--catalog", "tabular"), "it has the catalogs paper, tabular and extended-tabular"),
         (("report", "/dev/null/page.html"), "can't write"),
         (("reproduce", "meyer"), "'meyer' can't be reproduced"),
     ],
