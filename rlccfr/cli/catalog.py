@@ -148,6 +148,6 @@ def as_text(kind: str, entry: Entry[Any], mark: str = "") -> str:
     """A component for people: description, source and hyperparameters, under a heading that begins with a mark."""
     shown = {name: "(by preset)" if value is None else value for name, value in entry.hyperparameters.items()}
     defaults = ", ".join(f"{name}={value}" for name, value in shown.items())
-    lines = [f"{mark}{entry.id} ({kind})", "", entry.description, "", f"Source: {entry.source}"]
+    lines = [f"{mark}{entry.id} ({kind})", "", entry.description, "", f"Source: {entry.source}", ""]
     lines.append(f"Hyperparameters: {defaults}" if defaults else "No hyperparameters.")
     return "\n".join(lines)

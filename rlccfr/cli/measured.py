@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from rlccfr.cli.console import budgets, load, progress
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import BudgetError, RLCCFRError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +61,7 @@ def measured(
             raise RLCCFRError(f"{results} holds no measurements; name a store of `rlccfr sweep`")
         named = [_shipped(game) for game in games or shipped.GAMES] if results is None else games or table.games
         if results is None and catalog is None and networks is None:
+            _long_enough(table, named, shipped.catalog(), asked)
             return Measured(table, shipped.catalog(), named, asked, shipped=True)
         cells = parse_catalog(catalog or "paper").with_networks(networks or "sweep")
         for game in named:
@@ -75,7 +76,28 @@ def measured(
                     f"{results} has no run of {lacking} on {game!r}; it has {', '.join(table.games)}: name one of "
                     "these, and say by --catalog and --networks what was swept"
                 )
+        _long_enough(table, named, cells, asked)
         return Measured(table, cells, named, asked, shipped=False)
+
+
+def _long_enough(table: TableEvaluator, games: Sequence[str], cells: Catalog, asked: Sequence[Budget]) -> None:
+    from rlccfr.envs.measurement import Request
+    from rlccfr.envs.read_off import COLUMN
+
+    for game in games:
+        for budget in asked:
+            runs = [
+                table.run(game, cell, seed)
+                for cell in cells
+                for seed in table.seeds(game, cell)
+                if not table.known(Request(game, (cell,), budget, seed=seed))
+            ]
+            if runs:
+                least = min(max(run["curve"][COLUMN[budget.unit]], default=0) for run in runs)
+                raise BudgetError(
+                    f"not all algorithms ran for {budget} on {game!r}, the shortest for {least:.6g}: ask for less, or "
+                    "measure for longer by `rlccfr sweep` and name its store by --results"
+                )
 
 
 def _shipped(game: str) -> str:

@@ -37,6 +37,7 @@ def reproduce(
             pick = draw(panel, measured, shipped.catalog(), shipped.team(panel.game), path)
             lines.append((f"Figure {panel.number}", panel.game, panel.preset, str(pick), str(path)))
     print_table(("", "game", "weights", "the team's pick", "file"), lines)
+    print("Under these weights speed counts beside exploitability, so a pick's line need not be the lowest.")
     if measure:
         with progress("measuring throughputs on Kuhn poker") as report:
             table = throughputs(LiveEvaluator(), fixed_cells(shipped.catalog()), report)
