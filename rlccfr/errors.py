@@ -24,7 +24,7 @@ class PolicyError(RLCCFRError, ValueError):
 
 
 class BudgetError(RLCCFRError, ValueError):
-    """A budget that is missing, doubled, or not positive."""
+    """A budget that is missing, doubled, not positive, or longer than what was measured."""
 
 
 class OverflowedError(RLCCFRError, ArithmeticError):

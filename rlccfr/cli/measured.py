@@ -49,6 +49,7 @@ def measured(
 
     Raises:
         RLCCFRError: there is nothing to read, or a game that was not measured.
+        BudgetError: a budget that not all algorithms ran for.
     """
     with progress("reading the measurements"):
         from rlccfr.agents import shipped
@@ -84,20 +85,20 @@ def _long_enough(table: TableEvaluator, games: Sequence[str], cells: Catalog, as
     from rlccfr.envs.measurement import Request
     from rlccfr.envs.read_off import COLUMN
 
-    for game in games:
-        for budget in asked:
-            runs = [
-                table.run(game, cell, seed)
-                for cell in cells
-                for seed in table.seeds(game, cell)
-                if not table.known(Request(game, (cell,), budget, seed=seed))
-            ]
-            if runs:
-                least = min(max(run["curve"][COLUMN[budget.unit]], default=0) for run in runs)
-                raise BudgetError(
-                    f"not all algorithms ran for {budget} on {game!r}, the shortest for {least:.6g}: ask for less, or "
-                    "measure for longer by `rlccfr sweep` and name its store by --results"
-                )
+    for budget in asked:
+        ends = [
+            max(table.run(game, cell, seed)["curve"][COLUMN[budget.unit]], default=0)
+            for game in games
+            for cell in cells
+            for seed in table.seeds(game, cell)
+            if not table.known(Request(game, (cell,), budget, seed=seed))
+        ]
+        if ends and min(ends) > 0:  # else there are no curves to read off, as the table will say
+            least = f"{min(ends):.3g}" if budget.unit == "seconds" else f"{min(ends):.0f}"
+            raise BudgetError(
+                f"not all algorithms ran for {budget}, the shortest for {least}: ask for less by --{budget.unit}, or "
+                "measure for longer by `rlccfr sweep` and name its store by --results"
+            )
 
 
 def _shipped(game: str) -> str:

@@ -290,7 +290,7 @@ def test_selection_is_written_up(data, tmp_path, monkeypatch, capsys):
     ("arguments", "message"),
     [
         (("table", "leduc"), "'leduc' is not among the measured games, kuhn, goofspiel"),
-        (("table", "--iterations", "1000"), "for 1000 iterations on 'kuhn', the shortest for 100: ask"),
+        (("table", "--iterations", "1000"), "for 1000 iterations, the shortest for 100: ask"),
         (("table", "--scale", "linear"), "on the log scale, not the linear one"),
         (("table", "--catalog", "tabular"), "it has the catalogs paper, tabular and extended-tabular"),
         (("report", "/dev/null/page.html"), "can't write"),

@@ -95,7 +95,7 @@ def test_version(run):
         (("train", "kuhn", "--seconds", "1", "--seconds", "0"), 1, "--seconds must be a positive number, not 0"),
         (("table", "--results", "nothing.parquet"), 1, "there is no table at nothing.parquet"),
         (("table", "--results", "."), 1, "holds no measurements"),
-        (("table", "kuhn", "--seconds", "100"), 1, "the shortest for 1: ask for less, or measure for longer"),
+        (("table", "kuhn", "--seconds", "100"), 1, "the shortest for 1: ask for less by --seconds, or measure"),
         (("report", "page.html", "--iterations", "20000000"), 1, "not all algorithms ran for 20000000 iterations"),
         (("insights", "--networks", "fast"), 1, "it has the catalogs paper, tabular and extended-tabular, networks of"),
     ],
