@@ -38,7 +38,7 @@ def table(
     catalog: SweptCatalog = None,
     networks: SweptNetworks = None,
     methods: Annotated[bool, typer.Option("--methods", help="Beside the pick: VBS, SBS, the paper's ...")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write it to a file: .md, .csv, .html or .json.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write all methods to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
 ) -> None:
     """Print the recommended-algorithm table: what three trained agents pick, read off measurements; nothing is run.
