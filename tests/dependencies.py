@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,9 +21,11 @@ import wheel
 ROOT = Path(__file__).parent.parent
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
 def requirements(which: str) -> list[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    bounds = [line for line in project["dependencies"] if not line.startswith("torch")]
+    bounds = [line for line in PROJECT["dependencies"] if not line.startswith("torch")]
     return [re.sub(">=", "==", line) for line in bounds] if which == "oldest" else bounds
 
 
@@ -33,11 +36,15 @@ def main(which: str, *options: str) -> int:
         venv.create(Path(name) / "venv", with_pip=True)
         python = str(Path(name) / "venv" / "bin" / "python")
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        tools = ["pytest", "pytest-xdist", "tensorboard"]
+        tools = PROJECT["optional-dependencies"]["dev"]
         subprocess.run([*install, torch.group(), *requirements(which), *tools], check=True)
         for archive in wheel.built(Path(name)):
             subprocess.run([*install, "--no-deps", "--force-reinstall", str(archive)], check=True)
             wheel.use(Path(python), Path(name))
+            # What Numba keeps beside the kernels would hide the checkout from what runs outside it.
+            subprocess.run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "rlccfr"], check=True)
+            for folder in (Path(name) / "venv").glob("lib/python*/site-packages/rlccfr"):
+                shutil.rmtree(folder)
         subprocess.run([*install, "--no-deps", "-e", str(ROOT)], check=True)
         freeze = [python, "-m", "pip", "list", "--format=freeze"]
         names = {re.split(r"[=>\[]", line)[0].lower().replace("_", "-") for line in [*requirements(which), "torch"]}
