@@ -19,8 +19,6 @@ from pathlib import Path
 import wheel
 
 ROOT = Path(__file__).parent.parent
-
-
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 

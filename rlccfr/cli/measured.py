@@ -61,10 +61,8 @@ def measured(
         if not table.games:
             raise RLCCFRError(f"{results} holds no measurements; name a store of `rlccfr sweep`")
         named = [_shipped(game) for game in games or shipped.GAMES] if results is None else games or table.games
-        if results is None and catalog is None and networks is None:
-            _long_enough(table, named, shipped.catalog(), asked)
-            return Measured(table, shipped.catalog(), named, asked, shipped=True)
-        cells = parse_catalog(catalog or "paper").with_networks(networks or "sweep")
+        whole = results is None and catalog is None and networks is None
+        cells = shipped.catalog() if whole else parse_catalog(catalog or "paper").with_networks(networks or "sweep")
         for game in named:
             lacking = next((cell for cell in cells if not table.seeds(game, cell)), None)
             if lacking and results is None:
@@ -78,10 +76,11 @@ def measured(
                     "these, and say by --catalog and --networks what was swept"
                 )
         _long_enough(table, named, cells, asked)
-        return Measured(table, cells, named, asked, shipped=False)
+        return Measured(table, cells, named, asked, shipped=whole)
 
 
 def _long_enough(table: TableEvaluator, games: Sequence[str], cells: Catalog, asked: Sequence[Budget]) -> None:
+    """For who asks by a command: the table's own error names one run and what Python can do about it."""
     from rlccfr.envs.measurement import Request
     from rlccfr.envs.read_off import COLUMN
 

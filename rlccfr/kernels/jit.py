@@ -15,7 +15,7 @@ from numba.core.typed_passes import NativeLowering
 SETTING = "SLP_VECTORIZE"
 WIDTH = '"prefer-vector-width"="256"'
 """Of vectors, in bits. Rows of tables have a few entries: where LLVM takes 512, as on AMD's Zen 4 and 5, it reads in
-one piece what was just written in several, and waits, in some processes longer than in others."""
+one piece what was just written in several, and waits (ADR 17)."""
 
 
 class _Lower(Lower):
