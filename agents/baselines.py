@@ -24,6 +24,9 @@ Measurements = Mapping[Cell, Sequence[Measurement]]
 Rewards = Mapping[Cell, float]
 """R-bar of each cell."""
 
+VERSION = 1
+"""Version of random search. Raise it when the same seed and measurements would give another choice."""
+
 FIXED = {
     "CFR": Cell("cfr", "none", "none"),
     "LCFR": Cell("lcfr", "none", "none"),

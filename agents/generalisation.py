@@ -22,6 +22,9 @@ from rlccfr.envs.table import TableEvaluator
 if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
 
+VERSION = 1
+"""Version of how picks are judged. Raise it when the same picks would be judged otherwise."""
+
 HUNDREDFOLD = 100
 """Times the histories of the largest game that was trained on."""
 

@@ -16,6 +16,9 @@ from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Budget, Measurement
 from rlccfr.errors import RLCCFRError, whole_number
 
+VERSION = 1
+"""Version of successive halving. Raise it when the same seed and measurements would give another choice."""
+
 ETA = 3
 """Of the cells no fewer than one in so many go on."""
 

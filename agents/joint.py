@@ -14,6 +14,9 @@ from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.selector import SelectorFlatEnv
 from rlccfr.errors import RLCCFRError, whole_number
 
+VERSION = 1
+"""Version of the joint DQN. Raise it when the same seed and measurements would give another choice."""
+
 EXPLORING = 0.5
 """Share of the evaluations over which the share of cells drawn at random falls from 1 ..."""
 

@@ -7,6 +7,9 @@ from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Measurement
 from rlccfr.errors import RLCCFRError, whole_number
 
+VERSION = 1
+"""Version of the search. Raise it when the same seed and measurements would give another choice."""
+
 TRIALS = 20
 """For each evaluation at most: it proposes cells that are measured already, which cost nothing."""
 

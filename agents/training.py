@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from rlccfr.agents.team import SelectorTeam
 
 
+VERSION = 1
+"""Version of how a team learns. Raise it when the same seed and measurements would give another team."""
+
 MEASURING = 0.8
 """Share of the time until the last evaluation, roughly, where one takes a second."""
 

@@ -1,15 +1,15 @@
 """How methods of choosing compare: each with so many evaluations, on what was measured, over several seeds.
 
 A method sees the runs that one may choose by; what it chose is judged on the others, beside the best of all cells.
-Choices are kept in benchmarks/results, so that what was stopped goes on; those made on other measurements, or by other
-code, are made anew.
+Choices are kept in benchmarks/results, so that an interrupted comparison goes on. A choice is made anew if it was made
+on other measurements or by another version of its method.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from rlccfr.agents import shipped
+from rlccfr.agents import baselines, halving, joint, shipped, tpe, training
 from rlccfr.agents.baselines import SearchResult, Task, random_search
 from rlccfr.agents.comparison import Bench, trained_team
 from rlccfr.agents.evidence import ChoosingRuns, Evidence
@@ -27,15 +27,6 @@ from rlccfr.agents.tpe import tpe_search
 from rlccfr.catalog import Cell
 from rlccfr.envs.measurement import Budget
 from rlccfr.envs.reward import PRESETS
-
-CHOOSING = (
-    *(f"agents/{name}" for name in (
-        "baselines", "comparison", "evidence", "experience", "exploration", "halving", "hyperparameters", "induction",
-        "joint", "selector", "selector_dqn", "team", "tpe", "training",
-    )),
-    *(f"envs/{name}" for name in ("features", "observation", "read_off", "reward", "selector", "table")),
-)  # fmt: skip
-"""Modules that say what a method chooses."""
 
 KEPT = Path(__file__).parent / "results" / "methods.jsonl"
 SECOND = Budget("seconds", 1.0)
@@ -69,12 +60,19 @@ def _search(search: Callable[..., SearchResult | Halving]) -> Callable[[Task, in
     return choose
 
 
-METHODS: dict[str, Callable[[Task, int, int], Choice]] = {
-    "team": _team,
-    "random search": _search(random_search),
-    "successive halving": _search(successive_halving),
-    "joint DQN": _search(joint_dqn),
-    "TPE": _search(tpe_search),
+class Method(NamedTuple):
+    """How to choose from a task, a number of evaluations and a seed; and the declared version of that."""
+
+    choose: Callable[[Task, int, int], Choice]
+    version: int
+
+
+METHODS = {
+    "team": Method(_team, training.VERSION),
+    "random search": Method(_search(random_search), baselines.VERSION),
+    "successive halving": Method(_search(successive_halving), halving.VERSION),
+    "joint DQN": Method(_search(joint_dqn), joint.VERSION),
+    "TPE": Method(_search(tpe_search), tpe.VERSION),
 }
 
 
@@ -92,8 +90,8 @@ def at_a_hundred(games: Sequence[str] = shipped.GAMES, seeds: int = 10) -> list[
 def choose(trial: Trial) -> dict[str, Any]:
     """What the method chose, and what it measured for that."""
     task = Task(ChoosingRuns(shipped.results()), shipped.catalog(), trial.game, SECOND, PRESETS[trial.preset])
-    cell, spent, seconds = METHODS[trial.method](task, trial.evaluations, trial.seed)
-    return {**trial._asdict(), **cell._asdict(), "spent": spent, "cpu_seconds": seconds, "basis": basis()}
+    cell, spent, seconds = METHODS[trial.method].choose(task, trial.evaluations, trial.seed)
+    return {**trial._asdict(), **cell._asdict(), "spent": spent, "cpu_seconds": seconds, **basis(trial.method)}
 
 
 def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> list[dict[str, Any]]:
@@ -102,7 +100,7 @@ def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> l
     text = kept.read_text() if kept.exists() else ""
     # A line that does not end like a row is one whose writing was interrupted.
     rows = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
-    found = {Trial(*(row[name] for name in Trial._fields)): row for row in rows if row["basis"] == basis()}
+    found = {Trial(*(row[name] for name in Trial._fields)): row for row in rows if _is_current(row)}
     futures = {executor.submit(choose, trial): trial for trial in trials if trial not in found}
     with kept.open("a") as file:
         file.write("\n" if text and not text.endswith("\n") else "")
@@ -116,22 +114,23 @@ def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> l
     return [found[trial] for trial in trials]
 
 
+def basis(method: str) -> dict[str, str | int]:
+    """Return what a choice rests on: a digest of the shipped measurements, and the method's version."""
+    return {"measurements": _measurements(), "version": METHODS[method].version}
+
+
 @cache
-def basis() -> str:
-    """A hash of what a choice rests on: the shipped measurements, and how methods choose."""
-    return digest(shipped.path(shipped.MEASURED).read_bytes())
+def _measurements() -> str:
+    return digest(shipped.path(shipped.MEASURED))
 
 
-def digest(measurements: bytes, *more: str) -> str:
-    """A hash of measurements and of the code that learns from them.
+def digest(path: Path) -> str:
+    """Return a hash of a file's content."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
-    Args:
-        more: modules that it depends on beside :data:`CHOOSING`.
-    """
-    found = hashlib.sha256(measurements)
-    for name in (*CHOOSING, *more):
-        found.update((Path(__file__).parent.parent / f"{name}.py").read_bytes())
-    return found.hexdigest()[:16]
+
+def _is_current(row: Mapping[str, Any]) -> bool:
+    return row["method"] in METHODS and basis(row["method"]).items() <= row.items()
 
 
 @cache

@@ -3,8 +3,9 @@
 Written to agents/data: the runs of the paper's games, without what else runs/sweep may hold; a team for each of these
 games and one for all of them, trained on those runs; and one for other games, trained on the small members of the
 families, with what it is worth on others. The families' runs are written to benchmarks/results, so that this needs no
-hours of measuring to be made again. Each file is kept as long as the runs and the learning that it came from are the
-same, which benchmarks/results/made-from.json tells; measurements are kept, too, where their runs are not here.
+hours of measuring to be made again. A file is kept as long as it was made from the same runs by the same version of
+learning and judging; benchmarks/results/made-from.json records these. Measurements are kept, too, where their runs are
+not here.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from benchmarks.methods import digest
-from rlccfr.agents import shipped
+from rlccfr.agents import generalisation, shipped, training
 from rlccfr.agents.generalisation import judged
 from rlccfr.agents.pretraining import train_on_table
 from rlccfr.agents.team import SelectorTeam
@@ -68,9 +70,8 @@ def main() -> None:
         )
     published(RESULTS / MEASURED, Store(FAMILIES_SWEPT), lambda store: members(), (BRIEF, *met(), *BETWEEN))
     made_for_unseen(shipped.DATA / "team.npz", TRAIN)
-    judging = ("agents/generalisation", "agents/comparison")
-    basis = origin(RESULTS / MEASURED, (BRIEF, *met(), *BETWEEN), (*TRAIN, *held_out()), *judging)
-    made(shipped.DATA / shipped.GENERALISATION, basis, generalise)
+    basis = origin(RESULTS / MEASURED, (BRIEF, *met(), *BETWEEN), (*TRAIN, *held_out()))
+    made(shipped.DATA / shipped.GENERALISATION, {**basis, "judging": generalisation.VERSION}, generalise)
 
 
 def met() -> tuple[Budget, ...]:
@@ -78,10 +79,18 @@ def met() -> tuple[Budget, ...]:
     return (*shipped.BUDGETS, Budget("iterations", ITERATIONS))
 
 
-def origin(table: Path, budgets: Sequence[Budget], games: Iterable[str], *modules: str) -> str:
-    """A hash of all that a file depends on: runs, what is taken of them, and code that learns from them or judges."""
-    taken = " ".join(map(str, (*budgets, *games))).encode()
-    return digest(table.read_bytes() + taken, "agents/pretraining", "agents/imagination", *modules)
+Origin = dict[str, Any]
+"""What a file was made from, as JSON has it."""
+
+
+def origin(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Origin:
+    """Return all that a team depends on: the runs, what is taken of them, and the version of learning."""
+    return {
+        "measurements": digest(table),
+        "budgets": list(map(str, budgets)),
+        "games": list(games),
+        "learning": training.VERSION,
+    }
 
 
 def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], budgets: Sequence[Budget] = ()) -> None:
@@ -98,8 +107,8 @@ def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], 
             sys.exit(f"error: {path.name} can't be written: {what}")
         say(f"{path.name} stays as it is: {what}")
         return
-    key = names([*ids, *map(str, budgets)]).hex()
-    made(path, key, lambda path: store.compact(path, small=True, budgets=budgets, ids=ids))
+    source = {"runs": names([*ids, *map(str, budgets)])}
+    made(path, source, lambda path: store.compact(path, small=True, budgets=budgets, ids=ids))
 
 
 def planned(store: Store) -> list[Job]:
@@ -178,25 +187,26 @@ def write_team(train: Callable[[], SelectorTeam], path: Path) -> None:
     say(f"{path.name}: {team.cost[0]:,} runs, {time.monotonic() - begin:.0f} s, {path.stat().st_size:,} bytes")
 
 
-def made(path: Path, source: str, write: Callable[[Path], object]) -> None:
+def made(path: Path, source: Origin, write: Callable[[Path], object]) -> None:
     """Have a file written unless it is there and was made from the same."""
     if path.exists() and recorded().get(path.name) == source:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path)
     record = {**recorded(), path.name: source}  # others may have been recorded while this was written
-    write_atomically(RESULTS / MADE_FROM, f"{json.dumps(record, indent=1)}\n".encode())
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(one)}" for name, one in record.items())
+    write_atomically(RESULTS / MADE_FROM, f"{{\n{lines}\n}}\n".encode())
 
 
-def recorded() -> dict[str, str]:
+def recorded() -> dict[str, Origin]:
     """What each file was made from, by its name."""
     path = RESULTS / MADE_FROM
     return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
-def names(ids: Iterable[str]) -> bytes:
-    """A hash of runs by their ids, which tell all that they depend on."""
-    return hashlib.sha256(" ".join(sorted(ids)).encode()).digest()
+def names(ids: Iterable[str]) -> str:
+    """Return a hash of runs by their ids, which tell all that they depend on."""
+    return hashlib.sha256(" ".join(sorted(ids)).encode()).hexdigest()
 
 
 def say(text: str) -> None:

@@ -1,7 +1,8 @@
 """The long suite: ``python tests/verify.py`` runs it and writes docs/verification.md and docs/reliability.md.
 
-It can be stopped and started again: a test that passed on this state of the sources is not run again. One that
-failed leaves its table too, and says so there. Two tests run at a time, but for those that compare times.
+It can be stopped and started again: a test that passed on this state of the sources is not run again, unless it
+compares times. A test that failed leaves its table too; failures stand at the top of each document. Two tests run at a
+time, except for those that compare times.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import platform
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -19,27 +21,25 @@ ORDER = ("samplers", "convergence", "learning", "speed", "test_team")
 RELIABILITY = ("test_damage", "test_reliability", "test_sweep")
 """Whose figures go to a document of their own."""
 
-SOURCES = (
-    "rlccfr/*.py",
-    "rlccfr/cli/*.py",
-    "rlccfr/kernels/*.py",
-    "rlccfr/networks/*.py",
-    "catalog/*.py",
-    "envs/**/*.py",
-    "agents/*.py",
-    "agents/data/*",
-    "benchmarks/*.py",
-    "tests/**/*.py",
-)
+SOURCES = ("rlccfr", "catalog", "envs", "agents", "benchmarks", "tests")
+
+
+def sources() -> Iterator[Path]:
+    """Everything that the figures can depend on: all code and data of the package, the benchmarks, the long tests."""
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*")):
+            shipped = path.parent.name == "data" and path.is_file()
+            if not shipped and path.suffix != ".py":
+                continue
+            if folder != "tests" or "helpers" in path.parts or "pytest.mark.verify" in path.read_text():
+                yield path
 
 
 def sources_hash() -> str:
-    """Of all that the figures can depend on: not the documents."""
+    """Return a hash of all :func:`sources`, by which a suite that was stopped knows what passed on them."""
     digest = hashlib.sha256()
-    for pattern in SOURCES:
-        for path in sorted(ROOT.glob(pattern)):
-            if not pattern.startswith("tests") or "pytest.mark.verify" in path.read_text() or "helpers" in path.parts:
-                digest.update(path.read_bytes())
+    for path in sources():
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
 
@@ -68,7 +68,9 @@ def write_report(folder: Path, name: str, title: str, records: list[dict]) -> No
         f"Commit {commit.stdout.strip()}, sources {folder.name}, {date.today()}, "
         f"Python {platform.python_version()}, {platform.machine()}, one thread.",
     ]
-    for record in records:
+    failed = [record for record in records if not record["passed"]]
+    lines += ["", f"{len(records) - len(failed)} checks passed, {len(failed)} failed."]
+    for record in failed + [record for record in records if record["passed"]]:
         verdict = "passed" if record["passed"] else "**FAILED**"
         lines += ["", f"## {record['title']}", "", f"`{record['test']}`: {verdict}", ""]
         lines += [record["note"], ""] if record["note"] else []

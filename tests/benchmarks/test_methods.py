@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,15 +13,15 @@ TRIALS = [Trial("kuhn", "accuracy", "team", 100, seed) for seed in range(3)]
 
 @pytest.fixture
 def made(monkeypatch):
-    """The trials that are chosen for, on a basis that can be changed."""
+    """List the trials that were chosen for; what choices rest on can be changed."""
     asked = []
 
     def choose(trial):
         asked.append(trial)
-        return {**trial._asdict(), "spent": 100, "basis": methods.basis()}
+        return {**trial._asdict(), "spent": 100, **methods.basis(trial.method)}
 
     monkeypatch.setattr(methods, "choose", choose)
-    monkeypatch.setattr(methods, "basis", lambda: "these measurements")
+    monkeypatch.setattr(methods, "_measurements", lambda: "these")
     return asked
 
 
@@ -48,6 +49,23 @@ def test_a_line_cut_off_is_made_again_and_costs_no_other(made, tmp_path):
 def test_choices_on_other_measurements_are_made_anew(made, tmp_path, monkeypatch):
     kept = tmp_path / "choices.jsonl"
     chosen(kept)
-    monkeypatch.setattr(methods, "basis", lambda: "others")
-    assert {row["basis"] for row in chosen(kept)} == {"others"}
+    monkeypatch.setattr(methods, "_measurements", lambda: "others")
+    assert {row["measurements"] for row in chosen(kept)} == {"others"}
     assert made == [*TRIALS, *TRIALS]
+
+
+def test_choices_by_another_version_of_their_method_are_made_anew(made, tmp_path, monkeypatch):
+    kept = tmp_path / "choices.jsonl"
+    chosen(kept)
+    monkeypatch.setitem(methods.METHODS, "TPE", methods.METHODS["TPE"]._replace(version=99))
+    chosen(kept)
+    assert made == TRIALS
+    monkeypatch.setitem(methods.METHODS, "team", methods.METHODS["team"]._replace(version=99))
+    chosen(kept)
+    assert made == [*TRIALS, *TRIALS]
+
+
+def test_the_committed_choices_are_of_the_present_versions():
+    rows = [json.loads(line) for line in methods.KEPT.read_text().splitlines()]
+    assert len(rows) == 900
+    assert all(methods.basis(row["method"]).items() <= row.items() for row in rows)
