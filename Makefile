@@ -51,7 +51,7 @@ measure: install
 docs: install
 	$(BIN)/rlccfr catalog --markdown > docs/components.md
 	$(BIN)/python benchmarks/meyer.py > docs/meyer.md
-	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/figures.py
 
 site: install
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build

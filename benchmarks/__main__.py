@@ -22,7 +22,7 @@ from benchmarks.games import GAMES, tree
 from benchmarks.roofline import measured_machine, work_of
 from benchmarks.targets import SHARE, TARGETS
 from benchmarks.timing import alternate
-from rlccfr.envs.provenance import processor_model
+from rlccfr.envs.measuring.provenance import processor_model
 
 RESULTS = Path(__file__).parent / "results"
 SECTIONS = {

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 from benchmarks.timing import timed
 from rlccfr.agents import SelectorTeam
-from rlccfr.agents.selector import Selector
-from rlccfr.agents.selector_dqn import single_threaded
+from rlccfr.agents.team.selector import Selector
+from rlccfr.agents.team.selector_dqn import single_threaded
 
 EVALUATIONS, DECISIONS = 24, 1_000
 

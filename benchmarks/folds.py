@@ -17,16 +17,16 @@ import pandas as pd
 from benchmarks.selection import table
 from benchmarks.teams import BRIEF, met, others, trained_for_unseen
 from rlccfr.agents import shipped
-from rlccfr.agents.evidence import Evidence
-from rlccfr.agents.generalisation import judged
-from rlccfr.agents.imagination import Imagination
-from rlccfr.agents.pretraining import train_on_table
-from rlccfr.agents.team import SelectorTeam
+from rlccfr.agents.judging.evidence import Evidence
+from rlccfr.agents.judging.unseen_games import judged
+from rlccfr.agents.team.imagination import Imagination
+from rlccfr.agents.team.pretraining import train_on_table
+from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Cell
 from rlccfr.catalog.games import FAMILIES, TRAIN, family_of
-from rlccfr.envs.cells import compiled
-from rlccfr.envs.features import GameFeatures
-from rlccfr.envs.measurement import Budget
+from rlccfr.envs.game_features import GameFeatures
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import PRESETS, Preset, costs
 
 THIRDS = tuple(f"third {number}" for number in (1, 2, 3))

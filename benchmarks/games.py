@@ -25,6 +25,6 @@ def tree(name: str) -> rlccfr.GameTree:
 @cache
 def spiel(name: str) -> Any:
     """OpenSpiel's game; Royal as its information states print it, which forgets the order of public cards."""
-    from rlccfr.openspiel import openspiel_game
+    from rlccfr.games.openspiel import openspiel_game
 
     return openspiel_game(tree(name))

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 import rlccfr
 from benchmarks.games import tree
-from rlccfr.game_tree import CHANCE, TERMINAL
+from rlccfr.games.flat_tree import CHANCE, TERMINAL
 
 
 def is_installed() -> bool:

@@ -17,15 +17,18 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from rlccfr.agents import baselines, halving, joint, shipped, tpe, training
-from rlccfr.agents.baselines import SearchResult, Task, random_search
-from rlccfr.agents.comparison import Bench, trained_team
-from rlccfr.agents.evidence import ChoosingRuns, Evidence
-from rlccfr.agents.halving import Halving, successive_halving
-from rlccfr.agents.joint import joint_dqn
-from rlccfr.agents.tpe import tpe_search
+from rlccfr.agents import shipped
+from rlccfr.agents.baselines import halving, joint, random_cells, tpe
+from rlccfr.agents.baselines.halving import Halving, successive_halving
+from rlccfr.agents.baselines.joint import joint_dqn
+from rlccfr.agents.baselines.random_cells import random_search
+from rlccfr.agents.baselines.task import SearchResult, Task
+from rlccfr.agents.baselines.tpe import tpe_search
+from rlccfr.agents.judging.bench import Bench, trained_team
+from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
+from rlccfr.agents.team import training
 from rlccfr.catalog import Cell
-from rlccfr.envs.measurement import Budget
+from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import PRESETS
 
 KEPT = Path(__file__).parent / "results" / "methods.jsonl"
@@ -69,7 +72,7 @@ class Method(NamedTuple):
 
 METHODS = {
     "team": Method(_team, training.VERSION),
-    "random search": Method(_search(random_search), baselines.VERSION),
+    "random search": Method(_search(random_search), random_cells.VERSION),
     "successive halving": Method(_search(successive_halving), halving.VERSION),
     "joint DQN": Method(_search(joint_dqn), joint.VERSION),
     "TPE": Method(_search(tpe_search), tpe.VERSION),

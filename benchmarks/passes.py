@@ -11,9 +11,10 @@ from numba import njit
 import rlccfr
 from benchmarks.games import GAMES, tree
 from benchmarks.timing import Rates, alternate
-from rlccfr.kernels import exact, iterations
 from rlccfr.kernels.jit import OPTIONS, vectorised
 from rlccfr.kernels.layout import FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, Tables
+from rlccfr.kernels.passes import exact_iterations as iterations
+from rlccfr.kernels.passes import sequence_form as exact
 
 NO_LIMIT = 2**62
 DECAY = 0.999  # near 1, so that sums neither vanish nor overflow

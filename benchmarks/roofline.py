@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from rlccfr.game_tree import GameTree
+from rlccfr.games.flat_tree import GameTree
 
 SIDE = 384
 """Of the matrices: large enough to reach what the core can do, small enough for its cache."""

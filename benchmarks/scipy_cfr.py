@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from rlccfr.game_tree import GameTree
+from rlccfr.games.flat_tree import GameTree
 
 
 class SparseCFRPlus:

@@ -17,13 +17,13 @@ import pandas as pd
 from benchmarks import methods
 from benchmarks.methods import METHODS, Trial, at_a_hundred, choices, judged
 from rlccfr.agents import shipped
-from rlccfr.agents.analysis import performance_profile
-from rlccfr.agents.generalisation import ALL, LARGER, MEMBER, summary
-from rlccfr.agents.pictures import MARKS
-from rlccfr.agents.recommended import recommended_table
-from rlccfr.agents.reproduction import COLOURS
-from rlccfr.agents.scores import bootstrap_interval, interquartile_mean
-from rlccfr.agents.table import TEAM, VBS, RecommendationTable
+from rlccfr.agents.judging.effects import performance_profile
+from rlccfr.agents.judging.pictures import MARKS
+from rlccfr.agents.judging.recommendation_table import TEAM, VBS, RecommendationTable
+from rlccfr.agents.judging.reproduction import COLOURS
+from rlccfr.agents.judging.scores import bootstrap_interval, interquartile_mean
+from rlccfr.agents.judging.sweep_table import recommended_table
+from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, summary
 from rlccfr.envs.reward import AXES, PRESETS
 
 PICTURE = Path(__file__).parent.parent / "docs" / "selection.svg"

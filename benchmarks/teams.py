@@ -23,20 +23,22 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.methods import digest
-from rlccfr.agents import generalisation, shipped, training
-from rlccfr.agents.generalisation import judged
-from rlccfr.agents.pretraining import train_on_table
-from rlccfr.agents.team import SelectorTeam
-from rlccfr.agents.team_file import FILE_NAME
+from rlccfr.agents import shipped
+from rlccfr.agents.judging import unseen_games as generalisation
+from rlccfr.agents.judging.unseen_games import judged
+from rlccfr.agents.team import training
+from rlccfr.agents.team.pretraining import train_on_table
+from rlccfr.agents.team.team import SelectorTeam
+from rlccfr.agents.team.team_file import FILE_NAME
 from rlccfr.catalog import Catalog
 from rlccfr.catalog.games import FAMILIES, TRAIN
-from rlccfr.checkpoint import write_atomically
-from rlccfr.envs.measurement import Budget
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.store import Store
+from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS
-from rlccfr.envs.store import Store
 from rlccfr.envs.sweep.close import close_calls
 from rlccfr.envs.sweep.plan import Job, jobs
-from rlccfr.envs.table import TableEvaluator
+from rlccfr.files import write_atomically
 
 SWEPT, FAMILIES_SWEPT = Path("runs") / "sweep", Path("runs") / "families"
 RESULTS = Path(__file__).parent / "results"

@@ -12,7 +12,7 @@ import numpy as np
 
 import rlccfr
 from benchmarks.games import GAMES, tree
-from rlccfr.game_tree import CHANCE
+from rlccfr.games.flat_tree import CHANCE
 
 TARGETS = {"leduc": 15, "royal": 30}
 NODES = 2_000_000

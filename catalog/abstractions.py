@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlccfr.approximation import Approximator
 from rlccfr.components import Abstraction
+from rlccfr.networks.settings import Approximator
 from rlccfr.registry import abstraction
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.approximation import Approximator, Networks
 from rlccfr.catalog import update_rules as tabular
 from rlccfr.components import UpdateRule
 from rlccfr.errors import ComponentError
+from rlccfr.networks.settings import Approximator, Networks
 from rlccfr.registry import Bounds, update_rule
 
 Factory = Callable[..., UpdateRule]

@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 
 import rlccfr
 from rlccfr.catalog import Catalog
-from rlccfr.cli.catalog import as_text
+from rlccfr.cli.commands.catalog import as_text
 from rlccfr.registry import abstractions, samplers, update_rules
 
 HERE = Path(__file__).parent

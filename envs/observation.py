@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from rlccfr.catalog import Cell
 from rlccfr.components import Component
-from rlccfr.envs.features import COMPONENT_FEATURES, GameFeatures, component_features, logarithm
-from rlccfr.envs.measurement import Budget
+from rlccfr.envs.game_features import COMPONENT_FEATURES, GameFeatures, component_features, logarithm
+from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import AXES, Preset
 
 UNITS = ("iterations", "seconds", "nodes")

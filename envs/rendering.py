@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.catalog import Cell
-from rlccfr.envs.measurement import Measurement
+from rlccfr.envs.measuring.evaluator import Measurement
 
 WIDTH, HEIGHT, DPI = 640, 400, 100
 """Of the picture, in pixels and pixels per inch."""

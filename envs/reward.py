@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from rlccfr.envs.measurement import Measurement
+from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.errors import RLCCFRError
 from rlccfr.registry import choices
 

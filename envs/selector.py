@@ -12,11 +12,13 @@ import numpy as np
 from gymnasium import spaces
 
 from rlccfr.catalog import Cell
-from rlccfr.envs.cells import compiled, uniform_exploitability, why_unavailable
-from rlccfr.envs.features import GameFeatures
-from rlccfr.envs.measurement import Evaluator, Measurement, Request
+from rlccfr.envs.episode import Budgets, CatalogLike, Games, Options, Presets, parse_budget, parse_preset
+from rlccfr.envs.game_features import GameFeatures
+from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability
+from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
+from rlccfr.envs.measuring.identity import why_unavailable
+from rlccfr.envs.measuring.request import Request
 from rlccfr.envs.observation import Progress, observation_space, observe
-from rlccfr.envs.options import Budgets, CatalogLike, Games, Options, Presets, parse_budget, parse_preset
 from rlccfr.envs.rendering import as_picture, as_text
 from rlccfr.envs.reward import AXES, costs, rewards
 from rlccfr.errors import RLCCFRError

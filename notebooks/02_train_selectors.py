@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.agents import SelectorTeam, measure_all
-from rlccfr.agents.baselines import rewards_of
-from rlccfr.agents.scores import regret
+from rlccfr.agents.baselines.task import rewards_of
+from rlccfr.agents.judging.scores import regret
 
 team = SelectorTeam(
     "kuhn",

@@ -22,12 +22,12 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.agents import measure_all, shipped
-from rlccfr.agents.baselines import rewards_of
-from rlccfr.agents.insights import insights
-from rlccfr.agents.recommended import recommended_table
+from rlccfr.agents.baselines.task import rewards_of
+from rlccfr.agents.judging.insights import insights
+from rlccfr.agents.judging.sweep_table import recommended_table
 from rlccfr.catalog import Cell
 from rlccfr.envs import Budget
-from rlccfr.envs.options import parse_preset
+from rlccfr.envs.episode import parse_preset
 
 table, catalog = shipped.results(), shipped.catalog()
 print(f"{len(table):,} runs of {len(catalog)} algorithms and some more on {', '.join(shipped.GAMES)}")

@@ -23,8 +23,8 @@ import pandas as pd
 from IPython.display import SVG, display
 
 from rlccfr.agents import shipped
-from rlccfr.agents.baselines import fixed_cells
-from rlccfr.agents.reproduction import ITERATIONS, PANELS, draw, throughputs
+from rlccfr.agents.baselines.fixed import fixed_cells
+from rlccfr.agents.judging.reproduction import ITERATIONS, PANELS, draw, throughputs
 from rlccfr.envs import Budget, LiveEvaluator
 
 table, catalog = shipped.results(), shipped.catalog()

@@ -23,7 +23,7 @@ import sys
 import matplotlib.pyplot as plt
 
 import rlccfr
-from rlccfr.agents.insights import insights
+from rlccfr.agents.judging.insights import insights
 from rlccfr.catalog import Catalog
 from rlccfr.envs import TableEvaluator
 

@@ -1,6 +1,6 @@
 """What an algorithm is made of: an update rule, a sampler, an abstraction. All three are data.
 
-Two of them may learn from data rather than tabulate: see :mod:`rlccfr.approximation`.
+Two of them may learn from data rather than tabulate: see :mod:`rlccfr.networks.settings`.
 
 The engine reads these fields and knows no algorithm by name; the algorithms themselves are in
 :mod:`rlccfr.catalog`.
@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rlccfr.approximation import Approximator, Networks
 from rlccfr.errors import ComponentError, first_line
+from rlccfr.networks.settings import Approximator, Networks
 
 Schedule = Callable[[np.ndarray], Any]
 """From iterations t = 1, 2, ... (float array) to a value each, or one value for all."""

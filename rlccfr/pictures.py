@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlccfr.checkpoint import require_writable, write_atomically
 from rlccfr.errors import GameError, RLCCFRError
-from rlccfr.game_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.files import require_writable, write_atomically
+from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,7 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
     Raises:
         GameError: more histories than :data:`LARGEST`.
     """
-    from rlccfr.openspiel import edge_names
+    from rlccfr.games.openspiel import edge_names
 
     if game.num_histories > LARGEST:
         raise GameError(f"{game.name!r} has {game.num_histories:,} histories; up to {LARGEST} can be drawn")

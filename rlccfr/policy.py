@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlccfr.errors import PolicyError
-from rlccfr.game_tree import GameTree
+from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ class Values(NamedTuple):
 @cache
 def _evaluation() -> Any:
     """The module, not before it is needed, since it loads Numba; and once, since Python takes long to find it again."""
-    from rlccfr import evaluation
+    from rlccfr.engine import evaluation
 
     return evaluation
 
@@ -82,7 +82,7 @@ class Policy:
         Raises:
             PolicyError: it does not know the game's states, or gives what are no probabilities.
         """
-        from rlccfr.openspiel import from_openspiel
+        from rlccfr.games.openspiel import from_openspiel
 
         return cls(game, from_openspiel(game, policy))
 
@@ -108,7 +108,7 @@ class Policy:
         Where recall was restored (``royal``), OpenSpiel's own exploitability of it is another: its best responses
         forget what ours remember.
         """
-        from rlccfr.openspiel import to_openspiel
+        from rlccfr.games.openspiel import to_openspiel
 
         return to_openspiel(self.game, self.probabilities)
 

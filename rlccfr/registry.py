@@ -213,6 +213,9 @@ update_rules = Registry("update rule", UpdateRule)
 samplers = Registry("sampler", Sampler)
 abstractions = Registry("abstraction", Abstraction)
 
+REGISTRIES: tuple[Registry[Any], Registry[Any], Registry[Any]] = (update_rules, samplers, abstractions)
+"""The registries of the three axes, in the order of an algorithm's ids."""
+
 update_rule = update_rules.register
 sampler = samplers.register
 abstraction = abstractions.register

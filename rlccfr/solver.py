@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.engine import CHUNK, Engine
+from rlccfr.engine.engine import CHUNK, Engine
 from rlccfr.errors import BudgetError, ComponentError, OverflowedError, whole_number
-from rlccfr.game_tree import GameTree
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.policy import Policy, Values
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, next_grid_point

@@ -15,15 +15,15 @@ import numpy as np
 from scipy import stats
 
 from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
-from rlccfr.engine import Engine
+from rlccfr.engine.engine import Engine
 from rlccfr.errors import ComponentError, RLCCFRError, first_line
-from rlccfr.game_tree import GameTree
-from rlccfr.games import load_game
-from rlccfr.kernels.estimates import add_walks
-from rlccfr.kernels.exact import regrets_against
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.names import load_game
 from rlccfr.kernels.layout import Tables, scratch_for
-from rlccfr.kernels.phases import own_increments
-from rlccfr.kernels.walk_layout import UNVISITED
+from rlccfr.kernels.learning.phase_kernels import own_increments
+from rlccfr.kernels.passes.sequence_form import regrets_against
+from rlccfr.kernels.walks.estimates import add_walks
+from rlccfr.kernels.walks.walk_layout import UNVISITED
 from rlccfr.policy import Policy
 from rlccfr.registry import Registry, abstractions, samplers, update_rules
 from rlccfr.solver import Solver

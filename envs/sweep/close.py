@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rlccfr.catalog import Cell
-from rlccfr.envs.measurement import Budget, Request
-from rlccfr.envs.records import to_frame
+from rlccfr.envs.measuring.record import to_frame
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.store import Store
+from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS, mean_reward
-from rlccfr.envs.store import Store
 from rlccfr.envs.sweep.plan import Job, Limits
-from rlccfr.envs.table import TableEvaluator
 
 PARTS = (1, 10, 100)
 """What a run's seconds are divided by, for the budgets under which closeness is asked for."""

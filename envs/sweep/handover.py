@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rlccfr.envs.cells import compiled
-from rlccfr.envs.measurement import Budget
-from rlccfr.envs.provenance import engine_version
-from rlccfr.envs.read_off import covers
-from rlccfr.envs.records import SMALL
-from rlccfr.envs.rows import load_results
-from rlccfr.envs.store import Store, StoreError
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.curve import covers
+from rlccfr.envs.measuring.provenance import engine_version
+from rlccfr.envs.measuring.record import SMALL
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.rows import load_results
+from rlccfr.envs.measuring.store import Store, StoreError
+from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.sweep.plan import Job
-from rlccfr.envs.table import TableEvaluator
 
 
 def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:

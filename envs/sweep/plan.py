@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.cells import REGISTRIES, as_json, compiled, definitions, is_deterministic
-from rlccfr.envs.measurement import Budget, Request
-from rlccfr.envs.provenance import engine_version, processor_model
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.identity import definitions, is_deterministic
+from rlccfr.envs.measuring.provenance import engine_version, processor_model
+from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.errors import BudgetError, whole_number
+from rlccfr.files import as_json
+from rlccfr.registry import REGISTRIES
 
 
 @dataclass(frozen=True)

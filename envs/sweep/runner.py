@@ -8,8 +8,8 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from contextlib import suppress
 from typing import Any
 
-from rlccfr.envs.records import make_record
-from rlccfr.envs.store import Store, StoreError
+from rlccfr.envs.measuring.record import make_record
+from rlccfr.envs.measuring.store import Store, StoreError
 from rlccfr.envs.sweep.plan import Job
 from rlccfr.envs.sweep.worker import measure
 

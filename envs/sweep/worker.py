@@ -16,11 +16,11 @@ from typing import Any
 
 import pandas as pd
 
-from rlccfr.envs.cells import compiled
-from rlccfr.envs.measurement import Status
-from rlccfr.envs.records import FIRST_SECONDS, make_record
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.evaluator import Status
+from rlccfr.envs.measuring.record import FIRST_SECONDS, make_record
+from rlccfr.envs.measuring.timing import LEAST_SECONDS, Beside, Part, ReferenceClock, Timing, compare, time_again
 from rlccfr.envs.sweep.plan import Job
-from rlccfr.envs.timing import LEAST_SECONDS, Beside, Part, ReferenceClock, Timing, compare, time_again
 from rlccfr.errors import ComponentError
 from rlccfr.plugins import Loaded
 from rlccfr.result import POINTS_PER_DECADE, CurvePoint, RunResult

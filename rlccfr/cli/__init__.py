@@ -13,7 +13,19 @@ from typing import Any
 import typer
 
 from rlccfr import __version__
-from rlccfr.cli import catalog, compare, demo, games, insights, recommend, reproduce, solve, sweep, table, train
+from rlccfr.cli.commands import (
+    catalog,
+    compare,
+    demo,
+    games,
+    insights,
+    recommend,
+    reproduce,
+    solve,
+    sweep,
+    table,
+    train,
+)
 from rlccfr.cli.console import Interrupted
 from rlccfr.errors import RLCCFRError
 

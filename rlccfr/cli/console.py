@@ -19,7 +19,7 @@ from rich.table import Table
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
-    from rlccfr.game_tree import GameTree
+    from rlccfr.games.flat_tree import GameTree
 
 Iterations = Annotated[int | None, typer.Option(help="Budget in iterations.")]
 Seconds = Annotated[float | None, typer.Option(help="Budget in engine CPU seconds.")]
@@ -135,8 +135,8 @@ def progress(description: str, below: Callable[[], RenderableType] | None = None
 def load(game: str, max_histories: int | None = None) -> GameTree:
     """The compiled game with a progress bar; once a process, unless the size limit is another than the usual."""
     with progress(f"compiling {game}") as report:
-        from rlccfr.envs.cells import compiled
-        from rlccfr.games import load_game
+        from rlccfr.envs.measuring.compiled_games import compiled
+        from rlccfr.games.names import load_game
 
         if max_histories is None:
             return compiled(game, report)

@@ -1,7 +1,7 @@
 """What the kernels share: the structs they take, the columns of a schedule, and their Numba types.
 
 A kernel knows no algorithm. It sees tables over sequences (shape (m,), both players in one numbering, see
-:mod:`rlccfr.game_tree`), a schedule with one row an iteration, and up to two plain functions of one infoset.
+:mod:`rlccfr.games.flat_tree`), a schedule with one row an iteration, and up to two plain functions of one infoset.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import from_dtype, types
 
-from rlccfr.game_tree import BLOCK, GameTree, SequenceView
+from rlccfr.games.flat_tree import BLOCK, GameTree, SequenceView
 
 # Columns of a schedule; a rule's own parameters follow from PARAMETERS on.
 POSITIVE_DISCOUNT = 0

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rlccfr.approximation import Networks
-from rlccfr.game_tree import GameTree
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.networks.inputs import Inputs
 from rlccfr.networks.learners import Learner, State
 from rlccfr.networks.memory import Memory
+from rlccfr.networks.settings import Networks
 
 
 class AverageModel:

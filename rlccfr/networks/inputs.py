@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.game_tree import GameTree
+from rlccfr.games.flat_tree import GameTree
 
 
 class Inputs(NamedTuple):

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rlccfr.approximation import Approximator, Networks
 from rlccfr.components import UpdateRule
-from rlccfr.game_tree import GameTree
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.networks.inputs import Inputs
 from rlccfr.networks.memory import Memory
 from rlccfr.networks.models import Model, make_model
+from rlccfr.networks.settings import Approximator, Networks
 
 State = dict[str, np.ndarray]
 ENTRY_FITS = 25

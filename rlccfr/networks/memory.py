@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rlccfr.game_tree import GameTree
-from rlccfr.kernels.reservoir import KEPT, SEEN, Rows, insert_rows
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.kernels.learning.reservoir import KEPT, SEEN, Rows, insert_rows
 
 LARGEST_SCALE = 1e100
 

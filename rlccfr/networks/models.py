@@ -15,10 +15,10 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from rlccfr.approximation import Approximator
 from rlccfr.errors import ComponentError
-from rlccfr.kernels.adam import EPSILON, adam_step
+from rlccfr.kernels.learning.adam import EPSILON, adam_step
 from rlccfr.networks.inputs import Inputs
+from rlccfr.networks.settings import Approximator
 
 BETAS = (0.9, 0.999)
 _lock = threading.Lock()

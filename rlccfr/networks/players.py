@@ -14,7 +14,7 @@ from rlccfr.networks.learners import ENTRY_FITS, Advantages, State, prefixed, un
 from rlccfr.networks.models import make_model
 
 if TYPE_CHECKING:
-    from rlccfr.engine import Engine
+    from rlccfr.engine.engine import Engine
 
 ADVANTAGES, AVERAGE, REGRESSOR = 1, 2, 3
 """Second words of seeds, so that no two models draw alike; the walks' seed is of one word."""
@@ -29,7 +29,7 @@ class Past(NamedTuple):
 
 
 class DeepPlayer:
-    """Advantages, and the average policy, by models; see :class:`rlccfr.approximation.Networks`."""
+    """Advantages, and the average policy, by models; see :class:`rlccfr.networks.settings.Networks`."""
 
     def __init__(self, engine: Engine, rule: UpdateRule, abstraction: Abstraction, player: int) -> None:
         assert rule.networks is not None

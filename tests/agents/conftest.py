@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rlccfr.catalog import Catalog
-from rlccfr.envs.measurement import Measurement
+from rlccfr.envs.measuring.evaluator import Measurement
 
 UNIFORM = 0.4583
 

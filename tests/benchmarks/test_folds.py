@@ -6,8 +6,9 @@ import pytest
 from benchmarks import folds
 from benchmarks.methods import SECOND
 from benchmarks.teams import others
-from rlccfr.agents import imagination, shipped
-from rlccfr.agents.evidence import Evidence
+from rlccfr.agents import shipped
+from rlccfr.agents.judging.evidence import Evidence
+from rlccfr.agents.team import imagination
 from rlccfr.catalog.games import TRAIN
 from rlccfr.envs.reward import PRESETS, mean_reward
 

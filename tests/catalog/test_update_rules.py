@@ -9,7 +9,7 @@ import rlccfr
 from rlccfr.catalog import Catalog, make
 from rlccfr.catalog.deep import deep_rule
 from rlccfr.components import ZERO, Sampler, UpdateRule
-from rlccfr.envs.cells import definitions
+from rlccfr.envs.measuring.identity import definitions
 from rlccfr.registry import parse, update_rules
 
 

@@ -26,7 +26,7 @@ from rlccfr.envs import (
     Store,
     TableEvaluator,
 )
-from rlccfr.envs.options import parse_preset
+from rlccfr.envs.episode import parse_preset
 from rlccfr.envs.reward import costs, mean_reward
 from rlccfr.errors import RLCCFRError
 
@@ -311,7 +311,7 @@ def test_an_episode_draws_one_of_several_budgets_and_presets(evaluator):
 
 
 def test_an_episode_from_a_table_runs_nothing(evaluator, monkeypatch):
-    from rlccfr.envs import live
+    from rlccfr.envs.measuring import live
 
     live_env = SelectorEnv(budget=SHORT, catalog=SMALL, evaluator=evaluator)
     rewards = {}

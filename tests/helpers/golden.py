@@ -17,12 +17,15 @@ import numpy as np
 
 import rlccfr
 from benchmarks.methods import METHODS
-from rlccfr.agents import Hyperparameters, SelectorTeam, generalisation, shipped, training
-from rlccfr.agents.baselines import Task
-from rlccfr.agents.evidence import ChoosingRuns
+from rlccfr.agents import Hyperparameters, SelectorTeam, shipped
+from rlccfr.agents.baselines.task import Task
+from rlccfr.agents.judging import unseen_games as generalisation
+from rlccfr.agents.judging.evidence import ChoosingRuns
+from rlccfr.agents.team import training
 from rlccfr.catalog import Catalog
-from rlccfr.envs import PRESETS, Budget, SelectorEnv, provenance
-from rlccfr.game_cache import FORMAT as LAYOUT
+from rlccfr.envs import PRESETS, Budget, SelectorEnv
+from rlccfr.envs.measuring import provenance
+from rlccfr.games.cache import FORMAT as LAYOUT
 from rlccfr.registry import abstractions, samplers, update_rules
 
 KEPT = Path(__file__).with_name("golden.json")

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 import rlccfr
-from rlccfr.game_tree import GameTree
+from rlccfr.games.flat_tree import GameTree
 
 SMALL_DICE = "liars_dice(numdice=1,dice_sides=3)"
 FORGETFUL = (  # universal_poker whose information states forget the order of two public cards

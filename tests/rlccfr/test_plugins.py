@@ -59,7 +59,7 @@ def test_a_sweep_measures_what_was_loaded(call):
 DEFINITION = """
 import json, mine
 from rlccfr.envs import Cell
-from rlccfr.envs.cells import definitions
+from rlccfr.envs.measuring.identity import definitions
 print(json.dumps(definitions(Cell("test_mine", "none", "cfr_br"))))
 """
 

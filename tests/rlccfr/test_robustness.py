@@ -12,8 +12,8 @@ import pytest
 from support import game
 
 import rlccfr
-from rlccfr import compiler
 from rlccfr.components import Sampler, UpdateRule, always
+from rlccfr.games import compiler
 from rlccfr.registry import update_rule, update_rules
 
 

@@ -10,12 +10,12 @@ import pytest
 from rlccfr import Solver, load_game
 from rlccfr.agents import Hyperparameters, SelectorTeam
 from rlccfr.catalog import Cell
-from rlccfr.envs.live import LiveEvaluator
-from rlccfr.envs.measurement import Budget, Request
-from rlccfr.envs.records import fingerprint
-from rlccfr.envs.rows import load_results
-from rlccfr.envs.store import Store
-from rlccfr.envs.table import TableEvaluator
+from rlccfr.envs.measuring.live import LiveEvaluator
+from rlccfr.envs.measuring.record import fingerprint
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.rows import load_results
+from rlccfr.envs.measuring.store import Store
+from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.errors import RLCCFRError
 
 CHANGES = 1500

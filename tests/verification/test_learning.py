@@ -10,11 +10,11 @@ import pytest
 from support import game
 
 import rlccfr
-from rlccfr.approximation import Approximator
 from rlccfr.catalog import make
 from rlccfr.catalog.catalog import DEEP_RULES
 from rlccfr.networks.inputs import inputs_of
 from rlccfr.networks.models import Mlp, one_thread
+from rlccfr.networks.settings import Approximator
 
 ITERATIONS = 1_000
 SEEDS = 5

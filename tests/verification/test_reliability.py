@@ -21,7 +21,7 @@ from rlccfr.agents import SelectorTeam
 from rlccfr.catalog import Catalog
 from rlccfr.envs import Store
 from rlccfr.errors import RLCCFRError
-from rlccfr.games import load_game
+from rlccfr.games.names import load_game
 
 KILLS = 10
 SOAK = 15 * 60

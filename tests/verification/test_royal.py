@@ -11,7 +11,7 @@ import reference
 from support import game
 
 import rlccfr
-from rlccfr.game_tree import CHANCE, TERMINAL
+from rlccfr.games.flat_tree import CHANCE, TERMINAL
 
 
 def in_order(state) -> str:

@@ -12,15 +12,15 @@ import pytest
 from benchmarks.methods import METHODS, at_a_hundred, bench, choices, judged
 from benchmarks.selection import LEAST
 from rlccfr.agents import SelectorTeam, shipped
-from rlccfr.agents.baselines import Task
-from rlccfr.agents.comparison import Bench
-from rlccfr.agents.evidence import ChoosingRuns, Evidence
-from rlccfr.agents.generalisation import ALL, LARGER, MEMBER, TRAINED, kind_of, summary
-from rlccfr.agents.pretraining import train_on_table
+from rlccfr.agents.baselines.task import Task
+from rlccfr.agents.judging.bench import Bench
+from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
+from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, TRAINED, kind_of, summary
+from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
-from rlccfr.envs.measurement import Budget
-from rlccfr.envs.provenance import processor_model
+from rlccfr.envs.measuring.provenance import processor_model
+from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import PRESETS
 from rlccfr.envs.sweep.plan import Job, Limits, jobs
 from rlccfr.envs.sweep.worker import measure, prepare

@@ -9,12 +9,12 @@ import pytest
 import rlccfr
 from rlccfr.catalog import Cell
 from rlccfr.envs import Store
-from rlccfr.envs.cells import compiled
-from rlccfr.envs.records import to_measurement
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.record import to_measurement
+from rlccfr.envs.measuring.timing import ReferenceClock
 from rlccfr.envs.sweep import worker
 from rlccfr.envs.sweep.plan import Job, Limits
 from rlccfr.envs.sweep.worker import measure
-from rlccfr.envs.timing import ReferenceClock
 
 
 def job(**changes) -> Job:

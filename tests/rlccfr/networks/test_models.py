@@ -5,10 +5,10 @@ import pytest
 import torch
 from support import game
 
-from rlccfr.approximation import Approximator
 from rlccfr.errors import ComponentError
 from rlccfr.networks.inputs import inputs_of
 from rlccfr.networks.models import BETAS, EPSILON, LARGEST_GRADIENT, Mlp, make_model, one_thread
+from rlccfr.networks.settings import Approximator
 
 LEDUC = game("leduc")
 SETTINGS = Approximator(hidden=16, layers=2, train_steps=20, batch_size=10_000, learning_rate=1e-2)

@@ -1,0 +1,22 @@
+from .baselines.best import single_best, virtual_best
+from .baselines.random_cells import random_search
+from .baselines.task import measure_all
+from .judging.bench import build_table
+from .judging.recommendation_table import RecommendationTable
+from .team.hyperparameters import Hyperparameters
+from .team.recommendation import Recommendation
+from .team.team import SelectorTeam
+from .team.team_file import expand_team
+
+__all__ = [
+    "Hyperparameters",
+    "Recommendation",
+    "RecommendationTable",
+    "SelectorTeam",
+    "build_table",
+    "expand_team",
+    "measure_all",
+    "random_search",
+    "single_best",
+    "virtual_best",
+]

@@ -1,0 +1,75 @@
+"""One DQN over all cells at once: what three agents in turn are compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr.agents.baselines.task import SearchResult, Task
+from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.agents.team.selector import Selector
+from rlccfr.agents.team.selector_dqn import single_threaded
+from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.observation import OBSERVATION_SIZE
+from rlccfr.envs.selector import SelectorFlatEnv
+from rlccfr.errors import RLCCFRError, whole_number
+
+VERSION = 1
+"""Version of the joint DQN. Raise it when the same seed and measurements would give another choice."""
+
+EXPLORING = 0.5
+"""Share of the evaluations over which the share of cells drawn at random falls from 1 ..."""
+
+LEAST_EPSILON = 0.05
+"""... to this, as Stable-Baselines3's DQN does over its first steps."""
+
+
+def joint_dqn(
+    task: Task, *, evaluations: int, seed: int = 0, hyperparameters: Hyperparameters | None = None
+) -> SearchResult:
+    """Train a DQN whose actions are all cells; it recommends the one with the highest Q-value.
+
+    As in a team, no cell is measured twice, and measured ones are learned from as often as a team's agents learn.
+
+    Args:
+        evaluations: cells to measure; all that can run here if they are fewer.
+        seed: of weights, exploration and what is sampled from the memory.
+
+    Raises:
+        RLCCFRError: fewer than one evaluation.
+    """
+    whole_number(evaluations, "evaluations", 1, RLCCFRError)
+    catalog, settings = task.catalog, hyperparameters or Hyperparameters()
+    env = SelectorFlatEnv(
+        task.game, task.budget, 1, task.preset, task.scale, task.catalog, task.engine_seeds, task.evaluator
+    )
+    env.reset()
+    observation, open_ = env.observe(), env.action_masks()
+    available, count = open_.copy(), min(evaluations, int(open_.sum()))
+    weights, draws = np.random.SeedSequence(seed).generate_state(2)
+    selector = Selector(OBSERVATION_SIZE, len(catalog), settings, int(weights))
+    generator = np.random.default_rng(int(draws))
+    measured: dict[Cell, list[Measurement]] = {}
+    actions, rewards = [], []
+    rounds = count + settings.settling
+    with single_threaded():
+        for done in range(rounds):
+            if len(measured) < count:
+                epsilon = max(LEAST_EPSILON, 1 - len(measured) / (EXPLORING * count))
+                actions.append(_next(selector.q_values(observation), open_, epsilon, generator))
+                open_[actions[-1]] = False
+                cell = catalog.cell(*catalog.unravel(actions[-1]))
+                measured[cell] = task.measure(cell)
+                rewards.append(task.rewards({cell: measured[cell]})[cell])
+                seen = np.tile(observation, (len(actions), 1))
+                selector.buffer.refill(seen, np.array(actions), np.array(rewards))
+            selector.learn(1 - done / rounds, settings.gradient_steps)
+        values = np.where(available, selector.q_values(observation), -np.inf)
+    return SearchResult(catalog.cell(*catalog.unravel(int(values.argmax()))), measured)
+
+
+def _next(values: np.ndarray, open_: np.ndarray, epsilon: float, generator: np.random.Generator) -> int:
+    """An unmeasured cell: at random, or the one of the highest value."""
+    if generator.random() < epsilon:
+        return int(generator.choice(np.flatnonzero(open_)))
+    return int(np.where(open_, values, -np.inf).argmax())

@@ -1,0 +1,1 @@
+"""How choices are judged: evidence, statistics, tables, the report."""

@@ -1,0 +1,238 @@
+"""What a team picks for each game, budget and preset, beside what it could have picked."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from rlccfr.agents.baselines.best import single_best, virtual_best
+from rlccfr.agents.baselines.fixed import fixed_cells
+from rlccfr.agents.baselines.random_cells import median_search, random_search
+from rlccfr.agents.baselines.task import Rewards, Task, total_cpu_seconds
+from rlccfr.agents.judging.evidence import Evidence, reporting
+from rlccfr.agents.judging.recommendation_table import COLUMNS, RANDOM, SBS, TEAM, VBS, RecommendationTable
+from rlccfr.agents.judging.scores import closed_gap, normalised_score, regret
+from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.evaluator import Evaluator
+from rlccfr.envs.measuring.live import LiveEvaluator
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.reward import Preset, Scale
+from rlccfr.envs.reward import preset as preset_named
+from rlccfr.errors import RLCCFRError
+
+if TYPE_CHECKING:
+    from rlccfr.agents.team.team import SelectorTeam
+
+
+def build_table(
+    games: Sequence[str],
+    budgets: Sequence[Budget],
+    presets: Sequence[str | Preset],
+    *,
+    evaluator: Evaluator | None = None,
+    catalog: Catalog | None = None,
+    scale: Scale = "log",
+    evaluations: int = 24,
+    engine_seeds: Sequence[int] = (0,),
+    seed: int = 0,
+    hyperparameters: Hyperparameters | None = None,
+    exhaustive: bool = True,
+    others: Sequence[str] = (),
+    teams: Mapping[str, SelectorTeam] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> RecommendationTable:
+    """For each game, budget and preset what a team picks, trained for it or before, beside what the baselines do.
+
+    Args:
+        evaluator: measures; by default the engine, in memory only.
+        evaluations: that each team may make, and random search too.
+        engine_seeds: by the first two fifths, at least one, VBS and SBS are chosen, by the very first searches and
+            teams; what the table says is of the others.
+        seed: of the teams and of random search.
+        exhaustive: measure every cell of every game, which VBS, SBS, regret and score need; without, they are left
+            out, as large games want.
+        others: games measured exhaustively besides, without rows of their own, for SBS.
+        teams: by game those to ask; for a game without one a team is trained for each budget and preset.
+        progress: called with the share done.
+    """
+    evaluator = LiveEvaluator() if evaluator is None else evaluator
+    catalog = catalog or Catalog.paper()
+    settings = [preset_named(one) if isinstance(one, str) else one for one in presets]
+    games = list(dict.fromkeys(games))
+    to_measure = list(dict.fromkeys([*games, *others])) if exhaustive else []
+    report = Steps(progress, len(budgets) * (len(to_measure) + len(games) * len(settings)))
+    rows = []
+    for budget in budgets:
+        evidence: dict[str, Evidence] = {}
+        for game in to_measure:
+            evidence[game] = Evidence.measured(evaluator, catalog, game, budget, engine_seeds, report.within)
+            report.done()
+        for preset in settings:
+            for game in games:
+                task = Task(evaluator, catalog, game, budget, preset, scale, tuple(engine_seeds))
+                team = (teams or {}).get(game) or trained_team(task, evaluations, seed, hyperparameters, report.within)
+                rows += Bench(task, evidence).rows(team)
+                report.done()
+    return RecommendationTable(pd.DataFrame(rows, columns=list(COLUMNS)))
+
+
+def trained_team(
+    task: Task,
+    evaluations: int,
+    seed: int = 0,
+    hyperparameters: Hyperparameters | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> SelectorTeam:
+    """A team that has learned a task, on the first of its engine seeds."""
+    from rlccfr.agents.team.team import SelectorTeam
+
+    team = SelectorTeam(
+        task.game, task.budget, 1, task.preset, task.scale, task.catalog, task.engine_seeds[0], task.evaluator,
+        seed=seed, hyperparameters=hyperparameters,
+    )  # fmt: skip
+    team.train(evaluations, progress=progress)
+    return team
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A task on which methods are compared.
+
+    Attributes:
+        evidence: of the games all cells of which were measured; the task's own need not be among them.
+    """
+
+    task: Task
+    evidence: Mapping[str, Evidence]
+
+    def rows(self, team: SelectorTeam) -> list[dict[str, Any]]:
+        """A row for each method: the team's pick, and the baselines'; random search has as many evaluations.
+
+        Raises:
+            RLCCFRError: the team has learned on another scale.
+        """
+        if team.env.scale != self.task.scale:
+            raise RLCCFRError(
+                f"the team has learned rewards on the {team.env.scale} scale, not the {self.task.scale} one"
+            )
+        pick = team.pick(self.task.game, self.task.budget, self.task.preset)
+        return [
+            self.row(TEAM, pick, *team.cost),
+            *self.random_rows(team.cost[0], team.seed),
+            *self.exhaustive_rows(),
+            *(self.row(name, cell, 0, 0.0) for name, cell in fixed_cells(self.task.catalog).items()),
+        ]
+
+    def random_rows(self, evaluations: int, seed: int) -> list[dict[str, Any]]:
+        """Random search with so many evaluations: where all cells are measured the median of many, else one.
+
+        Each on the first of the engine seeds, as a team's. None where it would measure all cells.
+        """
+        if evaluations >= len(self.task.available):
+            return []
+        if self._own is not None:
+            first = {cell: runs[:1] for cell, runs in self._own.selecting.items()}
+            cell = median_search(self.task.rewards(first), evaluations, seed)
+            return [self.row(RANDOM, cell, evaluations, total_cpu_seconds(first) * evaluations / len(first))]
+        search = random_search(self.task.on(self.task.engine_seeds[:1]), evaluations=evaluations, seed=seed)
+        return [self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)]
+
+    def exhaustive_rows(self) -> list[dict[str, Any]]:
+        """VBS where all cells of the game were measured, SBS where those of another game were."""
+        rows = []
+        if self._own is not None:
+            best = virtual_best(self._chosen_by[self.task.game])
+            rows.append(self.row(VBS, best, self._own.evaluations, self._own.cpu_seconds))
+        others = [evidence for game, evidence in self.evidence.items() if game != self.task.game]
+        if others:
+            cost = math.fsum(evidence.cpu_seconds for evidence in others)
+            single = single_best(self._chosen_by, self.task.game)
+            rows.append(self.row(SBS, single, sum(evidence.evaluations for evidence in others), cost))
+        return rows
+
+    def row(self, method: str, cell: Cell, evaluations: int, cpu_seconds: float) -> dict[str, Any]:
+        """One method's pick.
+
+        Args:
+            evaluations, cpu_seconds: what choosing it took.
+        """
+        task = self.task
+        if self._own is not None:
+            runs = self._own.reporting[cell]
+        else:
+            runs = task.on(reporting(task.engine_seeds)).measure(cell)
+        reward = task.rewards({cell: runs})[cell]
+        return {
+            "game": task.game,
+            "budget": str(task.budget),
+            "preset": task.preset.name,
+            "method": method,
+            **cell._asdict(),
+            "exploitability": statistics.fmean(run.exploitability for run in runs),
+            "throughput": statistics.fmean(run.throughput for run in runs),
+            "speed": statistics.fmean(run.throughput / run.reference_throughput for run in runs),
+            "reward": reward,
+            **self._scores(reward),
+            "in_tied_set": None if self._tied is None else cell in self._tied,
+            "converged": all(run.converged for run in runs),
+            "evaluations": evaluations,
+            "cpu_seconds": cpu_seconds,
+        }
+
+    @property
+    def _own(self) -> Evidence | None:
+        return self.evidence.get(self.task.game)
+
+    @cached_property
+    def _chosen_by(self) -> dict[str, Rewards]:
+        """R-bar of every cell of each game, on the runs that one chooses by."""
+        return {game: self.task.rewards(evidence.selecting) for game, evidence in self.evidence.items()}
+
+    @cached_property
+    def _judged_by(self) -> Rewards:
+        """The same of the task's game, on the others."""
+        return self.task.rewards(self.evidence[self.task.game].reporting)
+
+    @cached_property
+    def _tied(self) -> frozenset[Cell] | None:
+        return None if self._own is None else self._own.tied(self.task.preset, self.task.scale)
+
+    @cached_property
+    def _error_of_gap(self) -> float:
+        """Standard error of what the virtual best has over the single best."""
+        best, single = virtual_best(self._chosen_by[self.task.game]), single_best(self._chosen_by, self.task.game)
+        own = self.evidence[self.task.game]
+        return own.standard_error(best, single, self.task.preset, self.task.scale)
+
+    def _scores(self, reward: float) -> dict[str, float]:
+        names = ("regret", "normalised_score", "closed_gap")
+        if self._own is None:
+            return dict.fromkeys(names, math.nan)
+        judged, best = self._judged_by, virtual_best(self._chosen_by[self.task.game])
+        gap = math.nan
+        if len(self._chosen_by) > 1:
+            single = single_best(self._chosen_by, self.task.game)
+            gap = closed_gap(reward, judged[single], judged[best], self._error_of_gap)
+        mean = statistics.fmean(judged.values())
+        return dict(zip(names, (regret(reward, judged[best]), normalised_score(reward, mean, judged[best]), gap)))
+
+
+class Steps:
+    """Turns the progress of equal steps into that of the whole."""
+
+    def __init__(self, report: Callable[[float], None] | None, count: int) -> None:
+        self._report, self._count, self._finished = report, count, 0
+
+    def within(self, share: float) -> None:
+        if self._report:
+            self._report((self._finished + share) / self._count)
+
+    def done(self) -> None:
+        self._finished += 1

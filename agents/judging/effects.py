@@ -1,0 +1,131 @@
+"""What a table of measured cells says: which are as good as the best, which trade-offs there are, what an axis does."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.curve import TINY
+from rlccfr.errors import RLCCFRError
+
+MOST_EXACT = 5
+"""Seeds up to which all resamples are enumerated: 3,125 at most."""
+
+RESAMPLES = 10_000
+
+
+def tied_set(
+    rewards: Mapping[Cell, Sequence[float]],
+    best_of: Collection[Cell] | None = None,
+    *,
+    level: float = 0.05,
+    seed: int = 0,
+) -> frozenset[Cell]:
+    """The best cell and those that are not significantly worse: paired bootstrap over seeds, Holm's correction.
+
+    Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979. With three
+    seeds a cell that is worse on each of them is told apart, however little; the test is then no stricter than that.
+
+    Args:
+        rewards: of each cell R-bar by seed; a single one stands for all seeds.
+        best_of: cells among which the best is sought that the others are compared with, by default all; leave out those
+            whose single value is one of many that they might have had.
+        level: of the family of all comparisons.
+        seed: of the resamples, where there are too many to take all.
+
+    Raises:
+        RLCCFRError: no cells, or numbers of seeds that differ.
+    """
+    if not rewards:
+        raise RLCCFRError("no cells to compare: measure some first")
+    seeds = max(map(len, rewards.values()))
+    if any(len(values) not in (1, seeds) for values in rewards.values()):
+        raise RLCCFRError("cells to be compared need the same engine seeds, or one where nothing is drawn at random")
+    table = {cell: np.broadcast_to(np.asarray(values, dtype=float), seeds) for cell, values in rewards.items()}
+    among = table.keys() if best_of is None else table.keys() & set(best_of)
+    best = max((cell for cell in table if cell in among), key=lambda cell: float(table[cell].mean()))
+    draws = _resamples(seeds, seed)
+    chances = {
+        cell: float(((table[best] - values)[draws].mean(axis=1) <= 0).mean())
+        for cell, values in table.items()
+        if cell != best
+    }
+    rejected = set()
+    for rank, cell in enumerate(sorted(chances, key=chances.__getitem__)):
+        if chances[cell] > level / (len(chances) - rank):
+            break
+        rejected.add(cell)
+    return frozenset(table.keys() - rejected)
+
+
+def _resamples(count: int, seed: int) -> np.ndarray:
+    """Rows of indices: every resample of few, some at random of many."""
+    if count <= MOST_EXACT:
+        return np.array(list(itertools.product(range(count), repeat=count)))
+    return np.random.default_rng(seed).integers(count, size=(RESAMPLES, count))
+
+
+def pareto_front(costs: ArrayLike, gains: ArrayLike) -> np.ndarray:
+    """Indices, by rising cost, of the points that no other beats: none costs as little and gains more, or vice versa.
+
+    Args:
+        costs: the less the better, such as exploitability; shape (n,).
+        gains: the more the better, such as throughput; shape (n,).
+    """
+    costs, gains = np.asarray(costs, dtype=float), np.asarray(gains, dtype=float)
+    front, most = [], -math.inf
+    for index in np.lexsort((-gains, costs)):
+        if gains[index] > most:
+            front.append(int(index))
+            most = gains[index]
+    return np.array(front, dtype=int)
+
+
+def main_effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
+    """What each component does on average: mean reward of the cells that have it, less the mean of all.
+
+    Returns:
+        Rows (axis, component, effect, cells), by axis in the cells' order.
+    """
+    mean = math.fsum(rewards.values()) / len(rewards)
+    rows = []
+    for axis in Cell._fields:
+        groups: dict[str, list[float]] = defaultdict(list)
+        for cell, reward in rewards.items():
+            groups[getattr(cell, axis)].append(reward)
+        rows += [(axis, id, math.fsum(found) / len(found) - mean, len(found)) for id, found in groups.items()]
+    return pd.DataFrame(rows, columns=["axis", "component", "effect", "cells"])
+
+
+def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
+    """The share of scores above each threshold.
+
+    Agarwal et al., Deep reinforcement learning at the edge of the statistical precipice, NeurIPS 2021.
+    """
+    values = np.sort(np.asarray(scores, dtype=float), axis=None)
+    above = len(values) - np.searchsorted(values, np.asarray(thresholds, dtype=float), side="right")
+    return np.asarray(above / len(values))
+
+
+def seconds_to(curve: Mapping[str, Sequence[float]], exploitability: float) -> float:
+    """CPU seconds until a run's average policy is as good as that; infinite if it never was.
+
+    Between two points of the curve both logarithms are taken to be linear in one another.
+    """
+    found = np.maximum(np.asarray(curve["exploitability"], dtype=float), TINY)
+    there = np.flatnonzero(found <= exploitability)
+    if not len(there):
+        return math.inf
+    seconds = np.asarray(curve["cpu_seconds"], dtype=float)
+    index = int(there[0])
+    if index == 0 or found[index] == exploitability:
+        return float(seconds[index])
+    ends = np.log(found[[index, index - 1]])  # rising, as interpolation wants it
+    return float(np.exp(np.interp(math.log(max(exploitability, TINY)), ends, np.log(seconds[[index, index - 1]]))))

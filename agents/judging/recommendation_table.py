@@ -1,0 +1,128 @@
+"""The recommended-algorithm table, as a DataFrame and in the formats that people and programs read."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from rlccfr.errors import RLCCFRError
+from rlccfr.files import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLUMNS = (
+    "game", "budget", "preset", "method", "update_rule", "sampler", "abstraction", "exploitability", "throughput",
+    "speed", "reward", "regret", "normalised_score", "closed_gap", "in_tied_set", "converged", "evaluations",
+    "cpu_seconds",
+)  # fmt: skip
+SUFFIXES = (".md", ".csv", ".html", ".json")
+TEAM, RANDOM, VBS, SBS = "team", "random search", "VBS", "SBS"
+
+
+@dataclass(frozen=True)
+class RecommendationTable:
+    """Rows by game, budget, preset and method.
+
+    Attributes:
+        frame: with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best cell of all), ``SBS``
+            (best on average over the other games) or one of the paper's fixed algorithms. ``speed`` is throughput as a
+            multiple of plain CFR's, which the reward is computed from; ``reward`` is R-bar;
+            ``evaluations`` and ``cpu_seconds`` are what choosing took: for VBS every cell of the game, for SBS
+            every cell of the other games. NaN where there is nothing to compute from.
+    """
+
+    frame: pd.DataFrame
+
+    @property
+    def picks(self) -> pd.DataFrame:
+        """The team's rows."""
+        return self.frame[self.frame["method"] == TEAM].reset_index(drop=True)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """JSON-able dicts; None for NaN."""
+        return [
+            {str(name): none_for_nan(value) for name, value in row.items()}
+            for row in self.frame.astype(object).to_dict("records")
+        ]
+
+    def to_json(self) -> str:
+        """The rows as a JSON list."""
+        return json.dumps(self.to_rows(), indent=1, allow_nan=False)
+
+    def to_csv(self) -> str:
+        """With a header; numbers in full."""
+        return str(self.frame.to_csv(index=False))
+
+    def to_markdown(self) -> str:
+        """For people: four digits, and what has not converged says so."""
+        shown = _shown(self.frame)
+        lines = [list(shown.columns), ["---"] * len(shown.columns), *shown.to_numpy().tolist()]
+        return "\n".join(
+            f"| {' | '.join(str(value).replace('|', chr(92) + '|') for value in line)} |" for line in lines
+        )
+
+    def to_html(self) -> str:
+        """As :meth:`to_markdown`, as an HTML table."""
+        return str(_shown(self.frame).to_html(index=False))
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the methods' regrets: see :func:`rlccfr.agents.judging.pictures.draw_regrets`."""
+        from rlccfr.agents.judging.pictures import draw_regrets
+
+        return draw_regrets(self.frame, axes)
+
+    def write(self, path: str | Path) -> Path:
+        """Write to a file, whole or not at all, in the format that its suffix says: .md, .csv, .html or .json.
+
+        Raises:
+            RLCCFRError: another suffix, or the file can't be written.
+        """
+        path = checked_path(path)
+        write = {".md": self.to_markdown, ".csv": self.to_csv, ".html": self.to_html, ".json": self.to_json}
+        write_atomically(path, (write[path.suffix]().rstrip("\n") + "\n").encode(), RLCCFRError)
+        return path
+
+
+def none_for_nan(value: Any) -> Any:
+    """As JSON has it, which knows no NaN."""
+    return None if _is_nan(value) else value
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def checked_path(path: str | Path) -> Path:
+    """A path to write a table to.
+
+    Raises:
+        RLCCFRError: its suffix names no format.
+    """
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise RLCCFRError(f"a table is written as {', '.join(SUFFIXES)}, not as {path.suffix or path.name!r}")
+    return path
+
+
+def _shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """Strings for people."""
+    shown = frame.astype(object).copy()
+    for name in frame.columns:
+        shown[name] = [_cell_text(name, value) for value in frame[name]]
+    return shown
+
+
+def _cell_text(name: str, value: Any) -> str:
+    if name == "converged":
+        return "yes" if value else "not converged"
+    if value is None or isinstance(value, bool):
+        return "-" if value is None else "yes" if value else "no"
+    if isinstance(value, float):
+        return "-" if _is_nan(value) else f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+    return str(value)

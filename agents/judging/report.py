@@ -1,0 +1,160 @@
+"""A table of measurements as one page that needs nothing but a browser."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rlccfr.agents.baselines.fixed import fixed_cells
+from rlccfr.agents.judging.evidence import reporting
+from rlccfr.agents.judging.recommendation_table import RecommendationTable
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.episode import parse_preset
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.store import MissingCellError
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.reward import DECADES, EXACT
+from rlccfr.errors import RLCCFRError
+from rlccfr.files import require_writable, write_atomically
+from rlccfr.games.names import openspiel_name
+
+DIGITS = 4
+"""Of every number in the page."""
+
+LEFT_OUT = ["method", "normalised_score", "closed_gap", "evaluations", "cpu_seconds"]
+"""Columns that `rlccfr table` has and the page's table, which is to fit a screen, has not."""
+
+CURVE = {"iterations": "iteration", "seconds": "cpu_seconds", "nodes": "nodes", "x": "exploitability"}
+
+
+def check_report(path: str | Path) -> None:
+    """What would keep a report from being written.
+
+    Raises:
+        RLCCFRError: plotly is not installed, or the file can't be written.
+    """
+    if importlib.util.find_spec("plotly") is None:
+        raise RLCCFRError("a report needs the extra: pip install 'rlccfr[report]'")
+    require_writable(Path(path))
+
+
+def write_report(
+    path: str | Path,
+    table: TableEvaluator,
+    catalog: Catalog,
+    recommended: RecommendationTable,
+    budgets: Sequence[Budget],
+) -> Path:
+    """Write a self-contained HTML page: every cell of each game, the Pareto front, curves, and what a team picks.
+
+    Args:
+        table: has the cells' runs, of which those are shown that nothing was chosen by; a cell without one is grey.
+        recommended: of its games the page is; the team's rows are marked, and shown as a table.
+        budgets: to choose from on the page, read off the runs' curves; where a run was shorter, the cell is grey.
+
+    Raises:
+        RLCCFRError: as :func:`check_report`.
+    """
+    check_report(path)
+    from plotly.offline import get_plotlyjs
+
+    folder = files("rlccfr.agents.judging") / "page"
+    page = (folder / "report.html").read_text()
+    parts = {
+        "table": RecommendationTable(recommended.picks.drop(columns=LEFT_OUT)).to_html(),
+        "plotly": get_plotlyjs(),
+        "data": json.dumps(_data(table, catalog, recommended.picks, budgets), allow_nan=False, separators=(",", ":")),
+        "script": (folder / "report.js").read_text(),
+    }
+    parts["data"] = parts["data"].replace("</", "<\\/")
+    for name, text in parts.items():
+        page = page.replace(f"<!--{name}-->", text, 1)
+    write_atomically(Path(path), page.encode(), RLCCFRError)
+    return Path(path)
+
+
+def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets: Sequence[Budget]) -> dict[str, Any]:
+    """What report.js reads; its head says what is where."""
+    return {
+        "axes": catalog.axes,
+        "budgets": list(map(str, budgets)),
+        "decades": DECADES,
+        "exact": EXACT,
+        "presets": {name: parse_preset(name).weights for name in dict.fromkeys(picks["preset"])},
+        "fixed": {name: catalog.flat(cell) for name, cell in fixed_cells(catalog).items()},
+        "games": {
+            game: {
+                "cells": [_cell(table, game, cell, budgets) for cell in catalog],
+                "picks": _marked(catalog, picks[picks["game"] == game]),
+            }
+            for game in dict.fromkeys(picks["game"])
+        },
+        "provenance": _provenance(_shown(table.frame(), catalog, picks["game"])),
+    }
+
+
+def _cell(table: TableEvaluator, game: str, cell: Cell, budgets: Sequence[Budget]) -> dict[str, Any] | None:
+    """A cell's figures under each budget, run by run, and the first run's curve; None without runs."""
+    seeds = reporting(table.seeds(game, cell))
+    if not seeds:
+        return None
+    under = [_figures(table, game, cell, budget, seeds) for budget in budgets]
+    curve = table.run(game, cell, seeds[0])["curve"]
+    return {
+        **{name: [figures[name] for figures in under] for name in under[0]},
+        "seed": seeds[0],
+        "curve": {name: [_short(value) for value in curve[column]] for name, column in CURVE.items()},
+    }
+
+
+def _figures(table: TableEvaluator, game: str, cell: Cell, budget: Budget, seeds: Sequence[int]) -> Mapping[str, Any]:
+    try:
+        runs = [table.measure(Request(game, (cell,), budget, seed=seed)) for seed in seeds]
+    except MissingCellError:
+        runs = []
+    if not runs or not all(run.ok for run in runs):
+        return dict.fromkeys(("x", "speed", "uniform", "iterations"))
+    return {
+        "x": [_short(run.exploitability) for run in runs],
+        "speed": [_short(run.throughput / run.reference_throughput) for run in runs],
+        "uniform": _short(runs[0].uniform_exploitability),
+        "iterations": runs[0].iterations,
+    }
+
+
+def _marked(catalog: Catalog, picks: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """By budget and preset the index of what the team picks."""
+    marked: dict[str, dict[str, int]] = {}
+    for _, row in picks.iterrows():
+        cell = Cell(row["update_rule"], row["sampler"], row["abstraction"])
+        marked.setdefault(row["budget"], {})[row["preset"]] = catalog.flat(cell)
+    return marked
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(f"{value:.{DIGITS}g}")
+
+
+def _shown(frame: pd.DataFrame, catalog: Catalog, games: Iterable[str]) -> pd.DataFrame:
+    """The runs of the page's games and algorithms."""
+    cells = set(catalog)
+    names = set(map(openspiel_name, games))
+    rows = zip(frame["openspiel_name"], *(frame[axis] for axis in Cell._fields), strict=True)
+    return frame[[name in names and Cell(*cell) in cells for name, *cell in rows]]
+
+
+def _provenance(frame: pd.DataFrame) -> str:
+    """What measured these, where, and when."""
+
+    def all_of(column: str) -> str:
+        return ", ".join(sorted(map(str, frame[column].dropna().unique())))
+
+    first, last = (str(value)[:10] for value in (frame["measured_at"].min(), frame["measured_at"].max()))
+    return f"{len(frame):,} runs of engine {all_of('engine_version')} on {all_of('processor')}, {first} to {last}."

@@ -1,0 +1,101 @@
+"""The paper's experiments again: Figures 2 to 5 and Table 4 of Keshavarzi, Navidi and Tefagh.
+
+The figures show exploitability against iterations for the paper's fixed algorithms and for what a team picks under the
+weights of the figure's caption. They are read off measurements; the table's throughputs are measured when asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
+
+from rlccfr.agents.baselines.fixed import fixed_cells
+from rlccfr.agents.judging.evidence import reporting
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.evaluator import Evaluator
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.pictures import save
+
+if TYPE_CHECKING:
+    from rlccfr.agents.team.team import SelectorTeam
+
+ITERATIONS = (1_000, 10_000)
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#444444")  # Okabe and Ito's, told apart by all
+PICK_COLOUR = "#d55e00"
+
+
+class Panel(NamedTuple):
+    """One of the paper's figures."""
+
+    number: int
+    game: str
+    preset: str
+
+
+PANELS = (
+    Panel(2, "kuhn", "paper-kuhn"),
+    Panel(3, "leduc", "paper-leduc"),
+    Panel(4, "royal", "paper-royal"),
+    Panel(5, "goofspiel", "paper-goofspiel"),
+)
+
+
+def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTeam, path: Path) -> Cell:
+    """Draw a figure to a file, in the format of its suffix; returns what the team picks.
+
+    Raises:
+        RLCCFRError: a cell that was not measured, or the file can't be written.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    pick = team.pick(panel.game, Budget("iterations", ITERATIONS[0]), panel.preset)
+    figure = Figure(figsize=(7, 4.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    for (name, cell), colour in zip(fixed_cells(catalog).items(), COLOURS, strict=False):
+        axes.loglog(*_curve(table, panel.game, cell), label=name, color=colour)
+    axes.loglog(*_curve(table, panel.game, pick), label=f"the team's pick: {pick}", color=PICK_COLOUR, linewidth=3)
+    axes.set(
+        title=f"Figure {panel.number}: {panel.game}, weights {panel.preset}",
+        xlabel="iterations",
+        ylabel="exploitability (NashConv / 2)",
+    )
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    save(axes, path)
+    return pick
+
+
+def _curve(table: TableEvaluator, game: str, cell: Cell) -> tuple[list[float], list[float]]:
+    """Iterations up to the largest of :data:`ITERATIONS`, and exploitabilities there; of a run that judges.
+
+    Raises:
+        MissingCellError: there is no run.
+    """
+    curve = table.run(game, cell, next(iter(reporting(table.seeds(game, cell))), 0))["curve"]
+    kept = [index for index, iteration in enumerate(curve["iteration"]) if iteration <= ITERATIONS[-1]]
+    return [curve["iteration"][k] for k in kept], [max(curve["exploitability"][k], 1e-15) for k in kept]
+
+
+def throughputs(
+    evaluator: Evaluator, cells: Mapping[str, Cell], progress: Callable[[float], None] | None = None
+) -> pd.DataFrame:
+    """Table 4: iterations per CPU second on Kuhn poker, over 1,000 and 10,000 iterations.
+
+    Returns:
+        A row for each algorithm: ``algorithm``, ``1,000 iterations``, ``10,000 iterations``, ``times plain CFR``.
+    """
+    rows = []
+    for done, (name, cell) in enumerate(cells.items(), start=1):
+        runs = [evaluator.measure(Request("kuhn", (cell,), Budget("iterations", count))) for count in ITERATIONS]
+        row: dict[str, Any] = {"algorithm": name}
+        row |= {f"{count:,} iterations": run.throughput for count, run in zip(ITERATIONS, runs, strict=True)}
+        rows.append(row | {"times plain CFR": runs[-1].throughput / runs[-1].reference_throughput})
+        if progress:
+            progress(done / len(cells))
+    return pd.DataFrame(rows)

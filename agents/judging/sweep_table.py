@@ -1,0 +1,81 @@
+"""The recommended-algorithm table of a sweep: what teams pick, beside what there was to pick, and nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from rlccfr.agents.judging.bench import Steps, build_table
+from rlccfr.agents.judging.recommendation_table import RecommendationTable
+from rlccfr.catalog import Catalog
+from rlccfr.envs.episode import Budgets, Games, Options, Presets
+from rlccfr.envs.measuring.request import Request
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.games.names import openspiel_name
+
+if TYPE_CHECKING:
+    from rlccfr.agents.team.team import SelectorTeam
+
+
+def recommended_table(
+    results: TableEvaluator,
+    catalog: Catalog,
+    games: Games,
+    budgets: Budgets,
+    presets: Presets = "accuracy",
+    scale: str = "log",
+    teams: Mapping[str, SelectorTeam] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> RecommendationTable:
+    """What the games' teams pick, beside the baselines.
+
+    Args:
+        results: of a sweep; has every cell of the catalog on each game. Other games on which it has them, too, serve
+            the single best solver.
+        teams: by game; by default one is trained for each game, on the runs that one may choose by.
+        progress: called with the share done.
+
+    Raises:
+        MissingCellError: a cell that was not measured, or a budget that is longer than the runs.
+    """
+    options = Options.parse(games, budgets, 1, presets, scale, catalog, (0,), results)
+    return build_table(
+        options.games,
+        options.budget,
+        options.preset,
+        evaluator=results,
+        catalog=catalog,
+        scale=options.scale,
+        others=_others(results, options),
+        teams=teams or _trained(results, options, progress),
+    )
+
+
+def _trained(
+    results: TableEvaluator, options: Options, progress: Callable[[float], None] | None
+) -> dict[str, SelectorTeam]:
+    from rlccfr.agents.team.pretraining import train_on_table
+
+    found, steps = {}, Steps(progress, len(options.games))
+    for game in options.games:
+        found[game] = train_on_table(
+            results, options.catalog, [game], options.budget, scale=options.scale, progress=steps.within
+        )
+        steps.done()
+    return found
+
+
+def _others(results: TableEvaluator, options: Options) -> list[str]:
+    """Games besides those asked for, under whatever names, that have every cell under every budget."""
+    names = {openspiel_name(game) for game in options.games}
+    found = []
+    for game in results.games:
+        requests = (
+            Request(game, (cell,), budget, seed=next(iter(results.seeds(game, cell)), 0))
+            for cell in options.catalog
+            for budget in options.budget
+        )
+        if openspiel_name(game) not in names and all(map(results.known, requests)):
+            found.append(game)
+            names.add(openspiel_name(game))
+    return found

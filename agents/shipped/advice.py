@@ -1,0 +1,158 @@
+"""Which algorithm to take, at once: from what the package knows, with nothing run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import mean
+from typing import Any
+
+import pandas as pd
+
+from rlccfr.agents import shipped
+from rlccfr.agents.baselines.best import virtual_best
+from rlccfr.agents.baselines.task import Task
+from rlccfr.agents.judging.bench import Bench
+from rlccfr.agents.judging.evidence import Evidence
+from rlccfr.agents.judging.recommendation_table import TEAM, none_for_nan
+from rlccfr.agents.judging.unseen_games import FAMILY, kind_of, mean_regrets, sureness
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.episode import BudgetLike, PresetLike, parse_budget, parse_preset
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.store import MissingCellError
+from rlccfr.envs.reward import Preset
+
+SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "converged")
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What a shipped team picks, or what is known to do better.
+
+    Attributes:
+        basis: ``"measured"`` where every algorithm was measured on this very game; ``"features"`` where the pick is
+            made from how the game is built; ``"single best"`` where on such games the best of the training games did
+            better than that.
+        figures: of the pick, as far as they were measured: :data:`SHOWN`.
+        why: how sure it is, in a sentence.
+    """
+
+    game: str
+    budget: Budget
+    preset: Preset
+    cell: Cell
+    basis: str
+    figures: dict[str, Any]
+    why: str
+
+    def to_row(self) -> dict[str, Any]:
+        """JSON-able, for a program; None for what was not measured."""
+        return {
+            "game": self.game,
+            "budget": asdict(self.budget),
+            "preset": self.preset.name,
+            **self.cell._asdict(),
+            "basis": self.basis,
+            **{name: none_for_nan(self.figures.get(name)) for name in SHOWN},
+            "why": self.why,
+        }
+
+    def __str__(self) -> str:
+        return f"{self.game}, {self.budget}, {self.preset}: {self.cell}\n{self.why}"
+
+
+def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLike = "accuracy") -> Advice:
+    """Pick for a game: by its own team where all algorithms were measured on it, else from its features.
+
+    Beyond the budgets that a team has met in a unit it picks as for the nearest of them, and ``why`` says so.
+
+    Raises:
+        GameError: an unknown game.
+        RLCCFRError: a budget or preset that makes no sense, or an installation without its data.
+    """
+    asked, weights = parse_budget(budget), parse_preset(preset)
+    known = shipped.name_of(game)
+    team = shipped.team(known)
+    limit = _nearest(asked, team.env.budgets)
+    note = ""
+    if limit is None:
+        limit, note = asked, f"; the team has never met a budget in {asked.unit}"
+    elif limit != asked:
+        note = f"; picked as for {limit}, the nearest to {asked} that the team has met"
+    cell = team.pick(game, limit, weights)
+    if known is None:
+        basis, cell, why = _unseen(kind_of(game, team.env.games), cell, limit, weights)
+        return Advice(game, asked, weights, cell, basis, {}, f"{why}{note}")
+    figures = {
+        budget: _measured(Task(shipped.results(known), shipped.catalog(), known, budget, weights), cell)
+        for budget in dict.fromkeys((asked, limit))
+    }
+    told = next((budget for budget, found in figures.items() if found), asked)
+    task = Task(shipped.results(known), Catalog.extended_tabular(), known, told, weights)
+    why = f"{_sureness(figures[told], told)}{_beyond(task, figures[told])}{note}"
+    return Advice(game, asked, weights, cell, "measured", figures[asked], why)
+
+
+def _unseen(kind: str, pick: Cell, budget: Budget, preset: Preset) -> tuple[str, Cell, str]:
+    """Basis, cell and reason for a game that was not measured: the team's pick, or what did better on such games."""
+    rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
+    # Teams that learned without a family tell of families that are new to them, and of nothing else.
+    own = (rows["without"] == "") | (kind == FAMILY)
+    learned = rows["budget"].isin([str(one) for one in shipped.BUDGETS])
+    alike = rows[own & learned & (rows["member"] == "test") & (rows["kind"] == kind)]
+    single, found = _single_best(rows, budget, preset), mean_regrets(alike)
+    if single is not None and found["SBS"] < found["team"]:
+        return "single best", single, f"the single best of the training games: {sureness(alike, kind)}"
+    return "features", pick, f"picked from the game's features: {sureness(alike, kind)}"
+
+
+def _single_best(rows: pd.DataFrame, budget: Budget, preset: Preset) -> Cell | None:
+    """The best of the shipped team's training games, if it was looked for under such a budget and such weights."""
+    same = (rows["without"] == "") & (rows["budget"] == str(budget)) & (rows["preset"] == preset.name)
+    found = rows.loc[same, "single_best"].unique()
+    return Cell(*found[0].split(" x ")) if len(found) == 1 else None
+
+
+def _nearest(asked: Budget, met: Sequence[Budget]) -> Budget | None:
+    """The nearest budget between those that a team has met; None if it has met none in the unit.
+
+    What a network makes of amounts beyond all that it has learned from is no evidence.
+    """
+    amounts = [budget.amount for budget in met if budget.unit == asked.unit]
+    return Budget(asked.unit, min(max(asked.amount, min(amounts)), max(amounts))) if amounts else None
+
+
+def _measured(task: Task, cell: Cell) -> dict[str, Any]:
+    """The pick's row of the table, without the rest; empty where some runs were shorter than the budget."""
+    try:
+        evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
+    except MissingCellError:
+        return {}
+    row = Bench(task, {task.game: evidence}).row(TEAM, cell, 0, 0.0)
+    return {name: row[name] for name in SHOWN}
+
+
+def _beyond(task: Task, figures: dict[str, Any]) -> str:
+    """What of a larger catalog is better than a pick with these figures, if anything is."""
+    try:
+        evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
+    except MissingCellError:
+        return ""
+    best = virtual_best(task.rewards(evidence.selecting))
+    more = task.rewards(evidence.reporting)[best] - figures.get("reward", math.inf)
+    if best in set(shipped.catalog()) or more <= 0:
+        return ""
+    reached = mean(run.exploitability for run in evidence.reporting[best])
+    return f"; beyond these, {best} of the extended catalog reached {reached:.3g}, {more:.3g} of reward more"
+
+
+def _sureness(figures: dict[str, Any], budget: Budget) -> str:
+    if not figures:
+        return "picked by a team that has seen every algorithm on this game, but not under such a budget"
+    place = "can't be told from the best" if figures["in_tied_set"] else "is not the best"
+    return (
+        f"measured after {budget}: of {len(shipped.catalog())} algorithms it {place}; regret {figures['regret']:.3g} "
+        f"on runs that nothing was chosen by; exploitability {figures['exploitability']:.3g}"
+        f"{'' if figures['converged'] else ', not converged'}, {figures['throughput']:,.0f} iterations/s there"
+    )

@@ -1,0 +1,1 @@
+"""The three DQNs: training, memory, file and log."""

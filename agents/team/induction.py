@@ -1,0 +1,175 @@
+"""Learning from what was measured: what each pick is worth when the later agents do their best, the last agent first.
+
+Gradient steps are cheap beside measurements, so no episode is replayed: the memories are filled with all that is known.
+Agent C's holds its reward for each abstraction, B's its reward for each sampler when C then takes what its Q-values
+say, A's its reward for each update rule when both do. With several segments there is added what the agent expects of
+the next decision, among what was measured there. The agents' weights are drawn anew each time.
+
+A team for games that it will never learn on learns otherwise (ADR 16): each agent for the mean of the three rewards, by
+which picks are judged, and of imagined games; of real ones, too, what their costs are by those of games like them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlccfr.agents.team.experience import Outcome, Situation
+from rlccfr.agents.team.imagination import Imagination
+from rlccfr.envs.observation import GAME, with_weights
+from rlccfr.errors import RLCCFRError
+
+if TYPE_CHECKING:
+    from rlccfr.agents.team.team import SelectorTeam
+
+DRAWS = 64
+"""Of weights for each episode's beginning at a time, or fewer if the memories hold no more."""
+
+ROWS = 4096
+"""Situations at a time at most, unless a single episode's beginning has led to more."""
+
+
+def measure_everything(team: SelectorTeam) -> None:
+    """Put every cell that can run, in every situation of a team of one segment, into its experience.
+
+    Raises:
+        MissingCellError: the team's evaluator is a table that lacks one.
+    """
+    env = team.env
+    for game in env.games:
+        for budget in env.budgets:
+            for seed in env.engine_seeds:
+                env.reset(options={"game": game, "budget": budget, "engine_seed": seed})
+                for index in np.argwhere(team.available):
+                    cell = team.catalog.cell(*map(int, index))
+                    seen = np.stack([env.observe(cell[:agent]) for agent in range(3)])
+                    measured = env.evaluator.measure(env.request(cell))
+                    outcome = Outcome.of(seen, measured, env.scale, done=True)
+                    team.experience.add(Situation(game, seed, budget), cell, outcome)
+
+
+class Induction:
+    """Lets a team learn from its experience, all of it at once.
+
+    Args:
+        uniform: share of the draws of weights that are uniform in [0, 1]; the others are of the team's presets.
+        unseen: learn to pick for games beside the team's own.
+
+    Raises:
+        RLCCFRError: ``unseen``, and not all was measured (:func:`measure_everything`) in whole runs.
+    """
+
+    def __init__(self, team: SelectorTeam, uniform: float = 0.0, *, unseen: bool = False) -> None:
+        self.team, self._uniform, self._unseen = team, uniform, unseen
+        self._draws = DRAWS if uniform or len(team.env.presets) > 1 else 1
+        situations, shape = list(dict.fromkeys(situation for situation, _, _ in team.experience)), team.catalog.shape
+        numbers = {situation: number for number, situation in enumerate(situations)}
+        size, count = team.env.observe().shape, len(situations)
+        self._known = np.zeros((count, *shape), np.bool_)
+        self._costs = np.ones((count, *shape, 2))
+        self._next = np.full((count, *shape), -1)  # the situation that a cell leads to; -1 where the episode ends
+        self._seen = [np.zeros((count, *shape[:agent], *size), np.float32) for agent in range(3)]
+        for situation, cell, outcome in team.experience:
+            index = (numbers[situation], *team.catalog.index(cell))
+            following = -1 if outcome.done else numbers.get(situation.after(cell))
+            for agent, seen in enumerate(outcome.observations):
+                self._seen[agent][index[: agent + 1]] = seen
+            if following is not None:  # else the measuring of its rest was interrupted
+                self._known[index], self._costs[index], self._next[index] = True, outcome.costs, following
+        for _ in range(team.env.segments):  # nor may it lead to where all that was measured leads nowhere
+            known = np.asarray(self._known.any(axis=(1, 2, 3)))
+            dead = (self._next >= 0) & ~known[self._next]
+            self._known &= ~dead
+        starts = [numbers[situation] for situation in team.experience.starts]
+        begins = [numbers[situation._replace(cells=())] for situation in situations]
+        self._episodes = [np.flatnonzero(np.array(begins) == start) for start in starts]
+        if unseen:
+            self._imagine(numbers)
+
+    def _imagine(self, numbers: Mapping[Situation, int]) -> None:
+        games = self.team.env.games
+        circumstances = list(dict.fromkeys((one.engine_seed, one.budget) for one in numbers))
+        situations = [[Situation(game, *one) for game in games] for one in circumstances]
+        if set(numbers) != set(chain(*situations)) or not self._known[:, self.team.available].all():
+            raise RLCCFRError("to learn for unseen games takes whole runs of every algorithm on every game of the team")
+        rows = np.array([[numbers[one] for one in own] for own in situations])
+        features, budgets = self._seen[0][rows[0], GAME].astype(np.float64), [budget for _, budget in circumstances]
+        self._imagination = Imagination(features, budgets, self._costs[rows])
+        self._game, self._circumstance = np.empty((2, len(numbers)), np.intp)
+        for circumstance, row in enumerate(rows):
+            self._game[row], self._circumstance[row] = np.arange(len(games)), circumstance
+
+    def round(self, progress_remaining: float, steps: int) -> None:
+        """Each agent learns for so many gradient steps under newly drawn weights.
+
+        Args:
+            progress_remaining: from 1 to 0 over all rounds; the learning rate falls with it.
+        """
+        rows, following, weights = self._draw()
+        known, costs = self._known[rows], self._costs[rows]
+        if not known.any():
+            return
+        expected = self._expected(rows, weights) if (following >= 0).any() else np.zeros((3, len(rows)))
+        if self._unseen:
+            games, costs = self._imagination.draw(self._game[rows], self._circumstance[rows], self.team.generator)
+        for agent, selector in reversed(list(enumerate(self.team.selectors))):
+            met = np.nonzero(known.any(axis=-1))  # situations with the earlier agents' picks
+            row, open_, leads_to = met[0], known[met], following[met]
+            seen = with_weights(self._seen[agent][(rows[row], *met[1:])], weights[row])
+            wanted = weights[:, agent]
+            if self._unseen:
+                seen[:, GAME], wanted = games[row], weights.mean(axis=1)
+            worth = 1 - (costs[met] * wanted[row, None]).sum(axis=-1)
+            worth += self.team.hyperparameters.gamma * np.where(leads_to < 0, 0.0, expected[agent][leads_to])
+            one, choice = np.nonzero(open_)
+            selector.buffer.refill(seen[one], choice, worth[one, choice])
+            selector.learn(progress_remaining, steps)
+            best = np.zeros(known.shape[:-1], np.intp)
+            best[met] = np.where(open_, selector.q_values(seen), -np.inf).argmax(axis=-1)
+            costs = np.take_along_axis(costs, best[..., None, None], axis=-2)[..., 0, :]
+            following = np.take_along_axis(following, best[..., None], axis=-1)[..., 0]
+            known = np.asarray(known.any(axis=-1))
+
+    def _draw(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Situations, of whole episodes; the rows of those that their cells lead to; weights (rows, 3, 2)."""
+        generator, capacity = self.team.generator, self.team.hyperparameters.buffer_size
+        drawn: list[np.ndarray] = []
+        cells = situations = 0
+        for number in generator.permutation(np.tile(np.arange(len(self._episodes)), self._draws)):
+            episode = self._episodes[number]
+            cells, situations = cells + int(self._known[episode].sum()), situations + len(episode)
+            if drawn and (cells > capacity or situations > ROWS):
+                break
+            drawn.append(episode)
+        rows = np.concatenate(drawn)
+        lengths = [len(episode) for episode in drawn]
+        row_of, following = np.full(len(self._known), -1), []
+        for episode, end in zip(drawn, np.cumsum(lengths), strict=True):
+            row_of[episode] = np.arange(end - len(episode), end)
+            leads_to = self._next[episode]
+            following.append(np.where(leads_to < 0, -1, row_of[leads_to]))
+        return rows, np.concatenate(following), np.repeat(self._weights(len(drawn)), lengths, axis=0)
+
+    def _weights(self, count: int) -> np.ndarray:
+        """(count, 3, 2): alpha and beta of each agent."""
+        generator, presets = self.team.generator, np.array([preset.weights for preset in self.team.env.presets])
+        drawn = generator.uniform(size=(count, 3, 2))
+        taken = generator.random(count) >= self._uniform
+        drawn[taken] = presets[generator.integers(len(presets), size=int(taken.sum()))]
+        return drawn
+
+    def _expected(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """(3, rows): what each agent expects when those before it do their best, among what was measured."""
+        everywhere, known = np.arange(len(rows)), self._known[rows]
+        picks: tuple[np.ndarray, ...] = ()
+        expected = []
+        for agent, selector in enumerate(self.team.selectors):
+            seen = with_weights(self._seen[agent][(rows, *picks)], weights)
+            open_ = known[(everywhere, *picks)].any(axis=tuple(range(2, 4 - agent)))
+            values = np.where(open_, selector.q_values(seen), -np.inf)
+            picks = (*picks, values.argmax(axis=-1))
+            expected.append(values.max(axis=-1))
+        return np.array(expected)

@@ -1,0 +1,79 @@
+"""Teams that know budgets and weights by what they see, trained on a table of all cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rlccfr.agents.judging.evidence import ChoosingRuns, selecting
+from rlccfr.agents.team.experience import Experience
+from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.agents.team.induction import Induction, measure_everything
+from rlccfr.agents.team.selector_dqn import single_threaded
+from rlccfr.agents.team.team import SelectorTeam
+from rlccfr.catalog import Catalog
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.reward import PRESETS, Scale
+
+SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, buffer_size=2**17)
+"""Where measuring costs nothing: larger networks and memories, and longer learning."""
+
+LONGER = replace(SETTINGS, settling=2 * SETTINGS.settling)
+"""For unseen games: imagined games are new each time."""
+
+UNIFORM = 0.5
+"""Share of weights drawn uniformly; the others are the named presets'."""
+
+
+def train_on_table(
+    table: TableEvaluator,
+    catalog: Catalog,
+    games: Sequence[str],
+    budgets: Sequence[Budget],
+    *,
+    scale: Scale = "log",
+    seed: int = 0,
+    settings: Hyperparameters | None = None,
+    unseen: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> SelectorTeam:
+    """A team that has seen every cell of these games, by the runs that one may choose by, under all weights.
+
+    Args:
+        settings: by default :data:`SETTINGS`, or :data:`LONGER` for unseen games.
+        unseen: the team is to pick for other games than these.
+        progress: called after each round with the share done.
+
+    Returns:
+        The team without its experience, which the table has; :attr:`SelectorTeam.cost` is of the table's runs.
+
+    Raises:
+        MissingCellError: the table lacks a cell.
+    """
+    seeds = max(len(selecting(table.seeds(game, cell))) for game in games for cell in catalog)
+    team = SelectorTeam(
+        games, budgets, preset=tuple(PRESETS.values()), scale=scale, catalog=catalog, engine_seeds=range(max(1, seeds)),
+        evaluator=ChoosingRuns(table), seed=seed, hyperparameters=settings or (LONGER if unseen else SETTINGS),
+    )  # fmt: skip
+    measure_everything(team)
+    induction, rounds = Induction(team, UNIFORM, unseen=unseen), team.hyperparameters.settling
+    team.experience, team.forgotten = Experience(), _cost(table, catalog, games)
+    with single_threaded():
+        for done in range(rounds):
+            induction.round(1 - done / rounds, team.hyperparameters.gradient_steps)
+            if progress:
+                progress((done + 1) / rounds)
+    return team
+
+
+def _cost(table: TableEvaluator, catalog: Catalog, games: Sequence[str]) -> tuple[int, float]:
+    """How many runs one may choose by, and what they took; each answers every budget."""
+    seconds = [
+        table.run(game, cell, seed)["cpu_seconds"] or 0.0
+        for game in games
+        for cell in catalog
+        for seed in selecting(table.seeds(game, cell))
+    ]
+    return len(seconds), math.fsum(seconds)

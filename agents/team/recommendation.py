@@ -1,0 +1,79 @@
+"""What a team answers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.reward import AXES
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The team's greedy picks for a game, and what they are worth, measured.
+
+    Attributes:
+        cells: one triple a segment.
+        measurement: of the whole episode.
+        rewards: of agents A, B and C at its end.
+    """
+
+    game: str
+    budget: Budget
+    preset: str
+    cells: tuple[Cell, ...]
+    measurement: Measurement
+    rewards: tuple[float, float, float]
+
+    @property
+    def cell(self) -> Cell:
+        """The triple of the last segment: the only one unless the team switches."""
+        return self.cells[-1]
+
+    @property
+    def exploitability(self) -> float:
+        """NashConv / 2 of the average policy; NaN if the run failed."""
+        return self.measurement.exploitability
+
+    @property
+    def throughput(self) -> float:
+        """Iterations per engine CPU second; NaN if the run failed."""
+        return self.measurement.throughput
+
+    @property
+    def mean_reward(self) -> float:
+        """R-bar, the mean of the three rewards."""
+        return sum(self.rewards) / 3
+
+    @property
+    def converged(self) -> bool:
+        """Exploitability at most a tenth of the uniform policy's."""
+        return self.measurement.converged
+
+    def to_row(self) -> dict[str, Any]:
+        """JSON-able, for a program; None where the run failed."""
+        numbers = {"exploitability": self.exploitability, "throughput": self.throughput, "reward": self.mean_reward}
+        return {
+            "game": self.game,
+            "budget": {"unit": self.budget.unit, "amount": self.budget.amount},
+            "preset": self.preset,
+            **self.cell._asdict(),
+            "segments": [cell._asdict() for cell in self.cells],
+            **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+            "rewards": dict(zip(AXES, self.rewards, strict=True)),
+            "converged": self.converged,
+            "status": self.measurement.status,
+        }
+
+    def __str__(self) -> str:
+        picks = ", then ".join(map(str, self.cells))
+        state = "" if self.converged else ", not converged"
+        return (
+            f"{self.game}, {self.budget}, {self.preset}: {picks} "
+            f"(exploitability {self.exploitability:.3g}, {self.throughput:,.0f} iterations/s, mean reward "
+            f"{self.mean_reward:.3g}{state})"
+        )

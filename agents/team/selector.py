@@ -1,0 +1,152 @@
+"""One agent of the team: answers from its network's weights alone; what trains them is loaded when it is to learn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.errors import RLCCFRError
+
+if TYPE_CHECKING:
+    from stable_baselines3 import DQN
+
+    from rlccfr.agents.team.selector_dqn import Memory
+
+
+class Selector:
+    """Q-values of an agent's choices, given what it observes, by the network of a Stable-Baselines3 DQN.
+
+    Args:
+        observation_size: length of an observation.
+        actions: number of choices.
+        seed: of its initial weights, and of what it samples from its memory.
+    """
+
+    def __init__(self, observation_size: int, actions: int, hyperparameters: Hyperparameters, seed: int) -> None:
+        self.actions, self.hyperparameters, self._seed = actions, hyperparameters, seed
+        self._sizes = (observation_size, *hyperparameters.hidden, actions)
+        self._layers = range(0, 2 * len(self._sizes) - 2, 2)  # torch numbers the activations between them, too
+        self._weights: dict[str, np.ndarray] | None = None  # until there is a model
+        self._learning: Mapping[str, np.ndarray] = {}
+
+    @cached_property
+    def model(self) -> DQN:
+        """Made when it is first asked for: torch takes seconds to import, and only learning needs it."""
+        from rlccfr.agents.team.selector_dqn import new_dqn, restore_learning, weights_of
+
+        model = new_dqn(self._sizes[0], self.actions, self.hyperparameters, self._seed)
+        if self._weights is not None:
+            for name, array in weights_of(model).items():
+                array[...] = self._weights[name]
+            self._weights = None
+        if self._learning:
+            restore_learning(model, self._learning)
+        return model
+
+    @property
+    def weights(self) -> dict[str, np.ndarray]:
+        """Of the network, by torch's names."""
+        if self._weights is not None:
+            return self._weights
+        from rlccfr.agents.team.selector_dqn import weights_of
+
+        return weights_of(self.model)
+
+    @property
+    def buffer(self) -> Memory:
+        """What it learns from, filled anew for each round."""
+        return cast("Memory", self.model.replay_buffer)
+
+    @property
+    def loss(self) -> float:
+        """Of the last call of ``learn``; NaN before the first."""
+        return float(self.model.logger.name_to_value.get("train/loss", math.nan))
+
+    def q_values(self, observation: np.ndarray) -> np.ndarray:
+        """Of each choice, shape (..., actions), for observations of shape (..., size).
+
+        Those of one observation need no torch, and are the same bit by bit however many threads there are.
+        """
+        if observation.ndim > 1:
+            from rlccfr.agents.team.selector_dqn import evaluate
+
+            return evaluate(self.model, observation)
+        weights, values = self.weights, observation
+        for layer in self._layers:
+            values = np.maximum(values, 0) if layer > 0 else values
+            values = np.einsum("oi,i->o", weights[f"q_net.{layer}.weight"], values) + weights[f"q_net.{layer}.bias"]
+        return values.astype(np.float64)
+
+    def learn(self, progress_remaining: float, steps: int) -> None:
+        """Gradient steps on what the memory holds.
+
+        Args:
+            progress_remaining: from 1 to 0 over the training; the learning rate falls with it.
+            steps: how many.
+        """
+        self.model._current_progress_remaining = progress_remaining
+        self.model.train(steps, self.hyperparameters.batch_size)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """The network's weights, by name."""
+        return {name: array.copy() for name, array in self.weights.items()}
+
+    def learning(self) -> dict[str, np.ndarray]:
+        """What learning goes on from beside the weights, by name; nothing if it has not begun."""
+        if "model" not in vars(self):
+            return dict(self._learning)
+        from rlccfr.agents.team.selector_dqn import learning_of
+
+        return learning_of(self.model)
+
+    def restore(self, state: Mapping[str, np.ndarray], learning: Mapping[str, np.ndarray] | None = None) -> None:
+        """Take over weights that :meth:`state` gave.
+
+        Args:
+            learning: what :meth:`learning` gave, to go on as if never stopped.
+
+        Raises:
+            RLCCFRError: arrays of other names, shapes or types.
+        """
+        shapes = self._shapes()
+        moments = {f"{number}/{name}": shape for number, shape in enumerate(shapes.values())
+                   for name in ("exp_avg", "exp_avg_sq")}  # fmt: skip
+        moments |= {f"{number}/step": () for number in range(len(shapes))} | {"draws": ()}
+        for found, expected in ((state, shapes), (learning or {}, moments)):
+            for name in sorted(found.keys() | (expected.keys() if found else ())):
+                array = found.get(name)
+                kind = np.str_ if name == "draws" else np.float32
+                if array is None or array.shape != expected.get(name) or array.dtype.type != kind:
+                    raise RLCCFRError(f"the saved networks do not fit: {name} is not theirs; train a new team")
+        vars(self).pop("model", None)  # to be made anew
+        self._weights = {name: array.copy() for name, array in state.items()}
+        self._learning = learning or {}
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of the weights, in torch's order."""
+        shapes: dict[str, tuple[int, ...]] = {}
+        for layer, (inputs, outputs) in zip(self._layers, pairwise(self._sizes), strict=True):
+            shapes |= {f"q_net.{layer}.weight": (outputs, inputs), f"q_net.{layer}.bias": (outputs,)}
+        return shapes
+
+    def adopt(self, source: Selector, rows: Mapping[int, int], low: float) -> None:
+        """Take over another selector's network, whose choices may be fewer and in another order.
+
+        Args:
+            rows: for each of the own choices that the other has, the other's index.
+            low: Q-value at which the choices start that it does not have.
+        """
+        state = source.state()
+        weight, bias = (f"q_net.{self._layers[-1]}.{part}" for part in ("weight", "bias"))
+        new_weight = np.zeros((self.actions, state[weight].shape[1]), dtype=np.float32)
+        new_bias = np.full(self.actions, low, dtype=np.float32)
+        for own, other in rows.items():
+            new_weight[own], new_bias[own] = state[weight][other], state[bias][other]
+        state[weight], state[bias] = new_weight, new_bias
+        self.restore(state)

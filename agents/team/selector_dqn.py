@@ -1,0 +1,164 @@
+"""A Stable-Baselines3 DQN whose loop and randomness belong to the team.
+
+``DQN.learn`` owns its loop and ``DQN.predict`` draws from NumPy's global generator, so neither serves three agents
+that share one measurement. A selector therefore uses the model's network, replay buffer and ``train``; what
+``learn`` sets up besides (logger, progress) is done here. Its target network has no part: what a memory holds is worth
+a finished number (:mod:`rlccfr.agents.team.induction`).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium import spaces
+from stable_baselines3 import DQN
+from stable_baselines3.common.buffers import ReplayBuffer
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.type_aliases import ReplayBufferSamples
+from stable_baselines3.common.vec_env import VecNormalize
+
+from rlccfr.agents.team.hyperparameters import Hyperparameters
+
+
+class Memory(ReplayBuffer):
+    """A replay buffer that is filled anew for each round, and samples by a generator of its own.
+
+    What a choice is worth depends on how the later agents answer it; outcomes from before they learned a better answer
+    are not kept.
+    """
+
+    def __init__(self, *args: Any, seed: int = 0, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.generator = np.random.default_rng(seed)
+
+    def refill(self, observations: np.ndarray, actions: np.ndarray, worth: np.ndarray) -> None:
+        """Hold these n choices and nothing else, or as many of them as it can, drawn at random.
+
+        Args:
+            observations: shape (n, size).
+            actions: shape (n,).
+            worth: of each until the episode's end, shape (n,).
+        """
+        if len(worth) > self.buffer_size:
+            kept = self.generator.choice(len(worth), self.buffer_size, replace=False)
+            observations, actions, worth = observations[kept], actions[kept], worth[kept]
+        count = len(worth)
+        self.observations[:count, 0], self.actions[:count, 0, 0] = observations, actions
+        self.rewards[:count, 0], self.dones[:count, 0] = worth, True
+        self.pos, self.full = count % self.buffer_size, count == self.buffer_size
+
+    def sample(self, batch_size: int, env: VecNormalize | None = None) -> ReplayBufferSamples:
+        """``batch_size`` transitions, drawn with replacement."""
+        rows = self.generator.integers(0, self.size(), size=batch_size)
+        arrays = (self.observations, self.actions, self.next_observations, self.dones, self.rewards)
+        observations, actions, next_observations, dones, rewards = (self.to_torch(array[rows, 0]) for array in arrays)
+        return ReplayBufferSamples(observations, actions, next_observations, dones[:, None], rewards[:, None])
+
+
+def new_dqn(observation_size: int, actions: int, settings: Hyperparameters, seed: int) -> DQN:
+    """A model that trains on what a :class:`Memory` holds.
+
+    Args:
+        seed: of its initial weights, and of what it samples from its memory.
+    """
+    initial, replay = np.random.SeedSequence(seed).generate_state(2)
+    with _contained_randomness(int(initial)):
+        model = DQN(
+            "MlpPolicy",
+            _Spaces(observation_size, actions),
+            learning_rate=_falling(settings.learning_rate),
+            buffer_size=settings.buffer_size,
+            batch_size=settings.batch_size,
+            replay_buffer_class=Memory,
+            replay_buffer_kwargs={"seed": int(replay)},
+            policy_kwargs={"net_arch": list(settings.hidden)},
+            device="cpu",  # networks this small are slower on a GPU
+        )
+    model.set_logger(Logger(None, []))  # train() writes to one; the team's log reads the loss from it
+    return model
+
+
+def weights_of(model: DQN) -> dict[str, np.ndarray]:
+    """The arrays of its Q-network by torch's names, not copies of them."""
+    return {name: tensor.numpy() for name, tensor in model.q_net.state_dict().items()}
+
+
+def evaluate(model: DQN, observations: np.ndarray) -> np.ndarray:
+    """Q-values, shape (..., actions), for observations of shape (..., size)."""
+    with torch.no_grad():
+        values = model.q_net(torch.as_tensor(observations.reshape(-1, observations.shape[-1])))
+    return np.asarray(values.numpy(), dtype=np.float64).reshape(*observations.shape[:-1], -1)
+
+
+def learning_of(model: DQN) -> dict[str, np.ndarray]:
+    """What learning goes on from beside the weights: the optimiser's moments, and where the memory's draws stand.
+
+    Nothing if it has not begun.
+    """
+    moments = model.policy.optimizer.state_dict()["state"]
+    if not moments:
+        return {}
+    saved = {f"{number}/{name}": one.numpy().copy() for number, own in moments.items() for name, one in own.items()}
+    return saved | {"draws": np.array(json.dumps(_memory(model).generator.bit_generator.state))}
+
+
+def restore_learning(model: DQN, saved: Mapping[str, np.ndarray]) -> None:
+    """Take over what :func:`learning_of` gave."""
+    moments: dict[int, dict[str, torch.Tensor]] = defaultdict(dict)
+    for key, array in saved.items():
+        if key != "draws":
+            number, name = key.split("/")
+            moments[int(number)][name] = torch.as_tensor(array.copy())
+    _memory(model).generator.bit_generator.state = json.loads(str(saved["draws"]))
+    groups = model.policy.optimizer.state_dict()["param_groups"]
+    model.policy.optimizer.load_state_dict({"state": dict(moments), "param_groups": groups})
+
+
+def _memory(model: DQN) -> Memory:
+    assert isinstance(model.replay_buffer, Memory)
+    return model.replay_buffer
+
+
+def _falling(rate: float) -> Callable[[float], float]:
+    """From ``rate`` to a twentieth of it, linear in the remaining progress."""
+    return lambda progress_remaining: rate * (0.05 + 0.95 * progress_remaining)
+
+
+class _Spaces(gym.Env[np.ndarray, np.int64]):
+    """Tells a DQN its spaces; the team steps the real environment."""
+
+    def __init__(self, observation_size: int, actions: int) -> None:
+        self.observation_space = spaces.Box(-np.inf, np.inf, (observation_size,), np.float32)
+        self.action_space = spaces.Discrete(actions)
+
+
+@contextmanager
+def _contained_randomness(seed: int) -> Iterator[None]:
+    """Seed torch's global generator for the block, and leave every global generator as it was."""
+    numpy_state, python_state = np.random.get_state(), random.getstate()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            yield
+    finally:
+        np.random.set_state(numpy_state)
+        random.setstate(python_state)
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """One torch thread for the block: networks this small lose time to more."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

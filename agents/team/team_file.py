@@ -1,0 +1,198 @@
+"""Teams on disk: a NumPy archive of networks, experience and what learning goes on from, and no pickles."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlccfr.agents.team.experience import Experience
+from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.agents.team.team import SelectorTeam
+from rlccfr.catalog import Catalog
+from rlccfr.envs.episode import CatalogLike, parse_catalog
+from rlccfr.envs.measuring.evaluator import Evaluator
+from rlccfr.envs.reward import AXES, Preset, Weights
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+from rlccfr.files import write_atomically
+from rlccfr.registry import REGISTRIES
+
+FORMAT = "rlccfr-team-5"
+FILE_NAME = "team.npz"
+
+
+def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
+    """See :meth:`SelectorTeam.save`."""
+    env = team.env
+    header = {
+        "format": FORMAT,
+        "catalog": {
+            "hash": team.catalog.content_hash,
+            "axes": team.catalog.axes,
+            "versions": _versions(team.catalog),
+        },
+        "environment": {
+            "games": env.games,
+            "budget": [asdict(budget) for budget in env.budgets],
+            "segments": env.segments,
+            "scale": env.scale,
+            "engine_seeds": env.engine_seeds,
+        },
+        "presets": [asdict(preset) for preset in env.presets],
+        "seed": team.seed,
+        "hyperparameters": asdict(team.hyperparameters),
+        "generator": team.generator.bit_generator.state,
+        "settled": team.settled,
+        "forgotten": team.forgotten if experience else team.cost,
+    }
+    arrays = {"header": np.array(json.dumps(header))}
+    if experience:
+        arrays |= {f"experience/{name}": array for name, array in team.experience.to_arrays().items()}
+    for axis, selector in zip(AXES, team.selectors, strict=True):
+        arrays |= {f"{axis}/{name}": array for name, array in selector.state().items()}
+        if experience:
+            arrays |= {f"learning/{axis}/{name}": array for name, array in selector.learning().items()}
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    path = directory / FILE_NAME
+    write_atomically(path, buffer.getvalue())
+    return path
+
+
+def refuse_to_replace(directory: Path) -> None:
+    """A new team's training must not cost an old team.
+
+    Raises:
+        RLCCFRError: the directory holds one.
+    """
+    if (directory / FILE_NAME).exists():
+        raise RLCCFRError(
+            f"{directory} holds a trained team: go on with it by SelectorTeam.load, remove it, or name another one"
+        )
+
+
+def load_team(path: Path, catalog: CatalogLike | None, evaluator: str | Path | Evaluator | None) -> SelectorTeam:
+    """See :meth:`SelectorTeam.load`."""
+    wanted = None if catalog is None else parse_catalog(catalog)
+    file = path / FILE_NAME if path.is_dir() else path
+    if not file.is_file():
+        raise CheckpointError(f"there is no team at {path}; name the directory it was saved to")
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(str(arrays["header"]))
+        if header["format"] != FORMAT:
+            raise CheckpointError(f"{file} has format {header['format']!r}; this version reads {FORMAT!r}")
+        return _restored(header, arrays, _checked_catalog(header["catalog"], wanted, file), evaluator)
+    except RLCCFRError:
+        raise
+    except Exception as error:  # what damaged archives raise has no common base
+        raise CheckpointError(f"{file} is not a whole team file; train the team again") from error
+
+
+def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:
+    """A team for a larger catalog that picks as the old one did until it has learned of the new components.
+
+    Output rows of the Q-networks are mapped by id; new rows start below any reward that can be
+    had. Experience is kept, and with it the count of evaluations.
+
+    Args:
+        catalog: has every component of the team's, in any order, and others.
+        evaluator: by default the team's.
+
+    Raises:
+        ComponentError: the catalog lacks one of the team's components.
+    """
+    rows = []
+    for own, others in zip(catalog.axes, team.catalog.axes, strict=True):
+        lacking = [id for id in others if id not in own]
+        if lacking:
+            raise ComponentError(
+                f"the catalog lacks {', '.join(lacking)}, which the team picks from; add what is missing"
+            )
+        rows.append({own.index(id): row for row, id in enumerate(others)})
+    env = team.env
+    settings = env.settings | {"catalog": catalog, "evaluator": env.evaluator if evaluator is None else evaluator}
+    larger = SelectorTeam(**settings, seed=team.seed, hyperparameters=team.hyperparameters)
+    worst = -2.0 * env.segments  # a reward is at least -1 a segment
+    for selector, source, mapped in zip(larger.selectors, team.selectors, rows, strict=True):
+        selector.adopt(source, mapped, worst)
+    for entry in team.experience:
+        larger.experience.add(*entry)
+    larger.generator.bit_generator.state = team.generator.bit_generator.state
+    larger.settled, larger.forgotten = team.settled, team.forgotten
+    return larger
+
+
+def _restored(
+    header: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    catalog: Catalog,
+    evaluator: str | Path | Evaluator | None,
+) -> SelectorTeam:
+    team = SelectorTeam(
+        **header["environment"],
+        preset=[_preset(one) for one in header["presets"]],
+        catalog=catalog,
+        evaluator=evaluator,
+        seed=header["seed"],
+        hyperparameters=Hyperparameters(**header["hyperparameters"]),
+    )
+    if experience := _part(arrays, "experience"):
+        team.experience = Experience.from_arrays(experience)
+    evaluations, seconds = header["forgotten"]
+    team.forgotten = int(evaluations), float(seconds)
+    team.generator.bit_generator.state = header["generator"]
+    team.settled = int(header["settled"])
+    for axis, selector in zip(AXES, team.selectors, strict=True):
+        selector.restore(_part(arrays, axis), _part(arrays, f"learning/{axis}"))
+    return team
+
+
+def _preset(saved: Mapping[str, Any]) -> Preset:
+    a, b, c = (Weights(*pair) for pair in saved["weights"])
+    return Preset(saved["name"], (a, b, c))
+
+
+def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(f"{prefix}/"): array for name, array in arrays.items() if name.startswith(f"{prefix}/")}
+
+
+def _versions(catalog: Catalog) -> list[list[int]]:
+    """Of each component's definition, axis by axis."""
+    return [[registry[id].version for id in ids] for registry, ids in zip(REGISTRIES, catalog.axes, strict=True)]
+
+
+def _checked_catalog(saved: dict[str, Any], wanted: Catalog | None, file: Path) -> Catalog:
+    """The catalog to load a team with.
+
+    Raises:
+        CheckpointError: it is another than the saved one; the message names the difference.
+    """
+    rules, samplers_, abstractions_ = (tuple(ids) for ids in saved["axes"])
+    axes: tuple[tuple[str, ...], ...] = (rules, samplers_, abstractions_)
+    catalog = wanted if wanted is not None else Catalog(rules, samplers_, abstractions_)
+    if catalog.content_hash == saved["hash"]:
+        return catalog
+    differences = []
+    versions: list[tuple[list[int], list[int]]] = list(zip(saved["versions"], _versions(catalog), strict=True))
+    for axis, old, new, (before, now) in zip(AXES, axes, catalog.axes, versions, strict=True):
+        differences += [f"{axis} {id!r} is new" for id in new if id not in old]
+        differences += [f"{axis} {id!r} is gone" for id in old if id not in new]
+        if set(old) == set(new) and old != new:
+            differences.append(f"the {axis}s stand in another order")
+        was = dict(zip(old, before, strict=True))
+        differences += [
+            f"the definition of {axis} {id!r} has changed"
+            for id, version in zip(new, now, strict=True)
+            if was.get(id, version) != version
+        ]
+    raise CheckpointError(
+        f"{file} was trained on another catalog: {'; '.join(differences)}. Load it with its own catalog, and use "
+        "expand_team for a larger one"
+    )

@@ -1,0 +1,166 @@
+"""How a team learns: episodes on new cells, and a round of learning from all that was measured after each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rlccfr.agents.team.experience import Outcome, Situation
+from rlccfr.agents.team.exploration import Triple, next_to_measure
+from rlccfr.agents.team.induction import Induction
+from rlccfr.agents.team.training_log import TrainingLog
+from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.reward import AXES, Preset
+
+if TYPE_CHECKING:
+    from rlccfr.agents.team.team import SelectorTeam
+
+
+VERSION = 1
+"""Version of how a team learns. Raise it when the same seed and measurements would give another team."""
+
+MEASURING = 0.8
+"""Share of the time until the last evaluation, roughly, where one takes a second."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured and learned.
+
+    Attributes:
+        cap: evaluations in all.
+        settling: rounds of learning after the last.
+    """
+
+    cap: int
+    settling: int
+
+    def share_done(self, evaluations: int, settled: int) -> float:
+        """From 0 to 1, which is when there is nothing left to do; each evaluation and each round counts the same."""
+        return min(1.0, (min(evaluations, self.cap) + settled) / (self.cap + self.settling))
+
+
+class _Step(NamedTuple):
+    situation: Situation
+    preset: Preset
+    cell: Cell
+    measurement: Measurement
+    outcome: Outcome
+
+
+class Training:
+    """One call of :meth:`SelectorTeam.train`: measures with the team and lets it learn from that."""
+
+    def __init__(self, team: SelectorTeam, plan: Plan, log: TrainingLog) -> None:
+        self.team, self.plan, self.log = team, plan, log
+        self._induction: Induction | None = None  # of what is measured now
+
+    @property
+    def share_done(self) -> float:
+        """Of the plan, from 0 to 1."""
+        return self.plan.share_done(self.team.evaluations, self.team.settled)
+
+    @property
+    def progress(self) -> float:
+        """About the share of the training's time that is over, from 0 to 1."""
+        plan, team = self.plan, self.team
+        if self.share_done == 1.0:
+            return 1.0
+        measured = min(1.0, team.evaluations / plan.cap)
+        return MEASURING * measured + (1 - MEASURING) * team.settled / max(1, plan.settling)
+
+    def step(self) -> bool:
+        """One round of learning, after an episode on new cells where one is left; returns whether there was one."""
+        measures = self.team.evaluations < self.plan.cap
+        steps = self._play_new() if measures else []
+        if measures or self._induction is None:
+            self._induction = Induction(self.team)
+        self._induction.round(1.0 - self.share_done, self.team.hyperparameters.gradient_steps)
+        if measures:
+            self.log.write(self.team.evaluations, self._row(steps[-1]))
+        else:
+            self.team.settled += 1
+        return measures
+
+    def _play_new(self) -> list[_Step]:
+        team, env = self.team, self.team.env
+        situation, preset = self._where_to_explore(), self._draw_preset()
+        self._reset(situation, preset)
+        for cell in situation.cells:
+            env.step(team.catalog.flat(cell))
+        steps: list[_Step] = []
+        while team.evaluations < self.plan.cap and not (steps and steps[-1].outcome.done):
+            triple = next_to_measure(
+                lambda picks: team.q_values(env, picks),
+                self._rewards_at(situation, preset),
+                team.available,
+                team.hyperparameters.epsilon,
+                team.generator,
+                cover=not situation.cells,
+            )
+            cell = team.catalog.cell(*triple)
+            measurement, outcome = self._measure(cell)
+            team.experience.add(situation, cell, outcome)
+            team.settled = 0
+            steps.append(_Step(situation, preset, cell, measurement, outcome))
+            situation = situation.after(cell)
+        return steps
+
+    def _draw_preset(self) -> Preset:
+        presets = self.team.env.presets
+        return presets[int(self.team.generator.integers(len(presets)))]
+
+    def _reset(self, situation: Situation, preset: Preset) -> None:
+        """To the beginning of the episode that the situation is part of."""
+        options = {"game": situation.game, "engine_seed": situation.engine_seed, "budget": situation.budget}
+        self.team.env.reset(options={**options, "preset": preset})
+
+    def _measure(self, cell: Cell) -> tuple[Measurement, Outcome]:
+        env = self.team.env
+        observations = np.stack([env.observe(cell[:agent]) for agent in range(3)])
+        request = env.request(cell)
+        done = env.step(self.team.catalog.flat(cell))[2]
+        measurement = env.evaluator.measure(request)  # just measured, so from memory
+        return measurement, Outcome.of(observations, measurement, env.scale, done)
+
+    def _where_to_explore(self) -> Situation:
+        """An episode's start or, with several segments, sometimes a later decision point reached before.
+
+        Where there is a choice, one from which the evaluations that are left suffice to end the episode.
+        """
+        team, segments = self.team, self.team.env.segments
+        starts = [Situation(*start) for start in product(team.env.games, team.env.engine_seeds, team.env.budgets)]
+        walked = team.experience if segments > 1 else ()
+        reached = [situation.after(cell) for situation, cell, outcome in walked if not outcome.done]
+        cells, left = int(team.available.sum()), self.plan.cap - team.evaluations
+        room = [place for place in (*starts, *reached) if len(team.experience.at(place)) < cells]
+        endable = [place for place in room if segments - len(place.cells) <= left] or room
+        depths = sorted({len(place.cells) for place in endable})
+        depth = depths[int(team.generator.integers(len(depths)))]
+        places = [place for place in endable if len(place.cells) == depth]
+        if depth == 0:  # games, seeds and budgets share the evaluations evenly
+            return min(places, key=lambda place: len(team.experience.at(place)))
+        return places[int(team.generator.integers(len(places)))]
+
+    def _rewards_at(self, situation: Situation, preset: Preset) -> dict[Triple, float]:
+        return {
+            self.team.catalog.index(cell): outcome.mean_reward(preset)
+            for cell, outcome in self.team.experience.at(situation).items()
+        }
+
+    def _row(self, step: _Step) -> dict[str, float | int | str]:
+        team, env = self.team, self.team.env
+        self._reset(step.situation, step.preset)
+        greedy = team.catalog.cell(*team.greedy(env))
+        row: dict[str, float | int | str] = {"evaluations": team.evaluations, "game": step.situation.game}
+        row |= {"budget": str(step.situation.budget), "preset": str(step.preset), **step.cell._asdict()}
+        row |= {name: getattr(step.measurement, name) for name in ("exploitability", "throughput")}
+        rewards = step.preset.rewards(*step.outcome.costs)
+        row |= {f"reward_{axis}": reward for axis, reward in zip(AXES, rewards, strict=True)}
+        row["mean_reward"] = sum(rewards) / 3
+        row |= {f"loss_{axis}": selector.loss for axis, selector in zip(AXES, team.selectors, strict=True)}
+        return row | {f"greedy_{axis}": id for axis, id in greedy._asdict().items()}

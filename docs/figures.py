@@ -1,0 +1,59 @@
+"""``python docs/figures.py``: the pictures of docs/explanation.md, in docs/pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import rlccfr
+from rlccfr.games.flat_tree import SequenceView
+from rlccfr.pictures import save
+
+FOLDER = Path(__file__).parent / "pictures"
+
+
+def payoffs(view: SequenceView) -> np.ndarray:
+    """The matrix A, rows and columns in the order in which its blocks have them: then each lies on the diagonal."""
+    matrix = np.zeros((len(view.leaf_0), len(view.leaf_1)))
+    for block in view.blocks_0:
+        columns = range(block["opponent"], block["opponent_end"])
+        own = slice(block["own"], block["own_end"])
+        for line, column in enumerate(columns):
+            begin = block["payoff"] + line * block["stride"]
+            matrix[own, column] = block["factor"] * view.payoff_0[begin : begin + own.stop - own.start]
+    return matrix
+
+
+def draw_payoffs(game: rlccfr.GameTree, path: Path) -> None:
+    """A as sequences are numbered, and the same in its blocks."""
+    view = game.view
+    blocks = payoffs(view)
+    rows, columns = np.argsort(view.leaf_0, kind="stable"), np.argsort(view.leaf_1, kind="stable")
+    figure, axes = plt.subplots(1, 2, figsize=(10, 5.2), layout="constrained")
+    for axis, matrix, title in (
+        (axes[0], blocks[np.ix_(rows, columns)], "as sequences are numbered"),
+        (axes[1], blocks, "as they meet: dense blocks"),
+    ):
+        most = np.abs(matrix).max()
+        image = axis.imshow(np.where(matrix == 0, np.nan, matrix), cmap="PuOr", vmin=-most, vmax=most)
+        axis.set(title=title, xlabel="sequences of player 1", ylabel="sequences of player 0")
+        axis.set_facecolor("white")
+    figure.colorbar(image, ax=axes, label="payoff to player 0, times chance", shrink=0.8)
+    save(axes[0], path)
+
+
+def main() -> None:
+    """Write them all."""
+    FOLDER.mkdir(exist_ok=True)
+    kuhn = rlccfr.load_game("kuhn")
+    solver = rlccfr.Solver(kuhn, "cfr_plus")
+    solver.run(iterations=1000)
+    plt.rcParams["svg.hashsalt"] = "rlccfr"  # the same bytes each time
+    save(kuhn.plot(solver.average_policy()), FOLDER / "kuhn.svg")
+    draw_payoffs(rlccfr.load_game("kuhn(cards=8)"), FOLDER / "payoffs.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+from .game_features import GameFeatures
+from .measuring.evaluator import Evaluator, Measurement
+from .measuring.live import LiveEvaluator
+from .measuring.request import Budget, Cell, Request
+from .measuring.store import MissingCellError, Store, StoreError
+from .measuring.table import TableEvaluator
+from .observation import FEATURE_NAMES, OBSERVATION_SIZE, Progress, observe
+from .reward import PRESETS, Preset, Weights
+from .selector import SelectorEnv, SelectorFlatEnv
+from .stage import SelectorStageEnv
+
+__all__ = [
+    "FEATURE_NAMES",
+    "OBSERVATION_SIZE",
+    "PRESETS",
+    "Budget",
+    "Cell",
+    "Evaluator",
+    "GameFeatures",
+    "LiveEvaluator",
+    "Measurement",
+    "MissingCellError",
+    "Preset",
+    "Progress",
+    "Request",
+    "SelectorEnv",
+    "SelectorFlatEnv",
+    "SelectorStageEnv",
+    "Store",
+    "StoreError",
+    "TableEvaluator",
+    "Weights",
+    "observe",
+]

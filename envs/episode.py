@@ -1,0 +1,209 @@
+"""The environments' keyword arguments: JSON-able on the way in, checked and typed on the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from rlccfr.catalog import Catalog
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.evaluator import Evaluator
+from rlccfr.envs.measuring.live import shared_evaluator
+from rlccfr.envs.measuring.request import Budget, check_segments
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.reward import PRESETS, Preset, Scale, Weights, preset
+from rlccfr.errors import BudgetError, RLCCFRError
+from rlccfr.registry import REGISTRIES, choices, parse
+
+DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
+
+NAMED: Mapping[str, Callable[[], Catalog]] = {
+    "paper": Catalog.paper,
+    "tabular": Catalog.tabular,
+    "extended": Catalog.extended,
+    "extended-tabular": Catalog.extended_tabular,
+}
+
+Games = str | Sequence[str]
+BudgetLike = Budget | Mapping[str, Any]
+Budgets = BudgetLike | Sequence[BudgetLike]
+PresetLike = str | Preset | Sequence[float] | Sequence[Sequence[float]]
+Presets = PresetLike | Sequence[PresetLike]
+CatalogLike = str | Catalog | Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an environment was asked for; all of it valid."""
+
+    games: tuple[str, ...]
+    budget: tuple[Budget, ...]
+    segments: int
+    preset: tuple[Preset, ...]
+    scale: Scale
+    catalog: Catalog
+    engine_seeds: tuple[int, ...]
+    evaluator: Evaluator
+
+    @classmethod
+    def parse(
+        cls,
+        games: Games,
+        budget: Budgets | None,
+        segments: int,
+        preset: Presets,
+        scale: str,
+        catalog: CatalogLike,
+        engine_seeds: int | Sequence[int],
+        evaluator: str | Path | Evaluator | None,
+    ) -> Options:
+        """Check everything, and compile the games.
+
+        Raises:
+            RLCCFRError: in one line, what is wrong.
+        """
+        known_scale = parse_scale(scale)
+        budgets = _budgets(DEFAULT_BUDGET if budget is None else budget)
+        for one in budgets:
+            check_segments(one, segments)
+        return cls(
+            games=_games(games),
+            budget=budgets,
+            segments=segments,
+            preset=_presets(preset),
+            scale=known_scale,
+            catalog=parse_catalog(catalog),
+            engine_seeds=_seeds(engine_seeds),
+            evaluator=_evaluator(evaluator),
+        )
+
+
+def _games(games: Games) -> tuple[str, ...]:
+    names = (games,) if isinstance(games, str) else tuple(games) if isinstance(games, Sequence) else ()
+    if not names or not all(isinstance(name, str) for name in names):
+        raise RLCCFRError(f"games must be a name, or a list of at least one name; not {games!r}")
+    for name in names:
+        compiled(name)
+    return tuple(dict.fromkeys(names))
+
+
+def _budgets(value: Budgets) -> tuple[Budget, ...]:
+    several = isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
+    each: Sequence[Any] = value if several else [value]  # type: ignore[assignment]
+    return tuple(dict.fromkeys(map(parse_budget, each)))
+
+
+def parse_budget(budget: BudgetLike) -> Budget:
+    """A budget by its unit and amount.
+
+    Raises:
+        BudgetError: something else.
+    """
+    if isinstance(budget, Budget):
+        return budget
+    if not isinstance(budget, Mapping) or set(budget) != {"unit", "amount"}:
+        raise BudgetError(f'a budget looks like {{"unit": "iterations", "amount": 1000}}, not {budget!r}')
+    if not isinstance(budget["amount"], (int, float)):
+        raise BudgetError(f"a budget's amount must be a number, not {budget['amount']!r}")
+    return Budget(budget["unit"], budget["amount"])
+
+
+def _presets(value: Presets) -> tuple[Preset, ...]:
+    first: Any = value[0] if isinstance(value, Sequence) and not isinstance(value, str) and value else None
+    # Three pairs are one preset; their first entry holds numbers.
+    nested = isinstance(first, Sequence) and len(first) > 0 and isinstance(first[0], Sequence)
+    several = isinstance(first, (str, Preset)) or nested
+    each: Sequence[Any] = value if several else [value]  # type: ignore[assignment]
+    return tuple(dict.fromkeys(map(parse_preset, each)))
+
+
+def parse_preset(value: PresetLike) -> Preset:
+    """A preset by its name, or of weights of one's own, which are then its name.
+
+    Weights are a pair (alpha, beta) for all three agents, or three pairs; or their two or six numbers in a string.
+
+    Raises:
+        RLCCFRError: neither.
+    """
+    if isinstance(value, Preset):
+        return value
+    own: Any = value
+    if isinstance(value, str):
+        if value in PRESETS or not any(character.isdigit() for character in value):
+            return preset(value)
+        numbers = value.translate(str.maketrans("(),;", "    ")).split()
+        own = list(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) == 6 else numbers
+    try:
+        if len(own) == 2:
+            own = [own] * 3
+        a, b, c = (Weights(float(alpha), float(beta)) for alpha, beta in own)
+    except (TypeError, ValueError):
+        raise RLCCFRError(
+            f"a preset is a name ({', '.join(PRESETS)}), a pair (alpha, beta), or three pairs, one an agent; "
+            f"not {value!r}"
+        ) from None
+    return Preset(" ".join(f"({alpha:g}, {beta:g})" for alpha, beta in (a, b, c)), (a, b, c))
+
+
+def parse_scale(value: str) -> Scale:
+    """A scale by its name.
+
+    Raises:
+        RLCCFRError: there is none of that name.
+    """
+    if value not in get_args(Scale):
+        raise RLCCFRError(f"scale must be 'log' or 'linear', not {value!r}")
+    return cast(Scale, value)
+
+
+def parse_catalog(value: CatalogLike) -> Catalog:
+    """A catalog by its name, with ids of further components as in ``"tabular + my_rule + my_sampler"``, or its lists.
+
+    Raises:
+        RLCCFRError: neither, or an unknown component.
+    """
+    if isinstance(value, Catalog):
+        return value
+    if isinstance(value, str):
+        name, *more = (part.strip() for part in value.split("+"))
+        if name not in NAMED:
+            raise RLCCFRError(f"unknown catalog {name!r}; {choices(name, NAMED)}")
+        return NAMED[name]().plus(*_by_axis(more))
+    fields = {"update_rules", "samplers", "abstractions"}
+    if not isinstance(value, Mapping) or set(value) != fields or any(isinstance(ids, str) for ids in value.values()):
+        names = ", ".join(map(repr, NAMED))
+        raise RLCCFRError(f"catalog must be {names}, a Catalog, or lists by {sorted(fields)}, not {value!r}")
+    return Catalog(**{axis: tuple(ids) for axis, ids in value.items()})
+
+
+def _by_axis(specs: Sequence[str]) -> list[list[str]]:
+    found: list[list[str]] = [[], [], []]
+    for spec in specs:
+        id = parse(spec)["id"]
+        axes = [axis for axis, registry in enumerate(REGISTRIES) if id in registry]
+        if not axes:
+            known = [entry.id for registry in REGISTRIES for entry in registry]
+            raise RLCCFRError(f"unknown component {id!r}; {choices(id, known)}")
+        found[axes[0]].append(spec)
+    return found
+
+
+def _seeds(value: int | Sequence[int]) -> tuple[int, ...]:
+    seeds = (value,) if isinstance(value, int) else tuple(value) if isinstance(value, Sequence) else ()
+    if not seeds or any(isinstance(seed, bool) or not isinstance(seed, int) or seed < 0 for seed in seeds):
+        raise RLCCFRError(f"engine_seeds must be at least one non-negative integer, not {value!r}")
+    return tuple(dict.fromkeys(seeds))
+
+
+def _evaluator(value: str | Path | Evaluator | None) -> Evaluator:
+    if isinstance(value, (str, Path)) and Path(value).suffix == ".parquet":
+        return TableEvaluator(value)
+    if value is None or isinstance(value, (str, Path)):
+        return shared_evaluator(None if value is None else str(Path(value).resolve()))
+    if not all(callable(getattr(value, name, None)) for name in ("measure", "known", "result")):
+        raise RLCCFRError(
+            f"evaluator must be None, a path (a store's directory or a .parquet table), or an evaluator, not {value!r}"
+        )
+    return value

@@ -1,0 +1,204 @@
+"""What an observation says of games and components: fixed-length numbers in [-1, 1], read off their fields.
+
+Features rather than indices, so that a trained selector still makes sense of a catalog that has grown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rlccfr.components import Abstraction, Component, Sampler, Schedule, UpdateRule
+from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.registry import REGISTRIES
+
+REFERENCE_ITERATIONS = (10, 1000)
+"""Where schedules are looked at: early and late."""
+
+
+class GameFeatures(NamedTuple):
+    """A game's descriptors, each scaled to [0, 1]."""
+
+    histories: float  # base-10 logarithms, over 8
+    infosets_0: float
+    infosets_1: float
+    sequences_0: float
+    sequences_1: float
+    utility_range: float
+    mean_actions: float  # of an infoset, n / (n + 4)
+    max_actions: float
+    depth: float  # n / (n + 10)
+    chance_share: float  # of the histories that are not terminal
+    terminal_share: float  # of all histories
+    leaf_density: float  # pairs of sequences that end together over all pairs: 1 for all, 0 for one in 10^8
+
+    @classmethod
+    def of(cls, tree: GameTree) -> GameFeatures:
+        """The descriptors of a compiled game."""
+        return _game_features(tree)
+
+
+@lru_cache(maxsize=256)
+def _game_features(tree: GameTree) -> GameFeatures:
+    actor = tree.histories["actor"]
+    inner = int((actor != TERMINAL).sum())
+    actions = np.diff(tree.view.first_sequence)
+    infosets = [_length(tree.infosets_of(player)) for player in (0, 1)]
+    sequences = [_length(tree.sequences_of(player)) for player in (0, 1)]
+    pairs = max(1, (sequences[0] + 1) * (sequences[1] + 1))
+    leaves = tree.num_leaf_pairs
+    return GameFeatures(
+        histories=logarithm(tree.num_histories, 8),
+        infosets_0=logarithm(infosets[0], 8),
+        infosets_1=logarithm(infosets[1], 8),
+        sequences_0=logarithm(sequences[0], 8),
+        sequences_1=logarithm(sequences[1], 8),
+        utility_range=logarithm(tree.utility_range, 8),
+        mean_actions=saturating(float(actions.mean()) if len(actions) else 0.0, 4),
+        max_actions=saturating(tree.max_actions, 4),
+        depth=saturating(tree.depth, 10),
+        chance_share=int((actor == CHANCE).sum()) / max(inner, 1),
+        terminal_share=1 - inner / tree.num_histories,
+        leaf_density=min(1.0, max(0.0, 1 + math.log10(max(leaves, 1) / pairs) / 8)),
+    )
+
+
+RULE_FEATURES = (
+    "known", "floor", "floor_is_finite",
+    "positive_discount_early", "positive_discount_late", "negative_discount_early", "negative_discount_late",
+    "averaging_early", "averaging_late", "prediction_early", "prediction_late",
+    "parameter_0", "parameter_1", "reweights", "reweight_code", "maps_policy", "policy_map_code",
+    "uses_mass", "tables", "weighs_average", "argmax_fallback", "exact_only", "network",
+)  # fmt: skip
+SAMPLER_FEATURES = (
+    "known", "exact", "samples_chance", "samples_opponent", "samples_traverser", "samples_subset",
+    "exploration", "probes", "baseline_rate", "inclusion_code", "subset_size", "mixture_code", "one_draw",
+    "parameter_0", "parameter_1", "parameter_2", "network",
+)  # fmt: skip
+ABSTRACTION_FEATURES = ("known", "best_response", "network")
+COMPONENT_FEATURES = (RULE_FEATURES, SAMPLER_FEATURES, ABSTRACTION_FEATURES)
+
+
+def component_features(axis: int, component: str | Component) -> np.ndarray:
+    """The features of a component, float32, as :data:`COMPONENT_FEATURES` of its axis names them.
+
+    One that can't be made (a missing extra, a broken plug-in) is told by its ``known`` alone.
+
+    Args:
+        axis: 0, 1, 2 for update rule, sampler, abstraction.
+        component: an id, or the component itself.
+
+    Raises:
+        ComponentError: an unknown id.
+    """
+    return _by_id(axis, component).copy() if isinstance(component, str) else _features(axis, component)
+
+
+@cache
+def _by_id(axis: int, id: str) -> np.ndarray:
+    entry = REGISTRIES[axis][id]
+    try:
+        return _features(axis, entry.make())
+    except Exception:  # one that is broken fails when it is measured, not when it is looked at
+        features = np.zeros(len(COMPONENT_FEATURES[axis]), np.float32)
+        features[0] = 1.0
+        return features
+
+
+def _features(axis: int, component: Any) -> np.ndarray:
+    describe: Callable[[Any], list[float]] = (_rule, _sampler, _abstraction)[axis]
+    values = np.array([1.0, *describe(component), component.learns], np.float64)
+    return np.clip(np.nan_to_num(values), -1.0, 1.0).astype(np.float32)
+
+
+def _rule(rule: UpdateRule) -> list[float]:
+    finite = math.isfinite(rule.floor)
+    return [
+        saturating(rule.floor, 1) if finite else 0.0,
+        finite,
+        *_exponents(rule.positive_discount),
+        *_exponents(rule.negative_discount),
+        *_exponents(rule.average_decay),
+        *(saturating(value, 1) for value in _values(rule.prediction)),
+        *_padded([saturating(_values(schedule)[-1], 1) for schedule in rule.parameters], 2),
+        rule.reweight is not None,
+        _code(rule.reweight),
+        rule.policy_map is not None,
+        _code(rule.policy_map),
+        rule.uses_mass,
+        saturating(len(rule.arrays), 1),
+        rule.average_weight is not None,
+        rule.fallback == "argmax",
+        rule.exact_only,
+    ]
+
+
+def _sampler(sampler: Sampler) -> list[float]:
+    if sampler.exact:  # the other fields are then unused
+        return [1.0] + [0.0] * (len(SAMPLER_FEATURES) - 3)
+    return [
+        0.0,
+        sampler.chance == "one",
+        sampler.opponent == "one",
+        sampler.traverser == "one",
+        sampler.traverser == "subset",
+        sampler.exploration,
+        sampler.probe,
+        sampler.baseline_rate,
+        _code(sampler.inclusion),
+        saturating(sampler.subset_size, 1),
+        _code(sampler.mixture),
+        sampler.one_draw,
+        # In decades: these are counts as often as probabilities.
+        *_padded([logarithm(1e4 * value, 12) for value in sampler.schedule(REFERENCE_ITERATIONS[1], 1)[0]], 3),
+    ]
+
+
+def _abstraction(abstraction: Abstraction) -> list[float]:
+    return [abstraction.best_response]
+
+
+def _values(schedule: Schedule) -> list[float]:
+    """The schedule at the reference iterations."""
+    values = np.broadcast_to(np.asarray(schedule(np.array(REFERENCE_ITERATIONS, np.float64)), np.float64), (2,))
+    return [float(value) for value in values]
+
+
+def _exponents(discount: Schedule) -> list[float]:
+    """The e for which ((t-1)/t)^e is the discount, at the reference iterations, as e / (1 + |e|)."""
+    exponents = []
+    for t, value in zip(REFERENCE_ITERATIONS, _values(discount), strict=True):
+        exponent = math.log(value) / math.log((t - 1) / t) if value > 0 else math.inf
+        exponents.append(saturating(exponent, 1))
+    return exponents
+
+
+def _code(function: Callable[..., Any] | None) -> float:
+    """A number that tells plain functions apart, by name: the same in every process and Python version."""
+    if function is None:
+        return 0.0
+    name = getattr(function, "__qualname__", type(function).__name__)
+    return (1 + hashlib.sha256(name.encode()).digest()[0]) / 256
+
+
+def _padded(values: list[float], length: int) -> list[float]:
+    return (values + [0.0] * length)[:length]
+
+
+def _length(part: slice) -> int:
+    return int(part.stop) - int(part.start)
+
+
+def saturating(x: float, half: float) -> float:
+    """x / (|x| + half): -1 to 1, a half in size at ``half``."""
+    return math.copysign(1.0, x) if math.isinf(x) else x / (abs(x) + half)
+
+
+def logarithm(x: float, decades: float) -> float:
+    """log10(1 + x) / decades, at most 1; 0 for what is not positive."""
+    return min(1.0, math.log10(1 + max(x, 0.0)) / decades)

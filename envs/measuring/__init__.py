@@ -1,0 +1,1 @@
+"""Measurements: what is asked, what answers, and how the answers are kept."""

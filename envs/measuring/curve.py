@@ -1,0 +1,54 @@
+"""What a shorter budget would have reached, read off the curve of a longer run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlccfr.envs.measuring.request import Budget
+
+COLUMN = {"iterations": "iteration", "nodes": "nodes", "seconds": "cpu_seconds"}
+
+SLACK = 1.05
+"""A run that was to last a second may end a little before or after it."""
+
+TINY = 1e-300
+"""Stands for an exploitability of 0 or less (rounding) where logarithms are taken."""
+
+
+def covers(record: Mapping[str, Any], budget: Budget) -> bool:
+    """Whether a record's curve tells what its run had reached when the budget was spent."""
+    spent = record["curve"][COLUMN[budget.unit]]
+    slack = SLACK if budget.unit == "seconds" else 1.0
+    return record["status"] == "ok" and len(spent) > 0 and budget.amount <= slack * spent[-1]
+
+
+def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
+    """The record of the same run under a shorter budget, without a curve; one that failed has failed there too.
+
+    Between two points of the curve the logarithm of exploitability is taken to be linear in that of the budget, and so
+    are iterations, nodes and CPU seconds; before the first point it is the first: a run makes at least one iteration.
+    """
+    under = {"cell_id": f"{record['cell_id']}@{budget}", "budget_unit": budget.unit,
+             "budget_amount": float(budget.amount), "curve": {name: [] for name in record["curve"]}}  # fmt: skip
+    if record["status"] != "ok":
+        return {**record, **under}
+    curve = {name: np.asarray(values, dtype=float) for name, values in record["curve"].items()}
+    spent, at = np.log(np.maximum(curve[COLUMN[budget.unit]], TINY)), np.log(budget.amount)
+
+    def between(name: str) -> float:
+        return float(np.exp(np.interp(at, spent, np.log(np.maximum(curve[name], TINY)))))
+
+    exact = np.flatnonzero(curve[COLUMN[budget.unit]] == budget.amount)
+    exploitability = float(curve["exploitability"][exact[0]]) if len(exact) else between("exploitability")
+    return {
+        **record,
+        **under,
+        "exploitability": exploitability,
+        "nash_conv": 2 * exploitability,
+        "iterations": round(between("iteration")),
+        "nodes_touched": round(between("nodes")),
+        "cpu_seconds": between("cpu_seconds"),
+    }

@@ -1,0 +1,93 @@
+"""The identity of a request: its components' definitions, whether it draws at random, whether it can run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from rlccfr.catalog import Cell
+from rlccfr.components import Sampler
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.provenance import engine_version, processor_model
+from rlccfr.envs.measuring.request import Request
+from rlccfr.errors import RLCCFRError
+from rlccfr.files import as_json
+from rlccfr.games.flat_tree import CHANCE, GameTree
+from rlccfr.registry import REGISTRIES
+
+
+def definitions(cell: Cell) -> list[dict[str, Any]]:
+    """Per component its id, its entry's version and its hyperparameters: what a measurement is of.
+
+    Of components that are not the library's own, a digest of their source, too.
+
+    Raises:
+        ComponentError: an unknown id.
+    """
+    entries = [registry[id] for registry, id in zip(REGISTRIES, cell, strict=True)]
+    return [
+        {"id": e.id, "version": e.version, "hyperparameters": e.hyperparameters} | ({"code": e.code} if e.code else {})
+        for e in entries
+    ]
+
+
+def is_deterministic(cells: Sequence[Cell], tree: GameTree) -> bool:
+    """Whether a run draws nothing at random on this game, whatever its seed."""
+    try:
+        triples = [tuple(r.resolve(id) for r, id in zip(REGISTRIES, cell, strict=True)) for cell in cells]
+    except Exception:  # a missing extra, a broken plug-in: nothing will run
+        return False
+    return all(
+        not any(component.learns for component in triple) and (triple[1].exact or _draws_nothing(triple[1], tree))
+        for triple in triples
+    )
+
+
+def _draws_nothing(sampler: Sampler, tree: GameTree) -> bool:
+    players_all = sampler.opponent == "all" and sampler.traverser == "all"
+    return players_all and (sampler.chance == "all" or not _has_chance(tree))
+
+
+@lru_cache(maxsize=256)
+def _has_chance(tree: GameTree) -> bool:
+    return bool((tree.histories["num_children"][tree.histories["actor"] == CHANCE] > 1).any())
+
+
+@cache
+def why_unavailable(cell: Cell) -> str | None:
+    """Why a triple can't run here (a missing extra, an unsound combination), or None if it can.
+
+    Raises:
+        ComponentError: an unknown id.
+    """
+    try:
+        rule, sampler, _ = (registry.resolve(id) for registry, id in zip(REGISTRIES, cell, strict=True))
+    except RLCCFRError:
+        raise
+    except Exception as error:  # a missing extra, or a broken plug-in
+        return f"{type(error).__name__}: {error}"
+    if rule.exact_only and not sampler.exact:
+        return f"{cell.update_rule!r} is not sound with the estimates of {cell.sampler!r}"
+    return None
+
+
+def cell_id(request: Request) -> str:
+    """The name of a request's measurement on this machine: equal for runs that would give equal results.
+
+    A hash of the components' definitions, game, budget, segments, seed (0 where nothing is drawn at random),
+    engine version and processor model.
+    """
+    tree = compiled(request.game)
+    key = {
+        "components": [definitions(cell) for cell in request.cells],
+        "game": tree.openspiel_name,
+        "tree": tree.content_hash,
+        "budget": [request.budget.unit, float(request.budget.amount)],
+        "segments": request.segments,
+        "seed": 0 if is_deterministic(request.cells, tree) else request.seed,
+        "engine": engine_version(),
+        "processor": processor_model(),
+    }
+    return hashlib.sha256(as_json(key).encode()).hexdigest()[:20]

@@ -1,0 +1,256 @@
+"""An evaluator that runs the engine, once for each distinct request."""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rlccfr.engine.engine import CHUNK
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.evaluator import Measurement, Status
+from rlccfr.envs.measuring.identity import cell_id
+from rlccfr.envs.measuring.record import make_record, to_frame, to_measurement, with_frame
+from rlccfr.envs.measuring.request import Request, check, due
+from rlccfr.envs.measuring.store import MissingCellError, Store
+from rlccfr.envs.measuring.timing import LEAST_SECONDS, NO_TIME, Part, ReferenceClock, Timed, compare, time_again
+from rlccfr.errors import BudgetError, ComponentError
+from rlccfr.result import RunResult
+from rlccfr.solver import Solver
+
+MOST_LIVE = 8
+"""Unfinished episodes whose solvers are kept, so that a next segment goes on instead of starting over."""
+
+
+@dataclass
+class _Run:
+    """An episode so far: its solver, what it ran, and plain CFR's slices beside it."""
+
+    solver: Solver
+    parts: list[Part] = field(default_factory=list)
+    segments: int = 0
+    reference: Timed = NO_TIME
+    result: RunResult | None = None
+
+
+class LiveEvaluator:
+    """Measures by running the engine; the same request is answered from memory, or from the store.
+
+    Failing runs raise nothing: their record has the status and the traceback. A missing extra or an unsound
+    combination is ``"unavailable"`` and not written to the store, so that installing the extra helps.
+
+    Args:
+        store: a directory that keeps the measurements; None for this object's lifetime only.
+        reference_seconds: engine CPU seconds of plain CFR before and after each run, at least 0.02.
+        retry_failed: measure again what the store has with another status than ``"ok"``.
+
+    Raises:
+        StoreError: the store's path is a file, or can't be written.
+        BudgetError: ``reference_seconds`` is not positive and finite.
+    """
+
+    def __init__(
+        self,
+        store: str | Path | Store | None = None,
+        *,
+        reference_seconds: float = LEAST_SECONDS,
+        retry_failed: bool = False,
+    ) -> None:
+        self.store = store if isinstance(store, Store) or store is None else Store(store)
+        if not (math.isfinite(reference_seconds) and reference_seconds > 0):
+            raise BudgetError(f"reference_seconds must be positive and finite, not {reference_seconds!r}")
+        self.reference_seconds = max(reference_seconds, LEAST_SECONDS)
+        self.retry_failed = retry_failed
+        self._records: dict[str, dict[str, Any]] = {}
+        self._unwritten: set[str] = set()
+        self._clocks: dict[str, ReferenceClock] = {}
+        self._live: OrderedDict[Request, _Run] = OrderedDict()
+
+    def measure(self, request: Request) -> Measurement:
+        """The measured result at the end of the request's last segment.
+
+        Under a budget of iterations or nodes the numbers, times apart, are a :class:`rlccfr.Solver`'s, bit for
+        bit; between segments only the components that change are switched. The throughput of a run shorter than
+        half a second is timed on fresh tables, three times for at least 20 ms each and without the stops that the
+        curve needs; the median of the three counts, and ``cpu_seconds`` is then the mean. Under a budget of seconds
+        it stays what the run itself took.
+
+        Raises:
+            RLCCFRError: a request that makes no sense, such as an unknown game or id.
+        """
+        check(request)
+        cell = cell_id(request)
+        record = self._recall(cell)
+        if record is None:
+            record = self._failed_before(request, cell) or self._attempt(request, cell)
+            record = self._keep_first(cell, record)
+        self._write(record)
+        return to_measurement(record)
+
+    def known(self, request: Request) -> bool:
+        """Whether ``measure`` would answer without running anything."""
+        check(request)
+        return self._recall(cell_id(request)) is not None
+
+    def result(self, cell_id: str) -> dict[str, Any]:
+        """The record (see :mod:`rlccfr.envs.measuring.record`), ``curve`` as a DataFrame among it.
+
+        Raises:
+            MissingCellError: nothing of that id was measured.
+        """
+        record = self._recall(cell_id)
+        if record is None:
+            raise MissingCellError(f"no measurement has the id {cell_id!r}; ids are in frame()['cell_id']")
+        return with_frame(record)
+
+    def frame(self) -> pd.DataFrame:
+        """Every record as a row, without curves: those of the store, and those in memory."""
+        stored = {record["cell_id"]: record for record in self.store.records()} if self.store is not None else {}
+        return to_frame((stored | self._records).values())
+
+    def _recall(self, cell: str) -> dict[str, Any] | None:
+        if cell not in self._records and (record := self._stored(cell)) is not None:
+            self._records[cell] = record
+        return self._records.get(cell)
+
+    def _keep_first(self, cell: str, record: dict[str, Any]) -> dict[str, Any]:
+        """Remember a record, or that of another process which measured the same cell meanwhile."""
+        earlier = self._stored(cell)
+        self._records[cell] = record if earlier is None else earlier
+        if earlier is None:
+            self._unwritten.add(cell)
+        return self._records[cell]
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        """Put a record into the store, unless it is there; if that fails, the next request for it tries again."""
+        if self.store is not None and record["cell_id"] in self._unwritten and record["status"] != "unavailable":
+            self.store.put(record)
+        self._unwritten.discard(record["cell_id"])
+
+    def _stored(self, cell: str) -> dict[str, Any] | None:
+        record = self.store.get(cell) if self.store is not None else None
+        return record if record is not None and (record["status"] == "ok" or not self.retry_failed) else None
+
+    def _failed_before(self, request: Request, cell: str) -> dict[str, Any] | None:
+        """The record of an episode that went wrong in an earlier segment: running that again would not help."""
+        for count in range(1, len(request.cells)):
+            earlier = self._recall(cell_id(replace(request, cells=request.cells[:count])))
+            if earlier is not None and earlier["status"] != "ok":
+                error = f"segment {count}: {earlier['error']}"
+                return make_record(request, cell, earlier["status"], error=error, traceback=earlier["traceback"])
+        return None
+
+    def _attempt(self, request: Request, cell: str) -> dict[str, Any]:
+        status: Status
+        caught: Exception
+        try:
+            return self._measured(request, cell)
+        except MemoryError as error:
+            status, caught = "out_of_memory", error
+        except (ImportError, ComponentError) as error:
+            status, caught = "unavailable", error
+        except Exception as error:  # whatever a component does wrong is a result, not the end of a sweep
+            status, caught = "failed", error
+        text = "".join(traceback.format_exception(caught))
+        return make_record(request, cell, status, error=f"{type(caught).__name__}: {caught}", traceback=text)
+
+    def _measured(self, request: Request, cell: str) -> dict[str, Any]:
+        run = self._advance(request)
+        result = run.result
+        assert result is not None
+        if not math.isfinite(result.exploitability):
+            raise ArithmeticError(f"the average policy's exploitability is {result.exploitability}")
+        timing = compare(
+            result, run.reference, lambda: self._slice(request),
+            lambda: time_again(run.solver.game, run.parts, request.seed),
+        )  # fmt: skip
+        run.reference = run.reference.plus(timing.reference)
+        self._keep(request, run)
+        numbers = {
+            "exploitability": result.exploitability,
+            "nash_conv": result.nash_conv,
+            "throughput": timing.throughput,
+            "reference_throughput": timing.reference_throughput,
+            "cpu_seconds": result.cpu_seconds if request.budget.unit == "seconds" else timing.cpu_seconds,
+            "nodes_touched": result.nodes_touched,
+            "iterations": result.iterations,
+            "timed_runs": timing.runs,
+        }
+        return make_record(request, cell, "ok", numbers=numbers, curve=result.curve)
+
+    def _advance(self, request: Request) -> _Run:
+        """Run the segments that are left, from the live solver of the one before if there is one."""
+        # Taken out, not looked up: a run that is broken off must not be gone on with.
+        run = self._live.pop(replace(request, cells=request.cells[:-1]), None)
+        if run is None:
+            run = _Run(Solver(compiled(request.game), *request.cells[0], seed=request.seed))
+        for index in range(run.segments, len(request.cells)):
+            run.reference = run.reference.plus(self._slice(request))
+            _switch(run, request, index)
+            before = run.result.iterations if run.result else 0
+            run.result = run.solver.run(**_budget(run, request, index))
+            run.parts[-1] = run.parts[-1]._replace(iterations=run.parts[-1].iterations + run.result.iterations - before)
+            run.segments += 1
+        return run
+
+    def _slice(self, request: Request) -> Timed:
+        """Plain CFR for a moment, in calls as short as under the request's budget: each call costs something too."""
+        tree = compiled(request.game)
+        if request.game not in self._clocks:
+            self._clocks[request.game] = ReferenceClock(tree)
+        chunk, budget = float(CHUNK), due(request.budget, request.segments, 1)
+        if request.budget.unit == "iterations":
+            chunk = budget
+        elif request.budget.unit == "nodes":
+            chunk = budget / (2 * tree.num_histories)
+        return self._clocks[request.game].slice(self.reference_seconds, max(1, math.ceil(min(chunk, CHUNK))))
+
+    def _keep(self, request: Request, run: _Run) -> None:
+        if len(request.cells) < request.segments:
+            self._live[request] = run
+            while len(self._live) > MOST_LIVE:
+                self._live.popitem(last=False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LiveEvaluator:
+        return self  # Gymnasium copies keyword arguments; the copies are to share what was measured
+
+    def __repr__(self) -> str:
+        return f"LiveEvaluator(store={self.store!r}, measured={len(self._records):,})"
+
+
+def _budget(run: _Run, request: Request, index: int) -> dict[str, Any]:
+    """What is left of the budget for segment ``index``: a little less where the ones before took a little more.
+
+    At least one iteration, however small the budget.
+    """
+    unit, total = request.budget.unit, due(request.budget, request.segments, index + 1)
+    if run.result is None:
+        return {unit: total}
+    spent = {"iterations": run.result.iterations, "seconds": run.result.cpu_seconds, "nodes": run.result.nodes_touched}
+    return {unit: max(total - spent[unit], 1e-9 if unit == "seconds" else 1)}
+
+
+def _switch(run: _Run, request: Request, index: int) -> None:
+    """Take up segment ``index``'s components; those that stay are left alone, so that nothing is flushed."""
+    solver = run.solver
+    changed = {}
+    if index:
+        axes = zip(request.cells[index]._fields, request.cells[index - 1], request.cells[index], strict=True)
+        changed = {axis: new for axis, old, new in axes if new != old}
+        if changed:
+            solver.switch(**changed)
+    if changed or not run.parts:
+        run.parts.append(Part(solver.update_rule, solver.sampler, solver.abstraction, 0))
+
+
+@cache
+def shared_evaluator(store: str | None = None) -> LiveEvaluator:
+    """The process's own evaluator for a store, or for none: environments side by side measure a cell once."""
+    return LiveEvaluator(store)

@@ -1,0 +1,207 @@
+"""The record of one measurement: a flat, JSON-able dict; its curve is kept as columns."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability
+from rlccfr.envs.measuring.curve import COLUMN
+from rlccfr.envs.measuring.evaluator import Measurement, Status
+from rlccfr.envs.measuring.identity import definitions, is_deterministic
+from rlccfr.envs.measuring.provenance import engine_version, library_versions, processor_model
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.files import as_json
+from rlccfr.result import CurvePoint
+
+STATUSES: tuple[Status, ...] = ("ok", "failed", "timeout", "out_of_memory", "unavailable")
+NUMBERS = ("exploitability", "nash_conv", "throughput", "reference_throughput", "throughput_again", "cpu_seconds")
+COUNTS = ("nodes_touched", "iterations", "timed_runs")
+FINGERPRINT = "fingerprint"
+"""Attribute of a frame that is written to a file: what :func:`fingerprint` said of it."""
+
+SMALL = "small"
+"""Attribute of such a frame: whether its curves are thinned."""
+
+MEASURED_ALONG = ("curve_cpu_seconds", "curve_exploitability", "curve_exploitability_current")
+"""A curve's columns of measured numbers; the others count."""
+
+FIRST_SECONDS = 1e-3
+"""The first of the CPU times at which a sweep's runs have points; powers of ten times it are others."""
+
+NESTED = ("cells", "components", "libraries")
+"""Columns that a frame holds as JSON."""
+
+COLUMNS = (
+    "cell_id", "status", "error", "traceback",
+    "game", "openspiel_name", "game_hash",
+    "update_rule", "sampler", "abstraction", "cells", "components",
+    "budget_unit", "budget_amount", "segments", "seed", "deterministic",
+    *NUMBERS[:2], "uniform_exploitability", *NUMBERS[2:], *COUNTS,
+    "engine_version", "processor", "libraries", "measured_at",
+)  # fmt: skip
+"""A record's fields, besides ``curve``; ``update_rule`` to ``abstraction`` are the last segment's."""
+
+
+def make_record(
+    request: Request,
+    cell_id: str,
+    status: Status,
+    *,
+    numbers: Mapping[str, float | None] | None = None,
+    curve: pd.DataFrame | None = None,
+    error: str = "",
+    traceback: str = "",
+) -> dict[str, Any]:
+    """A whole record; without ``numbers`` (those of :data:`NUMBERS` and :data:`COUNTS`) they are None and 0."""
+    tree = compiled(request.game)
+    deterministic = is_deterministic(request.cells, tree)
+    last = request.cells[-1]
+    record: dict[str, Any] = {
+        "cell_id": cell_id,
+        "status": status,
+        "error": error,
+        "traceback": traceback,
+        "game": request.game,
+        "openspiel_name": tree.openspiel_name,
+        "game_hash": tree.content_hash,
+        **last._asdict(),
+        "cells": [list(cell) for cell in request.cells],
+        "components": [definitions(cell) for cell in request.cells],
+        "budget_unit": request.budget.unit,
+        "budget_amount": float(request.budget.amount),
+        "segments": request.segments,
+        "seed": 0 if deterministic else request.seed,
+        "deterministic": deterministic,
+        "uniform_exploitability": uniform_exploitability(request.game),
+        "engine_version": engine_version(),
+        "processor": processor_model(),
+        "libraries": library_versions(),
+        "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "curve": {name: [] if curve is None else _finite(curve[name]) for name in CurvePoint._fields},
+    }
+    given = dict(numbers or {})
+    record |= {name: given.get(name) for name in NUMBERS} | {name: given.get(name, 0) for name in COUNTS}
+    return {name: record[name] for name in (*COLUMNS, "curve")}
+
+
+def _finite(column: pd.Series[Any]) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in column.tolist()]  # JSON has no NaN
+
+
+def to_measurement(record: Mapping[str, Any]) -> Measurement:
+    """What an evaluator answers from a record."""
+
+    def number(name: str) -> float:
+        value = record.get(name)
+        return math.nan if value is None else float(value)
+
+    def count(name: str) -> int:
+        value = number(name)
+        return int(value) if math.isfinite(value) else 0
+
+    return Measurement(
+        cell_id=record["cell_id"],
+        status=record["status"],
+        exploitability=number("exploitability"),
+        nash_conv=number("nash_conv"),
+        uniform_exploitability=number("uniform_exploitability"),
+        throughput=number("throughput"),
+        reference_throughput=number("reference_throughput"),
+        cpu_seconds=number("cpu_seconds"),
+        nodes_touched=count("nodes_touched"),
+        iterations=count("iterations"),
+    )
+
+
+def with_frame(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with its curve as a DataFrame."""
+    curve = pd.DataFrame({name: record["curve"][name] for name in CurvePoint._fields})
+    return {**record, "curve": curve}
+
+
+def thinned(record: Mapping[str, Any], budgets: Sequence[Budget] = ()) -> dict[str, Any]:
+    """The record with about a third of its curve's points, and without a traceback.
+
+    Five a decade of iterations and of CPU seconds are kept, the last, and the neighbours of each power of ten of
+    seconds, so that what is read there is what the whole curve says.
+
+    Args:
+        budgets: keep what these are read off or between, and the last, and nothing else.
+    """
+    slim = {**record, "traceback": ""}
+    curve = {name: np.asarray(values, dtype=float) for name, values in record["curve"].items()}
+    iterations, seconds = curve["iteration"], curve["cpu_seconds"]
+    if not len(iterations):
+        return slim
+    kept = np.zeros(len(iterations), np.bool_)
+    if budgets:
+        again = record["throughput_again"]  # at that speed, too, runs are asked what they had reached
+        slower = again / record["throughput"] if again else 1.0
+        asked = [(budget.unit, budget.amount) for budget in budgets]
+        asked += [("seconds", slower * amount) for unit, amount in asked if unit == "seconds"]
+        after = np.array([np.searchsorted(curve[COLUMN[unit]], amount) for unit, amount in asked])
+        points = np.concatenate([after, after - 1])
+    else:
+        kept |= np.isin(iterations, np.round(_five_a_decade(1.0, iterations[-1])))
+        times = _five_a_decade(FIRST_SECONDS, seconds[-1])
+        points = np.searchsorted(seconds, np.concatenate([times, times[::5]]))
+        points[len(times) :] -= 1
+    kept[np.clip(points, 0, len(kept) - 1)] = kept[-1] = True
+    left = np.flatnonzero(kept)
+    return {**slim, "curve": {name: [column[k] for k in left] for name, column in record["curve"].items()}}
+
+
+def _five_a_decade(least: float, most: float) -> np.ndarray:
+    return np.asarray(least * 10 ** (np.arange(0, 5 * np.log10(max(most / least, 1.0)) + 1) / 5))
+
+
+def with_short_curves(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its curves' measured columns in single precision; the run's own numbers stay as they are."""
+    short = frame.copy()
+    for name in MEASURED_ALONG:
+        short[name] = pd.Series([np.asarray(row, dtype=np.float32) for row in frame[name]], frame.index, dtype=object)
+    return short
+
+
+def fingerprint(frame: pd.DataFrame) -> str:
+    """A hash of all that a frame says, the same once it was written to Parquet and read."""
+    digest = hashlib.sha256()
+    for name in frame.columns:
+        digest.update(name.encode())
+        if name.startswith("curve_"):
+            rows = [np.asarray(row, dtype=float) for row in frame[name]]
+            digest.update(as_json([len(row) for row in rows]).encode())
+            digest.update(b"".join(row.tobytes() for row in rows))
+        else:
+            digest.update(as_json([plain(value) for value in frame[name]]).encode())
+    return digest.hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """Python's own types; None for what a DataFrame has as NaN."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if value is pd.NA or (isinstance(value, float) and value != value) else value
+
+
+def to_frame(records: Iterable[Mapping[str, Any]], *, curves: bool = False) -> pd.DataFrame:
+    """A row a record; nested fields are JSON strings, curves list columns ``curve_iteration``, ... where asked for."""
+    rows = []
+    for record in records:
+        row = {name: as_json(record[name]) if name in NESTED else record[name] for name in COLUMNS}
+        if curves:
+            row |= {f"curve_{name}": record["curve"][name] for name in CurvePoint._fields}
+        rows.append(row)
+    columns = [*COLUMNS, *(f"curve_{name}" for name in CurvePoint._fields if curves)]
+    frame = pd.DataFrame(rows, columns=columns)
+    floats = dict.fromkeys((*NUMBERS, "uniform_exploitability", "budget_amount"), float)
+    return frame.astype(floats)

@@ -1,0 +1,115 @@
+"""Rows of recorded measurements as tables have them: read from where they lie, and checked."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.identity import definitions
+from rlccfr.envs.measuring.record import (
+    COLUMNS,
+    FINGERPRINT,
+    NESTED,
+    STATUSES,
+    fingerprint,
+    plain,
+    to_frame,
+    to_measurement,
+)
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.store import Store, StoreError
+from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.games.names import openspiel_name
+from rlccfr.result import CurvePoint
+
+REQUIRED = (
+    "game", "update_rule", "sampler", "abstraction", "budget_unit", "budget_amount",
+    "exploitability", "uniform_exploitability", "throughput", "reference_throughput",
+)  # fmt: skip
+"""The columns that a table must have; the others of :data:`rlccfr.envs.measuring.record.COLUMNS` have defaults."""
+
+LEAST = {
+    "exploitability": -1e-9,  # rounding may take a value or two below 0
+    "uniform_exploitability": -1e-9,
+    "throughput": math.ulp(0.0),
+    "reference_throughput": math.ulp(0.0),
+}
+"""The least that a measured number can be; none is NaN or infinite."""
+
+
+def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
+    """Recorded runs, a row each; ``curve_iteration``, ``curve_exploitability`` ... hold a run's curve as lists.
+
+    Args:
+        source: a store, its directory, or a Parquet file of :meth:`Store.compact` or ``rlccfr sweep --compact``.
+
+    Raises:
+        StoreError: there is nothing to read, no whole file, or one whose numbers are not those that were written.
+    """
+    if isinstance(source, pd.DataFrame):
+        return source
+    if isinstance(source, Store):
+        return to_frame(source.records(), curves=True)
+    path = Path(source)
+    if path.is_dir():
+        return load_results(Store(path, create=False))
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise StoreError(f"there is no table at {path}; name a Parquet file or a store's directory") from None
+    except OSError as error:
+        raise StoreError(f"can't read {path} ({error.strerror}); check its permissions") from None
+    try:
+        frame = pd.read_parquet(io.BytesIO(data))
+        if FINGERPRINT in frame.attrs and frame.attrs[FINGERPRINT] != fingerprint(frame):
+            raise ValueError(f"its content has changed; a frame changed on purpose loses attrs[{FINGERPRINT!r}] first")
+    except Exception as error:  # what damaged files make pyarrow and pandas raise has no common base
+        raise StoreError(f"{path} is not a whole table ({first_line(error)}); write it again with compact()") from None
+    return frame
+
+
+def checked(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
+    """A whole record of a row.
+
+    Raises:
+        RLCCFRError: a value of another type, or a number that can't have been measured.
+    """
+    try:
+        record = _record(row, number)
+        Budget(record["budget_unit"], record["budget_amount"])
+        measured = to_measurement(record)
+        wrong = [name for name, least in LEAST.items() if not least <= getattr(measured, name) < math.inf]
+    except (ArithmeticError, AttributeError, LookupError, RLCCFRError, TypeError, ValueError) as error:
+        raise RLCCFRError(f"row {number} of the table is not a measurement: {first_line(error)}") from None
+    if wrong and measured.ok:
+        raise RLCCFRError(
+            f"row {number} of the table is not a measurement: its {wrong[0]} is {getattr(measured, wrong[0])!r}"
+        )
+    return record
+
+
+def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
+    """A whole record from a table's row, the nested fields parsed, what is absent at its default."""
+    given = {name: plain(value) for name, value in row.items()}
+    if not isinstance(given["game"], str):
+        raise RLCCFRError(f"its game is {given['game']!r}")
+    cell = Cell(given["update_rule"], given["sampler"], given["abstraction"])
+    record: dict[str, Any] = dict.fromkeys(COLUMNS) | {
+        "cell_id": f"row-{number}", "status": "ok", "error": "", "traceback": "", "segments": 1, "seed": 0,
+        "deterministic": False, "openspiel_name": openspiel_name(given["game"]),
+    }  # fmt: skip
+    record |= {name: value for name, value in given.items() if name in COLUMNS and value is not None}
+    record |= {name: json.loads(record[name]) for name in NESTED if isinstance(record[name], str)}
+    record["cells"] = record["cells"] or [list(cell)]
+    record["components"] = record["components"] or [definitions(Cell(*ids)) for ids in record["cells"]]
+    record["curve"] = {name: given.get(f"curve_{name}") or [] for name in CurvePoint._fields}
+    if record["status"] not in STATUSES:
+        raise RLCCFRError(f"its status is {record['status']!r}; known: {', '.join(STATUSES)}")
+    return record

@@ -1,0 +1,186 @@
+"""Measurements on disk: a directory with a JSON file for each, written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import logging
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rlccfr.envs.measuring.record import (
+    COLUMNS,
+    FINGERPRINT,
+    MEASURED_ALONG,
+    SMALL,
+    STATUSES,
+    fingerprint,
+    thinned,
+    to_frame,
+    with_short_curves,
+)
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.errors import RLCCFRError
+from rlccfr.files import as_json, write_atomically
+from rlccfr.result import CurvePoint
+
+log = logging.getLogger(__name__)
+
+
+class StoreError(RLCCFRError):
+    """A store that can't be read or written."""
+
+
+class MissingCellError(RLCCFRError, KeyError):
+    """A measurement that was never made."""
+
+    __str__ = Exception.__str__  # KeyError's would print the message in quotes
+
+
+class Store:
+    """Records by cell id. Several processes may write to one store: each cell is a file of its own.
+
+    A file that can't be read is reported in one line, set aside as ``*.corrupt`` and counted as missing.
+
+    Args:
+        path: the directory; made if need be.
+        create: whether to make it; without, one that is missing is an error.
+
+    Raises:
+        StoreError: the path is a file, is missing, or can't be written.
+    """
+
+    def __init__(self, path: str | Path, *, create: bool = True) -> None:
+        self.path = Path(path)
+        if self.path.exists() and not self.path.is_dir():
+            raise StoreError(f"the store {self.path} is a file; name a directory")
+        if create:
+            try:
+                self.path.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(f"can't make the store {self.path} ({error.strerror}); name another path") from None
+            if not os.access(self.path, os.W_OK | os.X_OK):
+                raise StoreError(f"the store {self.path} can't be written; check its permissions or name another path")
+        elif not self.path.is_dir():
+            raise StoreError(f"there is no store at {self.path}; check the path")
+
+    def get(self, cell_id: str) -> dict[str, Any] | None:
+        """The record, or None where there is none that can be read."""
+        path = self._file(cell_id)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"can't read {path} ({error.strerror}); check its permissions") from None
+        try:
+            return _decode(data, cell_id)
+        except ValueError as error:
+            self._set_aside(path, error)
+            return None
+
+    def put(self, record: Mapping[str, Any]) -> None:
+        """Write a record over whatever there was of its ``cell_id``.
+
+        Raises:
+            StoreError: it can't be written.
+        """
+        write_atomically(self._file(record["cell_id"]), _encode(record), StoreError)
+
+    def discard(self, cell_id: str) -> None:
+        """Forget a record, so that it is measured again."""
+        self._file(cell_id).unlink(missing_ok=True)
+
+    def missing(self, wanted: Iterable[str]) -> list[str]:
+        """Those of the wanted cell ids that have no readable record: what a restart has left to do."""
+        return [cell_id for cell_id in dict.fromkeys(wanted) if self.get(cell_id) is None]
+
+    def ids(self) -> list[str]:
+        """The cell ids that have a file, sorted."""
+        return sorted(path.stem for path in self.path.glob("*.json") if not path.name.startswith("."))
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Every readable record, by cell id."""
+        return (record for cell_id in self.ids() if (record := self.get(cell_id)) is not None)
+
+    def frame(self) -> pd.DataFrame:
+        """Every record as a row, without curves; nested fields are JSON strings."""
+        return to_frame(self.records())
+
+    def compact(
+        self,
+        path: str | Path | None = None,
+        *,
+        small: bool = False,
+        budgets: Sequence[Budget] = (),
+        ids: Iterable[str] | None = None,
+    ) -> Path:
+        """Write records to one Parquet file, curves as list columns; returns its path.
+
+        Args:
+            path: by default ``measurements.parquet`` in the store. The store's own files stay.
+            small: for publishing: fewer points of each curve, in single precision (see :func:`thinned`).
+            budgets: with ``small``, all that is to be read off the curves; by default any.
+            ids: of those to write, where they are; by default all.
+        """
+        target = self.path / "measurements.parquet" if path is None else Path(path)
+        buffer = io.BytesIO()
+        records: Iterable[dict[str, Any]] = self.records()
+        if ids is not None:
+            records = (record for id in sorted(set(ids)) if (record := self.get(id)) is not None)
+        frame = to_frame((thinned(one, budgets) for one in records) if small else records, curves=True)
+        if small:
+            frame = with_short_curves(frame)
+        frame.attrs |= {FINGERPRINT: fingerprint(frame), SMALL: small}
+        frame.to_parquet(
+            buffer, index=False, compression="zstd", compression_level=19 if small else 3,
+            use_dictionary=False, use_byte_stream_split=[f"{name}.list.element" for name in MEASURED_ALONG],
+        )  # fmt: skip
+        write_atomically(target, buffer.getvalue(), StoreError)
+        return target
+
+    def _file(self, cell_id: str) -> Path:
+        return self.path / f"{cell_id}.json"
+
+    def _set_aside(self, path: Path, error: Exception) -> None:
+        aside = path.with_name(path.name + ".corrupt")
+        try:
+            path.rename(aside)
+            log.warning("%s is damaged (%s); set aside as %s, to be measured again", path, error, aside.name)
+        except OSError:  # a store that may only be read, or another process was faster
+            log.warning("%s is damaged (%s); to be measured again", path, error)
+
+    def __len__(self) -> int:
+        return len(self.ids())
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r}, {len(self):,} cells)"
+
+
+def _encode(record: Mapping[str, Any]) -> bytes:
+    body = dict(record)
+    checksum = hashlib.sha256(as_json(body).encode()).hexdigest()
+    return json.dumps({"checksum": checksum, **body}, allow_nan=False, default=str).encode()
+
+
+def _decode(data: bytes, cell_id: str) -> dict[str, Any]:
+    """Raises ValueError, which says what is wrong, unless the record is whole."""
+    record = json.loads(data)  # JSONDecodeError and UnicodeDecodeError are ValueErrors
+    if not isinstance(record, dict):
+        raise ValueError("not a record")
+    checksum = record.pop("checksum", None)
+    if checksum != hashlib.sha256(as_json(record).encode()).hexdigest():
+        raise ValueError("its checksum does not match")
+    absent = {*COLUMNS, "curve"} - record.keys()
+    if absent:
+        raise ValueError(f"it has no {min(absent)!r}")
+    if record["cell_id"] != cell_id or record["status"] not in STATUSES:
+        raise ValueError("it is of another cell or has an unknown status")
+    if set(CurvePoint._fields) - record["curve"].keys():
+        raise ValueError("its curve is incomplete")
+    return record

@@ -1,0 +1,187 @@
+"""An evaluator that runs nothing: it answers from recorded measurements."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.curve import covers, read_off
+from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.measuring.identity import definitions
+from rlccfr.envs.measuring.record import to_frame, to_measurement
+from rlccfr.envs.measuring.request import Budget, Request, check
+from rlccfr.envs.measuring.rows import REQUIRED, checked, load_results
+from rlccfr.envs.measuring.store import MissingCellError, Store
+from rlccfr.errors import RLCCFRError
+from rlccfr.files import as_json
+from rlccfr.games.names import openspiel_name
+from rlccfr.result import CurvePoint
+
+
+class TableEvaluator:
+    """Answers from a table of measurements, so that selectors train in seconds and on the same numbers everywhere.
+
+    The engine version and processor may be others than these; the components' definitions may not. Of several
+    measurements of one request the newest counts; without any, a longer run's curve is read (``envs/read_off.py``).
+    Where the newest run of a cell failed, and no other is long enough, the cell has failed under any budget: how fast
+    it was is not known.
+
+    Args:
+        source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.
+
+    Raises:
+        RLCCFRError: there is nothing to read, a required column is missing, or a row makes no sense; the message
+            names the row.
+    """
+
+    def __init__(self, source: pd.DataFrame | Store | str | Path) -> None:
+        frame = load_results(source)
+        absent = [name for name in REQUIRED if name not in frame]
+        if absent:
+            raise RLCCFRError(f"the table has no column {absent[0]!r}; it needs {', '.join(REQUIRED)}")
+        if "measured_at" in frame:
+            frame = frame.sort_values("measured_at", kind="stable")
+        records = [checked(row, number) for number, row in enumerate(frame.to_dict("records"))]
+        self._by_id = {record["cell_id"]: record for record in records}
+        self._read_off: dict[str, dict[str, Any]] = {}
+        self._definitions: dict[Cell, str] = {}
+        self._by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._runs: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+        self._seeds: dict[tuple[Any, ...], set[int | None]] = defaultdict(set)
+        for record in records:
+            for game in {openspiel_name(record["game"]), record["openspiel_name"]}:
+                budget, run = _key_of(record, game)
+                self._by_key[*run, *budget] = record
+                if record["segments"] == 1:
+                    self._runs[run].append(record)
+                    self._seeds[run[:2]].add(run[2])
+
+    def measure(self, request: Request) -> Measurement:
+        """The recorded result.
+
+        Raises:
+            MissingCellError: the table does not have it; the message says which measurement is missing.
+            RLCCFRError: a request that makes no sense.
+        """
+        check(request)
+        record = self._find(request)
+        if record is None:
+            triples = ", then ".join(str(cell) for cell in request.cells)
+            raise MissingCellError(
+                f"the table has no measurement of {triples} on {request.game!r} under {request.budget} "
+                f"in {request.segments} segment(s) with engine seed {request.seed}; measure it with a LiveEvaluator"
+            )
+        return to_measurement(record)
+
+    def known(self, request: Request) -> bool:
+        """Whether the table has it."""
+        check(request)
+        return self._find(request) is not None
+
+    def result(self, cell_id: str) -> dict[str, Any]:
+        """The full record, ``curve`` as a DataFrame among it (empty where the table has no curves).
+
+        Raises:
+            MissingCellError: there is none of that id.
+        """
+        record = self._by_id.get(cell_id) or self._read_off.get(cell_id)
+        if record is None:
+            raise MissingCellError(f"the table has no measurement with the id {cell_id!r}")
+        return {**record, "curve": pd.DataFrame(record["curve"], columns=list(CurvePoint._fields))}
+
+    def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
+        """The engine seeds of a cell's runs, sorted; (0,) for one that draws nothing at random, () if there is none."""
+        found = self._seeds.get(self._run_of(game, (cell,), None)[:2], set())
+        return (0,) if None in found else tuple(sorted(seed for seed in found if seed is not None))
+
+    def run(self, game: str, cell: Cell, seed: int) -> dict[str, Any]:
+        """The record of a cell's longest run with a seed; its curve says what any shorter budget would have reached.
+
+        Of runs by several engines or processors those by the newest run's count.
+
+        Raises:
+            MissingCellError: there is none.
+        """
+        keys = (self._run_of(game, (cell,), wanted) for wanted in (seed, None))
+        records = [record for key in keys for record in self._runs.get(key, ())]
+        if not records:
+            raise MissingCellError(f"the table has no run of {cell} on {game!r} with engine seed {seed}; measure it")
+        newest = records[-1]
+        alike = [one for one in records if all(one[name] == newest[name] for name in ("engine_version", "processor"))]
+        return max(alike, key=lambda record: record["iterations"] or 0)
+
+    def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
+        """What the cell's run by seed 0 would have been at the speed that it was timed at a second time, if it was.
+
+        Raises:
+            MissingCellError: there is no run.
+        """
+        run = self.run(game, cell, 0)
+        again = run["throughput_again"]
+        if run["status"] != "ok" or not again or not run["curve"]["cpu_seconds"]:
+            return None
+        seconds = [spent * run["throughput"] / again for spent in run["curve"]["cpu_seconds"]]
+        other = {**run, "throughput": again, "curve": {**run["curve"], "cpu_seconds": seconds}}
+        return to_measurement(read_off(other, budget))
+
+    @property
+    def games(self) -> list[str]:
+        """The games that were measured, by the names they had."""
+        return list(dict.fromkeys(record["game"] for record in self._by_id.values()))
+
+    def ids(self) -> list[str]:
+        """The ids of its measurements."""
+        return list(self._by_id)
+
+    def record(self, cell_id: str) -> dict[str, Any]:
+        """The record as a store keeps it."""
+        return self._by_id[cell_id]
+
+    def frame(self) -> pd.DataFrame:
+        """Every record as a row, without curves."""
+        return to_frame(self._by_id.values())
+
+    def _find(self, request: Request) -> dict[str, Any] | None:
+        budget = request.budget.unit, float(request.budget.amount), request.segments
+        for seed in (request.seed, None):
+            run = self._run_of(request.game, request.cells, seed)
+            exact, runs = self._by_key.get((*run, *budget)), self._runs.get(run, ())
+            if exact is not None and exact["status"] == "ok":
+                return exact
+            telling = [record for record in runs if covers(record, request.budget)]
+            if exact is None and not telling:
+                telling = [record for record in runs[-1:] if record["status"] != "ok"]
+            if telling and request.segments == 1:
+                record = read_off(telling[-1], request.budget)
+                self._by_key[*run, *budget] = self._read_off[record["cell_id"]] = record
+                return record
+            if exact is not None:
+                return exact
+        return None
+
+    def _run_of(self, game: str, cells: Sequence[Cell], seed: int | None) -> tuple[str, str, int | None]:
+        """What is run: game, components with their definitions, and seed."""
+        for cell in cells:
+            if cell not in self._definitions:  # which take long to look up, and don't change
+                self._definitions[cell] = as_json(definitions(cell))
+        return openspiel_name(game), f"[{','.join(self._definitions[cell] for cell in cells)}]", seed
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TableEvaluator:
+        return self  # never changed; Gymnasium copies keyword arguments
+
+    def __repr__(self) -> str:
+        return f"TableEvaluator({len(self):,} measurements)"
+
+
+def _key_of(record: Mapping[str, Any], game: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What a request is found by: its budget, and what runs; the seed None where any will do, as nothing is drawn."""
+    budget = record["budget_unit"], float(record["budget_amount"]), int(record["segments"])
+    return budget, (game, as_json(record["components"]), None if record["deterministic"] else int(record["seed"]))

@@ -1,0 +1,155 @@
+"""How fast the engine is: a cell's iterations per second beside those of plain CFR on the same game."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.engine.engine import CHUNK, Engine
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.result import RunResult
+
+LEAST_SECONDS = 0.02
+"""What a timed measurement lasts at least; a shorter run is repeated."""
+
+ROUNDS = 3
+"""Of timing a short run: odd, so that there is a median."""
+
+REPEAT_BELOW = 0.5
+"""A run shorter than this is timed again without its curve: stopping at the curve's points costs up to tens of ms."""
+
+
+class Timed(NamedTuple):
+    """Iterations, and the engine CPU seconds they took."""
+
+    iterations: float
+    seconds: float
+
+    @property
+    def throughput(self) -> float:
+        return self.iterations / self.seconds
+
+    def plus(self, other: Timed) -> Timed:
+        return Timed(self.iterations + other.iterations, self.seconds + other.seconds)
+
+
+NO_TIME = Timed(0, 0.0)
+
+SPACING = 0.1
+"""The least time between slices of plain CFR beside a run, as a share of what the run has taken."""
+
+SHARE = 0.2
+"""Of a run's time, what these slices take at most."""
+
+
+class Part(NamedTuple):
+    """A stretch of a run with one triple of components."""
+
+    update_rule: UpdateRule
+    sampler: Sampler
+    abstraction: Abstraction
+    iterations: int
+
+
+class ReferenceClock:
+    """Plain CFR (exact, no abstraction) on one game, run in slices between the cells that are compared with it.
+
+    The cost of an exact pass does not depend on the tables, so one run goes on over all slices.
+    """
+
+    def __init__(self, tree: GameTree) -> None:
+        self._engine = Engine(tree, 0)
+        self._engine.bind(UpdateRule(), Sampler(exact=True), Abstraction())
+        self._engine.advance(1, sys.maxsize)  # warms caches
+        begin = time.thread_time()
+        self._engine.advance(1, sys.maxsize)
+        self._rate = 1 / max(time.thread_time() - begin, 1e-6)
+
+    def slice(self, seconds: float = LEAST_SECONDS, chunk: int = CHUNK) -> Timed:
+        """Run for at least ``seconds`` in calls of ``chunk`` iterations, as the compared run makes them."""
+        total = NO_TIME
+        while total.seconds < seconds:
+            limit = max(1, min(chunk, CHUNK, int(self._rate * seconds)))
+            begin = time.thread_time()
+            done = self._engine.advance(limit, sys.maxsize)
+            total = total.plus(Timed(done, time.thread_time() - begin))
+            self._rate = total.throughput
+        return total
+
+
+class Beside:
+    """Plain CFR beside a run: slices now and while it goes on, as other work on the machine comes and goes.
+
+    Each slice tells how fast plain CFR was in the stretch before it; ``total`` is what it would have done in all.
+    """
+
+    def __init__(self, slice: Callable[[], Timed]) -> None:
+        self._slice = slice
+        self.total = self._last = slice()
+        self._until = 0.0
+
+    def go_on(self, seconds: float) -> None:
+        """Run another if it is time for one, the run having taken so many engine CPU seconds."""
+        stretch = seconds - self._until
+        if stretch >= max(self._last.seconds / SHARE, SPACING * seconds):
+            self._last, self._until = self._slice(), seconds
+            self.total = self.total.plus(Timed(stretch * self._last.throughput, stretch))
+
+
+class Timing(NamedTuple):
+    """How fast a run is, and plain CFR beside it."""
+
+    runs: int
+    cpu_seconds: float  # of a run
+    throughput: float
+    reference_throughput: float
+    reference: Timed  # the slice of plain CFR that was run last
+
+
+def compare(
+    result: RunResult, before: Timed, slice: Callable[[], Timed], again: Callable[[], tuple[int, Timed]]
+) -> Timing:
+    """How fast a run is beside plain CFR.
+
+    A long run is compared with the slices before, during and after it. A short one is timed again on fresh tables, in
+    rounds with a slice after each; the round of the median ratio counts, as other work on the machine may disturb one.
+
+    Args:
+        before: plain CFR's slices so far.
+        slice: runs another.
+        again: repeats the run, see :func:`time_again`.
+    """
+    if result.cpu_seconds >= REPEAT_BELOW:
+        last = slice()
+        whole = before.plus(last)
+        return Timing(1, result.cpu_seconds, result.iterations / result.cpu_seconds, whole.throughput, last)
+    rounds = [(*again(), slice()) for _ in range(ROUNDS)]
+    rounds.sort(key=lambda one: one[1].throughput / one[2].throughput)
+    _, timed, reference = rounds[ROUNDS // 2]
+    runs = sum(one[0] for one in rounds)
+    seconds = sum(one[1].seconds for one in rounds) / runs
+    return Timing(runs, seconds, timed.throughput, reference.throughput, reference)
+
+
+def time_again(tree: GameTree, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
+    """Repeat a run on fresh tables until its repetitions have lasted ``seconds`` together.
+
+    Returns:
+        Number of runs, and the iterations and engine seconds of all of them.
+    """
+    runs, total = 0, NO_TIME
+    while total.seconds < seconds:
+        engine = Engine(tree, seed)
+        for part in parts:
+            engine.bind(part.update_rule, part.sampler, part.abstraction)
+            left = part.iterations
+            while left:
+                begin = time.thread_time()
+                done = engine.advance(left, sys.maxsize)
+                total = total.plus(Timed(done, time.thread_time() - begin))
+                left -= done
+        runs += 1
+    return runs, total

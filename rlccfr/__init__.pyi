@@ -1,0 +1,41 @@
+from . import agents, catalog, envs
+from .envs.measuring.rows import load_results
+from .errors import (
+    BudgetError,
+    CheckpointError,
+    ComponentError,
+    GameError,
+    OverflowedError,
+    PolicyError,
+    RLCCFRError,
+)
+from .games.flat_tree import GameTree
+from .games.names import load_game
+from .plugins import load_plugins
+from .policy import Policy, Values
+from .result import RunResult
+from .solver import Solver
+
+__version__: str
+
+__all__ = [
+    "BudgetError",
+    "CheckpointError",
+    "ComponentError",
+    "GameError",
+    "GameTree",
+    "OverflowedError",
+    "Policy",
+    "PolicyError",
+    "RLCCFRError",
+    "RunResult",
+    "Solver",
+    "Values",
+    "__version__",
+    "agents",
+    "catalog",
+    "envs",
+    "load_game",
+    "load_plugins",
+    "load_results",
+]

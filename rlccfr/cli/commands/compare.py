@@ -1,0 +1,93 @@
+"""``rlccfr compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rlccfr.cli.console import (
+    RUNS,
+    CatalogName,
+    Evaluations,
+    Iterations,
+    Json,
+    Nodes,
+    PresetNames,
+    ScaleName,
+    Seconds,
+    Seed,
+    StorePath,
+    budget,
+    load,
+    print_table,
+    progress,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN = ("method", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "speed", "reward",
+    "regret")  # fmt: skip
+
+
+def compare(
+    games: Annotated[list[str] | None, typer.Argument(help="Games' names or OpenSpiel strings. [kuhn]")] = None,
+    iterations: Iterations = None,
+    seconds: Seconds = None,
+    nodes: Nodes = None,
+    presets: PresetNames = None,
+    scale: ScaleName = "log",
+    catalog: CatalogName = "paper",
+    evaluations: Evaluations = 24,
+    engine_seeds: Annotated[
+        list[int] | None, typer.Option("--engine-seed", help="Of the runs; may be repeated.")
+    ] = None,
+    seed: Seed = 0,
+    others: Annotated[
+        list[str] | None, typer.Option("--other", help="Measured besides, for SBS, without rows; may be repeated.")
+    ] = None,
+    exhaustive: Annotated[bool, typer.Option(help="Measure every algorithm: VBS, SBS and regret need it.")] = True,
+    store: StorePath = RUNS / "store",
+    out: Annotated[Path | None, typer.Option(help="Write it to a file: .md, .csv, .html or .json.")] = None,
+    json: Json = False,
+) -> None:
+    """Train teams, and set what they pick beside the baselines.
+
+    Every algorithm is measured here once for each game. VBS, the virtual best solver, is the best of all
+    algorithms on the game; SBS, the single best, is the best on average over the other games. Regret is the reward
+    that a pick leaves on the table; speed is throughput as a multiple of plain CFR's.
+    """
+    from rlccfr.agents.judging.bench import build_table
+    from rlccfr.agents.judging.recommendation_table import checked_path
+    from rlccfr.envs.episode import Options
+
+    out = checked_path(out) if out is not None else None
+    games, presets, others = games or ["kuhn"], presets or ["accuracy"], others or []
+    for game in (*games, *others):
+        load(game)
+    limit = budget(iterations, seconds, nodes)
+    options = Options.parse(games, limit, 1, presets, scale, catalog, engine_seeds or (0,), store)
+    with progress(f"measuring and training on {', '.join(games)}") as report:
+        built = build_table(
+            games, options.budget, options.preset, evaluator=options.evaluator,
+            catalog=options.catalog, scale=options.scale, evaluations=evaluations,
+            engine_seeds=options.engine_seeds, seed=seed, exhaustive=exhaustive, others=others, progress=report,
+        )  # fmt: skip
+    if out is not None:
+        built.write(out)
+    if json:
+        print(built.to_json())
+        return
+    for key, rows in built.frame.groupby(["game", "budget", "preset"], sort=False):
+        print_comparison("{}, {}, preset {}".format(*key), rows)
+
+
+def print_comparison(title: str, rows: pd.DataFrame) -> None:
+    """One game's rows: best reward first, and what has not converged says so."""
+    ordered = rows.sort_values("reward", ascending=False, kind="stable")
+    lines = [[row[name] for name in SHOWN] + ["" if row["converged"] else "not converged"]
+             for _, row in ordered.iterrows()]  # fmt: skip
+    print_table((*SHOWN, ""), lines, title=title)
+    print()

@@ -1,0 +1,59 @@
+"""``rlccfr demo``: the main job once, small: train a team live, and see how good its recommendation is."""
+
+from __future__ import annotations
+
+import time
+
+from rlccfr.cli.commands.compare import print_comparison
+from rlccfr.cli.console import load, progress
+
+GAME, OTHERS = "kuhn", ("leduc", "goofspiel")
+PRESET, ITERATIONS, EVALUATIONS = "paper-kuhn", 1000, 24
+
+
+def demo() -> None:
+    """Train a team live on Kuhn poker."""
+    begin = time.monotonic()
+    for game in (GAME, *OTHERS):
+        load(game)
+    with progress("starting"):
+        import pandas as pd
+
+        from rlccfr.agents.baselines.task import Task
+        from rlccfr.agents.judging.bench import Bench
+        from rlccfr.agents.judging.evidence import Evidence
+        from rlccfr.agents.team.team import SelectorTeam
+        from rlccfr.envs.measuring.live import LiveEvaluator
+        from rlccfr.envs.reward import AXES
+
+        evaluator = LiveEvaluator()
+        limit = {"unit": "iterations", "amount": ITERATIONS}
+        # Of the paper's 336 those that fit no networks: all of them can be measured on three games while one waits.
+        team = SelectorTeam(GAME, limit, preset=PRESET, catalog="tabular", evaluator=evaluator)
+    print(
+        f"Three DQN agents learn to pick a CFR algorithm for {GAME}: {ITERATIONS:,} iterations a run, weights "
+        f"{PRESET}.\nThey may measure {EVALUATIONS} of the {len(team.catalog)} tabular algorithms."
+    )
+    with progress("training") as report:
+        team.train(EVALUATIONS, progress=report)
+    found = team.recommend()
+    print("\nThe agents recommend (each has its own weights of error and speed, hence its own reward)")
+    for agent, axis, id, reward in zip("ABC", AXES, found.cell, found.rewards, strict=True):
+        print(f"  {agent}  {axis.replace('_', ' '):12}  {id:17}  reward {reward:.3f}")
+    print(
+        f"  exploitability {found.exploitability:.3g}, throughput {found.throughput:,.0f} iterations/s, "
+        f"mean reward {found.mean_reward:.3f}\n"
+    )
+    evidence, env = {}, team.env
+    for game in (GAME, *OTHERS):
+        with progress(f"measuring all {len(team.catalog)} on {game}, for comparison") as report:
+            evidence[game] = Evidence.measured(evaluator, env.catalog, game, env.budget, progress=report)
+    bench = Bench(Task(evaluator, env.catalog, GAME, env.budget, env.preset), evidence)
+    print_comparison(f"{GAME}, {env.budget}, preset {PRESET}", pd.DataFrame(bench.rows(team)))
+    print(
+        f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
+        f"average over {' and '.join(OTHERS)}.\nRandom search measures {EVALUATIONS} too: the median of 1,001 such. "
+        "speed: throughput as a multiple of plain CFR's.\nregret: what a pick's reward lacks to VBS's. "
+        f"{time.monotonic() - begin:.0f} seconds in all.\n"
+        "Next: source .venv/bin/activate; rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
+    )

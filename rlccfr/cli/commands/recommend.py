@@ -1,0 +1,84 @@
+"""``rlccfr recommend``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rlccfr.cli.commands.train import default_directory
+from rlccfr.cli.console import RUNS, Iterations, Json, Nodes, Seconds, StorePath, budget, load, print_json, progress
+from rlccfr.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from rlccfr.catalog import Cell
+    from rlccfr.envs.measuring.request import Budget
+
+
+def recommend(
+    game: Annotated[str, typer.Argument(help="A game's name or OpenSpiel string, trained on or not.")],
+    iterations: Iterations = None,
+    seconds: Seconds = None,
+    nodes: Nodes = None,
+    preset: Annotated[str | None, typer.Option(help="Weights of the reward. [accuracy, or a team's own]")] = None,
+    team: Annotated[
+        Path | None, typer.Option(help="A team of your own: the directory that `rlccfr train` wrote. [runs/GAME]")
+    ] = None,
+    shipped: Annotated[
+        bool, typer.Option("--shipped", help="Ask the package's team though there is your own.")
+    ] = False,
+    store: StorePath = RUNS / "store",
+    json: Json = False,
+) -> None:
+    """Say which algorithm to take for a game.
+
+    A team of your own picks and measures its pick, for the budget that it was trained on unless another is given.
+    Without one the package's teams answer at once, for a CPU second unless told otherwise, and say how sure that is.
+    """
+    limit: dict[str, Any] | None = None
+    if (iterations, seconds, nodes) != (None, None, None):
+        limit = budget(iterations, seconds, nodes)
+    load(game)
+    directory = team or default_directory([game])
+    if team is None and (shipped or not directory.exists()):
+        _advise(game, limit, preset or "accuracy", json)
+    else:
+        _ask(directory, game, limit, preset, store, json)
+
+
+def _advise(game: str, limit: dict[str, Any] | None, preset: str, json: bool) -> None:
+    with progress("asking the package's team"):
+        from rlccfr.agents.shipped import BUDGETS
+        from rlccfr.agents.shipped.advice import advise
+
+        found = advise(game, limit or BUDGETS[-1], preset)
+    if json:
+        print_json(found.to_row())
+        return
+    print(found)
+    _print_call(game, found.cell, found.budget)
+
+
+def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str | None, store: Path, json: bool) -> None:
+    if not directory.exists():
+        raise CheckpointError(f"there is no team at {directory}; train one with `rlccfr train '{game}'`")
+    with progress("asking the team"):
+        from rlccfr.agents.team.team import SelectorTeam
+
+        asked = SelectorTeam.load(directory, evaluator=store)
+        found, learned_from = asked.recommend(game, limit, preset), asked.cost[0]
+    if json:
+        print_json({**found.to_row(), "evaluations": learned_from})
+        return
+    print(found)
+    print(f"picked by a team that has learned from {learned_from:,} evaluations")
+    _print_call(game, found.cell, found.budget)
+
+
+def _print_call(game: str, cell: Cell, budget: Budget) -> None:
+    rule, sampler, abstraction = cell
+    print(
+        f'run it: rlccfr solve "{game}" --update-rule "{rule}" --sampler "{sampler}" --abstraction "{abstraction}" '
+        f"--{budget.unit} {budget.amount:.15g}"
+    )

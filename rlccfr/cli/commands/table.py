@@ -1,0 +1,108 @@
+"""``rlccfr table`` and ``rlccfr report``: what a sweep says, for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rlccfr.cli.commands.compare import print_comparison
+from rlccfr.cli.console import (
+    Json,
+    PresetNames,
+    ScaleName,
+    SeveralIterations,
+    SeveralNodes,
+    SeveralSeconds,
+    print_table,
+    progress,
+)
+from rlccfr.cli.measured_games import Games, Measured, Results, SweptCatalog, SweptNetworks, measured
+
+if TYPE_CHECKING:
+    from rlccfr.agents.judging.recommendation_table import RecommendationTable
+
+SHOWN = ("game", "budget", "preset", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward",
+    "regret")  # fmt: skip
+
+
+def table(
+    games: Games = None,
+    iterations: SeveralIterations = None,
+    seconds: SeveralSeconds = None,
+    nodes: SeveralNodes = None,
+    presets: PresetNames = None,
+    scale: ScaleName = "log",
+    results: Results = None,
+    catalog: SweptCatalog = None,
+    networks: SweptNetworks = None,
+    methods: Annotated[bool, typer.Option("--methods", help="Beside the pick: VBS, SBS, the paper's ...")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write all methods to a file: .md, .csv, .html or .json.")] = None,
+    json: Json = False,
+) -> None:
+    """Print the recommended-algorithm table: what three trained agents pick, read off measurements; nothing is run.
+
+    Measurements and teams come with the package, for 0.01, 0.1 and 1 CPU seconds unless other budgets are given. On
+    another catalog (`--catalog extended-tabular` was measured, too) or a sweep of your own, teams are trained first. To
+    measure another game: `rlccfr compare`.
+    """
+    from rlccfr.agents.judging.recommendation_table import checked_path
+
+    out = checked_path(out) if out is not None else None
+    limits = (iterations, seconds, nodes)
+    found = _ask(measured(games, limits, results, catalog, networks), presets or ["accuracy"], scale)
+    if out is not None:
+        found.write(out)
+    if json:
+        print(found.to_json())
+    elif methods:
+        for key, rows in found.frame.groupby(["game", "budget", "preset"], sort=False):
+            print_comparison("{}, {}, preset {}".format(*key), rows)
+    else:
+        _print_picks(found)
+
+
+def report(
+    out: Annotated[Path, typer.Argument(help="The HTML file to write.")] = Path("report.html"),
+    games: Annotated[list[str] | None, typer.Option("--game", help="Of those measured. [all]")] = None,
+    iterations: SeveralIterations = None,
+    seconds: SeveralSeconds = None,
+    nodes: SeveralNodes = None,
+    presets: PresetNames = None,
+    results: Results = None,
+    catalog: SweptCatalog = None,
+    networks: SweptNetworks = None,
+) -> None:
+    """Write measurements as one page for a browser.
+
+    A heatmap of all algorithms for each game, their Pareto front of error against speed, convergence curves, and the
+    recommended-algorithm table. As for `rlccfr table`, but for all presets unless some are given.
+    """
+    from rlccfr.agents.judging.report import check_report, write_report
+    from rlccfr.envs.reward import PRESETS
+
+    check_report(out)  # before teams are trained
+    source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
+    found = _ask(source, presets or list(PRESETS), "log")
+    write_report(out, source.table, source.catalog, found, source.budgets)
+    print(f"written to {out}")
+
+
+def _ask(source: Measured, presets: list[str], scale: str) -> RecommendationTable:
+    with progress("asking the teams" if source.shipped else "training teams on the measurements") as told:
+        from rlccfr.agents import shipped
+        from rlccfr.agents.judging.sweep_table import recommended_table
+
+        teams = {game: shipped.team(game) for game in source.games} if source.shipped else None
+        return recommended_table(
+            source.table, source.catalog, source.games, source.budgets, presets, scale, teams, told
+        )
+
+
+def _print_picks(table: RecommendationTable) -> None:
+    lines = []
+    for _, row in table.picks.iterrows():
+        remarks = ["tied with the best"] * bool(row["in_tied_set"]) + ["not converged"] * (not row["converged"])
+        lines.append([row[name] for name in SHOWN] + [", ".join(remarks)])
+    print_table((*SHOWN, ""), lines)

@@ -1,0 +1,123 @@
+"""``rlccfr train``."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rlccfr.cli.console import (
+    RUNS,
+    CatalogName,
+    Evaluations,
+    Interrupted,
+    Json,
+    PresetNames,
+    ScaleName,
+    Seed,
+    SeveralIterations,
+    SeveralNodes,
+    SeveralSeconds,
+    StorePath,
+    budgets,
+    load,
+    print_json,
+    progress,
+)
+from rlccfr.cli.training_display import Training
+from rlccfr.errors import RLCCFRError
+
+if TYPE_CHECKING:
+    from rlccfr.agents.team.team import SelectorTeam
+
+
+def train(
+    games: Annotated[list[str], typer.Argument(help="The games to train on, names or OpenSpiel strings.")],
+    iterations: SeveralIterations = None,
+    seconds: SeveralSeconds = None,
+    nodes: SeveralNodes = None,
+    presets: PresetNames = None,
+    scale: ScaleName = "log",
+    catalog: CatalogName = "paper",
+    evaluations: Evaluations = 24,
+    segments: Annotated[int, typer.Option(help="Decisions an episode: above 1, algorithms change in mid-run.")] = 1,
+    engine_seeds: Annotated[
+        list[int] | None, typer.Option("--engine-seed", help="Of the runs; may be repeated.")
+    ] = None,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Directory of the team, its log and TensorBoard's files. [runs/GAMES]")
+    ] = None,
+    store: StorePath = RUNS / "store",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Replace the team that is in the directory.")] = False,
+    json: Json = False,
+) -> None:
+    """Train a team of three DQN selectors.
+
+    A run has 1,000 iterations unless another budget is given; `accuracy`, which weighs error alone, is better asked
+    with --seconds. On several games, budgets or presets it learns what to pick for each; an algorithm is measured for
+    each game and budget, and serves for all presets. Prints what it recommends. Ctrl-C keeps what was measured and
+    learned: the same command goes on from there, up to the number of evaluations.
+    """
+    limits = budgets(iterations, seconds, nodes)
+    for game in games:
+        load(game)
+    out = out or default_directory(games)
+    with progress("starting"):  # torch takes a moment
+        team = _team(
+            out, fresh, seed, store,
+            {
+                "games": games, "budget": limits, "preset": presets or ["accuracy"], "scale": scale,
+                "segments": segments, "catalog": catalog, "engine_seeds": engine_seeds or [0],
+            },
+        )  # fmt: skip
+    try:
+        view = Training()
+        with progress(f"training on {', '.join(games)}", view) as report:
+            team.train(evaluations, progress=report, callback=view.saw, log_dir=out)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"interrupted after {team.evaluations} of {evaluations} evaluations, kept in {out}; "
+            "the same command goes on from there"
+        ) from None
+    with progress("measuring the recommendations"):
+        found = [team.recommend(*one) for one in itertools.product(team.env.games, team.env.budgets, team.env.presets)]
+    if json:
+        print_json([one.to_row() for one in found])
+        return
+    for one in found:
+        print(one)
+    print(f"{team.evaluations} algorithms measured; the team is in {out}")
+
+
+def default_directory(games: list[str]) -> Path:
+    """``runs/kuhn`` for the game kuhn; characters that a file's name can't have become underscores."""
+    name = "+".join(games)
+    return RUNS / "".join(c if c.isalnum() or c in "+-_.=" else "_" for c in name).strip("_")[:100]
+
+
+def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, Any]) -> SelectorTeam:
+    """The one in the directory if it was trained with the same settings, else a new one.
+
+    Raises:
+        RLCCFRError: the directory has a team of other settings.
+    """
+    from rlccfr.agents.team.team import SelectorTeam
+    from rlccfr.agents.team.team_file import FILE_NAME
+
+    new = SelectorTeam(**settings, evaluator=store, seed=seed)
+    if fresh:
+        (out / FILE_NAME).unlink(missing_ok=True)
+    if not (out / FILE_NAME).exists():
+        return new
+    old = SelectorTeam.load(out, evaluator=store)
+    wanted, there = ({**team.env.settings, "seed": team.seed} for team in (new, old))
+    differing = [name for name in wanted if name != "evaluator" and wanted[name] != there[name]]
+    if differing:
+        raise RLCCFRError(
+            f"{out} holds a team trained with another {' and '.join(differing)}; name another --out, or replace it "
+            "with --fresh"
+        )
+    return old

@@ -1,0 +1,72 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from rlccfr.errors import CheckpointError, RLCCFRError
+
+
+def write_atomically(
+    path: Path, data: bytes, failure: type[RLCCFRError] = CheckpointError, *, trial: bool = False
+) -> None:
+    """Write to a temporary neighbour, then rename: a reader sees the old file or the new one, never half.
+
+    Args:
+        trial: do not rename.
+
+    Raises:
+        RLCCFRError: of the class ``failure``, if the file can't be written.
+    """
+    temporary = path.parent / f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("xb") as file:  # not by tempfile, whose files only their owner may read
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if not trial:
+            os.replace(temporary, path)
+            _sync(path.parent)
+        elif path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a directory")
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError):
+            if path.parent.is_file():
+                raise failure(f"can't write {path}: {path.parent} is a file; name a directory") from None
+            raise failure(f"can't write {path} ({error.strerror}); check space and permissions") from None
+        raise
+    if trial:
+        temporary.unlink()
+
+
+def _sync(folder: Path) -> None:
+    """Have the renaming itself outlive a power cut, where the system lets folders be opened."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def require_writable(path: Path) -> None:
+    """Find out before the work whether a file can be written after it.
+
+    Raises:
+        RLCCFRError: it can't.
+    """
+    write_atomically(path, b"", RLCCFRError, trial=True)
+
+
+def as_json(value: Any) -> str:
+    """JSON with sorted keys: equal values give equal strings."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)

@@ -1,0 +1,99 @@
+"""Compiled games on disk, so that a large one is compiled once on a machine."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from rlccfr.errors import RLCCFRError
+from rlccfr.files import write_atomically
+from rlccfr.games.flat_tree import BLOCK, HISTORY, GameTree, SequenceView
+
+FORMAT = "rlccfr-game-2"
+"""Raise it when the compiler changes what it makes; the layout of a :class:`GameTree`'s arrays is in the key anyway."""
+
+LEAST_HISTORIES = 20_000
+"""Smaller games are compiled faster than a file is worth."""
+
+_VIEW = "view_"
+
+
+def cache_folder() -> Path:
+    """Where games are kept: ``$RLCCFR_CACHE``, or the user's cache folder of this system."""
+    if told := os.environ.get("RLCCFR_CACHE"):
+        return Path(told)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("rlccfr")
+
+
+def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
+    """The game that OpenSpiel loads by this string, if it was kept, whole, and of this version of OpenSpiel."""
+    try:
+        with np.load(_path(openspiel_name, restore_recall), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        view = {name: arrays.pop(f"{_VIEW}{name}") for name in SequenceView._fields}
+        keys = arrays.pop("infoset_keys").tobytes().decode().split("\0")[:-1]
+        arrays["histories"] = arrays["histories"].view(HISTORY)  # a file does not say that its records are aligned
+        depth, digest = int(arrays.pop("depth")), str(arrays.pop("content_hash"))
+        tree = GameTree(
+            name=openspiel_name, openspiel_name=openspiel_name, restore_recall=restore_recall,
+            view=SequenceView(**view), infoset_keys=tuple(keys), depth=depth, **arrays,
+        )  # fmt: skip
+    except Exception:  # missing, damaged or old: it is compiled anew
+        return None
+    return tree if tree.content_hash == digest and len(keys) == tree.num_infosets else None
+
+
+def keep_game(tree: GameTree) -> None:
+    """Write a large game to the cache; where that can't be written there is none.
+
+    Not a game that OpenSpiel reads from a file, which may change.
+    """
+    small, read = tree.num_histories < LEAST_HISTORIES, "filename=" in tree.openspiel_name
+    if small or read or any("\0" in key for key in tree.infoset_keys):
+        return
+    arrays = {
+        "histories": tree.histories,
+        "edge_action": tree.edge_action,
+        "sequence_action": tree.sequence_action,
+        "infoset_keys": np.frombuffer("".join(f"{key}\0" for key in tree.infoset_keys).encode(), np.uint8),
+        "depth": np.array(tree.depth),
+        "content_hash": np.array(tree.content_hash),
+        **{f"{_VIEW}{name}": array for name, array in tree.view._asdict().items()},
+    }
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    try:
+        write_atomically(_path(tree.openspiel_name, tree.restore_recall), buffer.getvalue(), RLCCFRError)
+    except RLCCFRError:
+        return
+    _forget_older()
+
+
+def _forget_older() -> None:
+    """Drop the games of other layouts and versions of OpenSpiel: they are some hundred megabytes each."""
+    for path in cache_folder().glob("game-*.npz"):
+        if not path.name.startswith(_prefix()):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _path(openspiel_name: str, restore_recall: bool) -> Path:
+    return cache_folder() / f"{_prefix()}{_digest(openspiel_name, str(restore_recall))}.npz"
+
+
+def _prefix() -> str:
+    """Of the files that this version can read."""
+    layout = repr((HISTORY.descr, BLOCK.descr, SequenceView._fields))
+    return f"game-{_digest(FORMAT, layout, version('open_spiel'))}-"
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

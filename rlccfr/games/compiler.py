@@ -1,0 +1,198 @@
+"""From a traversal of a game to its :class:`~rlccfr.games.flat_tree.GameTree`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from rlccfr.errors import GameError
+from rlccfr.games.flat_tree import CHANCE, HISTORY, TERMINAL, GameTree, SequenceView
+from rlccfr.games.payoff_blocks import ROUNDING, payoff_blocks
+
+MOST_CHILDREN = int(np.iinfo(HISTORY["num_children"]).max)
+
+
+class Traversal(NamedTuple):
+    """What a walk over all histories in depth-first preorder collects.
+
+    The first seven have one entry a history, the others one a raw infoset, in order of discovery.
+    """
+
+    parent: np.ndarray  # int32, -1 at the root
+    depth: np.ndarray  # int32
+    action: np.ndarray  # int64: what led here, -1 at the root
+    actor: np.ndarray  # int8
+    infoset: np.ndarray  # int32: raw id, -1 where nobody decides
+    probability: np.ndarray  # float64: of the chance outcome that leads here, 1 elsewhere
+    utility: np.ndarray  # float64: player 0's at terminals
+    infoset_player: np.ndarray  # int8
+    infoset_level: np.ndarray  # int32: own moves made before
+    infoset_keys: list[str]
+
+
+class _Infosets(NamedTuple):
+    begin: np.ndarray  # (3,)
+    first_sequence: np.ndarray  # (n + 1,)
+    raw_id: np.ndarray  # (n,)
+    of_history: np.ndarray  # (histories,): -1 where nobody decides
+
+
+def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bool) -> GameTree:
+    """Number, reorder and aggregate a traversal of a game with perfect recall.
+
+    Raises:
+        GameError: two histories of one infoset offer different numbers of actions, or a history has too many.
+    """
+    order = np.argsort(walk.depth, kind="stable")  # preorder -> breadth first, children contiguous
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    parent = np.where(walk.parent[order] >= 0, rank[walk.parent[order]], -1)
+    num_children = np.bincount(parent[1:], minlength=len(order))
+    if num_children.max(initial=0) > MOST_CHILDREN:
+        raise GameError(
+            f"{name!r} has a history with more than {MOST_CHILDREN:,} children, which the engine can't hold"
+        )
+    first_child = np.where(num_children > 0, 1 + np.cumsum(num_children) - num_children, -1)
+
+    infosets = _number_infosets(walk, order, num_children)
+    histories = np.zeros(len(order), HISTORY)
+    histories["utility"] = walk.utility[order]
+    histories["probability"] = walk.probability[order]
+    histories["first_child"] = first_child
+    histories["num_children"] = num_children
+    histories["actor"] = walk.actor[order]
+    histories["infoset"] = infosets.of_history
+    histories["even"] = _even_chances(histories["actor"], histories["probability"], parent)
+    histories["first_sequence"] = np.where(infosets.of_history >= 0, infosets.first_sequence[infosets.of_history], -1)
+    num_sequences = int(infosets.first_sequence[-1])
+    taken = _sequence_taken(histories, parent)
+    chance_reach, last = _reach(histories, parent, walk.depth[order], taken, num_sequences)
+    sequence_action = np.zeros(num_sequences, np.int64)
+    sequence_action[taken[taken >= 0]] = walk.action[order][taken >= 0]
+    view = _sequence_view(infosets, histories, chance_reach, last)
+    histories, edge_action = _for_walks(histories, walk.action[order], parent, walk.depth[order])
+    return GameTree(
+        name=name,
+        openspiel_name=openspiel_name,
+        restore_recall=restore_recall,
+        histories=histories,
+        edge_action=edge_action,
+        view=view,
+        infoset_keys=tuple(walk.infoset_keys[i] for i in infosets.raw_id),
+        sequence_action=sequence_action,
+        depth=int(walk.depth.max()),
+    )
+
+
+def _even_chances(actor: np.ndarray, probability: np.ndarray, parent: np.ndarray) -> np.ndarray:
+    """Whether all outcomes of a history are equally likely, but for rounding; only where chance moves."""
+    least, most = np.ones(len(actor)), np.zeros(len(actor))
+    np.minimum.at(least, parent[1:], probability[1:])
+    np.maximum.at(most, parent[1:], probability[1:])
+    even: np.ndarray = (actor == CHANCE) & (most - least <= ROUNDING)
+    return even
+
+
+def _number_infosets(walk: Traversal, order: np.ndarray, num_children: np.ndarray) -> _Infosets:
+    """Player 0's infosets first, each player's by own moves made before, hence parents before children.
+
+    Within such a level, infosets of equally many actions stand together: the passes' inner loops then have
+    long runs of the same length.
+    """
+    num_raw = len(walk.infoset_keys)
+    raw_actions = np.zeros(num_raw, np.int64)
+    decides = np.flatnonzero(walk.infoset[order] >= 0)
+    raw_actions[walk.infoset[order][decides]] = num_children[decides]
+    raw_id = np.lexsort((raw_actions, walk.infoset_level, walk.infoset_player))
+    new_id = np.empty_like(raw_id)
+    new_id[raw_id] = np.arange(len(raw_id))
+    raw_of_history = walk.infoset[order]
+    of_history = np.where(raw_of_history >= 0, new_id[raw_of_history], -1) if len(raw_id) else raw_of_history
+    decision = of_history >= 0
+    num_actions = raw_actions[raw_id]
+    uneven = np.flatnonzero(num_actions[of_history[decision]] != num_children[decision])
+    if len(uneven):
+        key = walk.infoset_keys[raw_id[of_history[decision][uneven[0]]]]
+        raise GameError(f"histories of infoset {key!r} offer different numbers of actions: the game is ill-formed")
+    first_sequence = np.concatenate([[0], np.cumsum(num_actions)]).astype(np.uint32)
+    num_first = int((walk.infoset_player == 0).sum())
+    begin = np.array([0, num_first, len(raw_id)], np.uint32)
+    return _Infosets(begin, first_sequence, raw_id, of_history)
+
+
+def _for_walks(
+    histories: np.ndarray, edge_action: np.ndarray, parent: np.ndarray, depth: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Renumber histories: siblings together, then what is below the first of them, and so on.
+
+    A walk then finds most of its next histories nearby, which on Royal saves it a quarter of its time.
+    """
+    levels = [slice(*np.searchsorted(depth, [level, level + 1])) for level in range(int(depth[-1]) + 1)]
+    size = np.ones(len(histories), np.int64)
+    for level in levels[:0:-1]:
+        size += np.bincount(parent[level], size[level], len(size)).astype(np.int64)
+    place, children_at = np.zeros(len(size), np.int64), np.ones(len(size), np.int64)
+    for level in levels[1:]:
+        above, eldest = parent[level], histories["first_child"][parent[level]]
+        place[level] = children_at[above] + np.arange(level.start, level.stop) - eldest
+        below = np.cumsum(size[level] - 1) - (size[level] - 1)
+        children_at[level] = children_at[above] + histories["num_children"][above] + below - below[eldest - level.start]
+    moved, moved_action = np.empty_like(histories), np.empty_like(edge_action)
+    moved[place], moved_action[place] = histories, edge_action
+    inner = moved["num_children"] > 0
+    moved["first_child"][inner] = place[moved["first_child"][inner]]
+    return moved, moved_action
+
+
+def _sequence_taken(histories: np.ndarray, parent: np.ndarray) -> np.ndarray:
+    """For each history, the sequence that the last action completed; -1 after chance and at the root."""
+    index = np.arange(len(histories)) - histories["first_child"][parent]
+    decided = histories["actor"][parent] < CHANCE
+    decided[0] = False
+    return np.where(decided, histories["first_sequence"][parent] + index, -1)
+
+
+def _reach(
+    histories: np.ndarray, parent: np.ndarray, depth: np.ndarray, taken: np.ndarray, num_sequences: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Chance's reach of each history, and (2, histories) each player's last sequence before it."""
+    chance_reach = np.ones(len(histories))
+    last = np.empty((2, len(histories)), np.int64)
+    last[:, 0] = num_sequences, num_sequences + 1
+    mover = histories["actor"][parent]
+    for level in range(1, int(depth[-1]) + 1):
+        here = slice(*np.searchsorted(depth, [level, level + 1]))
+        chance_reach[here] = chance_reach[parent[here]] * histories["probability"][here]
+        for player in (0, 1):
+            last[player, here] = np.where(mover[here] == player, taken[here], last[player, parent[here]])
+    return chance_reach, last
+
+
+def _sequence_view(
+    infosets: _Infosets, histories: np.ndarray, chance_reach: np.ndarray, last: np.ndarray
+) -> SequenceView:
+    num_infosets, num_sequences = len(infosets.raw_id), int(infosets.first_sequence[-1])
+    decision = np.flatnonzero(infosets.of_history >= 0)
+    infoset = infosets.of_history[decision]
+    owner = histories["actor"][decision]
+    parent = np.empty(num_infosets, np.uint32)
+    parent[infoset] = last[owner, decision]
+    mass = sparse.coo_array(
+        (chance_reach[decision], (infoset, last[1 - owner, decision])), (num_infosets, num_sequences + 2)
+    ).tocsr()
+    leaf = np.flatnonzero(histories["actor"] == TERMINAL)
+    value = chance_reach[leaf] * histories["utility"][leaf]
+    payoff = sparse.coo_array((value, (last[0, leaf], last[1, leaf])), (num_sequences + 2,) * 2).tocsr()
+    payoff.eliminate_zeros()
+    return SequenceView(
+        infoset_begin=infosets.begin,
+        first_sequence=infosets.first_sequence,
+        parent=parent,
+        chance_weight=mass.sum(axis=1),
+        mass_begin=mass.indptr.astype(np.uint32),
+        mass_sequence=mass.indices.astype(np.uint32),
+        mass_probability=mass.data,
+        **payoff_blocks(payoff),
+    )

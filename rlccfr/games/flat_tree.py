@@ -1,0 +1,175 @@
+"""A compiled two-player zero-sum game: the same tree in two flat views.
+
+The *history view* (one record per history; siblings are neighbours, and what is below a history mostly follows
+soon) serves sampled walks. The *sequence view* serves exact passes: infosets in topological order with their parent
+sequence, and the terminal payoffs aggregated over chance for each pair (sequence of player 0, sequence of player 1),
+after von Stengel, "Efficient computation of behavior strategies", GEB 1996.
+
+Both players share one numbering: infosets and sequences of player 0 come first. A *sequence* is a pair
+(infoset, action); the two empty sequences stand behind all others, at ``num_sequences + player``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rlccfr.policy import Policy
+
+CHANCE = 2
+TERMINAL = 3
+
+HISTORY = np.dtype(
+    [
+        ("utility", np.float64),  # of player 0; terminals only
+        ("probability", np.float64),  # of the chance outcome that leads here; 1 elsewhere
+        ("first_child", np.int32),
+        ("first_sequence", np.int32),  # of the actor's infoset
+        ("infoset", np.int32),
+        ("num_children", np.int16),
+        ("actor", np.int8),  # 0, 1, CHANCE or TERMINAL
+        ("even", np.bool_),  # chance's outcomes are equally likely
+    ],
+    align=True,
+)
+"""One history: 32 bytes, so that a walk touches one cache line a node."""
+
+
+LANES = 4
+"""A line of a payoff block is padded with zeros to a multiple of this: doubles in a 256-bit register."""
+
+BLOCK = np.dtype(
+    [
+        ("own", np.uint32),  # the block's own sequences: leaf[own:own_end]
+        ("own_end", np.uint32),
+        ("opponent", np.uint32),  # the opponent's: one line each
+        ("opponent_end", np.uint32),
+        ("payoff", np.uint32),  # where its first line begins; blocks that are equal but for a factor share them
+        ("stride", np.uint32),  # padded length of a line
+        ("factor", np.float64),  # that the payoffs are to be multiplied with
+    ]
+)
+
+
+class SequenceView(NamedTuple):
+    """The sequence form as arrays; n infosets, m sequences (the two empty ones not counted)."""
+
+    infoset_begin: np.ndarray  # (3,): player p owns infosets [p] to [p + 1]
+    first_sequence: np.ndarray  # (n + 1,): infoset i owns sequences [i] to [i + 1]
+    parent: np.ndarray  # (n,): the owner's last sequence before the infoset
+    chance_weight: np.ndarray  # (n,): sum of chance reach over the infoset's histories
+    mass_begin: np.ndarray  # (n + 1,): into the next two, an infoset's histories by opponent sequence
+    mass_sequence: np.ndarray  # opponent's last sequence
+    mass_probability: np.ndarray  # chance reach
+    leaf_0: np.ndarray  # player 0's sequences that end in leaves, block after block
+    leaf_1: np.ndarray
+    blocks_0: np.ndarray  # of BLOCK: the payoff matrix in dense blocks, as player 0 reads it
+    blocks_1: np.ndarray
+    payoff_0: np.ndarray  # payoffs to player 0 weighted by chance, over a factor; one line a sequence of player 1
+    payoff_1: np.ndarray  # payoffs to player 1, one line a sequence of player 0
+
+
+@dataclass(frozen=True, eq=False)
+class GameTree:
+    """A game ready to be solved; made by :func:`rlccfr.load_game`, never changed afterwards."""
+
+    name: str
+    openspiel_name: str
+    restore_recall: bool
+    histories: np.ndarray  # (num_histories,) of HISTORY
+    edge_action: np.ndarray  # (num_histories,): the OpenSpiel action that leads to each history, -1 at the root
+    view: SequenceView
+    infoset_keys: tuple[str, ...]  # OpenSpiel's information state string of each infoset
+    sequence_action: np.ndarray  # (m,): OpenSpiel's action of each sequence
+    depth: int  # edges on the longest path
+
+    @property
+    def num_histories(self) -> int:
+        return len(self.histories)
+
+    @property
+    def num_infosets(self) -> int:
+        return len(self.view.parent)
+
+    @property
+    def num_sequences(self) -> int:
+        """Pairs (infoset, action) of both players, without the two empty sequences."""
+        return len(self.sequence_action)
+
+    @cached_property
+    def num_leaf_pairs(self) -> int:
+        """Pairs of the players' last sequences at whose leaves something is paid."""
+        view = self.view
+        paid = np.concatenate([[0], np.cumsum(view.payoff_0 != 0)])
+        blocks = {name: view.blocks_0[name].astype(np.int64) for name in BLOCK.names or () if name != "factor"}
+        end = blocks["payoff"] + blocks["stride"] * (blocks["opponent_end"] - blocks["opponent"])
+        return int((paid[end] - paid[blocks["payoff"]]).sum())
+
+    @cached_property
+    def max_actions(self) -> int:
+        return int(self.histories["num_children"].max())
+
+    @cached_property
+    def utility_range(self) -> float:
+        """Largest minus smallest terminal utility."""
+        utility = self.histories["utility"][self.histories["actor"] == TERMINAL]
+        return float(utility.max() - utility.min())
+
+    def infosets_of(self, player: int) -> slice:
+        begin = self.view.infoset_begin
+        return slice(int(begin[player]), int(begin[player + 1]))
+
+    def sequences_of(self, player: int) -> slice:
+        """The sequences of ``player`` as a slice into any table over sequences."""
+        infosets = self.infosets_of(player)
+        first = self.view.first_sequence
+        return slice(int(first[infosets.start]), int(first[infosets.stop]))
+
+    def infoset_sequences(self, infoset: int) -> slice:
+        first = self.view.first_sequence
+        return slice(int(first[infoset]), int(first[infoset + 1]))
+
+    def uniform_policy(self) -> np.ndarray:
+        """(m,) probabilities, uniform over each infoset's actions."""
+        counts = np.diff(self.view.first_sequence)
+        return np.repeat(1.0 / counts, counts)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Hash of everything that a solver reads: equal trees give equal runs."""
+        digest = hashlib.sha256()
+        for name in self.histories.dtype.names or ():
+            digest.update(np.ascontiguousarray(self.histories[name]).tobytes())
+        for array in self.view:
+            digest.update(array.tobytes())
+        return digest.hexdigest()[:16]
+
+    @cached_property
+    def features(self) -> np.ndarray:
+        """(n, d) float32: what networks see of each infoset; made at the first use.
+
+        Raises:
+            ComponentError: the game offers none.
+        """
+        from rlccfr.games.infoset_features import infoset_features
+
+        return infoset_features(self)
+
+    def plot(self, policy: Policy | None = None, axes: Axes | None = None) -> Axes:
+        """Draw a small game as a tree: see :func:`rlccfr.pictures.draw_tree`."""
+        from rlccfr.pictures import draw_tree
+
+        return draw_tree(self, policy, axes)
+
+    def __repr__(self) -> str:
+        return (
+            f"GameTree({self.name!r}, histories={self.num_histories:,}, "
+            f"infosets={self.num_infosets:,}, sequences={self.num_sequences:,})"
+        )

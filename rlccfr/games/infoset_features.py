@@ -1,0 +1,65 @@
+"""What networks see of an infoset."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr.errors import ComponentError
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.openspiel import openspiel_game
+
+
+def infoset_features(game: GameTree) -> np.ndarray:
+    """(n, d) float32: OpenSpiel's information state tensors.
+
+    Where recall was restored, two infosets may share a tensor; then the mean over the player's infosets on the way
+    there follows it, which says in what order things came to be known.
+
+    Raises:
+        ComponentError: the game offers no such tensors.
+    """
+    opened = openspiel_game(game)
+    if not opened.get_type().provides_information_state_tensor:
+        raise ComponentError(
+            f"{game.name!r} offers no information state tensors for models to see; take tabular components"
+        )
+    tensors = np.empty((game.num_infosets, opened.information_state_tensor_size()), np.float32)
+    for infoset, actions in enumerate(_ways_there(game)):
+        state = opened.new_initial_state()
+        for action in actions:
+            state.apply_action(action)
+        tensors[infoset] = state.information_state_tensor(state.current_player())
+    return np.hstack([tensors, _means_on_the_way(game, tensors)]) if game.restore_recall else tensors
+
+
+def _ways_there(game: GameTree) -> list[list[int]]:
+    """OpenSpiel's actions that lead to one history of each infoset."""
+    histories = game.histories
+    inner = np.flatnonzero(histories["num_children"])
+    counts = histories["num_children"][inner].astype(np.int64)
+    children = np.repeat(histories["first_child"][inner] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    parent = np.full(len(histories), -1)
+    parent[children] = np.repeat(inner, counts)
+    decisions = np.flatnonzero(histories["infoset"] >= 0)
+    example = np.empty(game.num_infosets, np.int64)
+    example[histories["infoset"][decisions]] = decisions
+    ways = []
+    for history in example.tolist():
+        actions = []
+        while history > 0:
+            actions.append(int(game.edge_action[history]))
+            history = int(parent[history])
+        ways.append(actions[::-1])
+    return ways
+
+
+def _means_on_the_way(game: GameTree, tensors: np.ndarray) -> np.ndarray:
+    """(n, d) for each infoset, the mean over it and its owner's infosets before it."""
+    infoset_of = np.repeat(np.arange(game.num_infosets), np.diff(game.view.first_sequence))
+    total, count = tensors.copy(), np.ones((game.num_infosets, 1), np.float32)
+    for infoset, sequence in enumerate(game.view.parent.tolist()):  # parents come first
+        if sequence < game.num_sequences:
+            above = infoset_of[sequence]
+            total[infoset] += total[above]
+            count[infoset] += count[above]
+    return total / count

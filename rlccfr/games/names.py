@@ -1,0 +1,160 @@
+"""Games by name, and by a name with parameters."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rlccfr.errors import GameError
+from rlccfr.games.flat_tree import GameTree
+
+
+@dataclass(frozen=True)
+class NamedGame:
+    """A short name for an OpenSpiel string."""
+
+    name: str
+    openspiel_name: str
+    description: str
+    restore_recall: bool = False
+
+
+NAMED_GAMES = {
+    game.name: game
+    for game in (
+        NamedGame("kuhn", "kuhn_poker", "Kuhn poker: 3 cards, one bet; value -1/18"),
+        NamedGame("leduc", "leduc_poker", "Leduc poker: 6 cards, two betting rounds, one public card"),
+        NamedGame(
+            "royal",
+            "universal_poker(betting=limit,numPlayers=2,numRounds=3,blind=1 1,raiseSize=2 4 4,"
+            "firstPlayer=1 1 1,maxRaises=2 2 2,numSuits=2,numRanks=4,numHoleCards=1,numBoardCards=0 1 1)",
+            "Royal poker: 8 cards, three betting rounds, two public cards, best pair or high card",
+            restore_recall=True,  # OpenSpiel's information state forgets the order of the public cards
+        ),
+        NamedGame(
+            "goofspiel",
+            "goofspiel(num_cards=4,imp_info=True,points_order=descending)",
+            "Goofspiel: 4 cards each, prizes in descending order, bids hidden",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Parametrised:
+    """A game whose name takes parameters: ``leduc(ranks=4)``.
+
+    Attributes:
+        template: the OpenSpiel string, with a field for each parameter.
+        parameters: of each the default, the least and the greatest value.
+        deck: the parameters whose product is the number of cards.
+        dealt: the cards that a game takes; OpenSpiel crashes where the deck has fewer.
+    """
+
+    name: str
+    template: str
+    parameters: Mapping[str, tuple[int, int, int]]
+    deck: tuple[str, ...]
+    dealt: int
+
+    def member(self, given: Mapping[str, int]) -> str:
+        """The OpenSpiel string of one game.
+
+        Raises:
+            GameError: a parameter that there is not, or a value out of range.
+        """
+        for parameter, value in given.items():
+            if parameter not in self.parameters:
+                raise GameError(f"{self.name} has the parameters {', '.join(self.parameters)}, not {parameter!r}")
+            _, least, most = self.parameters[parameter]
+            if not least <= value <= most:
+                raise GameError(f"{parameter} of {self.name} must be from {least} to {most}, not {value}")
+        values = {name: bounds[0] for name, bounds in self.parameters.items()} | dict(given)
+        if math.prod(values[name] for name in self.deck) < self.dealt:
+            raise GameError(
+                f"{self.name} deals {self.dealt} cards: {' times '.join(self.deck)} must be as many or more"
+            )
+        return self.template.format(**values)
+
+
+PARAMETRISED = {
+    game.name: game
+    for game in (
+        Parametrised(
+            "kuhn",
+            # Of the pairs the second is of a round that is not played: OpenSpiel takes one number for no list.
+            "universal_poker(betting=limit,numPlayers=2,numRounds=1,blind=1 1,raiseSize=1 1,firstPlayer=1 1,"
+            "maxRaises=1 1,numSuits=1,numRanks={cards},numHoleCards=1,numBoardCards=0 0)",
+            {"cards": (3, 2, 13)},
+            ("cards",),
+            2,
+        ),
+        Parametrised(
+            "leduc",
+            "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,"
+            "maxRaises={raises} {raises},numSuits={suits},numRanks={ranks},numHoleCards=1,numBoardCards=0 1)",
+            {"ranks": (3, 2, 13), "suits": (2, 1, 4), "raises": (2, 1, 4)},
+            ("ranks", "suits"),
+            3,
+        ),
+    )
+}
+"""Goofspiel and Liar's dice take parameters by OpenSpiel's own strings."""
+
+
+def openspiel_name(name: str) -> str:
+    """The OpenSpiel string behind a short name or one with parameters; any other string as it is.
+
+    Raises:
+        GameError: a parameter that there is not, or a value out of range.
+    """
+    if name in NAMED_GAMES:
+        return NAMED_GAMES[name].openspiel_name
+    found = re.fullmatch(r"(\w+)\(((?:\s*\w+\s*=\s*\d+\s*(?:,(?!\s*\))|(?=\))))*)\)", name)
+    if found is None or found[1] not in PARAMETRISED:
+        return name
+    given = re.findall(r"(\w+)\s*=\s*(\d+)", found[2])
+    if len(dict(given)) < len(given):
+        raise GameError(f"{name!r} gives a parameter twice")
+    return PARAMETRISED[found[1]].member({parameter: int(value) for parameter, value in given})
+
+
+def load_game(
+    name: str,
+    *,
+    restore_recall: bool | None = None,
+    max_histories: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> GameTree:
+    """Compile a game: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``) or any OpenSpiel string.
+
+    ``kuhn(cards=5)`` and ``leduc(ranks=4,suits=2,raises=2)``, parameters as wanted, are larger and smaller kin.
+
+    Simultaneous games are turned into sequential ones. Games of 20,000 histories and more are kept in the user's cache
+    folder (or ``$RLCCFR_CACHE``), from which they are read the next time.
+
+    Args:
+        restore_recall: tell histories of one information state apart by the player's own last move, for games
+            whose information states forget (``royal`` does so by itself).
+        max_histories: the size limit (2 million); a history takes about 7 microseconds and 300 bytes to compile.
+        progress: called now and then with the share done, estimated as if siblings were alike.
+
+    Raises:
+        GameError: an unknown name (the nearest is suggested), more than two players, general-sum, imperfect
+            recall, or more histories than the limit.
+    """
+    from rlccfr.games.openspiel import MAX_HISTORIES, compile_game
+
+    named = NAMED_GAMES.get(name) if isinstance(name, str) else None
+    if restore_recall is None:
+        restore_recall = bool(named and named.restore_recall)
+    return compile_game(
+        openspiel_name(name) if isinstance(name, str) else name,
+        name=name,
+        restore_recall=restore_recall,
+        max_histories=MAX_HISTORIES if max_histories is None else max_histories,
+        known_names=NAMED_GAMES,
+        progress=progress,
+    )

@@ -1,0 +1,126 @@
+"""The payoff matrix as dense blocks, those that are equal but for a factor stored once."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from rlccfr.errors import GameError
+from rlccfr.games.flat_tree import BLOCK, LANES
+
+DENSE_FILL = 0.25
+"""A connected part of the payoff matrix is stored dense when at least this share of it is not zero: a dense
+entry moves 8 bytes, a sparse one 12 to 16 and an indirection, so a third to a quarter is where they meet."""
+
+ROUNDING = 1e-13
+"""What computation rounds: so much, of the largest, may payoffs of two blocks, or two chances, differ and be equal."""
+
+
+MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
+
+
+def payoff_blocks(payoff: sparse.csr_array) -> dict[str, np.ndarray]:
+    """Cut the payoff matrix into dense blocks.
+
+    Rows and columns that meet form connected parts, in most games small and nearly full. A part that is
+    mostly zeros is cut into one block a row instead, so that no memory is spent on its zeros.
+    """
+    coo = payoff.tocoo()
+    size = payoff.shape[0]
+    graph = sparse.coo_array((np.ones(coo.nnz), (coo.row, coo.col + size)), (2 * size, 2 * size))
+    _, label = connected_components(graph, directed=False)
+    part = label[coo.row]
+    rows, row_part = np.unique(coo.row), label[np.unique(coo.row)]
+    columns, column_part = np.unique(coo.col), label[np.unique(coo.col) + size]
+    parts = label.max() + 1
+    area = np.bincount(row_part, minlength=parts) * np.bincount(column_part, minlength=parts)
+    is_sparse = np.bincount(part, minlength=parts) < DENSE_FILL * area
+
+    # A block's id is its part's where the part is dense, else one of its own for each row.
+    row_block = np.where(is_sparse[row_part], parts + np.arange(len(rows)), row_part)
+    block = row_block[np.searchsorted(rows, coo.row)]
+    dense = ~is_sparse[column_part]
+    split = is_sparse[part]
+    columns = np.concatenate([columns[dense], coo.col[split]])
+    column_block = np.concatenate([column_part[dense], block[split]])
+    ids, row_block = np.unique(row_block, return_inverse=True)
+    block, column_block = np.searchsorted(ids, block), np.searchsorted(ids, column_block)
+    leaf_0, begin_0, place_0 = _by_block(rows, row_block, len(ids), block, coo.row)
+    leaf_1, begin_1, place_1 = _by_block(columns, column_block, len(ids), block, coo.col)
+    blocks_0, payoff_0 = _payoff_lines(block, begin_0, begin_1, place_0, place_1, coo.data)
+    blocks_1, payoff_1 = _payoff_lines(block, begin_1, begin_0, place_1, place_0, -coo.data)
+    return {
+        "leaf_0": leaf_0.astype(np.uint32),
+        "leaf_1": leaf_1.astype(np.uint32),
+        "blocks_0": blocks_0,
+        "blocks_1": blocks_1,
+        "payoff_0": payoff_0,
+        "payoff_1": payoff_1,
+    }
+
+
+def _by_block(
+    sequences: np.ndarray, block_of: np.ndarray, num_blocks: int, entry_block: np.ndarray, entry: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sequences in order of their block; where each block begins; and each entry's place within its block.
+
+    A sequence may stand in several blocks, so an entry is found by its pair (block, sequence).
+    """
+    order = np.lexsort((sequences, block_of))
+    leaf, block = sequences[order], block_of[order]
+    begin = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=num_blocks))])
+    size = int(sequences.max(initial=0)) + 1
+    place = np.searchsorted(block * size + leaf, entry_block * size + entry) - begin[entry_block]
+    return leaf, begin, place
+
+
+def _payoff_lines(
+    block: np.ndarray, own: np.ndarray, opponent: np.ndarray, place: np.ndarray, line: np.ndarray, data: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A player's blocks and payoffs; ``own`` and ``opponent`` say where each block's sequences begin."""
+    stride = -(-np.diff(own) // LANES) * LANES
+    begin = np.concatenate([[0], np.cumsum(stride * np.diff(opponent))])
+    if begin[-1] > MOST_PAYOFFS:
+        raise GameError(f"the game's payoff matrix takes {begin[-1]:,} numbers, more than the engine can address")
+    payoff = np.zeros(int(begin[-1]))
+    payoff[begin[block] + line * stride[block] + place] = data
+    factor, shared, payoff = _shared_lines(payoff, begin)
+    blocks = np.zeros(len(stride), BLOCK)
+    blocks["own"], blocks["own_end"] = own[:-1], own[1:]
+    blocks["opponent"], blocks["opponent_end"] = opponent[:-1], opponent[1:]
+    blocks["payoff"], blocks["stride"], blocks["factor"] = shared, stride, factor
+    return blocks, payoff
+
+
+def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Keep one of all blocks that are equal but for a factor: the same cards meet at the end of every betting.
+
+    Args:
+        begin: (blocks + 1,) where each block's payoffs begin.
+
+    Returns:
+        Each block's factor, its largest payoff; where its payoffs, divided by it, begin; and those that are kept.
+    """
+    length = np.diff(begin)
+    factor, shared, kept, size = np.empty(len(length)), np.empty(len(length), np.int64), [], 0
+    for entries in np.unique(length):
+        blocks = np.flatnonzero(length == entries)
+        rows = payoff[begin[blocks][:, None] + np.arange(entries)]
+        sizes = np.abs(rows)
+        largest = np.argmax(sizes > (1 - ROUNDING) * sizes.max(axis=1, keepdims=True), axis=1)
+        factor[blocks] = rows[np.arange(len(rows)), largest]
+        rows /= factor[blocks][:, None]
+        first, of_row = _distinct(rows)
+        shared[blocks] = size + entries * of_row
+        kept.append(rows[first].ravel())
+        size += entries * len(first)
+    return factor, shared, np.concatenate(kept) if kept else payoff
+
+
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of rows that are equal but for rounding, the first; and for each row which of these it is."""
+    numbers: dict[bytes, int] = {}
+    rounded = np.round(rows / ROUNDING) + 0.0  # no -0.0, whose bytes are others
+    of_row = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rounded])
+    return np.unique(of_row, return_index=True)[1], of_row

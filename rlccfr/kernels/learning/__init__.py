@@ -1,0 +1,1 @@
+"""Kernels between which models are fitted, and those that fit them."""

@@ -1,0 +1,1 @@
+"""Exact passes over the sequence form."""

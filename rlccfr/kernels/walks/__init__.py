@@ -1,0 +1,1 @@
+"""Sampled walks through the history view."""

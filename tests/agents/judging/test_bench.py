@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from rlccfr.agents import Hyperparameters, build_table
+from rlccfr.agents.baselines.task import Task, measure_all
+from rlccfr.agents.judging.bench import Bench
+from rlccfr.agents.judging.evidence import Evidence
+from rlccfr.agents.judging.recommendation_table import COLUMNS
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.reward import PRESETS
+
+QUICK = Hyperparameters(hidden=(16,), settling=10, gradient_steps=4)
+BUDGET = Budget("iterations", 1000)
+
+
+@pytest.fixture
+def table(evaluator, small):
+    return build_table(
+        ["kuhn", "leduc"], [BUDGET], ["accuracy", "paper-kuhn"], evaluator=evaluator, catalog=small, evaluations=5,
+        hyperparameters=QUICK,
+    ).frame  # fmt: skip
+
+
+def row(frame, **wanted):
+    for name, value in wanted.items():
+        frame = frame[frame[name] == value]
+    assert len(frame) == 1
+    return frame.iloc[0]
+
+
+def test_every_game_budget_preset_and_method_has_a_row(table):
+    assert tuple(table.columns) == COLUMNS
+    # CFR, LCFR and DCFR of the fixed algorithms are in the small catalog, ES-MCCFR too; ECFR is not.
+    methods = ["team", "random search", "VBS", "SBS", "CFR", "LCFR", "DCFR", "ES-MCCFR"]
+    for preset in ("accuracy", "paper-kuhn"):
+        for game in ("kuhn", "leduc"):
+            assert list(table[(table.game == game) & (table.preset == preset)].method) == methods
+
+
+def test_virtual_and_single_best(table):
+    vbs = row(table, game="kuhn", preset="accuracy", method="VBS")
+    assert tuple(vbs[["update_rule", "sampler", "abstraction"]]) == ("dcfr", "external", "none")
+    assert (vbs.regret, vbs.normalised_score) == (0.0, 1.0)
+    assert math.isnan(vbs.closed_gap)  # one engine seed shows no standard error of a cell that draws at random
+    assert (vbs.evaluations, vbs.cpu_seconds) == (18, 9.0)
+    sbs = row(table, game="kuhn", preset="accuracy", method="SBS")
+    assert tuple(sbs[["update_rule", "sampler", "abstraction"]]) == ("lcfr", "external", "none")
+    assert sbs.evaluations == 18
+
+
+def test_scores_of_a_fixed_algorithm(table, evaluator, small):
+    # e of the log scale falls by 1/8 a decade, so regret in R-bar is the distance in decades over 8.
+    cfr = row(table, game="kuhn", preset="accuracy", method="CFR")
+    decades = math.log10(cfr.exploitability / row(table, game="kuhn", preset="accuracy", method="VBS").exploitability)
+    assert cfr.regret == pytest.approx(decades / 8)
+    assert cfr.evaluations == 0
+
+
+def test_team_and_random_search_make_equal_evaluations(table):
+    for method in ("team", "random search"):
+        picked = table[table.method == method]
+        assert set(picked.evaluations) == {5}
+        assert set(picked.cpu_seconds) == {2.5}
+
+
+def test_without_measuring_everything_there_is_no_regret(evaluator, small):
+    frame = build_table(
+        ["kuhn"], [BUDGET], ["accuracy"], evaluator=evaluator, catalog=small, evaluations=4, exhaustive=False,
+        hyperparameters=QUICK,
+    ).frame  # fmt: skip
+    assert "VBS" not in set(frame.method)
+    assert frame.regret.isna().all()
+    assert len(evaluator.records) < len(small)
+
+
+def test_not_converged_and_progress(make_evaluator):
+    catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
+    evaluator = make_evaluator(lambda game, cell: 0.4583 * (0.11 if cell.update_rule == "cfr" else 0.09))
+    shares = []
+    frame = build_table(
+        ["kuhn"], [BUDGET], ["accuracy"], evaluator=evaluator, catalog=catalog, evaluations=2,
+        hyperparameters=QUICK, progress=shares.append,
+    ).frame  # fmt: skip
+    assert not row(frame, method="CFR").converged
+    assert row(frame, method="DCFR").converged
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+@pytest.mark.parametrize(("factors", "reported"), [((1.0, 1.0), True), ((10.0, 0.2), False)])
+def test_a_gap_within_the_noise_is_not_reported(make_evaluator, factors, reported):
+    """cfr is best on Leduc and so SBS for Kuhn, where dcfr is better: always, or only on average over the seeds."""
+
+    class Noisy(type(make_evaluator())):
+        def measure(self, request):
+            measured = super().measure(request)
+            noise = factors[request.seed] if request.cells[-1].update_rule == "cfr" else 1.0
+            return replace(measured, exploitability=measured.exploitability * noise)
+
+    evaluator = Noisy(lambda game, cell: 2e-4 if (cell.update_rule == "cfr") == (game == "kuhn") else 1.9e-4)
+    catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
+    quiet = make_evaluator(evaluator.exploitability)  # what is chosen by is not what is tested, nor is Leduc
+    evidence = {
+        game: Evidence(
+            measure_all(quiet, catalog, game, BUDGET),
+            measure_all(evaluator if game == "kuhn" else quiet, catalog, game, BUDGET, (0, 1)),
+        )
+        for game in ("kuhn", "leduc")
+    }
+    bench = Bench(Task(evaluator, catalog, "kuhn", BUDGET, PRESETS["accuracy"]), evidence)
+    row = bench.row("x", Cell("dcfr", "none", "none"), 0, 0.0)
+    assert row["normalised_score"] == pytest.approx(1.0)
+    assert math.isnan(row["closed_gap"]) is not reported

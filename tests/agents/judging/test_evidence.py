@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence, reporting, selecting
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.store import MissingCellError
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.reward import PRESETS
+
+BUDGET = Budget("iterations", 100)
+CATALOG = Catalog(("cfr", "dcfr"), ("none", "external"), ("none",))
+
+
+def row(cell, seed, exploitability, **more):
+    return {
+        "game": "kuhn", **cell._asdict(), "budget_unit": "iterations", "budget_amount": 100.0, "seed": seed,
+        "deterministic": cell.sampler == "none", "exploitability": exploitability, "uniform_exploitability": 0.4583,
+        "throughput": 1e3, "reference_throughput": 1e3, "cpu_seconds": 0.5, **more,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def table():
+    """cfr x external looks best on the seeds to choose by, dcfr x external on the others."""
+    rows = [row(Cell(rule, "none", "none"), 0, 0.02) for rule in ("cfr", "dcfr")]
+    for seed in range(5):
+        rows.append(row(Cell("cfr", "external", "none"), seed, 0.001 if seed < 2 else 0.01))
+        rows.append(row(Cell("dcfr", "external", "none"), seed, 0.005))
+    return TableEvaluator(pd.DataFrame(rows))
+
+
+@pytest.mark.parametrize(
+    ("seeds", "chosen", "judged"),
+    [
+        (range(5), (0, 1), (2, 3, 4)),
+        (range(3), (0,), (1, 2)),
+        ((0, 1), (0,), (1,)),
+        ((7,), (7,), (7,)),
+    ],
+)
+def test_seeds_to_choose_by_and_to_judge_by(seeds, chosen, judged):
+    assert (selecting(tuple(seeds)), reporting(tuple(seeds))) == (chosen, judged)
+
+
+def test_each_cell_of_a_table_has_the_seeds_that_it_has(table):
+    evidence = Evidence.measured(table, CATALOG, "kuhn", BUDGET)
+    assert {cell.sampler: (len(evidence.selecting[cell]), len(evidence.reporting[cell])) for cell in CATALOG} == {
+        "none": (1, 1),
+        "external": (2, 3),
+    }
+    assert evidence.cpu_seconds == 0.5 * (1 + 1 + 2 + 2)
+    best = [run.exploitability for run in evidence.reporting[Cell("cfr", "external", "none")]]
+    assert best == [0.01] * 3
+    assert evidence.tied(PRESETS["accuracy"]) == {("dcfr", "external", "none")}
+
+
+def timed(cell, speed, again):
+    """A run whose exploitability falls as 1 / t; timed twice, in thousands of iterations a second."""
+    iterations = [1, 10, 100]
+    return row(
+        cell, 0, 1e-3, throughput=1e3 * speed, throughput_again=1e3 * again, iterations=100, nodes_touched=100,
+        cpu_seconds=0.1 / speed, curve_iteration=iterations, curve_nodes=iterations,
+        curve_cpu_seconds=[1e-3 * one / speed for one in iterations],
+        curve_exploitability=[0.1 / one for one in iterations],
+        curve_exploitability_current=[0.1 / one for one in iterations],
+    )  # fmt: skip
+
+
+def test_what_two_timings_of_a_run_differ_by_tells_nothing_apart():
+    catalog, tenth = Catalog(("cfr", "dcfr", "lcfr"), ("none",), ("none",)), Budget("seconds", 0.01)
+    cells = list(catalog)
+    speeds = ((1.0, 1.1), (0.95, 0.95 * 1.1), (0.3, 0.33))  # a tenth more or less, each
+    table = TableEvaluator(pd.DataFrame([timed(cell, *pair) for cell, pair in zip(cells, speeds, strict=True)]))
+    evidence = Evidence.measured(table, catalog, "kuhn", tenth)
+    accuracy = PRESETS["accuracy"]
+    difference = math.log10(1.1) / 8  # of e, exploitability being in proportion to the speed
+    assert evidence.timing_error(accuracy) == pytest.approx(difference / 0.6745 / math.sqrt(2), rel=1e-6)
+    assert evidence.standard_error(cells[0], cells[1], accuracy) == pytest.approx(difference / 0.6745, rel=1e-6)
+    assert evidence.tied(accuracy) == set(cells[:2])
+    counted = Evidence.measured(table, catalog, "kuhn", BUDGET)  # iterations take as long as they take
+    assert counted.timing_error(accuracy) == 0
+
+
+def test_single_runs_of_what_draws_at_random_tell_nothing(table):
+    first = TableEvaluator(table.frame().query("seed == 0"))
+    assert Evidence.measured(first, CATALOG, "kuhn", BUDGET).tied(PRESETS["accuracy"]) is None
+
+
+def test_a_team_never_sees_the_runs_that_judge_it(table):
+    runs = ChoosingRuns(table)
+    for seed in range(6):
+        request = Request("kuhn", (Cell("cfr", "external", "none"),), BUDGET, seed=seed)
+        assert runs.known(request)
+        assert runs.measure(request).exploitability == 0.001
+    with pytest.raises(MissingCellError):
+        runs.measure(Request("kuhn", (Cell("lcfr", "none", "none"),), BUDGET))
+
+
+def test_what_failed_has_failed_under_any_budget():
+    failed = row(Cell("cfr", "none", "none"), 0, float("nan"), status="out_of_memory", throughput=float("nan"))
+    table = TableEvaluator(pd.DataFrame([failed]))
+    found = table.measure(Request("kuhn", (Cell("cfr", "none", "none"),), Budget("seconds", 1.0)))
+    assert found.status == "out_of_memory"
+    assert not found.ok

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from rlccfr.agents.judging.insights import insights
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.errors import RLCCFRError
+
+CATALOG = Catalog(("cfr", "dcfr"), ("external", "none"), ("none",))
+BUDGET = Budget("seconds", 1.0)
+UNIFORM = 0.5
+
+
+def row(cell, seed, last, speed, **more):
+    """A run of a second whose exploitability falls as a power of time, from the uniform policy's at a millisecond."""
+    return {
+        "game": "kuhn", **cell._asdict(), "budget_unit": "seconds", "budget_amount": 1.0, "seed": seed,
+        "deterministic": cell.sampler == "none", "exploitability": last, "uniform_exploitability": UNIFORM,
+        "throughput": 1e3 * speed, "reference_throughput": 1e3, "cpu_seconds": 1.0,
+        "curve_iteration": [1, 1000], "curve_nodes": [10, 10_000], "curve_cpu_seconds": [1e-3, 1.0],
+        "curve_exploitability": [UNIFORM, last], "curve_last_iterate": [UNIFORM, last],
+        **more,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def table():
+    plain, exact = Cell("cfr", "none", "none"), Cell("dcfr", "none", "none")
+    walks, discounted = Cell("cfr", "external", "none"), Cell("dcfr", "external", "none")
+    rows = [row(plain, 0, UNIFORM * 1e-3, 1.0), row(exact, 0, UNIFORM * 1e-6, 0.5)]
+    rows += [row(walks, seed, UNIFORM * 1e-2, 8.0) for seed in range(3)]
+    rows += [row(discounted, seed, UNIFORM * 1e-1, 4.0) for seed in range(3)]
+    return TableEvaluator(pd.DataFrame(rows))
+
+
+def test_effects_are_of_the_mean_reward(table):
+    found = insights(table, CATALOG, "kuhn", BUDGET)
+    # Rewards of cfr and dcfr without samples are 3/8 and 6/8, with them 2/8 and 1/8; their mean is 3/8.
+    assert found.effects.to_dict("records") == [
+        {"axis": "update_rule", "component": "dcfr", "effect": pytest.approx(1 / 16), "cells": 2},
+        {"axis": "update_rule", "component": "cfr", "effect": pytest.approx(-1 / 16), "cells": 2},
+        {"axis": "sampler", "component": "none", "effect": pytest.approx(3 / 16), "cells": 2},
+        {"axis": "sampler", "component": "external", "effect": pytest.approx(-3 / 16), "cells": 2},
+        {"axis": "abstraction", "component": "none", "effect": pytest.approx(0), "cells": 4},
+    ]
+
+
+def test_the_front_has_what_no_other_beats(table):
+    front = insights(table, CATALOG, "kuhn", BUDGET).front
+    assert front[["update_rule", "sampler"]].to_numpy().tolist() == [
+        ["dcfr", "none"],
+        ["cfr", "none"],
+        ["cfr", "external"],
+    ]
+    assert front["speed"].tolist() == [0.5, 1.0, 8.0]
+
+
+def test_who_is_there_first(table):
+    """From a millisecond to a second, dcfr falls by 6 decades in 3 and plain cfr by 3 in 3."""
+    times = insights(table, CATALOG, "kuhn", BUDGET).times
+    assert times["exploitability"].tolist() == pytest.approx(
+        [UNIFORM * part for part in (1e-1, 1e-2, 1e-3, 1e-4, 1e-6)]
+    )
+    assert set(times["update_rule"]) == {"dcfr"}
+    assert times["cpu_seconds"].tolist() == pytest.approx([10**-2.5, 1e-2, 10**-1.5, 1e-1, 1.0])
+    assert times["cfr_cpu_seconds"].tolist() == pytest.approx([1e-2, 1e-1, 1.0, float("inf"), float("inf")])
+
+
+def test_what_failed_is_left_out():
+    plain = Cell("cfr", "none", "none")
+    broken = row(plain, 0, UNIFORM, 1.0, status="failed")
+    rows = [broken if cell == plain else row(cell, seed, 0.01, 1.0) for cell in CATALOG for seed in range(3)]
+    found = insights(TableEvaluator(pd.DataFrame(rows)), CATALOG, "kuhn", BUDGET)
+    assert ["cfr", "none"] not in found.front[["update_rule", "sampler"]].to_numpy().tolist()
+    assert set(found.times["cfr_cpu_seconds"]) == {float("inf")}
+
+
+def test_nothing_that_ran_is_one_line():
+    rows = [row(cell, 0, UNIFORM, 1.0, status="failed") for cell in CATALOG]
+    with pytest.raises(RLCCFRError, match="no algorithm ran to its end on 'kuhn'"):
+        insights(TableEvaluator(pd.DataFrame(rows)), CATALOG, "kuhn", BUDGET)
+
+
+def test_nonsense_is_one_line(table):
+    with pytest.raises(RLCCFRError, match="scale must be"):
+        insights(table, CATALOG, "kuhn", BUDGET, scale="square")

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from rlccfr.agents.judging.bench import build_table
+from rlccfr.agents.judging.report import write_report
+from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.catalog import Catalog
+from rlccfr.envs.measuring.record import to_frame
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.sweep.plan import Limits, jobs
+from rlccfr.envs.sweep.worker import measure
+
+pytest.importorskip("plotly", reason="the report needs the extra rlccfr[report]")
+CATALOG = Catalog(("cfr", "dcfr"), ("external", "none"), ("cfr_br", "none"))
+BUDGETS = [Budget("iterations", 10), Budget("iterations", 100)]
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A report of two games; CFR-BR with DCFR on Goofspiel is missing."""
+    planned = jobs({"kuhn": range(3), "goofspiel": range(3)}, CATALOG, limits=Limits(iterations=100, seconds=0.0))
+    table = TableEvaluator(to_frame([measure(job) for job in planned], curves=True))
+    found = build_table(
+        ["kuhn", "goofspiel"],
+        BUDGETS,
+        ["accuracy", "paper-kuhn"],
+        evaluator=table,
+        catalog=CATALOG,
+        evaluations=3,
+        hyperparameters=Hyperparameters(hidden=(8,), settling=1, gradient_steps=1),
+    )
+    frame = to_frame([table.record(id) for id in table.ids()], curves=True)
+    gone = (frame["game"] == "goofspiel") & (frame["update_rule"] == "dcfr") & (frame["abstraction"] == "cfr_br")
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(path, TableEvaluator(frame[~gone]), CATALOG, found, BUDGETS)
+    return path, found
+
+
+def test_the_page_needs_nothing_else(page):
+    text = page[0].read_text()
+    assert "<!--" not in text.split("<script>")[0] + text.split("</script>")[-1]
+    assert "src=" not in text.split("<script>")[0]
+    assert text.split("<script>")[0].count("<tr") == 1 + len(page[1].picks) == 9
+
+
+@pytest.fixture(scope="module")
+def browser(page) -> Iterator:
+    if not (CHROMIUM and DRIVER):
+        pytest.skip("there is no Chromium: install Debian's packages chromium and chromium-driver")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in ("headless=new", "no-sandbox", "disable-gpu", "window-size=1300,1400", "disable-background-networking",
+                 "no-first-run", "disable-component-update", "disable-sync"):  # fmt: skip
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    driver.set_window_size(1300, 1400)
+    driver.get(page[0].as_uri())
+    yield driver
+    driver.quit()
+
+
+def at_cell(browser, rule, column):
+    """The mouse over a cell of the heatmap, of two rows and four columns."""
+    from selenium.webdriver import ActionChains
+
+    area = browser.find_element("css selector", "#heatmap .nsewdrag")
+    size = area.size
+    across, down = ((column + 0.5) / 4 - 0.5) * size["width"], ((rule + 0.5) / 2 - 0.5) * size["height"]
+    return ActionChains(browser).move_to_element_with_offset(area, round(across), round(down))
+
+
+def choose(browser, id, text):
+    from selenium.webdriver.support.ui import Select
+
+    Select(browser.find_element("id", id)).select_by_visible_text(text)
+
+
+def text_of(browser, selector):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    found = WebDriverWait(browser, 10).until(lambda driver: driver.find_elements("css selector", selector))
+    return " ".join(element.text for element in found)
+
+
+def drawn(browser):
+    pictures = "['heatmap', 'front', 'curves']"
+    return browser.execute_script(f"return JSON.stringify({pictures}.map(id => [$(id).data[0].z, $(id).data[0].x]))")
+
+
+def lines_drawn(browser):
+    return text_of(browser, "#curves .legend")
+
+
+def test_hovering_shows_figures_and_a_click_the_curve_and_its_command(browser, page):
+    choose(browser, "game", "kuhn")
+    choose(browser, "budget", "100 iterations")
+    at_cell(browser, 1, 0).perform()
+    assert "dcfr x external x cfr_br" in text_of(browser, "#heatmap .hoverlayer").replace("\n", " ")
+    assert "dcfr x external x cfr_br" not in lines_drawn(browser)
+    at_cell(browser, 1, 0).click().perform()
+    shown = text_of(browser, "#cell")
+    assert shown.startswith("dcfr x external x cfr_br on kuhn, 100 iterations: exploitability ")
+    assert 'rlccfr solve \'kuhn\' --update-rule "dcfr" --sampler "external" --abstraction "cfr_br"' in shown
+    assert "--iterations 100 --seed 1" in shown
+    assert "dcfr x external x cfr_br" in lines_drawn(browser)
+    browser.find_element("id", "clear").click()
+    assert "dcfr x external x cfr_br" not in lines_drawn(browser)
+
+
+def test_the_command_that_it_shows_gives_the_figure_that_it_shows(browser, tmp_path):
+    choose(browser, "game", "kuhn")
+    choose(browser, "budget", "10 iterations")
+    at_cell(browser, 0, 3).click().perform()
+    shown = text_of(browser, "#cell")
+    call = shlex.split(shown.split("Run one of them again: ")[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "rlccfr", *call[1:], "--json"], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    figure = float(shown.split("exploitability ")[1].split(",")[0])
+    assert json.loads(done.stdout)["exploitability"] == pytest.approx(figure, rel=5e-3)
+
+
+def test_what_was_not_measured_says_so(browser):
+    choose(browser, "game", "goofspiel")
+    choose(browser, "budget", "100 iterations")
+    at_cell(browser, 1, 2).click().perform()
+    assert text_of(browser, "#cell") == "dcfr x none x cfr_br on goofspiel, 100 iterations: no result"
+    choose(browser, "game", "kuhn")
+    assert text_of(browser, "#cell").startswith("dcfr x none x cfr_br on kuhn, 100 iterations: exploitability")
+
+
+def test_other_games_budgets_weights_and_units_redraw_the_pictures(browser):
+    choose(browser, "game", "goofspiel")
+    before = drawn(browser)
+    for id, text in (
+        ("budget", "10 iterations"),
+        ("preset", "paper-kuhn"),
+        ("over", "iterations"),
+        ("shown", "exploitability"),
+    ):
+        choose(browser, id, text)
+        after = drawn(browser)
+        assert after != before, id
+        before = after
+    errors = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    assert not errors
+
+
+def test_the_rewards_on_the_page_are_the_tables(browser, page):
+    choose(browser, "shown", "mean reward")
+    assert "mean" in text_of(browser, "#heatmap .infolayer")
+    for game in ("kuhn", "goofspiel"):
+        for preset in ("accuracy", "paper-kuhn"):
+            choose(browser, "game", game)
+            choose(browser, "budget", "100 iterations")
+            choose(browser, "preset", preset)
+            pick = (
+                page[1].picks.query(f"game == '{game}' and preset == '{preset}' and budget == '100 iterations'").iloc[0]
+            )
+            row = CATALOG.update_rules.index(pick.update_rule)
+            column = 2 * CATALOG.samplers.index(pick.sampler) + CATALOG.abstractions.index(pick.abstraction)
+            shown = browser.execute_script(f"return $('heatmap').data[0].z[{row}][{column}]")
+            assert shown == pytest.approx(pick.reward, abs=1e-3)

@@ -1,0 +1,324 @@
+"""What the package brings along, in small: made as ``python -m benchmarks.teams`` makes it, and asked as users ask."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pandas as pd
+import pytest
+
+from benchmarks import methods, selection, teams
+from rlccfr.agents import shipped
+from rlccfr.agents.baselines.task import Task
+from rlccfr.agents.judging.evidence import Evidence, selecting
+from rlccfr.agents.shipped.advice import _beyond, advise
+from rlccfr.agents.team import pretraining
+from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.catalog.games import Family
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.rows import load_results
+from rlccfr.envs.measuring.store import Store
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.reward import PRESETS
+from rlccfr.envs.sweep.plan import Limits, jobs
+from rlccfr.envs.sweep.worker import measure
+from rlccfr.errors import RLCCFRError
+
+SMALL = Catalog(("cfr", "lcfr", "dcfr", "ecfr"), ("external", "none"), ("none",))
+BUDGETS = (Budget("iterations", 10), Budget("iterations", 100))
+FAMILIES = (
+    Family("kuhn", ("kuhn(cards=3)", "kuhn(cards=4)"), ("kuhn(cards=5)",), ("kuhn(cards=7)",)),
+    Family("leduc", ("leduc(ranks=3,suits=1,raises=1)",), ()),
+    Family("dark_hex", (), (), ("dark_hex(board_size=2)",)),
+)
+TRAIN = tuple(game for family in FAMILIES for game in family.train)
+HELD_OUT = tuple(game for family in FAMILIES for game in family.held_out)
+
+
+def runs(games):
+    return jobs(dict.fromkeys(games, range(3)), SMALL, limits=Limits(iterations=100, seconds=0.0))
+
+
+def swept(path, games):
+    store = Store(path)
+    for job in runs(games):
+        store.put(measure(job))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def data(tmp_path_factory):
+    """The files of a package that knows Kuhn poker and Goofspiel, and learned on three small games."""
+    folder = tmp_path_factory.mktemp("data")
+    quick = Hyperparameters(hidden=(32,), batch_size=64, settling=10)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shipped, "DATA", folder / "shipped")
+        patch.setattr(shipped, "GAMES", ("kuhn", "goofspiel"))
+        patch.setattr(shipped, "BUDGETS", BUDGETS)
+        patch.setattr(shipped, "catalog", lambda: SMALL)
+        patch.setattr(shipped, "tabular", lambda: SMALL)
+        for name in ("SETTINGS", "LONGER"):
+            patch.setattr(pretraining, name, quick)
+        patch.setattr(teams, "SWEPT", folder / "sweep")
+        patch.setattr(teams, "planned", lambda store: [job for game in shipped.GAMES for job in runs([game])])
+        patch.setattr(teams, "RESULTS", folder / "results")
+        patch.setattr(teams, "FAMILIES_SWEPT", folder / "families")
+        patch.setattr(teams, "members", lambda: runs((*TRAIN, *HELD_OUT)))
+        patch.setattr(teams, "FAMILIES", FAMILIES)
+        patch.setattr(teams, "TRAIN", TRAIN)
+        patch.setattr(teams, "BRIEF", Budget("iterations", 5))
+        patch.setattr(teams, "BETWEEN", (Budget("iterations", 30),))
+        patch.setattr(teams, "ITERATIONS", 50)
+        swept(teams.SWEPT, (*shipped.GAMES, "kuhn(cards=4)"))
+        swept(teams.FAMILIES_SWEPT, (*TRAIN, *HELD_OUT))
+        for cached in (shipped.results, shipped.team, teams.others):
+            cached.cache_clear()
+        teams.main()
+        yield shipped.DATA
+        for cached in (shipped.results, shipped.team, teams.others):
+            cached.cache_clear()
+
+
+def test_teams_are_small_files_that_know_budgets_and_weights(data):
+    assert {path.name for path in data.iterdir()} == {
+        "paper.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team.npz", "generalisation.csv",
+    }  # fmt: skip
+    team = shipped.team("kuhn")
+    assert team.evaluations == 0
+    assert team.cost[0] == len(SMALL)  # of three engine seeds one is to choose by; it answers all budgets
+    assert set(team.env.budgets) == {*BUDGETS, Budget("iterations", 50)}
+    assert [preset.name for preset in team.env.presets] == list(PRESETS)
+    assert team.env.games == ("kuhn",)
+    assert shipped.team("all").env.games == shipped.GAMES
+    assert shipped.team().env.games == TRAIN
+    assert set(shipped.team().env.budgets) == {*team.env.budgets, teams.BRIEF}
+
+
+def test_only_runs_of_the_plan_are_shipped(data):
+    assert set(shipped.results().frame()["game"]) == set(shipped.GAMES)
+
+
+def test_what_is_there_is_made_again_if_it_came_from_something_else(data, monkeypatch):
+    written = []
+    monkeypatch.setattr(teams, "write_team", lambda train, path: written.append(path.name))
+    monkeypatch.setattr(teams, "generalise", lambda path: written.append(path.name))
+    teams.main()
+    assert written == []
+    record = teams.RESULTS / teams.MADE_FROM
+    made_from = json.loads(record.read_text())
+    record.write_text(json.dumps(made_from | {"team.npz": "other runs"}))
+    teams.main()
+    assert written == ["team.npz"]
+
+
+def test_measurements_stay_where_their_runs_are_not(data, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(teams, "SWEPT", tmp_path / "none")
+    store = Store(tmp_path / "some")
+    store.put(measure(runs(HELD_OUT)[0]))
+    monkeypatch.setattr(teams, "FAMILIES_SWEPT", store.path)
+    before = {path: path.read_bytes() for path in (data / shipped.MEASURED, teams.RESULTS / teams.MEASURED)}
+    teams.main()
+    assert all(path.read_bytes() == content for path, content in before.items())
+    assert capsys.readouterr().err.count("stays as it is") == 2
+
+
+def test_a_table_for_few_budgets_tells_the_same_of_them(data):
+    whole = TableEvaluator(Store(teams.FAMILIES_SWEPT))
+    for job in runs(HELD_OUT):
+        for budget in (teams.BRIEF, *BUDGETS, *teams.BETWEEN):
+            request = Request(job.game, (job.cell,), budget, seed=job.seed)
+            found, expected = teams.others().measure(request), whole.measure(request)
+            assert found.exploitability == pytest.approx(expected.exploitability, rel=1e-6)
+            assert (found.iterations, found.nodes_touched) == (expected.iterations, expected.nodes_touched)
+    points = [len(curve) for curve in load_results(teams.RESULTS / teams.MEASURED)["curve_iteration"]]
+    assert 2 <= max(points) <= 2 * len({teams.BRIEF, *BUDGETS, *teams.BETWEEN, Budget("iterations", 50)}) + 1
+
+
+def test_a_team_trained_on_a_table_sees_no_run_that_judges(data, monkeypatch):
+    seen = set()
+    answer = TableEvaluator.measure
+
+    def watched(table, request):
+        found = answer(table, request)
+        seen.add((request.cells[0], request.seed))
+        return found
+
+    monkeypatch.setattr(TableEvaluator, "measure", watched)
+    pretraining.train_on_table(shipped.results(), SMALL, ["kuhn"], BUDGETS)
+    assert {cell for cell, _ in seen} == set(SMALL)
+    assert all(seed in selecting(shipped.results().seeds("kuhn", cell)) for cell, seed in seen)
+
+
+def test_a_measured_game_is_answered_with_figures(data):
+    found = advise("kuhn_poker", BUDGETS[1])
+    assert (found.basis, found.game) == ("measured", "kuhn_poker")
+    assert found.cell in set(SMALL)
+    assert found.figures["exploitability"] > 0
+    assert found.why.startswith(f"measured after {BUDGETS[1]}: of 8 algorithms it ")
+    longer_ago = advise("kuhn", BUDGETS[-1]).figures
+    longer = advise("kuhn", Budget("iterations", 1000))
+    assert (longer.budget, longer.figures) == (Budget("iterations", 1000), {})
+    assert longer.cell == advise("kuhn", BUDGETS[-1]).cell
+    assert longer.why.startswith("measured after 100 iterations: of 8 algorithms it ")
+    assert longer.why.endswith("; picked as for 100 iterations, the nearest to 1000 iterations that the team has met")
+    assert advise("kuhn", Budget("iterations", 30)).figures["exploitability"] > 0
+    shorter = advise("kuhn", Budget("iterations", 5))
+    assert shorter.figures["exploitability"] > longer_ago["exploitability"]
+    assert "picked as for 10 iterations" in shorter.why
+    assert "never met a budget in seconds" in advise("kuhn", Budget("seconds", 1e-4)).why
+
+
+def test_teams_without_a_family_are_judged_on_it(data):
+    rows = pd.read_csv(data / shipped.GENERALISATION, keep_default_na=False)
+    judged = {without: set(group["game"]) for without, group in rows.groupby("without")}
+    assert judged == {"": set(HELD_OUT), "kuhn": set(FAMILIES[0].held_out)}  # the others hold out or train on nothing
+    assert set(rows[rows["without"] != ""]["kind"]) == {"unseen family"}
+    assert set(rows["budget"]) == {"10 iterations", "30 iterations", "100 iterations"}
+
+
+def test_what_a_larger_catalog_has_is_told_where_it_is_better(data, monkeypatch):
+    task = Task(shipped.results("kuhn"), SMALL, "kuhn", BUDGETS[1], PRESETS["accuracy"])
+    pick = Cell("cfr", "external", "none")
+    assert _beyond(task, {"reward": -1.0}) == ""  # the best of all is one of those that were picked from
+    monkeypatch.setattr(shipped, "catalog", lambda: [pick])
+    reward = task.rewards(Evidence.measured(task.evaluator, SMALL, "kuhn", BUDGETS[1]).reporting)
+    best = max(reward, key=reward.__getitem__)
+    found = _beyond(task, {"reward": reward[best] - 0.25})
+    assert found.startswith(f"; beyond these, {best} of the extended catalog reached ")
+    assert found.endswith(", 0.25 of reward more")
+    assert _beyond(task, {"reward": reward[best] + 0.25}) == ""
+    assert _beyond(task, {}) == ""
+
+
+@pytest.fixture
+def regrets(data):
+    """Sets what the team's and the single best's regrets were."""
+    path = data / shipped.GENERALISATION
+    text = path.read_bytes()
+
+    def write(**columns):
+        rows = pd.read_csv(path, keep_default_na=False).assign(**columns)
+        rows.to_csv(path, index=False)
+        return rows
+
+    yield write
+    path.write_bytes(text)
+
+
+def test_any_other_game_is_answered_from_its_features(regrets):
+    regrets(team=0.1, SBS=0.1)
+    for game, kind, games in (("kuhn(cards=6)", "unseen member", 1), ("dark_hex(board_size=2)", "unseen family", 2)):
+        found = advise(game, BUDGETS[0], "paper-kuhn")
+        assert (found.basis, found.figures) == ("features", {})
+        assert f"on {games} such games ({kind})" in found.why
+    assert "was not measured (training game)" in advise("kuhn(cards=4)", BUDGETS[0]).why
+
+
+def test_where_the_single_best_was_better_it_is_the_advice(regrets):
+    rows = regrets(team=0.1, SBS=0.05)
+    same = rows[(rows["without"] == "") & (rows["budget"] == str(BUDGETS[1])) & (rows["preset"] == "accuracy")]
+    found = advise("kuhn(cards=6)", BUDGETS[1])
+    assert (found.basis, str(found.cell)) == ("single best", same["single_best"].iloc[0])
+    assert found.why.startswith(
+        "the single best of the training games: on 1 such games (unseen member) the team's picks"
+    )
+    assert advise("kuhn(cards=6)", BUDGETS[1], [(0.5, 0.5)] * 3).basis == "features"  # not known under such weights
+    regrets(member="validation")  # games that were looked at tell nothing
+    assert advise("kuhn(cards=6)", BUDGETS[1]).basis == "features"
+
+
+def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path, regrets):
+    regrets(team=0.1, SBS=0.1)
+    row = json.loads(run("recommend", "kuhn", "--iterations", "100", "--json")[1])
+    assert row["basis"] == "measured"
+    assert row["in_tied_set"] in (True, False)
+    code, out, err = run("recommend", "kuhn(cards=7)", "--iterations", "1000000")
+    assert (code, err) == (0, "")
+    assert "picked from the game's features" in out
+    assert "--iterations 1000000" in out
+    assert not list(tmp_path.iterdir())  # nothing was run or written
+
+
+def test_the_table_and_the_report_of_what_is_shipped(run, tmp_path):
+    rows = json.loads(run("table", "--json")[1])
+    assert {(row["game"], row["budget"]) for row in rows} == {
+        (game, str(budget)) for game in shipped.GAMES for budget in BUDGETS
+    }
+    assert {"team", "VBS", "SBS", "CFR"} <= {row["method"] for row in rows}
+    team = next(row for row in rows if row["method"] == "team")
+    assert team["evaluations"] == shipped.team("kuhn").cost[0]
+    assert "kuhn " in run("table", "kuhn_poker")[1]
+    assert run("report", "page.html", "--game", "kuhn", "--iterations", "10")[0] == 0
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
+def test_insights_of_what_is_shipped(run):
+    (found,) = json.loads(run("insights", "kuhn", "--json")[1])
+    assert found["budget"] == {"unit": "iterations", "amount": 100}
+    assert {row["component"] for row in found["effects"]} == {*SMALL.update_rules, *SMALL.samplers, *SMALL.abstractions}
+    assert sum(row["effect"] * row["cells"] for row in found["effects"]) == pytest.approx(0)
+    text = run("insights", "kuhn", "--iterations", "10", "--preset", "paper-kuhn")[1]
+    for words in ("kuhn, 10 iterations, preset paper-kuhn: effects", "not beaten in exploitability", "soonest at"):
+        assert words in text
+
+
+def test_selection_is_written_up(data, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(methods, "SECOND", BUDGETS[1])
+    monkeypatch.setattr(methods, "HUNDRED", 4)
+    monkeypatch.setattr(selection, "LADDER", (4, 8))
+    monkeypatch.setattr(selection, "LADDER_SEEDS", 1)
+    monkeypatch.setattr(selection, "PICTURE", tmp_path / "selection.svg")
+    for slow in ("team", "joint DQN"):
+        monkeypatch.delitem(methods.METHODS, slow)
+    for cached in (methods.bench, methods._evidence):
+        cached.cache_clear()
+    hundred, rungs = methods.at_a_hundred(shipped.GAMES, seeds=2), selection.rungs()
+    with ThreadPoolExecutor(1) as executor:
+        (first, again) = (methods.choices(hundred, executor, tmp_path / "kept.jsonl") for _ in range(2))
+        ladder = methods.judged(methods.choices(rungs, executor, tmp_path / "kept.jsonl"))
+    assert first == again
+    assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == len({*hundred, *rungs})
+    every = ladder[(ladder["evaluations"] == 8) & (ladder["method"] == "random search")]
+    assert (every["regret"].abs() < 0.2).all()  # it has seen all there is, though one run of each
+    selection.report(methods.judged(first), ladder)
+    text = capsys.readouterr().out
+    for heading in ("# Selection", "## What to take", "## 4 evaluations of 336", "## Games never met"):
+        assert heading in text
+    assert "<!-- share of choices above it, 4 evaluations -->" in (tmp_path / "selection.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("table", "leduc"), "'leduc' is not among the measured games, kuhn, goofspiel"),
+        (("table", "--iterations", "1000"), "for 1000 iterations, the shortest for 100: ask"),
+        (("table", "--scale", "linear"), "on the log scale, not the linear one"),
+        (("table", "--catalog", "tabular"), "it has the catalogs paper, tabular and extended-tabular"),
+        (("report", "/dev/null/page.html"), "can't write"),
+        (("reproduce", "meyer"), "'meyer' can't be reproduced"),
+    ],
+)
+def test_what_can_not_be_answered_is_one_line(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_a_package_without_its_data_says_what_to_do(data, monkeypatch, tmp_path):
+    monkeypatch.setattr(shipped, "DATA", tmp_path)
+    shipped.team.cache_clear()
+    with pytest.raises(RLCCFRError, match=r"has no team-kuhn.npz; measure and train yourself"):
+        advise("kuhn")
+
+
+def test_the_papers_figures_are_drawn(data, tmp_path):
+    from rlccfr.agents.judging.reproduction import PANELS, draw
+
+    path = tmp_path / "figure.svg"
+    pick = draw(PANELS[0], shipped.results(), SMALL, shipped.team("kuhn"), path)
+    assert pick in set(SMALL)
+    drawn = path.read_text()
+    for text in ("Figure 2: kuhn, weights paper-kuhn", "iterations", "exploitability (NashConv / 2)", "ES-MCCFR"):
+        assert f"<!-- {text} -->" in drawn

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+import logging
+import os
+import random
+
+import pandas as pd
+import pytest
+
+from rlccfr.envs import Budget, Cell, LiveEvaluator, Request, Store, StoreError
+from rlccfr.envs.measuring.record import COLUMNS, fingerprint, make_record, to_measurement
+from rlccfr.envs.measuring.rows import load_results
+from rlccfr.errors import RLCCFRError
+
+CURVE = pd.DataFrame(
+    {
+        "iteration": [1, 2],
+        "nodes": [10, 20],
+        "cpu_seconds": [0.1, 0.2],
+        "exploitability": [0.3, 0.2],
+        "exploitability_current": [0.4, float("nan")],
+    }
+)
+NUMBERS = {
+    "exploitability": 0.1 + 0.2,  # not exact in decimal: must come back bit for bit
+    "nash_conv": 0.6,
+    "throughput": 1e6 / 3,
+    "reference_throughput": 2e5,
+    "cpu_seconds": 0.2,
+    "nodes_touched": 20,
+    "iterations": 2,
+    "timed_runs": 1,
+}
+
+
+def record(cell_id="a", status="ok", seed=0):
+    request = Request("kuhn", (Cell("cfr", "external", "none"),), Budget("iterations", 2), seed=seed)
+    if status == "ok":
+        return make_record(request, cell_id, status, numbers=NUMBERS, curve=CURVE)
+    return make_record(request, cell_id, status, error="RuntimeError: no", traceback="Traceback ...")
+
+
+def test_a_record_comes_back_bit_for_bit(tmp_path):
+    store = Store(tmp_path / "deep" / "store")
+    written = record()
+    store.put(written)
+    assert Store(store.path).get("a") == written
+    assert to_measurement(store.get("a")).exploitability == NUMBERS["exploitability"]
+    assert store.get("b") is None
+
+
+def test_a_record_says_where_it_comes_from(tmp_path):
+    store = Store(tmp_path)
+    store.put(record("f", "failed"))
+    failed = store.get("f")
+    assert failed["traceback"] == "Traceback ..."
+    assert failed["exploitability"] is None
+    assert {"python", "numpy", "numba", "open_spiel"} <= failed["libraries"].keys()
+    assert failed["engine_version"].startswith("0.")
+    assert failed["processor"]
+    assert not to_measurement(failed).ok
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[: len(data) // 2],
+        lambda data: b"",
+        lambda data: b"[]",
+        lambda data: b"\xff\xfe\x00",
+        lambda data: data.replace(b"0.6", b"0.7"),
+        lambda data: json.dumps({**json.loads(data), "checksum": None}).encode(),
+    ],
+)
+def test_a_damaged_file_is_set_aside_with_one_line(tmp_path, caplog, damage):
+    store = Store(tmp_path)
+    store.put(record("a"))
+    store.put(record("b"))
+    path = tmp_path / "a.json"
+    path.write_bytes(damage(path.read_bytes()))
+    with caplog.at_level(logging.WARNING):
+        assert store.get("a") is None
+        assert store.get("a") is None
+    assert len(caplog.records) == 1
+    assert "a.json is damaged" in caplog.text
+    assert "\n" not in caplog.records[0].getMessage()
+    assert (tmp_path / "a.json.corrupt").exists()
+    assert store.ids() == ["b"]
+    store.put(record("a"))
+    assert len(list(store.records())) == 2
+
+
+def test_a_record_under_another_name_is_damage(tmp_path):
+    store = Store(tmp_path)
+    store.put(record("a"))
+    os.rename(tmp_path / "a.json", tmp_path / "b.json")
+    assert store.get("b") is None
+
+
+def test_a_restart_is_a_set_difference(tmp_path):
+    store = Store(tmp_path)
+    for id in "abc":
+        store.put(record(id))
+    (tmp_path / "b.json").write_text("{")
+    assert Store(tmp_path).missing(["a", "b", "c", "d", "d"]) == ["b", "d"]
+    store.discard("c")
+    store.discard("never there")
+    assert store.missing("abc") == ["b", "c"]
+
+
+def test_a_write_that_breaks_off_leaves_the_old_record(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    store.put(record("a", seed=1))
+
+    def broken(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", broken)
+    with pytest.raises(StoreError, match="No space left"):
+        store.put(record("a", seed=2))
+    monkeypatch.undo()
+    assert store.get("a")["seed"] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_an_unfinished_file_is_no_record(tmp_path):
+    store = Store(tmp_path)
+    store.put(record("a"))
+    (tmp_path / ".b.json.x8f2").write_text("{")  # what a killed writer leaves
+    assert store.ids() == ["a"]
+    assert len(store.frame()) == 1
+
+
+def test_paths_that_can_be_no_store(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(StoreError, match="is a file"):
+        Store(file)
+    with pytest.raises(StoreError, match="can't make"):
+        Store(file / "below")
+    with pytest.raises(StoreError, match="no store"):
+        Store(tmp_path / "absent", create=False)
+    with pytest.raises(RLCCFRError, match="is a file"):
+        LiveEvaluator(file)
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
+def test_a_store_that_may_not_be_written(tmp_path):
+    tmp_path.chmod(0o555)
+    with pytest.raises(StoreError, match="can't be written"):
+        Store(tmp_path)
+    tmp_path.chmod(0o755)
+
+
+def test_compact_is_parquet_that_pandas_reads(tmp_path):
+    store = Store(tmp_path / "store")
+    assert list(store.frame().columns) == list(COLUMNS)
+    store.put(record("a"))
+    store.put(record("f", "failed"))
+    frame = pd.read_parquet(store.compact())
+    assert frame["cell_id"].tolist() == ["a", "f"]
+    assert frame.loc[0, "exploitability"] == NUMBERS["exploitability"]
+    assert frame.loc[0, "curve_iteration"].tolist() == [1, 2]
+    assert json.loads(frame.loc[0, "components"])[0][0]["id"] == "cfr"
+    assert pd.isna(frame.loc[1, "exploitability"])
+    assert store.compact(tmp_path / "table.parquet").stat().st_size > 0
+    assert store.ids() == ["a", "f"]
+    pd.testing.assert_frame_equal(store.frame(), frame[list(COLUMNS)])
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_a_table_with_any_bit_changed_is_an_error_or_the_same(tmp_path, small):
+    store = Store(tmp_path / "store")
+    store.put(record("a"))
+    store.put(record("f", "failed"))
+    file = store.compact(tmp_path / "table.parquet", small=small)
+    data, whole = file.read_bytes(), fingerprint(load_results(file))
+    changes = random.Random(0)
+    for _ in range(300):
+        changed = bytearray(data)
+        changed[changes.randrange(len(data))] ^= 1 << changes.randrange(8)
+        file.write_bytes(changed)
+        try:
+            assert fingerprint(load_results(file)) == whole
+        except StoreError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+    for end in (0, 1, len(data) // 2, len(data) - 1):
+        file.write_bytes(data[:end])
+        with pytest.raises(StoreError, match="not a whole table"):
+            load_results(file)

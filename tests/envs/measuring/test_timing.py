@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from support import game
+
+from rlccfr import Solver
+from rlccfr.engine.engine import Engine
+from rlccfr.envs.measuring import timing
+from rlccfr.envs.measuring.timing import Part, ReferenceClock, time_again
+
+
+def test_a_slice_lasts_as_long_as_asked():
+    clock = ReferenceClock(game("kuhn"))
+    slices = [clock.slice(0.02, chunk) for chunk in (1000, 10)]
+    assert all(0.02 <= part.seconds < 0.5 for part in slices)
+    assert slices[1].iterations % 10 == 0
+    # Short calls cost more an iteration; that is why the chunk must be the compared run's.
+    assert slices[0].throughput > slices[1].throughput
+
+
+def test_repetitions_run_what_the_solver_ran(monkeypatch):
+    tree = game("kuhn")
+    solver = Solver(tree, "cfr_plus", "external", seed=3)
+    solver.run(50)
+    first = Part(solver.update_rule, solver.sampler, solver.abstraction, 50)
+    solver.switch(update_rule="dcfr", abstraction="cfr_br")
+    solver.run(30)
+    second = Part(solver.update_rule, solver.sampler, solver.abstraction, 30)
+    engines = []
+
+    class Recorded(Engine):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            engines.append(self)
+
+    monkeypatch.setattr(timing, "Engine", Recorded)
+    runs, total = time_again(tree, [first, second], 3, seconds=0.005)
+    assert runs == len(engines) >= 2
+    assert total.iterations == runs * 80
+    assert total.seconds >= 0.005
+    for engine in engines:
+        assert engine.policy_sum.tobytes() == solver._engine.policy_sum.tobytes()
+
+
+def test_time_is_added_up():
+    assert timing.Timed(10, 2.0).plus(timing.Timed(20, 3.0)).throughput == pytest.approx(6.0)
+
+
+def beside_a_run(slice, steps, step):
+    """Plain CFR beside a run of so many steps, and the run's seconds at each slice."""
+    at = []
+    beside = timing.Beside(lambda: at.append(0.0) or slice(at))
+    for number in range(1, steps + 1):
+        before = len(at)
+        beside.go_on(number * step)
+        at[before:] = [number * step] * (len(at) - before)
+    return beside, at
+
+
+def test_slices_beside_a_run_are_a_tenth_of_it_apart():
+    _, at = beside_a_run(lambda _: timing.Timed(10, 0.02), 2000, 0.01)
+    assert at[0] == 0.0
+    assert at[-1] > 18
+    assert all(0.99 < (later - earlier) / max(0.1, 0.1 * later) < 1.2 for earlier, later in pairwise(at))
+
+
+def test_where_a_pass_is_long_slices_take_a_fifth_of_the_time():
+    _, at = beside_a_run(lambda _: timing.Timed(1, 0.5), 100, 0.1)
+    assert at == pytest.approx([0.0, 2.5, 5.0, 7.5, 10.0])
+
+
+def test_each_slice_counts_by_the_stretch_before_it():
+    beside, at = beside_a_run(lambda at: timing.Timed(1 if len(at) == 1 else 10 * len(at), 0.02), 40, 1.0)
+    stretches = [later - earlier for earlier, later in pairwise(at)]
+    done = 1 + sum(stretch * 10 * number / 0.02 for number, stretch in enumerate(stretches, start=2))
+    assert beside.total == pytest.approx((done, at[-1] + 0.02))

@@ -1,0 +1,355 @@
+"""The commands, called as a shell would call them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rlccfr
+from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.catalog import Catalog
+from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
+from rlccfr.cli.commands import demo
+from rlccfr.cli.console import stderr
+from rlccfr.envs.measuring.store import Store
+from rlccfr.envs.reward import AXES
+
+COMMANDS = (
+    "games", "catalog", "solve", "train", "recommend", "table", "report", "insights", "reproduce", "compare", "sweep",
+    "demo",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kernels():
+    """Compiled before anything is called: the first time on a machine there is a line about it on stderr."""
+    rlccfr.Solver(rlccfr.load_game("kuhn")).run(iterations=1)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(run, command):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert f"rlccfr {command}" in out
+
+
+def test_without_a_command_it_lists_them(run):
+    code, out, _ = run()
+    assert code == 0
+    assert all(command in out for command in COMMANDS)
+
+
+def test_version(run):
+    assert run("--version")[1] == f"rlccfr {rlccfr.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("nope",), 2, "nope"),
+        (("solve",), 2, "game"),
+        (("solve", "kuhn", "--walls", "3"), 2, "--walls"),
+        (("solve", "kuhn", "--iterations", "many"), 2, "--iterations"),
+        (("solve", "kunn"), 1, "did you mean 'kuhn'?"),
+        (("solve", "kuhn_poker(players=3)"), 1, "3 players"),
+        (("solve", "royal", "--iterations", "0"), 1, "positive"),
+        (("solve", "kuhn", "--seconds", "nan"), 1, "positive"),
+        (("solve", "kuhn", "--iterations", "5", "--nodes", "5"), 1, "--iterations and --nodes"),
+        (("solve", "kuhn", "--update-rule", "dcfr(gamma=-1)"), 1, "gamma must lie in"),
+        (("solve", "kuhn", "--update-rule", "dcfr(gama=1)"), 1, "did you mean 'gamma'?"),
+        (("solve", "kuhn", "--update-rule", "dcfr(3)"), 1, "a component looks like"),
+        (("solve", "kuhn", "--sampler", "extern"), 1, "did you mean 'external'?"),
+        (("solve", "kuhn", "--checkpoint", "/dev/null/x"), 1, "can't write"),
+        (("solve", "kuhn", "--policy", "."), 1, "can't write"),
+        (("solve", "kuhn", "--curve", "/proc/x/curve.csv"), 1, "can't write"),
+        (("solve", "kuhn", "--iterations", "99999999999999999999"), 1, "at most 64 bits"),
+        (("games", "leduc", "--max-histories", "100"), 1, "--max-histories"),
+        (("catalog", "dcf"), 1, "did you mean 'dcfr'?"),
+        (("catalog", "poker"), 1, "cfr_plus"),
+        (("catalog", "cfr", "external"), 1, "not 2 ids"),
+        (("solve", "kuhn", "--update-rule", "external"), 1, "it is a sampler"),
+        (("solve", "kuhn", "--update-rule", "deep_cfr(preset=sweep)"), 1, "preset='sweep'"),
+        (("solve", "kuhn", "--update-rule", "deep_cfr", "--walks", "5"), 1, "traversals of their own"),
+        (("solve", "kuhn", "--update-rule", "deep_cfr(learning_rate=0)"), 1, "learning_rate must lie in"),
+        (("catalog", "cfr", "externl", "none"), 1, "did you mean 'external'?"),
+        (("train", "kuhn", "--out", "/dev/null"), 1, "can't write"),
+        (("solve", "kuhn", "--plot", "curve.doc"), 1, "a picture is written as .png"),
+        (("games", "--plot", "tree.png"), 1, "name it"),
+        (("games", "leduc", "--plot", "tree.png"), 1, "can be drawn"),
+        (("train", "kuhn", "--preset", "fast"), 1, "unknown preset"),
+        (("train", "kuhn", "--evaluations", "0"), 1, "evaluations must be a positive integer"),
+        (("recommend", "kuhn", "--team", "nowhere"), 1, "rlccfr train 'kuhn'"),
+        (("table", "kuhn", "--out", "table.doc"), 1, ".md"),
+        (("compare", "kuhn", "--out", "table.doc"), 1, ".md"),
+        (("compare", "kuhn", "--scale", "cubic"), 1, "log"),
+        (("train", "kuhn", "--seconds", "1", "--iterations", "5"), 1, "give one budget"),
+        (("train", "kuhn", "--seconds", "1", "--seconds", "0"), 1, "--seconds must be a positive number, not 0"),
+        (("table", "--results", "nothing.parquet"), 1, "there is no table at nothing.parquet"),
+        (("table", "--results", "."), 1, "holds no measurements"),
+        (("table", "kuhn", "--seconds", "100"), 1, "the shortest for 1: ask for less by --seconds, or measure"),
+        (("report", "page.html", "--iterations", "20000000"), 1, "not all algorithms ran for 20000000 iterations"),
+        (("insights", "--networks", "fast"), 1, "it has the catalogs paper, tabular and extended-tabular, networks of"),
+    ],
+)
+def test_an_error_is_one_line_that_says_what_to_do(run, arguments, code, message):
+    got, out, err = run(*arguments)
+    assert (got, out) == (code, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert message.lower() in err.lower()
+
+
+def test_games(run):
+    rows = json.loads(run("games", "--json")[1])
+    assert [row["name"] for row in rows] == ["kuhn", "leduc", "royal", "goofspiel"]
+    assert "liars_dice" in run("games", "--all")[1]
+    assert json.loads(run("games", "leduc", "--json")[1])["infosets"] == 936
+    assert "9,457" in run("games", "leduc")[1]
+
+
+def test_pictures_of_a_run_and_of_a_game(run, tmp_path):
+    assert run("solve", "kuhn", "--iterations", "10", "--plot", "curve.svg")[0] == 0
+    assert run("games", "kuhn", "--plot", "tree.png")[0] == 0
+    assert "cfr_plus x none x none" in (tmp_path / "curve.svg").read_text()
+    assert (tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_packages_measurements_of_the_extended_catalog(run):
+    code, out = run("insights", "kuhn", "--catalog", "extended-tabular", "--seconds", "1", "--json")[:2]
+    found = {one["component"] for one in json.loads(out)[0]["effects"]}
+    assert (code, {"pcfr_plus", "robust_k"} <= found) == (0, True)
+
+
+def test_catalog(run):
+    rows = json.loads(run("catalog", "--json")[1])
+    assert [row["id"] for row in rows if row["axis"] == "update_rule"] == list(Catalog.extended().update_rules)
+    assert all(row["source"] and row["summary"] for row in rows)
+    assert "external" in run("catalog")[1]
+    assert "gamma=2.0" in run("catalog", "dcfr")[1]
+    assert [row["axis"] for row in json.loads(run("catalog", "none", "--json")[1])] == ["sampler", "abstraction"]
+    (known,) = json.loads(run("catalog", "deep_cfr", "external", "none", "--json")[1])
+    assert (known["guarantee"], known["cost"], known["needs"]) == ("conditional on fit", "walk + fit", ["torch"])
+    assert "theorem 1" in run("catalog", "deep_cfr", "external", "none")[1]
+    assert "theorem 1" in run("catalog", "deep_cfr x external x none")[1]
+    assert "reservoir sampling" in run("catalog", "deep_cfr")[1]
+    assert len(json.loads(run("catalog", "--algorithms", "--json")[1])) == len(Catalog.extended())
+    assert "conditional on fit" in run("catalog", "--algorithms")[1]
+
+
+def test_solve_is_the_solver(run):
+    facts = json.loads(
+        run("solve", "leduc", "--update-rule", "dcfr(gamma=3)", "--sampler", "external", "--seed", "7", "--json")[1]
+    )
+    rule = rlccfr.catalog.make("dcfr", gamma=3.0)
+    result = rlccfr.Solver(rlccfr.load_game("leduc"), rule, "external", seed=7).run(iterations=1000)
+    assert facts["exploitability"] == result.exploitability
+    assert facts["nodes_touched"] == result.nodes_touched
+    assert not facts["interrupted"]
+
+
+def test_solve_prints_for_people(run):
+    out = run("solve", "kuhn", "--iterations", "10", "--update-rule", "cfr")[1]
+    assert "0.0" in out
+    assert "exploitability" in out
+
+
+def test_a_checkpoint_is_gone_on_with(run):
+    half = ("solve", "leduc", "--sampler", "outcome", "--iterations", "500", "--checkpoint", "run.npz", "--json")
+    run(*half)
+    second = json.loads(run(*half)[1])
+    whole = rlccfr.Solver(rlccfr.load_game("leduc"), "cfr_plus", "outcome").run(iterations=1000)
+    assert (second["iterations"], second["exploitability"]) == (1000, whole.exploitability)
+    code, _, err = run(*half, "--seed", "1")
+    assert code == 1
+    assert "another seed; name another --checkpoint" in err
+
+
+def test_an_interrupted_solve_keeps_what_it_has(run, monkeypatch):
+    shares = []
+
+    @contextmanager
+    def impatient(description, below):
+        def report(share):
+            shares.append(share)
+            if share > 0.1:
+                raise KeyboardInterrupt
+
+        yield report
+
+    arguments = ("solve", "kuhn", "--iterations", "1000", "--checkpoint", "run.npz", "--json")
+    with monkeypatch.context() as patch:
+        patch.setattr("rlccfr.cli.commands.solve.progress", impatient)
+        code, out, err = run(*arguments)
+    assert code == 130
+    assert "run.npz has it all" in err
+    reached = json.loads(out)
+    assert reached["interrupted"]
+    assert reached["iterations"] == round(1000 * shares[-1]) < 1000
+    assert json.loads(run(*arguments)[1])["iterations"] == reached["iterations"] + 1000
+
+
+def test_a_file_that_can_not_be_written_does_not_cost_the_figures(run, monkeypatch):
+    def full(*arguments, **options):
+        raise rlccfr.CheckpointError("the disk is full")
+
+    monkeypatch.setattr(rlccfr.Solver, "save", full)
+    code, out, err = run("solve", "kuhn", "--checkpoint", "run.npz", "--json")
+    assert (code, err) == (1, "error: the disk is full\n")
+    assert json.loads(out)["iterations"] == 1000
+
+
+def test_solve_writes_policy_and_curve(run, tmp_path):
+    import pandas as pd
+
+    run("solve", "kuhn", "--policy", "out/policy.csv", "--curve", "out/curve.csv")
+    policy, curve = (pd.read_csv(tmp_path / "out" / f"{name}.csv") for name in ("policy", "curve"))
+    np.testing.assert_allclose(policy.groupby(["player", "infoset"])["probability"].sum(), 1.0)
+    assert curve["iteration"].iloc[-1] == 1000
+
+
+SMALL = ("--iterations", "20", "--evaluations", "9", "--preset", "paper-kuhn")
+
+
+def test_train_then_recommend(run, tmp_path):
+    (trained,) = json.loads(run("train", "kuhn", *SMALL, "--json")[1])
+    assert (tmp_path / "runs" / "kuhn" / "training.csv").exists()
+    recommended = json.loads(run("recommend", "kuhn", "--json")[1])
+    assert recommended == trained | {"evaluations": 9}
+    assert recommended["budget"] == {"unit": "iterations", "amount": 20}
+    out = run("recommend", "goofspiel", "--team", "runs/kuhn", "--iterations", "10")[1]
+    assert 'rlccfr solve "goofspiel"' in out
+    assert "--iterations 10" in out
+    assert "learned from 9 evaluations" in out
+    other = ("--catalog", "tabular", "--evaluations", "3", "--preset", "0.7,0.3", "--iterations", "5")
+    for _ in range(2):  # weights of one's own are the same the second time
+        assert run("train", "kuhn", *other, "--out", "other")[0] == 0
+    Path("file").touch()
+    assert run("train", "kuhn", *other, "--out", "file")[::2] == (
+        1, "error: can't write file/training.csv: file is a file; name a directory\n"
+    )  # fmt: skip
+
+
+def test_training_again_goes_on_or_refuses(run, tmp_path):
+    run("train", "kuhn", *SMALL)
+    again = run("train", "kuhn", *SMALL)[1]
+    assert "9 algorithms measured" in again
+    code, _, err = run("train", "kuhn", *SMALL[:-1], "accuracy")
+    assert code == 1
+    assert "another preset" in err
+    assert "--fresh" in err
+    assert run("train", "kuhn", *SMALL[:-1], "accuracy", "--fresh")[0] == 0
+
+
+@pytest.mark.usefixtures("heeds_ctrl_c")
+def test_interrupted_training_goes_on(tmp_path, heeds_ctrl_c):
+    command = [sys.executable, "-m", "rlccfr", "train", "kuhn", "--catalog", "tabular"]
+    command += ["--iterations", "20", "--evaluations", "40"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    log = tmp_path / "runs" / "kuhn" / "training.csv"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not (log.exists() and len(log.read_text().splitlines()) > 5):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    err = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "the same command goes on from there" in err
+    assert "Traceback" not in err
+    kept = len(list((tmp_path / "runs" / "store").glob("*.json")))
+    assert 5 <= kept < 40
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "40 algorithms measured" in done.stdout
+    assert len(log.read_text().splitlines()) == 41  # the head and a row for each, none twice
+
+
+def test_compare(run, tmp_path):
+    arguments = ("kuhn", "--iterations", "20", "--evaluations", "9", "--no-exhaustive")
+    rows = json.loads(run("compare", *arguments, "--json", "--out", "table.csv")[1])
+    assert {"team", "random search", "CFR", "ES-MCCFR"} <= {row["method"] for row in rows}
+    assert (tmp_path / "table.csv").read_text().startswith("game,budget,preset")
+    assert "not converged" in run("compare", *arguments)[1]
+
+
+def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("rlccfr.agents.team.pretraining.SETTINGS", Hyperparameters(hidden=(8,), settling=1))
+    sweep = ("--catalog", "tabular", "--iterations", "20", "--seconds", "0", "--seeds", "3", "--no-pilot")
+    assert run("sweep", "kuhn", *sweep, "--compact", "sweep.parquet")[0] == 0
+    asked = ("--results", "sweep.parquet", "--catalog", "tabular", "--iterations", "10", "--iterations", "20")
+    rows = json.loads(run("table", *asked, "--json")[1])
+    team = [row for row in rows if row["method"] == "team"]
+    assert [row["budget"] for row in team] == ["10 iterations", "20 iterations"]
+    keys = {
+        "game", "budget", "preset", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward",
+        "regret", "in_tied_set", "converged",
+    }  # fmt: skip
+    assert all(keys <= set(row) for row in rows)
+    kept = pd.read_parquet("sweep.parquet")
+    judging = kept[kept["deterministic"] | (kept["seed"] > 0)]
+    for row in team:
+        runs = judging
+        for axis in AXES:
+            runs = runs[runs[axis] == row[axis]]
+        index = [list(curve).index(int(row["budget"].split()[0])) for curve in runs["curve_iteration"]]
+        reached = [curve[at] for curve, at in zip(runs["curve_exploitability"], index, strict=True)]
+        assert row["exploitability"] == pytest.approx(sum(reached) / len(reached))
+    assert {row["in_tied_set"] for row in rows} == {True, False}
+    code, out, _ = run("table", *asked, "--preset", "paper-kuhn", "--out", "table.html")
+    assert code == 0
+    assert out.count("paper-kuhn") == 2
+    assert "VBS" in (tmp_path / "table.html").read_text()
+    assert "VBS" in run("table", *asked, "--methods")[1]
+    assert run("report", "page.html", *asked)[:2] == (0, "written to page.html\n")
+    assert "Plotly" in (tmp_path / "page.html").read_text()
+    assert "say by --catalog" in run("table", "--results", "sweep.parquet")[2]  # of the paper's the sweep lacks most
+
+
+def test_the_demo_tells_the_whole_story(run, monkeypatch):
+    monkeypatch.setattr(demo, "OTHERS", ("goofspiel",))
+    monkeypatch.setattr(demo, "ITERATIONS", 10)
+    monkeypatch.setattr(demo, "EVALUATIONS", 9)
+    code, out, _ = run("demo")
+    assert code == 0
+    for word in ("update rule", "sampler", "abstraction", "VBS", "SBS", "random search", "ES-MCCFR", "DCFR"):
+        assert word in out
+
+
+def test_bars_stay_out_of_pipes(run):
+    assert not stderr.is_terminal
+    assert run("solve", "kuhn")[2] == ""
+
+
+def test_a_sweep_measures_tells_and_goes_on(run, tmp_path):
+    arguments = ("sweep", "kuhn", "--catalog", "tabular", "--seeds", "1", "--seconds", "0", "--iterations", "3")
+    assert json.loads(run(*arguments, "--store", "s", "--no-pilot", "--workers", "1", "--json")[1]) == {
+        "kuhn": {"ok": 112}
+    }
+    code, out, _ = run(*arguments, "--store", "s", "--status")
+    assert (code, "112" in out) == (0, True)
+    code, out, err = run(*arguments, "--store", "s", "--compact", "runs.parquet")  # nothing is left to run
+    assert (code, "estimat" in out + err) == (0, False)
+    closer = run(*arguments, "--store", "s", "--close", "0.05", "--json")[1]
+    assert json.loads(closer) == {"kuhn": {"ok": 112}}  # these fit no models, which alone get more seeds
+    assert run(*arguments, "--store", "t", "--status")[0] == 1
+    code, out, err = run(*arguments, "--store", "t", "--import", "runs.parquet", "--json")
+    assert json.loads(out) == {"kuhn": {"ok": 112}}
+    assert "112 runs taken over" in err
+    assert run("sweep", "kuhn", "--seeds", "0")[::2] == (1, "error: seeds must be a positive integer, not 0\n")
+
+
+@pytest.mark.parametrize(("which", "games"), [("train", TRAIN), ("validation", VALIDATION), ("test", TEST)])
+def test_a_sweep_takes_the_members_of_families(run, which, games):
+    found = run("sweep", "--families", which, "--store", str(Store("empty").path), "--status", "--json")[1]
+    assert set(json.loads(found)) == set(games)
+
+
+def test_a_sweep_of_other_members_is_refused(run):
+    message = "error: --families takes 'train', 'validation' or 'test', not 'small'\n"
+    assert run("sweep", "--families", "small")[::2] == (1, message)

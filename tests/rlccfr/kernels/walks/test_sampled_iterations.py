@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support import game
+
+import rlccfr
+from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
+from rlccfr.kernels.walks import sampled_iterations as sampled
+from rlccfr.kernels.walks.estimates import add_walks
+from rlccfr.kernels.walks.walk_layout import UNVISITED
+
+UNJITTED = """
+import json, sys, warnings
+warnings.simplefilter("ignore")  # NumPy warns where the generator's words wrap around, as they should
+import rlccfr
+found = {}
+for cell in json.loads(sys.argv[1]):
+    solver = rlccfr.Solver(rlccfr.load_game("kuhn"), *cell, seed=4)
+    result = solver.run(iterations=12)
+    found[" ".join(cell)] = [list(solver._engine.true_regret()), list(solver._engine.true_policy_sum())]
+print(json.dumps(found))
+"""
+
+FEW_ROWS = "deep_lcfr(preset='sweep', traversals=5, memory=9, train_every=2)"
+CELLS = [
+    ("cfr", "none", "none"),
+    ("dcfr", "none", "cfr_br"),
+    ("ecfr", "none", "none"),
+    ("ecfr_plus", "external", "none"),
+    ("dcfr", "chance", "none"),
+    ("lcfr", "outcome", "cfr_br"),
+    ("cfr_plus", "probing", "none"),
+    ("dcfr_plus", "average_strategy", "none"),
+    ("cfr", "variance_reduced", "none"),
+    ("pcfr_plus", "none", "rcfr"),
+    ("pdcfr_plus", "external", "none"),
+    (FEW_ROWS, "outcome", "none"),
+    ("deep_ecfr_plus(preset='sweep')", "average_strategy", "cfr_br"),
+]
+
+
+def test_compiled_kernels_equal_their_python():
+    """Every kernel once more as the interpreter runs it; the same random words, so the same walks."""
+    out = subprocess.run(
+        [sys.executable, "-c", UNJITTED, json.dumps(CELLS)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    interpreted = json.loads(out)
+    for cell in CELLS:
+        solver = rlccfr.Solver(game("kuhn"), *cell, seed=4)
+        solver.run(iterations=12)
+        regret, policy_sum = interpreted[" ".join(cell)]
+        assert solver._engine.true_regret() == pytest.approx(np.array(regret), abs=1e-13), cell
+        assert solver._engine.true_policy_sum() == pytest.approx(np.array(policy_sum), abs=1e-13), cell
+
+
+def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same walks, with discounts applied to the whole table at every iteration, in NumPy."""
+    engine, tree = solver._engine, solver.game
+    regret, policy_sum = np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
+    tables = engine.walk_tables
+    first = tree.view.first_sequence
+    for t in range(1, iterations + 1):
+        row = solver.update_rule.schedule(t, 0)[0]
+        for player in (0, 1):
+            mine, other = tree.sequences_of(player), tree.sequences_of(1 - player)
+            policy_sum[other] *= row[AVERAGE_DECAY]
+            tables.policy_sum[:] = 0
+            add_walks(1, tree.histories, player, 1.0, 1.0, *engine.walk_arguments())
+            policy_sum += tables.policy_sum
+            factor = np.where(regret[mine] > 0, row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
+            regret[mine] = np.maximum(regret[mine] * factor + tables.gain[mine], row[FLOOR])
+            # Only visited infosets get a new policy; elsewhere it would be the same but for rounding.
+            for infoset in np.flatnonzero(tables.mass != UNVISITED):
+                here = slice(first[infoset], first[infoset + 1])
+                positive = np.maximum(regret[here], 0)
+                total = positive.sum()
+                tables.policy[here] = positive / total if total > 0 else 1 / len(positive)
+            tables.gain[:] = 0
+            tables.mass[:] = UNVISITED
+            tables.num_visited[:] = tree.view.infoset_begin[:2]
+    return regret, policy_sum
+
+
+@pytest.mark.parametrize("rule", ["cfr", "lcfr", "dcfr", "dcfr_plus"])
+@pytest.mark.parametrize("sampler", ["external", "outcome", "average_strategy"])
+def test_running_scales_equal_whole_table_discounts(rule, sampler, monkeypatch):
+    """Over more halvings than a double's exponent holds, so that the scales are renewed in between."""
+    iterations = 1500
+    ours = rlccfr.Solver(game("kuhn"), rule, sampler, seed=2)
+    ours.run(iterations=iterations)
+    regret, policy_sum = whole_table_run(rlccfr.Solver(game("kuhn"), rule, sampler, seed=2), iterations)
+    scale = np.abs(regret).max()
+    assert ours._engine.true_regret() == pytest.approx(regret, abs=1e-9 * scale)
+    assert ours._engine.true_policy_sum() == pytest.approx(policy_sum, abs=1e-9 * policy_sum.max())
+    if rule == "dcfr":
+        assert iterations > np.log2(sampled.LARGEST_SCALE)
+
+
+def test_negative_regrets_of_unvisited_infosets_are_discounted_too():
+    solver = rlccfr.Solver(game("kuhn"), "dcfr", "outcome", seed=0)
+    solver.run(iterations=3)
+    before = solver._engine.true_regret()
+    visited_later = rlccfr.Solver(game("kuhn"), "dcfr", "outcome", seed=0)
+    visited_later.run(iterations=4)
+    after = visited_later._engine.true_regret()
+    negative = (before < 0) & np.isclose(after, before / 2)
+    assert negative.any()
