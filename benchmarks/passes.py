@@ -59,9 +59,9 @@ def measure(game: str) -> Rates:
     solver = rlccfr.Solver(tree(game), "cfr_plus")
     solver.run(iterations=300, curve=False)
     engine, view = solver._engine, tree(game).view
-    gradients(1, view, engine.scratch)
-    gradient, before = engine.scratch.gradient.copy(), engine.scratch.gradient.copy()
-    tables = Tables(*(table.copy() for table in engine.tables))
+    gradients(1, view, engine.state.scratch)
+    gradient, before = engine.state.scratch.gradient.copy(), engine.state.scratch.gradient.copy()
+    tables = Tables(*(table.copy() for table in engine.state.tables))
     row = np.ascontiguousarray(solver.update_rule.schedule(300, 1)[0])
 
     def advance(count: int) -> None:
@@ -70,8 +70,8 @@ def measure(game: str) -> Rates:
 
     passes: dict[str, Callable[[int], Any]] = {
         "whole": advance,
-        "leaves": lambda n: gradients(n, view, engine.scratch),
-        "reach and average": lambda n: averages(n, view, engine.tables, engine.scratch),
+        "leaves": lambda n: gradients(n, view, engine.state.scratch),
+        "reach and average": lambda n: averages(n, view, engine.state.tables, engine.state.scratch),
         "regrets and policies": lambda n: updates(n, view, tables, gradient, before, row),
         "copies": lambda n: copies(n, gradient, before),
     }

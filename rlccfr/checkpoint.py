@@ -51,7 +51,7 @@ def save_solver(solver: Solver, path: Path) -> None:
         "curve": solver._curve,
     }
     buffer = io.BytesIO()
-    arrays = {"header": np.array(json.dumps(header)), **solver._engine.state()}
+    arrays = {"header": np.array(json.dumps(header)), **solver._engine.saved()}
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     write_atomically(path, buffer.getvalue())
 

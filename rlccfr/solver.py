@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.engine.engine import CHUNK, Engine
+from rlccfr.engine.engine import CHUNK, Engine, RunOptions
 from rlccfr.errors import BudgetError, ComponentError, OverflowedError, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.policy import Policy, Values
@@ -69,7 +69,7 @@ class Solver:
         self.update_rule = update_rules.resolve(update_rule)
         self.sampler = samplers.resolve(sampler)
         self.abstraction = abstractions.resolve(abstraction)
-        self._engine = Engine(game, seed, simultaneous=simultaneous, pre_averaging=averaging == "pre", walks=walks)
+        self._engine = Engine(game, seed, RunOptions(simultaneous, averaging == "pre", walks))
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._cpu_seconds = 0.0
         self._curve: list[CurvePoint] = []
@@ -221,7 +221,7 @@ class Solver:
 
     def current_policy(self) -> Policy:
         """The last iterate."""
-        return Policy(self.game, self._engine.policy.copy())
+        return Policy(self.game, self._engine.state.tables.policy.copy())
 
     def values(self) -> Values:
         """Per player, the average policy's game value and the value of a best response to it."""

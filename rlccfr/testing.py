@@ -15,7 +15,9 @@ import numpy as np
 from scipy import stats
 
 from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
-from rlccfr.engine.engine import Engine
+from rlccfr.engine.binding import Binding, RunOptions
+from rlccfr.engine.state import RunState
+from rlccfr.engine.walks import walk_parameters, walk_tables
 from rlccfr.errors import ComponentError, RLCCFRError, first_line
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
@@ -23,7 +25,7 @@ from rlccfr.kernels.layout import Tables, scratch_for
 from rlccfr.kernels.learning.phase_kernels import own_increments
 from rlccfr.kernels.passes.sequence_form import regrets_against
 from rlccfr.kernels.walks.estimates import add_walks
-from rlccfr.kernels.walks.walk_layout import UNVISITED
+from rlccfr.kernels.walks.walk_layout import UNVISITED, frames_for
 from rlccfr.policy import Policy
 from rlccfr.registry import Registry, abstractions, samplers, update_rules
 from rlccfr.solver import Solver
@@ -134,9 +136,9 @@ class Estimates(NamedTuple):
         seed: int = 0,
     ) -> Estimates:
         """Means of so many batches of walks from a fixed policy, and from counts at random."""
-        engine = Engine(tree, seed)
-        engine.bind(UpdateRule(), sampler, Abstraction(best_response=response is not None))
-        tables = engine.walk_tables
+        state, opponent = RunState.at_start(tree, seed), Abstraction(best_response=response is not None)
+        binding = Binding.of(tree, UpdateRule(), sampler, opponent, RunOptions(), 0)
+        tables, frames = walk_tables(state, binding), frames_for(tree)
         tables.policy[:] = policy
         tables.response[:] = policy if response is None else response
         tables.uniform_count[:] = np.random.default_rng(7).random(tree.num_sequences)
@@ -147,7 +149,8 @@ class Estimates(NamedTuple):
             tables.gain[:] = 0
             tables.mass[:] = UNVISITED
             tables.num_visited[:] = tree.view.infoset_begin[:2]
-            add_walks(walks, tree.histories, player, 1 / walks, 1 / walks, *engine.walk_arguments())
+            add_walks(walks, tree.histories, player, 1 / walks, 1 / walks, *walk_parameters(state, binding),
+                      tables, frames, state.rng)  # fmt: skip
             mass = np.where(tables.mass == UNVISITED, 0.0, tables.mass)
             found.regrets[batch], found.increments[batch], found.mass[batch] = tables.gain, tables.policy_sum, mass
         return found

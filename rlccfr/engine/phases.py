@@ -1,101 +1,108 @@
-"""One iteration of an engine in phases, between which models are fitted."""
+"""An iteration in phases, between which models are fitted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from rlccfr.engine.binding import Binding
+from rlccfr.engine.state import RunState
+from rlccfr.engine.walks import walk_parameters, walk_tables
 from rlccfr.kernels.learning.phase_kernels import estimate_exactly, fold_player, own_increments, policies_from
 from rlccfr.kernels.passes.sequence_form import best_responses
 from rlccfr.kernels.walks.estimates import add_walks
-from rlccfr.kernels.walks.walk_layout import UNVISITED
-
-if TYPE_CHECKING:
-    from rlccfr.engine.engine import Engine
+from rlccfr.kernels.walks.walk_layout import UNVISITED, frames_for
 
 
 class Phases:
-    """What an iteration is made of, one call of a kernel each; tables hold true values throughout.
+    """The phases of an iteration, one call of a kernel each; tables hold true values throughout.
+
+    Args:
+        walks: number of walks per player and iteration.
 
     Attributes:
-        increment: (m,) of the average policy's sum, since they were last taken into account.
-        row: (m,) the regrets from which the policies of the player folded last would follow.
+        estimates: what walks and exact passes leave: regrets (m,) in ``gain``, masses (n,) in ``mass``.
+        increment: (m,) increments of the average policy's sum since they were last taken into account.
+        row: (m,) regrets from which the policies of the player folded last would follow.
     """
 
-    def __init__(self, engine: Engine, walks: int) -> None:
-        self._engine = engine
-        self._walks = walks
-        self.increment = np.zeros(engine.game.num_sequences)
-        self.row = np.zeros(engine.game.num_sequences)
-        self._aside = engine.tables._replace(policy=np.empty_like(engine.policy))  # policies that nobody plays yet
-        engine.walk_tables = engine.walk_tables._replace(policy_sum=self.increment)
+    def __init__(self, state: RunState, binding: Binding, walks: int) -> None:
+        self._state, self._binding, self._walks = state, binding, walks
+        self.increment = np.zeros(state.game.num_sequences)
+        self.row = np.zeros(state.game.num_sequences)
+        self.estimates = walk_tables(state, binding)._replace(policy_sum=self.increment)
+        self._frames = frames_for(state.game)
+        self._aside = state.tables._replace(policy=np.empty_like(state.tables.policy))  # policies nobody plays yet
 
     def respond(self) -> None:
-        """Find exact best responses to both players' policies: what the opponent plays from now on."""
-        engine = self._engine
-        best_responses(engine.game.view, engine.policy, engine.scratch)
-        engine.counts[1] += 2 * engine.game.num_histories
+        """Find exact best responses to both players' policies: the opponents play them from now on."""
+        state = self._state
+        best_responses(state.game.view, state.tables.policy, state.scratch)
+        state.counts[1] += 2 * state.game.num_histories
 
     def estimate(self, player: int, *, exact: bool, average: bool) -> None:
-        """Regrets and masses of one player, into the walk's tables.
+        """Leave one player's regrets and masses in :attr:`estimates`.
 
         Args:
+            exact: by a pass, not by walks.
             average: walks also add to the other player's increments.
         """
-        engine, weight = self._engine, 1.0 / self._walks
+        state, weight = self._state, 1.0 / self._walks
         if exact:
-            estimate_exactly(engine.game.view, engine.tables, engine.scratch, engine.walk_tables, player)
-            engine.counts[1] += engine.game.num_histories
+            estimate_exactly(state.game.view, state.tables, state.scratch, self.estimates, player)
+            state.counts[1] += state.game.num_histories
         else:
             average_weight = weight if average else 0.0
-            engine.counts[1] += add_walks(
-                self._walks, engine.game.histories, player, weight, average_weight, *engine.walk_arguments()
-            )
+            state.counts[1] += add_walks(
+                self._walks, state.game.histories, player, weight, average_weight,
+                *walk_parameters(state, self._binding), self.estimates, self._frames, state.rng,
+            )  # fmt: skip
 
     def increment_exactly(self, player: int, *, counts: bool) -> None:
-        """One player's own reach, as increments; a sampler that counts is told of them."""
-        engine = self._engine
-        column = engine.rule_arguments[0].average_column
-        tables = engine.tables._replace(policy_sum=self.increment)
-        own_increments(engine.game.view, tables, engine.scratch, player, column)
+        """Take one player's own reach as increments.
+
+        Args:
+            counts: add them to ``uniform_count``, for a sampler that reads it.
+        """
+        state = self._state
+        column = self._binding.rule_arguments[0].average_column
+        tables = state.tables._replace(policy_sum=self.increment)
+        own_increments(state.game.view, tables, state.scratch, player, column)
         if counts:
-            sequences = engine.game.sequences_of(player)
-            engine.uniform_count[sequences] += self.increment[sequences]
+            sequences = state.game.sequences_of(player)
+            state.uniform_count[sequences] += self.increment[sequences]
 
     def average(self, player: int, decay: float) -> None:
         """Take one player's increments into its policy sum."""
-        sequences = self._engine.game.sequences_of(player)
-        self._engine.policy_sum[sequences] *= decay
-        self._engine.policy_sum[sequences] += self.increment[sequences]
+        sequences = self._state.game.sequences_of(player)
+        policy_sum = self._state.tables.policy_sum
+        policy_sum[sequences] *= decay
+        policy_sum[sequences] += self.increment[sequences]
         self.increment[sequences] = 0.0
 
     def fold(self, player: int, now: np.ndarray, ahead: np.ndarray) -> None:
-        """Fold one player's estimates into its regrets; its policies stay, and ``row`` says what would follow."""
-        engine = self._engine
+        """Fold one player's estimates into its regrets; its policies stay, and :attr:`row` says what would follow."""
         fold_player(
-            engine.game.view, self._aside, engine.walk_tables, player, now, ahead, self.row, *engine.rule_arguments
-        )
+            self._state.game.view, self._aside, self.estimates, player, now, ahead, self.row,
+            *self._binding.rule_arguments,
+        )  # fmt: skip
 
     def play(self, player: int, row: np.ndarray, ahead: np.ndarray) -> None:
-        """Let one player's policies follow from (player's sequences,) regrets."""
-        sequences = self._engine.game.sequences_of(player)
-        self._engine.policy[sequences] = self.policies(player, row, ahead)
+        """Let one player's policies follow from regrets (player's sequences,)."""
+        self._state.tables.policy[self._state.game.sequences_of(player)] = self.policies(player, row, ahead)
 
     def policies(self, player: int, row: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-        """(player's sequences,) the policies that follow from such regrets."""
-        engine = self._engine
-        sequences = engine.game.sequences_of(player)
+        """Return the policies (player's sequences,) that follow from such regrets."""
+        game = self._state.game
+        sequences = game.sequences_of(player)
         self.row[sequences] = row
-        policies_from(engine.game.view, self._aside, player, self.row, ahead, *engine.rule_arguments)
+        policies_from(game.view, self._aside, player, self.row, ahead, *self._binding.rule_arguments)
         return self._aside.policy[sequences].copy()
 
     def mass_against(self, response: np.ndarray) -> np.ndarray:
-        """(n,) reach of chance and of the opponent, if the opponent plays ``response`` (m,)."""
-        engine = self._engine
-        tables = engine.walk_tables._replace(response=response)
+        """Return the reach of chance and of the opponent, (n,), if the opponent plays ``response`` (m,)."""
+        state = self._state
+        mass = np.full(state.game.num_infosets, UNVISITED)
+        aside = self.estimates._replace(response=response, gain=np.empty(state.game.num_sequences), mass=mass)
         for player in (0, 1):
-            estimate_exactly(engine.game.view, engine.tables, engine.scratch, tables, player)
-        mass = tables.mass.copy()
-        tables.mass[:], tables.gain[:] = UNVISITED, 0.0
+            estimate_exactly(state.game.view, state.tables, state.scratch, aside, player)
         return mass

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rlccfr.components import Abstraction, UpdateRule
+from rlccfr.engine.state import RunState
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
 from rlccfr.networks.averages import AverageModel, PlayedModels
 from rlccfr.networks.inputs import inputs_of
 from rlccfr.networks.learners import ENTRY_FITS, Advantages, State, prefixed, unprefixed
 from rlccfr.networks.models import make_model
-
-if TYPE_CHECKING:
-    from rlccfr.engine.engine import Engine
 
 ADVANTAGES, AVERAGE, REGRESSOR = 1, 2, 3
 """Second words of seeds, so that no two models draw alike; the walks' seed is of one word."""
@@ -31,33 +30,32 @@ class Past(NamedTuple):
 class DeepPlayer:
     """Advantages, and the average policy, by models; see :class:`rlccfr.networks.settings.Networks`."""
 
-    def __init__(self, engine: Engine, rule: UpdateRule, abstraction: Abstraction, player: int) -> None:
+    def __init__(self, game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> None:
         assert rule.networks is not None
-        self._engine, self._rule, self._networks = engine, rule, rule.networks
-        self._sequences = engine.game.sequences_of(player)
-        inputs = inputs_of(engine.game, player, per_sequence=abstraction.regressor is not None)
+        self._rule, self._networks = rule, rule.networks
+        self._sequences = game.sequences_of(player)
+        inputs = inputs_of(game, player, per_sequence=abstraction.regressor is not None)
         self._player = player
-        self._advantages = Advantages(engine.game, player, rule, inputs, [engine.seed, ADVANTAGES, player])
+        self._advantages = Advantages(game, player, rule, inputs, [seed, ADVANTAGES, player])
         self._model: AverageModel | None = None
         if self._networks.average == "network":
-            seed = [engine.seed, AVERAGE, player]
-            self._model = AverageModel(engine.game, player, self._networks, inputs, seed)
+            self._model = AverageModel(game, player, self._networks, inputs, [seed, AVERAGE, player])
         self.played: PlayedModels | None = None
 
-    def average(self, increment: np.ndarray, decay: float) -> None:
+    def average(self, state: RunState, increment: np.ndarray, decay: float) -> None:
         """The increments (m,) of one iteration's average."""
         if self._model is not None:
             self._model.observe(increment, decay)
         elif self._networks.average == "value_networks":
             if self.played is None:
-                self.played = PlayedModels(self._engine.policy[self._sequences])
+                self.played = PlayedModels(state.tables.policy[self._sequences])
             self.played.play(decay)
 
     def observe(self, mass: np.ndarray, gain: np.ndarray, now: np.ndarray) -> None:
         """One iteration's masses (n,) and instantaneous regrets (m,)."""
         self._advantages.observe(mass, gain, now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
 
-    def learn(self, iteration: int, row: np.ndarray) -> np.ndarray | None:
+    def learn(self, state: RunState, iteration: int, row: np.ndarray) -> np.ndarray | None:
         """(player's sequences,) from which the next policies follow; None where they are to stay."""
         if not self._fits_at(iteration):
             return None
@@ -75,29 +73,29 @@ class DeepPlayer:
         """Also after the first: until then all that is learned is about the uniform policy."""
         return iteration == 1 or iteration % self._networks.train_every == 0
 
-    def enter(self, past: Past) -> np.ndarray:
+    def enter(self, state: RunState, past: Past) -> np.ndarray:
         """Take over from tables; (player's sequences,) from which the policies follow."""
-        engine, first = self._engine, self._engine.game.view.first_sequence[:-1]
+        game, tables, first = state.game, state.tables, state.game.view.first_sequence[:-1]
         # No advantage exceeds the payoff range, so no mass is smaller than this, whatever its estimate.
-        least = np.maximum.reduceat(np.abs(engine.regret), first) / (engine.game.utility_range or 1.0)
+        least = np.maximum.reduceat(np.abs(tables.regret), first) / (game.utility_range or 1.0)
         mean: tuple[np.ndarray, ...] = ()
         if self._networks.mean_arrays:
-            state = dict(zip(self._rule.arrays, engine.tables.state.T, strict=True))
-            sums, masses = (state[name] for name in self._networks.mean_arrays)
+            arrays = dict(zip(self._rule.arrays, tables.state.T, strict=True))
+            sums, masses = (arrays[name] for name in self._networks.mean_arrays)
             mean = (masses[first], sums)
-        self._advantages.enter(np.maximum(past.weight * past.mass, least), engine.regret, past.weight, *mean)
+        self._advantages.enter(np.maximum(past.weight * past.mass, least), tables.regret, past.weight, *mean)
         if self._model is not None:
-            self._model.enter(engine.policy_sum)
+            self._model.enter(tables.policy_sum)
         if self._networks.average == "value_networks":
-            self.played = PlayedModels(past.average[self._sequences], self._weight_of_average())
+            self.played = PlayedModels(past.average[self._sequences], self._weight_of_average(state))
             self.played.add(self._advantages.snapshot())
         return self._advantages.rows()
 
-    def _weight_of_average(self) -> float:
+    def _weight_of_average(self, state: RunState) -> float:
         """Of all iterations so far in the policy sum: what it holds at the player's first infosets, by their chance."""
-        view, infosets = self._engine.game.view, self._engine.game.infosets_of(self._player)
-        outset = view.parent[infosets] == self._engine.game.num_sequences + self._player
-        sums = np.add.reduceat(self._engine.policy_sum, view.first_sequence[:-1])[infosets]
+        game, view, infosets = state.game, state.game.view, state.game.infosets_of(self._player)
+        outset = view.parent[infosets] == game.num_sequences + self._player
+        sums = np.add.reduceat(state.tables.policy_sum, view.first_sequence[:-1])[infosets]
         return float(sums[outset].sum() / view.chance_weight[infosets][outset].sum()) if outset.any() else 0.0
 
     def rows(self) -> np.ndarray:
@@ -130,44 +128,44 @@ class DeepPlayer:
 class RegressionPlayer:
     """Regrets by a regressor; see :class:`rlccfr.components.Abstraction`."""
 
-    def __init__(self, engine: Engine, rule: UpdateRule, abstraction: Abstraction, player: int) -> None:
+    def __init__(self, game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> None:
         assert abstraction.regressor is not None
-        self._engine, self._floor, self._bootstrap = engine, rule.floor, abstraction.bootstrap
-        self._sequences = engine.game.sequences_of(player)
-        inputs = inputs_of(engine.game, player, per_sequence=True)
-        self._seed = [engine.seed, REGRESSOR, player]
+        self._floor, self._bootstrap = rule.floor, abstraction.bootstrap
+        self._sequences = game.sequences_of(player)
+        inputs = inputs_of(game, player, per_sequence=True)
+        self._seed = [seed, REGRESSOR, player]
         self._model = make_model(inputs, abstraction.regressor, self._seed)
-        infosets = engine.game.infosets_of(player)
+        infosets = game.infosets_of(player)
         self._weight = np.ones(infosets.stop - infosets.start)
 
-    def average(self, increment: np.ndarray, decay: float) -> None:
+    def average(self, state: RunState, increment: np.ndarray, decay: float) -> None:
         """Nothing: the table has it."""
 
     def observe(self, mass: np.ndarray, gain: np.ndarray, now: np.ndarray) -> None:
         """Nothing: the regrets have it."""
 
-    def learn(self, iteration: int, row: np.ndarray) -> np.ndarray:
+    def learn(self, state: RunState, iteration: int, row: np.ndarray) -> np.ndarray:
         """(player's sequences,) fitted to the regrets (m,) from which a table's policies would follow."""
-        return self._fitted(row[self._sequences], iteration)
+        return self._fitted(state, row[self._sequences], iteration)
 
     def learn_average(self, iteration: int) -> None:
         """Nothing: the table has it."""
 
-    def enter(self, past: Past) -> np.ndarray:
+    def enter(self, state: RunState, past: Past) -> np.ndarray:
         """Take over from the regrets as they are."""
-        return self._fitted(self._engine.regret[self._sequences], self._engine.iteration, ENTRY_FITS)
+        return self._fitted(state, state.tables.regret[self._sequences], state.iteration, ENTRY_FITS)
 
     def rows(self) -> np.ndarray:
         """(player's sequences,) fitted."""
         return self._model.predict()
 
-    def _fitted(self, row: np.ndarray, iteration: int, times: int = 1) -> np.ndarray:
-        regret = self._engine.regret[self._sequences]  # the row, but for a prediction
+    def _fitted(self, state: RunState, row: np.ndarray, iteration: int, times: int = 1) -> np.ndarray:
+        regret = state.tables.regret[self._sequences]  # the row, but for a prediction
         scale = np.abs(row).max(initial=0.0) or 1.0
         self._model.fit(row / scale, self._weight, [*self._seed, iteration], times)
         fitted = self._model.predict() * scale
         if self._bootstrap:
-            self._engine.regret[self._sequences] = np.maximum(regret + fitted - row, self._floor)
+            state.tables.regret[self._sequences] = np.maximum(regret + fitted - row, self._floor)
         return fitted
 
     def average_sums(self) -> None:
@@ -190,10 +188,14 @@ NEGLIGIBLE = 1e-18
 """A weight in the past's, beneath which the still older ones change no digit."""
 
 
-def make_player(engine: Engine, rule: UpdateRule, abstraction: Abstraction, player: int) -> Player:
-    """A rule with networks takes a regressor as the form of its networks."""
+def make_player(game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> Player:
+    """Return the models of one player; a rule with networks takes a regressor as the form of its networks.
+
+    Raises:
+        ComponentError: the game offers no features.
+    """
     kind = DeepPlayer if rule.networks is not None else RegressionPlayer
-    return kind(engine, rule, abstraction, player)
+    return kind(game, seed, rule, abstraction, player)
 
 
 def past_weight(rule: UpdateRule, iterations: int) -> float:

@@ -4,7 +4,7 @@ import pytest
 
 import rlccfr
 from rlccfr.catalog import make
-from rlccfr.networks.players import past_weight
+from rlccfr.engine.players import past_weight
 
 LONG = 20_000
 

@@ -1,0 +1,136 @@
+"""The tables of one run: everything that outlives a switch of components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rlccfr.components import UpdateRule
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.kernels.layout import AVERAGE, NEGATIVE, POSITIVE, Scratch, Tables, scratch_for
+from rlccfr.kernels.walks.sampled_iterations import settle_all
+
+_SAVED = ("counts", "scale", "rng", "baseline", "uniform_count", "visits")
+_SAVED_TABLES = ("regret", "policy", "policy_sum")
+_RULE = "rule_"
+
+
+@dataclass(frozen=True, eq=False)
+class RunState:
+    """The arrays of a run, which steppers change in place; m sequences and n infosets.
+
+    In a sampled run the regrets and policy sums are held in running scales (see kernels/walks/sampled_iterations.py).
+    Read regrets through :meth:`true_regret`, and policy sums in proportion only.
+
+    Attributes:
+        seed: seed of the walks and of the models.
+        tables: regrets, current policy, policy sum, and the arrays that the update rule declares.
+        columns: names of these arrays, one per column of ``tables.state``.
+        shelved: (m,) arrays by name that earlier update rules have declared.
+        counts: (2,) iterations done and histories touched. Kernels raise them, so that they are right after Ctrl-C.
+        scale: (2, 3) running scale of each player's positive regrets, negative regrets and policy sum.
+        rng: (1,) state of the walks' generator.
+        baseline: (m,) learned values that reduce the variance of walks.
+        uniform_count: (m,) increments of the average policy at uniform weight.
+        visits: (n,) number of walks of the owner through each infoset.
+        scratch: working memory, overwritten by every pass.
+    """
+
+    game: GameTree
+    seed: int
+    tables: Tables
+    columns: tuple[str, ...]
+    shelved: Mapping[str, np.ndarray]
+    counts: np.ndarray
+    scale: np.ndarray
+    rng: np.ndarray
+    baseline: np.ndarray
+    uniform_count: np.ndarray
+    visits: np.ndarray
+    scratch: Scratch
+
+    @classmethod
+    def at_start(cls, game: GameTree, seed: int) -> RunState:
+        """Return the state before the first iteration: the uniform policy, and zeros."""
+        size = game.num_sequences
+        return cls(
+            game=game,
+            seed=seed,
+            tables=Tables(np.zeros(size), game.uniform_policy(), np.zeros(size), np.zeros((size, 0))),
+            columns=(),
+            shelved={},
+            counts=np.zeros(2, np.int64),
+            scale=np.ones((2, 3)),
+            rng=np.random.SeedSequence(seed).generate_state(1, np.uint64),
+            baseline=np.zeros(size),
+            uniform_count=np.zeros(size),
+            visits=np.zeros(game.num_infosets),
+            scratch=scratch_for(game),
+        )
+
+    @property
+    def iteration(self) -> int:
+        """Number of iterations done."""
+        return int(self.counts[0])
+
+    @property
+    def nodes(self) -> int:
+        """Number of histories touched."""
+        return int(self.counts[1])
+
+    def ready_for(self, rule: UpdateRule) -> RunState:
+        """Return this state with the arrays that a rule declares, and its tables in true units.
+
+        The tables are copies, so that this state stays valid; what a switch does not change is shared.
+        """
+        arrays = self.rule_arrays()
+        own = np.zeros((self.game.num_sequences, len(rule.arrays)))
+        for column, name in enumerate(rule.arrays):
+            own[:, column] = arrays.get(name, 0.0)
+        regret, policy, policy_sum, _ = self.tables
+        tables, scale = Tables(regret.copy(), policy.copy(), policy_sum.copy(), own), self.scale.copy()
+        settle_all(self.game.view, tables, scale)
+        return replace(self, tables=tables, scale=scale, columns=rule.arrays, shelved=arrays)
+
+    def rule_arrays(self) -> dict[str, np.ndarray]:
+        """Return copies of all arrays that rules have declared, (m,) by name."""
+        own = {name: self.tables.state[:, column].copy() for column, name in enumerate(self.columns)}
+        return {**self.shelved, **own}
+
+    def true_regret(self) -> np.ndarray:
+        """Return the cumulative regrets, (m,), in units where the newest has weight 1."""
+        regret = self.tables.regret
+        scale = np.empty((len(regret), 2))
+        for player in (0, 1):
+            scale[self.game.sequences_of(player)] = self.scale[player, [POSITIVE, NEGATIVE]]
+        return regret / np.where(regret > 0, scale[:, 0], scale[:, 1])
+
+    def true_policy_sum(self) -> np.ndarray:
+        """Return the weighted sum of the players' reach-weighted policies, (m,), where the newest has weight 1."""
+        true = self.tables.policy_sum.copy()
+        for player in (0, 1):
+            true[self.game.sequences_of(player)] /= self.scale[player, AVERAGE]
+        return true
+
+    def is_finite(self) -> bool:
+        """Return whether every table still holds numbers; infinities and NaN never go away."""
+        return all(np.isfinite(table).all() for table in self.tables)
+
+    def saved(self) -> dict[str, np.ndarray]:
+        """Return the arrays that the next iteration depends on, by the names they have in a file."""
+        found = {name: getattr(self, name) for name in _SAVED}
+        found |= {name: getattr(self.tables, name) for name in _SAVED_TABLES}
+        return found | {f"{_RULE}{name}": array for name, array in self.rule_arrays().items()}
+
+    def restored(self, saved: Mapping[str, np.ndarray]) -> RunState:
+        """Return this state with its arrays overwritten by what :meth:`saved` gave."""
+        for name in _SAVED:
+            getattr(self, name)[...] = saved[name]
+        for name in _SAVED_TABLES:
+            getattr(self.tables, name)[...] = saved[name]
+        arrays = {name.removeprefix(_RULE): array for name, array in saved.items() if name.startswith(_RULE)}
+        for column, name in enumerate(self.columns):
+            self.tables.state[:, column] = arrays[name]
+        return replace(self, shelved=arrays)

@@ -1,0 +1,94 @@
+"""What advances a run: one stepper per kind of iteration, chosen once when components are bound."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from pkgutil import resolve_name
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from rlccfr.engine.binding import Binding
+from rlccfr.engine.state import RunState
+from rlccfr.errors import ComponentError
+
+CHUNK = 4096
+"""Most iterations handed to a kernel at once; bounds the schedule's memory."""
+
+
+class Stepper(ABC):
+    """Advances the tables of a run under one binding.
+
+    A stepper whose policies come from the tables alone overrides :meth:`advance` and nothing else.
+
+    Args:
+        state: the run's tables, which the stepper changes in place.
+        binding: the components.
+        previous: the stepper before, if its models are still valid.
+
+    Raises:
+        ComponentError: the game lacks something that the components need.
+    """
+
+    learns: ClassVar[bool] = False
+    """Whether policies come from models, so that an iteration may take a while."""
+
+    def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
+        self.state, self.binding = state, binding
+
+    @abstractmethod
+    def advance(self, iterations: int, max_nodes: int) -> None:
+        """Run up to so many iterations, and stop once ``max_nodes`` histories were touched.
+
+        A stepper may stop earlier, after at least one iteration.
+        """
+
+    def enter(self) -> None:  # noqa: B027  (nothing to do where there are tables alone)
+        """Take over from what the tables hold, after the components were changed during a run."""
+
+    def average_sums(self) -> np.ndarray:
+        """Return an array (m,) in proportion to the average policy."""
+        return self.state.tables.policy_sum
+
+    def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
+        """Return a policy (m,) drawn from the average policy's mixture, see :meth:`rlccfr.Solver.draw_policy`.
+
+        Raises:
+            ComponentError: this stepper keeps no mixture.
+        """
+        raise ComponentError("policies are drawn only under an update rule with average='value_networks'")
+
+    def is_finite(self) -> bool:
+        """Return whether everything beside the tables still holds numbers."""
+        return True
+
+    def saved(self) -> dict[str, np.ndarray]:
+        """Return the arrays beside the tables that the next iteration depends on, by name."""
+        return {}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:  # noqa: B027
+        """Take up what :meth:`saved` gave."""
+
+
+class Kind(NamedTuple):
+    """A kind of iteration: which bindings it serves, and where its stepper is."""
+
+    serves: Callable[[Binding], bool]
+    path: str
+
+
+STEPPERS = (
+    Kind(lambda binding: binding.learns, "rlccfr.engine.learned:LearnedStepper"),
+    Kind(lambda binding: binding.sampler.exact, "rlccfr.engine.exact:ExactStepper"),
+    Kind(lambda binding: binding.is_quick, "rlccfr.engine.walks:QuickStepper"),
+    Kind(lambda binding: True, "rlccfr.engine.walks:WalkStepper"),
+)
+"""All kinds of iteration, of which the first that serves is taken. The modules are loaded when they are needed."""
+
+
+def stepper_for(state: RunState, binding: Binding, previous: Stepper | None = None) -> Stepper:
+    """Return a new stepper of the first kind that serves a binding; see :class:`Stepper`."""
+    path = next(kind.path for kind in STEPPERS if kind.serves(binding))
+    stepper: Stepper = resolve_name(path)(state, binding, previous)
+    return stepper
