@@ -1,7 +1,7 @@
 from .baselines.best import single_best, virtual_best
 from .baselines.random_cells import random_search
 from .baselines.task import measure_all
-from .judging.bench import build_table
+from .judging.bench import TeamPlan, build_table
 from .judging.recommendation_table import RecommendationTable
 from .team.hyperparameters import Hyperparameters
 from .team.recommendation import Recommendation
@@ -13,6 +13,7 @@ __all__ = [
     "Recommendation",
     "RecommendationTable",
     "SelectorTeam",
+    "TeamPlan",
     "build_table",
     "expand_team",
     "measure_all",

@@ -24,6 +24,7 @@ from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Cell
 from rlccfr.catalog.games import FAMILIES, TRAIN, family_of
+from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.request import Budget
@@ -56,7 +57,7 @@ class Regression:
 
 def as_for_measured(games: Sequence[str]) -> SelectorTeam:
     """A team that learns of these games alone, each agent for itself."""
-    return train_on_table(others(), shipped.tabular(), games, met())
+    return train_on_table(EpisodeSpec.parse(games, budget=met(), catalog=shipped.tabular(), evaluator=others()))
 
 
 PICKED_BY = {

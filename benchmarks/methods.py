@@ -24,7 +24,7 @@ from rlccfr.agents.baselines.joint import joint_dqn
 from rlccfr.agents.baselines.random_cells import random_search
 from rlccfr.agents.baselines.task import SearchResult, Task
 from rlccfr.agents.baselines.tpe import tpe_search
-from rlccfr.agents.judging.bench import Bench, trained_team
+from rlccfr.agents.judging.bench import Bench, TeamPlan, trained_team
 from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
 from rlccfr.agents.team import training
 from rlccfr.catalog import Cell
@@ -51,7 +51,7 @@ Choice = tuple[Cell, float, float]
 
 
 def _team(task: Task, evaluations: int, seed: int) -> Choice:
-    team = trained_team(task, evaluations, seed)
+    team = trained_team(task, TeamPlan(evaluations, seed))
     return team.pick(), *team.cost
 
 

@@ -32,6 +32,7 @@ from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.agents.team.team_file import FILE_NAME
 from rlccfr.catalog import Catalog
 from rlccfr.catalog.games import FAMILIES, TRAIN
+from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.measuring.table import TableEvaluator
@@ -165,12 +166,14 @@ def generalise(path: Path) -> None:
 
 def trained(games: Sequence[str]) -> SelectorTeam:
     """A team for these of the paper's games."""
-    return train_on_table(shipped.results(), shipped.catalog(), games, met())
+    spec = EpisodeSpec.parse(games, budget=met(), catalog=shipped.catalog(), evaluator=shipped.results())
+    return train_on_table(spec)
 
 
 def trained_for_unseen(games: Sequence[str]) -> SelectorTeam:
     """A team for other games than these."""
-    return train_on_table(others(), shipped.tabular(), games, (BRIEF, *met()), unseen=True)
+    spec = EpisodeSpec.parse(games, budget=(BRIEF, *met()), catalog=shipped.tabular(), evaluator=others())
+    return train_on_table(spec, unseen=True)
 
 
 def made_for_unseen(path: Path, games: Sequence[str]) -> None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -28,100 +28,107 @@ BROWN_2019 = "Brown et al., Deep counterfactual regret minimization, ICML 2019"
 STEINBERGER_2019 = "Steinberger, Single deep counterfactual regret minimization, 2019"
 XU_2026 = "Xu et al., deep discounted CFR+ with bootstrapped targets, AAAI 2026"
 
-PRESETS: dict[str, dict[str, Any]] = {
-    "sweep": {
-        "hidden": 64, "layers": 2, "traversals": 100, "train_steps": 40, "policy_steps": 20, "batch_size": 128,
-        "memory": 1_000_000, "learning_rate": 3e-3, "retrain_from_scratch": False, "train_every": 10,
-    },
-    "fast": {
-        "hidden": 64, "layers": 2, "traversals": 400, "train_steps": 40, "policy_steps": 20, "batch_size": 512,
-        "memory": 1_000_000, "learning_rate": 1e-3, "retrain_from_scratch": False, "train_every": 5,
-    },
-    "paper": {
-        "hidden": 64, "layers": 3, "traversals": 1500, "train_steps": 750, "policy_steps": 50, "batch_size": 2048,
-        "memory": 1_000_000, "learning_rate": 1e-3, "retrain_from_scratch": True, "train_every": 1,
-    },
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkSettings:
+    """Sizes of networks and of their training; the hyperparameters that every deep rule has.
+
+    Attributes:
+        hidden, layers: width and number of hidden layers.
+        traversals: number of walks per player and iteration, where the sampler walks.
+        train_steps, policy_steps: number of steps per fit of advantages, and per fit of the average policy.
+        batch_size: number of infosets per step; all of them where there are fewer.
+        memory: number of rows kept for each network by reservoir sampling.
+        learning_rate: learning rate of Adam.
+        retrain_from_scratch: begin each fit of advantages with new weights.
+        train_every: number of iterations between fits, after the fit that follows the first iteration.
+    """
+
+    hidden: int = 64
+    layers: int = 2
+    traversals: int = 400
+    train_steps: int = 40
+    policy_steps: int = 20
+    batch_size: int = 512
+    memory: int = 1_000_000
+    learning_rate: float = 1e-3
+    retrain_from_scratch: bool = False
+    train_every: int = 5
+
+    def networks(self, model: str = "mlp", average: str = "network", device: str = "cpu") -> Networks:
+        """Return networks of these settings.
+
+        Args:
+            model: ``"mlp"``, or ``"table"``: an exact table in place of each network.
+            average: ``"network"``, ``"value_networks"`` (each is kept, and weighed by its exact reach) or ``"table"``.
+            device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
+
+        Raises:
+            ComponentError: a value that makes no sense.
+        """
+        value = Approximator(
+            kind=model,  # type: ignore[arg-type]  # checked there
+            hidden=self.hidden,
+            layers=self.layers,
+            learning_rate=self.learning_rate,
+            train_steps=self.train_steps,
+            batch_size=self.batch_size,
+            from_scratch=self.retrain_from_scratch,
+            device=device,
+        )
+        return Networks(
+            value=value,
+            policy=replace(value, train_steps=self.policy_steps, from_scratch=False),
+            average=average,  # type: ignore[arg-type]  # checked there
+            traversals=self.traversals,
+            memory=self.memory,
+            train_every=self.train_every,
+        )
+
+
+FAST = NetworkSettings()
+NETWORK_SETTINGS = {
+    "sweep": replace(FAST, traversals=100, batch_size=128, learning_rate=3e-3, train_every=10),
+    "fast": FAST,
+    "paper": replace(
+        FAST, layers=3, traversals=1500, train_steps=750, policy_steps=50, batch_size=2048, retrain_from_scratch=True,
+        train_every=1,
+    ),
 }  # fmt: skip
 """Settings for little, for normal and for plenty of time; ``paper`` follows Steinberger's for Leduc poker."""
 
-
+_SIZES = get_type_hints(NetworkSettings)
 _AT_LEAST_ONE = ("hidden", "traversals", "train_steps", "policy_steps", "batch_size", "memory", "train_every")
 _BOUNDS = {**dict.fromkeys(_AT_LEAST_ONE, (1.0, 1e9)), "learning_rate": (1e-9, 1e300)}
 
 
-def settings(
-    preset: str = "fast",
-    model: str = "mlp",
-    average: str = "network",
-    hidden: int | None = None,
-    layers: int | None = None,
-    traversals: int | None = None,
-    train_steps: int | None = None,
-    policy_steps: int | None = None,
-    batch_size: int | None = None,
-    memory: int | None = None,
-    learning_rate: float | None = None,
-    retrain_from_scratch: bool | None = None,
-    train_every: int | None = None,
-    device: str = "cpu",
-) -> Networks:
-    """The networks of a preset, with what is given instead of the preset's.
-
-    Args:
-        preset: sweep, fast or paper.
-        model: mlp, or table: an exact table in place of each network.
-        average: network, value_networks (each is kept, and weighed by its exact reach) or table.
-        hidden, layers: width and number of hidden layers.
-        traversals: walks of each player an iteration, where the sampler walks.
-        train_steps, policy_steps: of a fit of advantages, and of the average policy.
-        batch_size: infosets a step; all of them where there are fewer.
-        memory: rows kept for each network by reservoir sampling.
-        learning_rate: of Adam.
-        retrain_from_scratch: begin each fit of advantages with new weights.
-        train_every: iterations between fits, after the one that follows the first iteration.
-        device: cpu, cuda, or auto.
-    """
-    if preset not in PRESETS:
-        raise ComponentError(f"preset must be one of {', '.join(PRESETS)}, not {preset!r}")
-    given = {
-        "hidden": hidden,
-        "layers": layers,
-        "traversals": traversals,
-        "train_steps": train_steps,
-        "policy_steps": policy_steps,
-        "batch_size": batch_size,
-        "memory": memory,
-        "learning_rate": learning_rate,
-        "retrain_from_scratch": retrain_from_scratch,
-        "train_every": train_every,
+def _common_hyperparameters() -> dict[str, inspect.Parameter]:
+    """Return the hyperparameters of every deep rule; a size that is None is that of ``preset``."""
+    defaults: dict[str, tuple[Any, Any]] = {"preset": (str, "fast"), "model": (str, "mlp"), "average": (str, "network")}
+    defaults |= {name: (kind | None, None) for name, kind in _SIZES.items()}
+    defaults["device"] = (str, "cpu")
+    return {
+        name: inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
+        for name, (kind, default) in defaults.items()
     }
-    of = PRESETS[preset] | {name: value for name, value in given.items() if value is not None}
-    value = Approximator(
-        kind=model,  # type: ignore[arg-type]  # checked there
-        hidden=of["hidden"],
-        layers=of["layers"],
-        learning_rate=of["learning_rate"],
-        train_steps=of["train_steps"],
-        batch_size=of["batch_size"],
-        from_scratch=of["retrain_from_scratch"],
-        device=device,
-    )
-    return Networks(
-        value=value,
-        policy=replace(value, train_steps=of["policy_steps"], from_scratch=False),
-        average=average,  # type: ignore[arg-type]
-        traversals=of["traversals"],
-        memory=of["memory"],
-        train_every=of["train_every"],
-    )
+
+
+def _networks(given: Mapping[str, Any]) -> Networks:
+    """Return the networks that common hyperparameters ask for."""
+    preset = given["preset"]
+    if preset not in NETWORK_SETTINGS:
+        raise ComponentError(f"preset must be one of {', '.join(NETWORK_SETTINGS)}, not {preset!r}")
+    sizes = {name: given[name] for name in _SIZES if given[name] is not None}
+    return replace(NETWORK_SETTINGS[preset], **sizes).networks(given["model"], given["average"], given["device"])
 
 
 def deep_rule(id: str, *, source: str, bounds: Mapping[str, Bounds] | None = None) -> Callable[[Factory], Factory]:
     """Register a deep rule: a function of networks and of its own hyperparameters.
 
-    The registered rule has the function's hyperparameters, and after them those of :func:`settings`.
+    The registered rule has the function's hyperparameters, and after them ``preset``, ``model``, ``average``, those of
+    :class:`NetworkSettings`, and ``device``.
     """
-    common = inspect.signature(settings, eval_str=True).parameters
+    common = _common_hyperparameters()
 
     def decorate(function: Factory) -> Factory:
         own = dict(inspect.signature(function, eval_str=True).parameters)
@@ -131,7 +138,7 @@ def deep_rule(id: str, *, source: str, bounds: Mapping[str, Bounds] | None = Non
             raise ComponentError(f"{id!r}: {min(clash)!r} is a setting of the networks; choose another name")
 
         def factory(**given: Any) -> UpdateRule:
-            networks = settings(**{name: value for name, value in given.items() if name in common})
+            networks = _networks({name: given.get(name, one.default) for name, one in common.items()})
             rule = function(networks, **{name: value for name, value in given.items() if name in own})
             if not (isinstance(rule, UpdateRule) and rule.learns):
                 raise ComponentError(f"{id!r} must return a rule with its networks: learned(rule, networks)")

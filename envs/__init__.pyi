@@ -1,3 +1,4 @@
+from .episode import EpisodeOptions, EpisodeSpec
 from .game_features import GameFeatures
 from .measuring.evaluator import Evaluator, Measurement
 from .measuring.live import LiveEvaluator
@@ -15,6 +16,8 @@ __all__ = [
     "PRESETS",
     "Budget",
     "Cell",
+    "EpisodeOptions",
+    "EpisodeSpec",
     "Evaluator",
     "GameFeatures",
     "LiveEvaluator",

@@ -1,11 +1,11 @@
-"""The environments' keyword arguments: JSON-able on the way in, checked and typed on the way out."""
+"""The specification of episodes: JSON-able on the way in, checked and typed on the way out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, TypedDict, Unpack, cast, get_args
 
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -34,14 +34,41 @@ Presets = PresetLike | Sequence[PresetLike]
 CatalogLike = str | Catalog | Mapping[str, Sequence[str]]
 
 
+class EpisodeOptions(TypedDict, total=False):
+    """What episodes are made of besides games and budgets: the keyword arguments of environments, teams and tables.
+
+    Attributes:
+        segments: number of decisions per episode. The budget is split evenly, and the solver keeps its tables in
+            between. The default is 1.
+        preset: reward weights of the agents: a name of :data:`rlccfr.envs.reward.PRESETS`, three pairs (alpha, beta),
+            or a list of such, of which each episode draws one. The default is ``"accuracy"``.
+        scale: scale of the error cost e, ``"log"`` (the default) or ``"linear"``.
+        catalog: ``"paper"`` (the default), ``"tabular"``, ``"extended"``, ``"extended-tabular"``, a ``Catalog``, or a
+            dict of lists by ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
+        engine_seeds: each episode draws one. Few seeds let episodes meet earlier measurements. The default is (0,).
+        evaluator: None (the default) measures, once per process. A directory measures into that store. A
+            ``.parquet`` file is a table of measurements. Any other evaluator is taken as it is.
+    """
+
+    segments: int
+    preset: Presets
+    scale: str
+    catalog: CatalogLike
+    engine_seeds: int | Sequence[int]
+    evaluator: str | Path | Evaluator | None
+
+
 @dataclass(frozen=True)
-class Options:
-    """What an environment was asked for; all of it valid."""
+class EpisodeSpec:
+    """The episodes that an environment, a team or a table is asked for; everything in it is valid.
+
+    Attributes are as :class:`EpisodeOptions` has them, each with all values that an episode may draw.
+    """
 
     games: tuple[str, ...]
-    budget: tuple[Budget, ...]
+    budgets: tuple[Budget, ...]
     segments: int
-    preset: tuple[Preset, ...]
+    presets: tuple[Preset, ...]
     scale: Scale
     catalog: Catalog
     engine_seeds: tuple[int, ...]
@@ -49,35 +76,54 @@ class Options:
 
     @classmethod
     def parse(
-        cls,
-        games: Games,
-        budget: Budgets | None,
-        segments: int,
-        preset: Presets,
-        scale: str,
-        catalog: CatalogLike,
-        engine_seeds: int | Sequence[int],
-        evaluator: str | Path | Evaluator | None,
-    ) -> Options:
+        cls, games: Games | EpisodeSpec = "kuhn", budget: Budgets | None = None, **options: Unpack[EpisodeOptions]
+    ) -> EpisodeSpec:
         """Check everything, and compile the games.
 
+        Args:
+            games: a name that :func:`rlccfr.load_game` takes, or several: each episode draws one. Or a specification,
+                of which the budget and the options replace what they name.
+            budget: of an episode, ``{"unit": "iterations" | "seconds" | "nodes", "amount": ...}``, or a list of such,
+                of which each episode draws one. The default is 1,000 iterations.
+
         Raises:
-            RLCCFRError: in one line, what is wrong.
+            RLCCFRError: a value that makes no sense.
+            TypeError: an option that does not exist.
         """
-        known_scale = parse_scale(scale)
+        for name in options:
+            if name not in EpisodeOptions.__annotations__:
+                known = list(EpisodeOptions.__annotations__)
+                raise TypeError(f"unexpected keyword argument {name!r}; {choices(name, known)}")
+        if isinstance(games, EpisodeSpec):
+            options = {**games.options, **options}
+            budget = games.budgets if budget is None else budget
+            games = games.games
         budgets = _budgets(DEFAULT_BUDGET if budget is None else budget)
+        segments = options.get("segments", 1)
         for one in budgets:
             check_segments(one, segments)
         return cls(
             games=_games(games),
-            budget=budgets,
+            budgets=budgets,
             segments=segments,
-            preset=_presets(preset),
-            scale=known_scale,
-            catalog=parse_catalog(catalog),
-            engine_seeds=_seeds(engine_seeds),
-            evaluator=_evaluator(evaluator),
+            presets=_presets(options.get("preset", "accuracy")),
+            scale=parse_scale(options.get("scale", "log")),
+            catalog=parse_catalog(options.get("catalog", "paper")),
+            engine_seeds=_seeds(options.get("engine_seeds", (0,))),
+            evaluator=_evaluator(options.get("evaluator")),
         )
+
+    @property
+    def options(self) -> EpisodeOptions:
+        """The options that, with the games and budgets, make this specification again."""
+        return {
+            "segments": self.segments,
+            "preset": self.presets,
+            "scale": self.scale,
+            "catalog": self.catalog,
+            "engine_seeds": self.engine_seeds,
+            "evaluator": self.evaluator,
+        }
 
 
 def _games(games: Games) -> tuple[str, ...]:
@@ -202,7 +248,7 @@ def _evaluator(value: str | Path | Evaluator | None) -> Evaluator:
         return TableEvaluator(value)
     if value is None or isinstance(value, (str, Path)):
         return shared_evaluator(None if value is None else str(Path(value).resolve()))
-    if not all(callable(getattr(value, name, None)) for name in ("measure", "known", "result")):
+    if not all(callable(getattr(value, name, None)) for name in ("measure", "known", "result", "seeds")):
         raise RLCCFRError(
             f"evaluator must be None, a path (a store's directory or a .parquet table), or an evaluator, not {value!r}"
         )

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
 from rlccfr.catalog import Cell
-from rlccfr.envs.episode import Budgets, CatalogLike, Games, Options, Presets, parse_budget, parse_preset
+from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games, parse_budget, parse_preset
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability
-from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
+from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.identity import why_unavailable
 from rlccfr.envs.measuring.request import Request
 from rlccfr.envs.observation import Progress, observation_space, observe
@@ -36,18 +35,9 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     ``env.unwrapped.evaluator.result(info["cell_id"])``.
 
     Args:
-        games: a name that :func:`rlccfr.load_game` takes, or several: each episode draws one.
-        budget: of an episode, ``{"unit": "iterations" | "seconds" | "nodes", "amount": ...}`` or a list of such, of
-            which each episode draws one; 1,000 iterations.
-        segments: decisions an episode; the budget is split evenly, and the solver keeps its tables in between.
-        preset: the agents' weights, a name of :data:`rlccfr.envs.reward.PRESETS` or three pairs (alpha, beta), or a
-            list of such, of which each episode draws one.
-        scale: of e, ``"log"`` or ``"linear"``.
-        catalog: ``"paper"``, ``"extended"``, a ``Catalog``, or a dict of lists by ``"update_rules"``, ``"samplers"``
-            and ``"abstractions"``.
-        engine_seeds: each episode draws one; few, so that what was measured is met again.
-        evaluator: None measures, once a process; a directory measures into that store; a ``.parquet`` file is a table
-            of measurements; or any evaluator.
+        games: a name that :func:`rlccfr.load_game` takes, or several: each episode draws one. Or a specification.
+        budget: of an episode, or a list of budgets, of which each episode draws one.
+        options: :class:`rlccfr.envs.EpisodeOptions`.
         render_mode: ``"ansi"``, or ``"rgb_array"`` for the convergence curve.
 
     Raises:
@@ -58,23 +48,18 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
     def __init__(
         self,
-        games: Games = "kuhn",
+        games: Games | EpisodeSpec = "kuhn",
         budget: Budgets | None = None,
-        segments: int = 1,
-        preset: Presets = "accuracy",
-        scale: str = "log",
-        catalog: CatalogLike = "paper",
-        engine_seeds: int | Sequence[int] = (0,),
-        evaluator: str | Path | Evaluator | None = None,
+        *,
         render_mode: str | None = None,
+        **options: Unpack[EpisodeOptions],
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise RLCCFRError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
-        options = Options.parse(games, budget, segments, preset, scale, catalog, engine_seeds, evaluator)
-        self.settings: dict[str, Any] = dict(vars(options))  # what makes this environment again
-        self.games, self.budgets, self.segments = options.games, options.budget, options.segments
-        self.presets, self.scale, self.catalog = options.preset, options.scale, options.catalog
-        self.engine_seeds, self.evaluator = options.engine_seeds, options.evaluator
+        self.episodes = spec = EpisodeSpec.parse(games, budget, **options)
+        self.games, self.budgets, self.segments = spec.games, spec.budgets, spec.segments
+        self.presets, self.scale, self.catalog = spec.presets, spec.scale, spec.catalog
+        self.engine_seeds, self.evaluator = spec.engine_seeds, spec.evaluator
         self.render_mode = render_mode
         self.observation_space = observation_space()
         self.action_space = self._action_space()

@@ -41,8 +41,9 @@ def joint_dqn(
     whole_number(evaluations, "evaluations", 1, RLCCFRError)
     catalog, settings = task.catalog, hyperparameters or Hyperparameters()
     env = SelectorFlatEnv(
-        task.game, task.budget, 1, task.preset, task.scale, task.catalog, task.engine_seeds, task.evaluator
-    )
+        task.game, task.budget, preset=task.preset, scale=task.scale, catalog=task.catalog,
+        engine_seeds=task.engine_seeds, evaluator=task.evaluator,
+    )  # fmt: skip
     env.reset()
     observation, open_ = env.observe(), env.action_masks()
     available, count = open_.copy(), min(evaluations, int(open_.sum()))

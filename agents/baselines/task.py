@@ -13,7 +13,6 @@ from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.identity import why_unavailable
 from rlccfr.envs.measuring.request import Budget, Request
-from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import Preset, Scale, mean_reward
 
 Measurements = Mapping[Cell, Sequence[Measurement]]
@@ -46,8 +45,7 @@ def measure_all(
     """
     measured = {}
     for done, cell in enumerate(catalog, start=1):
-        own = evaluator.seeds(game, cell) if isinstance(evaluator, TableEvaluator) else ()
-        measured[cell] = measure(evaluator, cell, game, budget, own or seeds)
+        measured[cell] = measure(evaluator, cell, game, budget, evaluator.seeds(game, cell) or seeds)
         if progress:
             progress(done / len(catalog))
     return measured

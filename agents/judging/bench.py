@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
@@ -19,85 +19,108 @@ from rlccfr.agents.judging.evidence import Evidence, reporting
 from rlccfr.agents.judging.recommendation_table import COLUMNS, RANDOM, SBS, TEAM, VBS, RecommendationTable
 from rlccfr.agents.judging.scores import closed_gap, normalised_score, regret
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.measuring.evaluator import Evaluator
-from rlccfr.envs.measuring.live import LiveEvaluator
+from rlccfr.catalog import Cell
+from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import Preset, Scale
-from rlccfr.envs.reward import preset as preset_named
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
+EvidenceByBudget = Mapping[Budget, Mapping[str, Evidence]]
+"""All cells of some games, by budget and game."""
+
+
+@dataclass(frozen=True)
+class TeamPlan:
+    """How a team is trained for a table.
+
+    Attributes:
+        evaluations: number of distinct cells that each team may measure; random search measures as many.
+        seed: seed of the teams and of random search.
+    """
+
+    evaluations: int = 24
+    seed: int = 0
+    hyperparameters: Hyperparameters | None = None
+
 
 def build_table(
-    games: Sequence[str],
-    budgets: Sequence[Budget],
-    presets: Sequence[str | Preset],
+    games: Games | EpisodeSpec,
+    budget: Budgets | None = None,
     *,
-    evaluator: Evaluator | None = None,
-    catalog: Catalog | None = None,
-    scale: Scale = "log",
-    evaluations: int = 24,
-    engine_seeds: Sequence[int] = (0,),
-    seed: int = 0,
-    hyperparameters: Hyperparameters | None = None,
-    exhaustive: bool = True,
     others: Sequence[str] = (),
+    evidence: EvidenceByBudget | None = None,
     teams: Mapping[str, SelectorTeam] | None = None,
+    plan: TeamPlan | None = None,
     progress: Callable[[float], None] | None = None,
+    **options: Unpack[EpisodeOptions],
 ) -> RecommendationTable:
-    """For each game, budget and preset what a team picks, trained for it or before, beside what the baselines do.
+    """Set what a team picks for each game, budget and preset beside what the baselines pick.
 
     Args:
-        evaluator: measures; by default the engine, in memory only.
-        evaluations: that each team may make, and random search too.
-        engine_seeds: by the first two fifths, at least one, VBS and SBS are chosen, by the very first searches and
-            teams; what the table says is of the others.
-        seed: of the teams and of random search.
-        exhaustive: measure every cell of every game, which VBS, SBS, regret and score need; without, they are left
-            out, as large games want.
-        others: games measured exhaustively besides, without rows of their own, for SBS.
-        teams: by game those to ask; for a game without one a team is trained for each budget and preset.
+        games, budget, options: what to pick for, as :class:`rlccfr.envs.SelectorEnv` takes them. By the first two
+            fifths of the engine seeds, at least one, VBS and SBS are chosen, and by the very first searches and teams.
+            The table judges by the other seeds.
+        others: games measured besides, without rows of their own, for SBS.
+        evidence: what :func:`measure_games` gave. By default every cell of every game is measured here. Without some
+            game (``{}`` has none) its VBS, SBS, regret and score are left out, as large games want.
+        teams: teams to ask, by game; for a game without one a team is trained for each budget and preset.
+        plan: how such teams are trained.
         progress: called with the share done.
     """
-    evaluator = LiveEvaluator() if evaluator is None else evaluator
-    catalog = catalog or Catalog.paper()
-    settings = [preset_named(one) if isinstance(one, str) else one for one in presets]
-    games = list(dict.fromkeys(games))
-    to_measure = list(dict.fromkeys([*games, *others])) if exhaustive else []
-    report = Steps(progress, len(budgets) * (len(to_measure) + len(games) * len(settings)))
+    spec, plan = EpisodeSpec.parse(games, budget, **options), plan or TeamPlan()
+    measuring = len(spec.budgets) * len({*spec.games, *others}) if evidence is None else 0
+    report = Steps(progress, measuring + len(spec.budgets) * len(spec.games) * len(spec.presets))
+    if evidence is None:
+        evidence = _measured(spec, others, report)
     rows = []
-    for budget in budgets:
-        evidence: dict[str, Evidence] = {}
-        for game in to_measure:
-            evidence[game] = Evidence.measured(evaluator, catalog, game, budget, engine_seeds, report.within)
-            report.done()
-        for preset in settings:
-            for game in games:
-                task = Task(evaluator, catalog, game, budget, preset, scale, tuple(engine_seeds))
-                team = (teams or {}).get(game) or trained_team(task, evaluations, seed, hyperparameters, report.within)
-                rows += Bench(task, evidence).rows(team)
+    for one in spec.budgets:
+        for preset in spec.presets:
+            for game in spec.games:
+                task = Task(spec.evaluator, spec.catalog, game, one, preset, spec.scale, spec.engine_seeds)
+                team = (teams or {}).get(game) or trained_team(task, plan, report.within)
+                rows += Bench(task, evidence.get(one, {})).rows(team)
                 report.done()
     return RecommendationTable(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
+def measure_games(
+    spec: EpisodeSpec, others: Sequence[str] = (), progress: Callable[[float], None] | None = None
+) -> EvidenceByBudget:
+    """Measure every cell of a specification's games, and of others, under each budget.
+
+    Returns:
+        The evidence by budget and game.
+    """
+    return _measured(spec, others, Steps(progress, len(spec.budgets) * len({*spec.games, *others})))
+
+
+def _measured(spec: EpisodeSpec, others: Sequence[str], report: Steps) -> EvidenceByBudget:
+    found: dict[Budget, dict[str, Evidence]] = {}
+    for budget in spec.budgets:
+        found[budget] = {}
+        for game in dict.fromkeys([*spec.games, *others]):
+            found[budget][game] = Evidence.measured(
+                spec.evaluator, spec.catalog, game, budget, spec.engine_seeds, report.within
+            )
+            report.done()
+    return found
+
+
 def trained_team(
-    task: Task,
-    evaluations: int,
-    seed: int = 0,
-    hyperparameters: Hyperparameters | None = None,
-    progress: Callable[[float], None] | None = None,
+    task: Task, plan: TeamPlan | None = None, progress: Callable[[float], None] | None = None
 ) -> SelectorTeam:
-    """A team that has learned a task, on the first of its engine seeds."""
+    """Return a team that has learned a task, on the first of its engine seeds."""
     from rlccfr.agents.team.team import SelectorTeam
 
+    plan = plan or TeamPlan()
     team = SelectorTeam(
-        task.game, task.budget, 1, task.preset, task.scale, task.catalog, task.engine_seeds[0], task.evaluator,
-        seed=seed, hyperparameters=hyperparameters,
+        task.game, task.budget, preset=task.preset, scale=task.scale, catalog=task.catalog,
+        engine_seeds=task.engine_seeds[0], evaluator=task.evaluator, seed=plan.seed,
+        hyperparameters=plan.hyperparameters,
     )  # fmt: skip
-    team.train(evaluations, progress=progress)
+    team.train(plan.evaluations, progress=progress)
     return team
 
 

@@ -39,7 +39,7 @@ def reporting(seeds: Sequence[T]) -> tuple[T, ...]:
     return tuple(seeds[len(selecting(seeds)) :] or seeds)
 
 
-class ChoosingRuns:
+class ChoosingRuns(Evaluator):
     """An evaluator that answers from the runs of a table that one may choose by, whatever seed is asked for."""
 
     def __init__(self, table: TableEvaluator) -> None:
@@ -106,10 +106,8 @@ class Evidence:
         runs = measure_all(evaluator, catalog, game, budget, engine_seeds, progress)
         tree = compiled(game)
         fixed = frozenset(cell for cell in catalog if is_deterministic((cell,), tree))
-        again = {}
-        if isinstance(evaluator, TableEvaluator):
-            second = {cell: evaluator.timed_again(game, cell, budget) for cell in fixed}
-            again = {cell: run for cell, run in second.items() if run is not None}
+        second = {cell: evaluator.timed_again(game, cell, budget) for cell in fixed}
+        again = {cell: run for cell, run in second.items() if run is not None}
         return cls(
             {cell: selecting(own) for cell, own in runs.items()},
             {cell: reporting(own) for cell, own in runs.items()},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rlccfr.agents.judging.bench import Steps, build_table
 from rlccfr.agents.judging.recommendation_table import RecommendationTable
 from rlccfr.catalog import Catalog
-from rlccfr.envs.episode import Budgets, Games, Options, Presets
+from rlccfr.envs.episode import Budgets, EpisodeSpec, Games, Presets
 from rlccfr.envs.measuring.request import Request
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.games.names import openspiel_name
@@ -38,42 +38,30 @@ def recommended_table(
     Raises:
         MissingCellError: a cell that was not measured, or a budget that is longer than the runs.
     """
-    options = Options.parse(games, budgets, 1, presets, scale, catalog, (0,), results)
-    return build_table(
-        options.games,
-        options.budget,
-        options.preset,
-        evaluator=results,
-        catalog=catalog,
-        scale=options.scale,
-        others=_others(results, options),
-        teams=teams or _trained(results, options, progress),
-    )
+    spec = EpisodeSpec.parse(games, budget=budgets, preset=presets, scale=scale, catalog=catalog, evaluator=results)
+    asked = teams or _trained(spec, progress)
+    return build_table(spec, others=_others(results, spec), teams=asked)
 
 
-def _trained(
-    results: TableEvaluator, options: Options, progress: Callable[[float], None] | None
-) -> dict[str, SelectorTeam]:
+def _trained(spec: EpisodeSpec, progress: Callable[[float], None] | None) -> dict[str, SelectorTeam]:
     from rlccfr.agents.team.pretraining import train_on_table
 
-    found, steps = {}, Steps(progress, len(options.games))
-    for game in options.games:
-        found[game] = train_on_table(
-            results, options.catalog, [game], options.budget, scale=options.scale, progress=steps.within
-        )
+    found, steps = {}, Steps(progress, len(spec.games))
+    for game in spec.games:
+        found[game] = train_on_table(EpisodeSpec.parse(game, spec.budgets, **spec.options), progress=steps.within)
         steps.done()
     return found
 
 
-def _others(results: TableEvaluator, options: Options) -> list[str]:
+def _others(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
     """Games besides those asked for, under whatever names, that have every cell under every budget."""
-    names = {openspiel_name(game) for game in options.games}
+    names = {openspiel_name(game) for game in spec.games}
     found = []
     for game in results.games:
         requests = (
             Request(game, (cell,), budget, seed=next(iter(results.seeds(game, cell)), 0))
-            for cell in options.catalog
-            for budget in options.budget
+            for cell in spec.catalog
+            for budget in spec.budgets
         )
         if openspiel_name(game) not in names and all(map(results.known, requests)):
             found.append(game)

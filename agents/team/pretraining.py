@@ -13,9 +13,10 @@ from rlccfr.agents.team.induction import Induction, measure_everything
 from rlccfr.agents.team.selector_dqn import single_threaded
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Catalog
-from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import PRESETS, Scale
+from rlccfr.envs.reward import PRESETS
+from rlccfr.errors import RLCCFRError
 
 SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, buffer_size=2**17)
 """Where measuring costs nothing: larger networks and memories, and longer learning."""
@@ -28,20 +29,18 @@ UNIFORM = 0.5
 
 
 def train_on_table(
-    table: TableEvaluator,
-    catalog: Catalog,
-    games: Sequence[str],
-    budgets: Sequence[Budget],
+    episodes: EpisodeSpec,
     *,
-    scale: Scale = "log",
     seed: int = 0,
     settings: Hyperparameters | None = None,
     unseen: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> SelectorTeam:
-    """A team that has seen every cell of these games, by the runs that one may choose by, under all weights.
+    """Return a team that has seen every cell of some games, by the runs that one may choose by, under all weights.
 
     Args:
+        episodes: the games, budgets, scale and catalog to learn, answered from a :class:`TableEvaluator`. Presets and
+            engine seeds are all named ones and all that the table has.
         settings: by default :data:`SETTINGS`, or :data:`LONGER` for unseen games.
         unseen: the team is to pick for other games than these.
         progress: called after each round with the share done.
@@ -52,10 +51,13 @@ def train_on_table(
     Raises:
         MissingCellError: the table lacks a cell.
     """
+    table, catalog, games = episodes.evaluator, episodes.catalog, episodes.games
+    if not isinstance(table, TableEvaluator):
+        raise RLCCFRError(f"training without measuring needs a TableEvaluator, not {table!r}")
     seeds = max(len(selecting(table.seeds(game, cell))) for game in games for cell in catalog)
     team = SelectorTeam(
-        games, budgets, preset=tuple(PRESETS.values()), scale=scale, catalog=catalog, engine_seeds=range(max(1, seeds)),
-        evaluator=ChoosingRuns(table), seed=seed, hyperparameters=settings or (LONGER if unseen else SETTINGS),
+        episodes, preset=tuple(PRESETS.values()), engine_seeds=range(max(1, seeds)), evaluator=ChoosingRuns(table),
+        seed=seed, hyperparameters=settings or (LONGER if unseen else SETTINGS),
     )  # fmt: skip
     measure_everything(team)
     induction, rounds = Induction(team, UNIFORM, unseen=unseen), team.hyperparameters.settling

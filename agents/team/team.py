@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -14,7 +14,15 @@ from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.recommendation import Recommendation
 from rlccfr.agents.team.selector import Selector
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.episode import BudgetLike, Budgets, CatalogLike, Games, PresetLike, Presets
+from rlccfr.envs.episode import (
+    BudgetLike,
+    Budgets,
+    CatalogLike,
+    EpisodeOptions,
+    EpisodeSpec,
+    Games,
+    PresetLike,
+)
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.reward import rewards
@@ -39,9 +47,8 @@ class SelectorTeam:
     weights.
 
     Args:
-        games, budget, segments, preset, scale, catalog, engine_seeds, evaluator: of the episodes to train on, as
-            :class:`rlccfr.envs.selector.SelectorEnv` takes them. Of several games, budgets or presets the agents
-            see which it is, so one team learns to pick for each.
+        games, budget, options: of the episodes to train on, as :class:`rlccfr.envs.SelectorEnv` takes them. Of several
+            games, budgets or presets the agents see which it is, so one team learns to pick for each.
         seed: of everything random in the team: weights, exploration, what is sampled from memories.
         hyperparameters: of the networks and of training.
 
@@ -51,19 +58,14 @@ class SelectorTeam:
 
     def __init__(
         self,
-        games: Games = "kuhn",
+        games: Games | EpisodeSpec = "kuhn",
         budget: Budgets | None = None,
-        segments: int = 1,
-        preset: Presets = "accuracy",
-        scale: str = "log",
-        catalog: CatalogLike = "paper",
-        engine_seeds: int | Sequence[int] = (0,),
-        evaluator: str | Path | Evaluator | None = None,
         *,
         seed: int = 0,
         hyperparameters: Hyperparameters | None = None,
+        **options: Unpack[EpisodeOptions],
     ) -> None:
-        self.env = SelectorFlatEnv(games, budget, segments, preset, scale, catalog, engine_seeds, evaluator)
+        self.env = SelectorFlatEnv(games, budget, **options)
         self.available = self.env.action_masks().reshape(self.catalog.shape)
         if not self.available.any():
             raise RLCCFRError("nothing in this catalog can run here: install the extras that its components need")
@@ -239,12 +241,11 @@ class SelectorTeam:
 
     def _env_for(self, game: str | None, budget: BudgetLike | None, preset: PresetLike | None) -> SelectorFlatEnv:
         env = self.env
-        changes = {
-            "games": env.games[0] if game is None else game,
-            "budget": env.budgets[0] if budget is None else budget,
-            "preset": env.presets[0] if preset is None else preset,
-        }
-        return SelectorFlatEnv(**env.settings | changes)
+        options = env.episodes.options
+        options["preset"] = env.presets[0] if preset is None else preset
+        return SelectorFlatEnv(
+            env.games[0] if game is None else game, env.budgets[0] if budget is None else budget, **options
+        )
 
     def _plan(self, evaluations: int) -> Plan:
         from rlccfr.agents.team.training import Plan

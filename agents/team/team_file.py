@@ -15,7 +15,7 @@ from rlccfr.agents.team.experience import Experience
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Catalog
-from rlccfr.envs.episode import CatalogLike, parse_catalog
+from rlccfr.envs.episode import CatalogLike, EpisodeOptions, parse_catalog
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.reward import AXES, Preset, Weights
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
@@ -116,10 +116,11 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
                 f"the catalog lacks {', '.join(lacking)}, which the team picks from; add what is missing"
             )
         rows.append({own.index(id): row for row, id in enumerate(others)})
-    env = team.env
-    settings = env.settings | {"catalog": catalog, "evaluator": env.evaluator if evaluator is None else evaluator}
-    larger = SelectorTeam(**settings, seed=team.seed, hyperparameters=team.hyperparameters)
-    worst = -2.0 * env.segments  # a reward is at least -1 a segment
+    changed: EpisodeOptions = {"catalog": catalog}
+    if evaluator is not None:
+        changed["evaluator"] = evaluator
+    larger = SelectorTeam(team.env.episodes, seed=team.seed, hyperparameters=team.hyperparameters, **changed)
+    worst = -2.0 * team.env.segments  # a reward is at least -1 a segment
     for selector, source, mapped in zip(larger.selectors, team.selectors, rows, strict=True):
         selector.adopt(source, mapped, worst)
     for entry in team.experience:

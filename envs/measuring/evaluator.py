@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import pandas as pd
 
-from rlccfr.envs.measuring.request import Request
+from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.request import Budget, Request
 
 Status = Literal["ok", "failed", "timeout", "out_of_memory", "unavailable"]
 
@@ -47,23 +49,34 @@ class Measurement:
 
 
 class Evaluator(Protocol):
-    """Answers requests: by running the engine, or from a table of recorded runs."""
+    """Answers requests, by running the engine or from a table of recorded runs.
 
+    Subclasses inherit what needs no table.
+    """
+
+    @abstractmethod
     def measure(self, request: Request) -> Measurement:
-        """The measured result; the same request gets the same answer.
+        """Return the measured result; the same request gets the same answer.
 
-        Failing runs raise nothing: ``status`` says what happened.
+        A run that fails raises nothing: ``status`` says what happened.
         """
-        ...
 
+    @abstractmethod
     def known(self, request: Request) -> bool:
-        """Whether ``measure`` would answer without running anything."""
-        ...
+        """Return whether ``measure`` would answer without running anything."""
 
+    @abstractmethod
     def result(self, cell_id: str) -> dict[str, Any]:
-        """The full record behind a measurement, ``curve`` as a DataFrame among it."""
-        ...
+        """Return the full record behind a measurement, with its ``curve`` as a DataFrame."""
 
+    @abstractmethod
     def frame(self) -> pd.DataFrame:
-        """Every record as a row, without curves."""
-        ...
+        """Return every record as a row, without curves."""
+
+    def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
+        """Return the engine seeds that alone can be asked for; () where any can."""
+        return ()
+
+    def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
+        """Return the run by seed 0 at the speed of a second timing; None where there was none."""
+        return None

@@ -15,7 +15,7 @@ import pandas as pd
 
 from rlccfr.engine.engine import CHUNK
 from rlccfr.envs.measuring.compiled_games import compiled
-from rlccfr.envs.measuring.evaluator import Measurement, Status
+from rlccfr.envs.measuring.evaluator import Evaluator, Measurement, Status
 from rlccfr.envs.measuring.identity import cell_id
 from rlccfr.envs.measuring.record import make_record, to_frame, to_measurement, with_frame
 from rlccfr.envs.measuring.request import Request, check, due
@@ -40,7 +40,7 @@ class _Run:
     result: RunResult | None = None
 
 
-class LiveEvaluator:
+class LiveEvaluator(Evaluator):
     """Measures by running the engine; the same request is answered from memory, or from the store.
 
     Failing runs raise nothing: their record has the status and the traceback. A missing extra or an unsound

@@ -11,7 +11,7 @@ import pandas as pd
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.curve import covers, read_off
-from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.identity import definitions
 from rlccfr.envs.measuring.record import to_frame, to_measurement
 from rlccfr.envs.measuring.request import Budget, Request, check
@@ -23,7 +23,7 @@ from rlccfr.games.names import openspiel_name
 from rlccfr.result import CurvePoint
 
 
-class TableEvaluator:
+class TableEvaluator(Evaluator):
     """Answers from a table of measurements, so that selectors train in seconds and on the same numbers everywhere.
 
     The engine version and processor may be others than these; the components' definitions may not. Of several

@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from rlccfr.catalog import Catalog
-from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 
 UNIFORM = 0.4583
 
 
-class SyntheticEvaluator:
+class SyntheticEvaluator(Evaluator):
     """Exploitability from a formula, counting what it is asked; cells of ``interrupt_at``-th measurement stop it."""
 
     def __init__(self, exploitability=None, interrupt_at=None):

@@ -19,6 +19,7 @@ from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, TRAINED, kin
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
+from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import PRESETS
@@ -110,7 +111,7 @@ THOUSAND = Budget("iterations", 1000)
 def test_the_extended_catalog_has_what_the_peers_show(game, kind, figures):
     """After 1,000 iterations: predictive rules on Kuhn and Goofspiel, discounted ones on the others."""
     catalog, preset = Catalog.extended_tabular(), PRESETS["accuracy"]
-    team = train_on_table(shipped.results(), catalog, [game], [THOUSAND])
+    team = train_on_table(EpisodeSpec.parse(game, budget=THOUSAND, catalog=catalog, evaluator=shipped.results()))
     evidence = {game: Evidence.measured(shipped.results(), catalog, game, THOUSAND)}
     judge = Bench(Task(shipped.results(), catalog, game, THOUSAND, preset), evidence)
     row = judge.row("team", team.pick(game, THOUSAND, preset), 0, 0.0)

@@ -80,9 +80,9 @@ def _print_components(id: str | None, markdown: bool, json: bool) -> None:
     elif id is not None:
         print("\n\n".join(as_text(kind, entry) for kind, entry in entries))
         if any(None in entry.hyperparameters.values() for _, entry in entries):
-            from rlccfr.catalog.deep import settings
+            from rlccfr.catalog.deep import NetworkSettings
 
-            print(f"\n{inspect.getdoc(settings)}\n")
+            print(f"\n{inspect.getdoc(NetworkSettings)}\n")
             print("\n".join(_presets()))
     else:
         rows = [(kind, entry.id, entry.summary) for kind, entry in entries]
@@ -110,9 +110,18 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
     for cell in cells:
         known = facts(cell)
         groups.setdefault((known.guarantee, known.reason, known.cost, ", ".join(known.needs)), []).append(str(cell))
-    from rlccfr.catalog.deep import settings
+    from rlccfr.catalog.deep import NetworkSettings
 
-    lines += ["", "## Networks of the deep rules", "", "```text", str(inspect.getdoc(settings)), "```", "", *_presets()]
+    lines += [
+        "",
+        "## Networks of the deep rules",
+        "",
+        "```text",
+        str(inspect.getdoc(NetworkSettings)),
+        "```",
+        "",
+        *_presets(),
+    ]
     lines += ["", f"## Guarantees of the {len(cells)} algorithms", ""]
     lines += ["| guarantee | reason | an iteration costs | needs | algorithms |", "|---|---|---|---|---|"]
     lines += [f"| {' | '.join(key)} | {_shortened(names)} |" for key, names in groups.items()]
@@ -121,11 +130,11 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
 
 def _presets() -> list[str]:
     """What hyperparameters are that follow the preset."""
-    from rlccfr.catalog.deep import PRESETS
+    from rlccfr.catalog.deep import NETWORK_SETTINGS
 
-    lines = [f"| | {' | '.join(PRESETS)} |", "|---" * (len(PRESETS) + 1) + "|"]
-    names = next(iter(PRESETS.values()))
-    return [*lines, *(f"| {name} | {' | '.join(str(of[name]) for of in PRESETS.values())} |" for name in names)]
+    columns = [vars(settings) for settings in NETWORK_SETTINGS.values()]
+    lines = [f"| | {' | '.join(NETWORK_SETTINGS)} |", "|---" * (len(columns) + 1) + "|"]
+    return [*lines, *(f"| {name} | {' | '.join(str(of[name]) for of in columns)} |" for name in columns[0])]
 
 
 def _shortened(names: list[str]) -> str:

@@ -59,22 +59,23 @@ def compare(
     algorithms on the game; SBS, the single best, is the best on average over the other games. Regret is the reward
     that a pick leaves on the table; speed is throughput as a multiple of plain CFR's.
     """
-    from rlccfr.agents.judging.bench import build_table
+    from rlccfr.agents.judging.bench import TeamPlan, build_table
     from rlccfr.agents.judging.recommendation_table import checked_path
-    from rlccfr.envs.episode import Options
+    from rlccfr.envs.episode import EpisodeSpec
 
     out = checked_path(out) if out is not None else None
     games, presets, others = games or ["kuhn"], presets or ["accuracy"], others or []
     for game in (*games, *others):
         load(game)
     limit = budget(iterations, seconds, nodes)
-    options = Options.parse(games, limit, 1, presets, scale, catalog, engine_seeds or (0,), store)
+    spec = EpisodeSpec.parse(
+        games, budget=limit, preset=presets, scale=scale, catalog=catalog, engine_seeds=engine_seeds or (0,),
+        evaluator=store,
+    )  # fmt: skip
     with progress(f"measuring and training on {', '.join(games)}") as report:
         built = build_table(
-            games, options.budget, options.preset, evaluator=options.evaluator,
-            catalog=options.catalog, scale=options.scale, evaluations=evaluations,
-            engine_seeds=options.engine_seeds, seed=seed, exhaustive=exhaustive, others=others, progress=report,
-        )  # fmt: skip
+            spec, others=others, evidence=None if exhaustive else {}, plan=TeamPlan(evaluations, seed), progress=report
+        )
     if out is not None:
         built.write(out)
     if json:

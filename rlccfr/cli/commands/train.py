@@ -113,7 +113,7 @@ def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, An
     if not (out / FILE_NAME).exists():
         return new
     old = SelectorTeam.load(out, evaluator=store)
-    wanted, there = ({**team.env.settings, "seed": team.seed} for team in (new, old))
+    wanted, there = ({**vars(team.env.episodes), "seed": team.seed} for team in (new, old))
     differing = [name for name in wanted if name != "evaluator" and wanted[name] != there[name]]
     if differing:
         raise RLCCFRError(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rlccfr.agents import Hyperparameters, build_table
+from rlccfr.agents import Hyperparameters, TeamPlan, build_table
 from rlccfr.agents.baselines.task import Task, measure_all
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
@@ -21,8 +21,8 @@ BUDGET = Budget("iterations", 1000)
 @pytest.fixture
 def table(evaluator, small):
     return build_table(
-        ["kuhn", "leduc"], [BUDGET], ["accuracy", "paper-kuhn"], evaluator=evaluator, catalog=small, evaluations=5,
-        hyperparameters=QUICK,
+        ["kuhn", "leduc"], [BUDGET], preset=["accuracy", "paper-kuhn"], evaluator=evaluator, catalog=small,
+        plan=TeamPlan(5, hyperparameters=QUICK),
     ).frame  # fmt: skip
 
 
@@ -70,8 +70,8 @@ def test_team_and_random_search_make_equal_evaluations(table):
 
 def test_without_measuring_everything_there_is_no_regret(evaluator, small):
     frame = build_table(
-        ["kuhn"], [BUDGET], ["accuracy"], evaluator=evaluator, catalog=small, evaluations=4, exhaustive=False,
-        hyperparameters=QUICK,
+        ["kuhn"], [BUDGET], evidence={}, evaluator=evaluator, catalog=small,
+        plan=TeamPlan(4, hyperparameters=QUICK),
     ).frame  # fmt: skip
     assert "VBS" not in set(frame.method)
     assert frame.regret.isna().all()
@@ -83,8 +83,8 @@ def test_not_converged_and_progress(make_evaluator):
     evaluator = make_evaluator(lambda game, cell: 0.4583 * (0.11 if cell.update_rule == "cfr" else 0.09))
     shares = []
     frame = build_table(
-        ["kuhn"], [BUDGET], ["accuracy"], evaluator=evaluator, catalog=catalog, evaluations=2,
-        hyperparameters=QUICK, progress=shares.append,
+        ["kuhn"], [BUDGET], evaluator=evaluator, catalog=catalog, plan=TeamPlan(2, hyperparameters=QUICK),
+        progress=shares.append,
     ).frame  # fmt: skip
     assert not row(frame, method="CFR").converged
     assert row(frame, method="DCFR").converged

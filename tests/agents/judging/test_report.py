@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rlccfr.agents.judging.bench import build_table
+from rlccfr.agents.judging.bench import TeamPlan, build_table
 from rlccfr.agents.judging.report import write_report
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
@@ -33,11 +33,10 @@ def page(tmp_path_factory):
     found = build_table(
         ["kuhn", "goofspiel"],
         BUDGETS,
-        ["accuracy", "paper-kuhn"],
+        preset=["accuracy", "paper-kuhn"],
         evaluator=table,
         catalog=CATALOG,
-        evaluations=3,
-        hyperparameters=Hyperparameters(hidden=(8,), settling=1, gradient_steps=1),
+        plan=TeamPlan(3, hyperparameters=Hyperparameters(hidden=(8,), settling=1, gradient_steps=1)),
     )
     frame = to_frame([table.record(id) for id in table.ids()], curves=True)
     gone = (frame["game"] == "goofspiel") & (frame["update_rule"] == "dcfr") & (frame["abstraction"] == "cfr_br")

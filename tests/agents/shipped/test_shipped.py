@@ -17,6 +17,7 @@ from rlccfr.agents.team import pretraining
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.games import Family
+from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.measuring.store import Store
@@ -145,7 +146,7 @@ def test_a_team_trained_on_a_table_sees_no_run_that_judges(data, monkeypatch):
         return found
 
     monkeypatch.setattr(TableEvaluator, "measure", watched)
-    pretraining.train_on_table(shipped.results(), SMALL, ["kuhn"], BUDGETS)
+    pretraining.train_on_table(EpisodeSpec.parse("kuhn", budget=BUDGETS, catalog=SMALL, evaluator=shipped.results()))
     assert {cell for cell, _ in seen} == set(SMALL)
     assert all(seed in selecting(shipped.results().seeds("kuhn", cell)) for cell, seed in seen)
 

@@ -12,6 +12,7 @@ from rlccfr.agents.team.induction import DRAWS, Induction, measure_everything
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.agents.team.selector import Selector
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.observation import OBSERVATION_SIZE
@@ -43,7 +44,7 @@ def table():
 
 def test_each_agent_does_its_best_given_what_the_later_ones_do(table):
     settings = Hyperparameters(hidden=(32, 32), batch_size=64, gradient_steps=100, settling=20)
-    team = train_on_table(table, CATALOG, ["kuhn"], (BUDGET,), settings=settings)
+    team = train_on_table(EpisodeSpec.parse("kuhn", budget=BUDGET, catalog=CATALOG, evaluator=table), settings=settings)
     assert team.cost == (4, 4.0)
     assert team.pick("kuhn", BUDGET, "accuracy") == Cell("dcfr", "none", "none")
     assert team.pick("kuhn", BUDGET, HASTY) == Cell("cfr", "none", "cfr_br")
@@ -54,7 +55,9 @@ def test_for_unseen_games_each_agent_does_what_is_best_for_all(table):
     settings = Hyperparameters(hidden=(32, 32), batch_size=64, gradient_steps=100, settling=20)
     weights, found = ((1, 0), (1, 0), (0, 0.1)), []
     for unseen in (False, True):
-        team = train_on_table(table, CATALOG, ["kuhn"], (BUDGET,), settings=settings, unseen=unseen)
+        team = train_on_table(
+            EpisodeSpec.parse("kuhn", budget=BUDGET, catalog=CATALOG, evaluator=table), settings=settings, unseen=unseen
+        )
         found.append(team.pick("kuhn", BUDGET, weights))
     assert found == [Cell("cfr", "none", "cfr_br"), Cell("dcfr", "none", "none")]
 
@@ -149,7 +152,7 @@ def drawn(selector):
 
 def test_what_was_never_measured_promises_nothing(table):
     """With two segments a pick is worth its own reward and the best of what was measured next, whatever else seems."""
-    team = SelectorTeam("kuhn", BUDGET, 2, catalog=CATALOG, evaluator=table)
+    team = SelectorTeam("kuhn", BUDGET, segments=2, catalog=CATALOG, evaluator=table)
     start, cell = Situation("kuhn", 0, BUDGET), Cell("dcfr", "none", "none")
     seen = np.zeros((3, OBSERVATION_SIZE), np.float32)
     for situation, done in ((start, False), (start.after(cell), True)):
