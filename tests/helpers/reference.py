@@ -84,16 +84,20 @@ class Reference:
         if self.best_response:
             replies = [best_response(self.game, self.policy, player, self.key) for player in (0, 1)]
             for player in (0, 1):
-                self._average(self.game.new_initial_state(), player, 1.0, 1.0)
+                self._average(self.game.new_initial_state(), player, self.average_weight(), 1.0)
         for player in (0, 1):
             opponent = replies[1 - player] if self.best_response else self.policy
             if not self.best_response:
-                self._average(self.game.new_initial_state(), 1 - player, 1.0, 1.0)
+                self._average(self.game.new_initial_state(), 1 - player, self.average_weight(), 1.0)
             instant: Table = {}
             mass: dict[str, float] = defaultdict(float)
             self._walk(self.game.new_initial_state(), player, opponent, 1.0, instant, mass)
             for key, regrets in instant.items():
                 self._update(key, regrets, mass[key])
+
+    def average_weight(self) -> float:
+        """Weight of this iteration's policies beside ``gamma``; rules with other weights override it."""
+        return 1.0
 
     def _average(self, state, player: int, own: float, chance: float) -> None:
         if state.is_terminal():
@@ -186,6 +190,22 @@ def best_response(game, policy: Table, player: int, key_of: Callable) -> Table:
 
     collect(game.new_initial_state(), 1.0)
     return {key: [float(k == best(key)) for k in range(len(s[0][0].legal_actions()))] for key, s in histories.items()}
+
+
+def exploitability(game, policy: Table, key: Callable = information) -> float:
+    """Half of what both players gain together by best responses; their own values add up to 0."""
+
+    def value(state, player: int, profile: tuple[Table, Table]) -> float:
+        if state.is_terminal():
+            return state.player_return(player)
+        if state.is_chance_node():
+            return sum(p * value(state.child(a), player, profile) for a, p in state.chance_outcomes())
+        row = profile[state.current_player()][key(state)]
+        return sum(p * value(state.child(a), player, profile) for a, p in zip(state.legal_actions(), row) if p > 0)
+
+    replies = [best_response(game, policy, player, key) for player in (0, 1)]
+    root = game.new_initial_state()
+    return (value(root, 0, (replies[0], policy)) + value(root, 1, (policy, replies[1]))) / 2
 
 
 def load(name: str):

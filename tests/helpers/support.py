@@ -29,6 +29,28 @@ def random_policy(tree: GameTree, seed: int) -> rlccfr.Policy:
     return rlccfr.Policy.from_sums(tree, weights)
 
 
+def place(
+    solver: rlccfr.Solver, iteration: int, regret: np.ndarray | None = None, policy: np.ndarray | None = None
+) -> None:
+    """Put a solver after an iteration, with these cumulative regrets, or none, and this policy, or the matching one."""
+    engine = solver._engine
+    engine.counts[0] = iteration
+    engine.regret[:] = 0.0 if regret is None else regret
+    if policy is None:
+        policy = rlccfr.Policy.from_sums(solver.game, np.maximum(engine.regret, 0)).probabilities
+    engine.policy[:] = policy
+
+
+def regrets(solver: rlccfr.Solver) -> np.ndarray:
+    """(m,) cumulative regrets, the newest with weight 1."""
+    return solver._engine.true_regret()
+
+
+def policy_sum(solver: rlccfr.Solver) -> np.ndarray:
+    """(m,) weighted sum of the players' reach-weighted policies, the newest with weight 1."""
+    return solver._engine.true_policy_sum()
+
+
 def rows(tree: GameTree, table: np.ndarray) -> dict[str, np.ndarray]:
     """A table over sequences as the reference keeps it: by player and information state."""
     second = int(tree.view.infoset_begin[1])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
-from support import game, rows
+from reference_rules import RULES
+from support import SMALL_DICE, game, place, policy_sum, regrets, rows
 
 import rlccfr
 
@@ -47,19 +48,76 @@ def test_exact_passes_are_the_references(rule, name, abstraction):
     ours = rlccfr.Solver(tree, rule, abstraction=abstraction)
     start = np.random.default_rng(1).normal(size=tree.num_sequences)
     start = np.abs(start) if abstraction == "cfr_br" else np.maximum(start, floor)
-    ours._engine.regret[:] = start
-    ours._engine.policy[:] = rlccfr.Policy.from_sums(tree, np.maximum(start, 0)).probabilities
-    ours._engine.counts[0] = theirs.t = 3
+    theirs.t = 3
+    place(ours, 3, start)
     for key, row in rows(tree, start).items():
         theirs.regret[key] = list(row)
         theirs.policy[key] = reference.match(list(row))
     for _ in range(iterations):
         theirs.iterate()
     ours.run(iterations=iterations, curve=False)
-    for key, row in rows(tree, ours._engine.true_regret()).items():
+    for key, row in rows(tree, regrets(ours)).items():
         assert row == pytest.approx(np.array(theirs.regret[key]), abs=1e-12), key
-    for key, row in rows(tree, ours._engine.true_policy_sum()).items():
+    for key, row in rows(tree, policy_sum(ours)).items():
         assert row == pytest.approx(np.array(theirs.policy_sum[key]), abs=1e-12), key
+
+
+def assert_tables_agree(tree, ours, theirs, what):
+    ours = rows(tree, ours)
+    for key, row in theirs.items():
+        assert np.abs(ours[key] - row).max() < 1e-10, (what, key, ours[key], row)
+
+
+def assert_iterates_agree(ours, theirs, iterations):
+    """Policies, regrets and weighted policy sums after each iteration, and at the end what both policies lose."""
+    tree = ours.game
+    for _ in range(iterations):
+        theirs.iterate()
+        ours.run(iterations=1, curve=False)
+        newest = theirs.average_weight()
+        sums = {key: [s / newest for s in row] for key, row in theirs.policy_sum.items()}
+        average = {key: reference.match(row) for key, row in sums.items()}
+        played = {key: row for key, row in average.items() if sum(sums[key]) > 1e-6}  # else a quotient of roundings
+        assert len(played) > len(average) / 2
+        assert_tables_agree(tree, ours.current_policy().probabilities, theirs.policy, "current policy")
+        assert_tables_agree(tree, ours.average_policy().probabilities, played, "average policy")
+        assert_tables_agree(tree, regrets(ours), theirs.regret, "regrets")
+        assert_tables_agree(tree, policy_sum(ours), sums, "policy sum")
+    for policy, expected in ((ours.average_policy(), average), (ours.current_policy(), theirs.policy)):
+        lost = reference.exploitability(theirs.game, expected)
+        assert policy.exploitability() == pytest.approx(lost, rel=0, abs=1e-10)
+
+
+@pytest.mark.parametrize(("name", "iterations"), [("kuhn", 12), (SMALL_DICE, 12), ("leduc", 3)])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_extended_rules_go_on_as_the_references(rule, name, iterations):
+    """From positive regrets at random after iteration 3, so that infosets whose actions are all worth the same differ.
+
+    From regrets of 0 rounding would decide there between a pure and the uniform policy.
+    """
+    tree, done = game(name), 3
+    ours, theirs = rlccfr.Solver(tree, rule), RULES[rule](reference.load(tree.openspiel_name))
+    start = np.random.default_rng(1).random(tree.num_sequences)
+    place(ours, done, start)
+    theirs.t = done
+    for key, row in rows(tree, start).items():
+        theirs.regret[key], theirs.policy[key] = list(row), reference.match(list(row))
+    assert_iterates_agree(ours, theirs, iterations)
+
+
+@pytest.mark.parametrize(("name", "iterations"), [("kuhn", 12), ("leduc", 2)])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_extended_rules_begin_as_the_references(rule, name, iterations):
+    """From no regrets and a first policy at random, which the papers leave open; from the uniform one some regrets tie.
+
+    Small Liar's dice is left out: at some of its infosets all actions are worth the same, whatever the opponent does.
+    """
+    tree = game(name)
+    ours, theirs = rlccfr.Solver(tree, rule), RULES[rule](reference.load(tree.openspiel_name))
+    first = rlccfr.Policy.from_sums(tree, np.random.default_rng(1).random(tree.num_sequences)).probabilities
+    place(ours, 0, policy=first)
+    theirs.policy = {key: list(row) for key, row in rows(tree, first).items()}
+    assert_iterates_agree(ours, theirs, iterations)
 
 
 def test_published_ecfr_by_hand():
