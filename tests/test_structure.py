@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -59,6 +60,13 @@ def test_numba_stays_in_the_kernels():
         if "kernels" not in path.parts:
             assert "import numba" not in path.read_text().replace("    import numba", "")
             assert "from numba" not in path.read_text(), path.name
+
+
+def test_one_module_of_the_tests_reaches_into_the_engine():
+    """What changes inside the engine then changes one file of the tests."""
+    inside = re.compile(r"[.]_engine\b")
+    reaching = {path.name for path in (ROOT / "tests").glob("**/*.py") if inside.search(path.read_text())}
+    assert reaching == {"support.py"}
 
 
 @pytest.mark.parametrize(

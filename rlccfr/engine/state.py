@@ -96,8 +96,11 @@ class RunState:
 
     def rule_arrays(self) -> dict[str, np.ndarray]:
         """Return copies of all arrays that rules have declared, (m,) by name."""
-        own = {name: self.tables.state[:, column].copy() for column, name in enumerate(self.columns)}
-        return {**self.shelved, **own}
+        return {**self.shelved, **self.own_arrays()}
+
+    def own_arrays(self) -> dict[str, np.ndarray]:
+        """Return copies of the arrays that the present rule declares, (m,) by name."""
+        return {name: self.tables.state[:, column].copy() for column, name in enumerate(self.columns)}
 
     def true_regret(self) -> np.ndarray:
         """Return the cumulative regrets, (m,), in units where the newest has weight 1."""

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import game
+from support import game, policy_sums, regrets
 
 import rlccfr
 
@@ -21,5 +21,5 @@ def test_sparse_matrices_give_the_engines_iterates(name, iterations):
     for _ in range(iterations):
         sparse.iterate()
     solver.run(iterations=iterations, curve=False)
-    assert sparse.regret == pytest.approx(solver._engine.true_regret(), abs=1e-9)
-    assert sparse.policy_sum == pytest.approx(solver._engine.true_policy_sum(), abs=1e-9)
+    assert sparse.regret == pytest.approx(regrets(solver), abs=1e-9)
+    assert sparse.policy_sum == pytest.approx(policy_sums(solver), abs=1e-9)

@@ -9,11 +9,11 @@ import sys
 
 import numpy as np
 import pytest
-from support import game
+from support import engine_state, game, regrets
 
 import rlccfr
 from rlccfr.components import Sampler, UpdateRule, always
-from rlccfr.games import compiler
+from rlccfr.games.names import compiler
 from rlccfr.registry import update_rule, update_rules
 
 
@@ -48,7 +48,7 @@ def test_reach_that_rounds_to_nothing_is_still_a_visit():
     rule = UpdateRule(policy_map=nearly_pure)
     solver = rlccfr.Solver(game("leduc"), rule, "chance", walks=2000)
     solver.run(iterations=3)
-    assert np.isfinite(solver._engine.regret).all()
+    assert np.isfinite(regrets(solver)).all()
 
 
 @pytest.mark.parametrize("sampler", ["none", "external"])
@@ -56,8 +56,8 @@ def test_regrets_that_fade_to_nothing_leave_a_policy(sampler):
     """alpha = 0 halves regrets at every iteration, down to the least numbers that there are."""
     solver = rlccfr.Solver(game("leduc"), rlccfr.catalog.make("dcfr", alpha=0.0), sampler)
     solver.run(iterations=6000, curve=False)
-    assert np.isfinite(solver._engine.policy).all()
-    assert np.isfinite(solver._engine.true_regret()).all()
+    assert np.isfinite(solver.current_policy().probabilities).all()
+    assert np.isfinite(regrets(solver)).all()
 
 
 def test_an_overflow_is_an_error_not_a_figure():
@@ -71,7 +71,7 @@ def test_an_overflow_is_an_error_not_a_figure():
 def test_extreme_exponents_are_limits(hyperparameters):
     solver = rlccfr.Solver(game("kuhn"), {"id": "dcfr", **hyperparameters})
     solver.run(iterations=5000, curve=False)
-    assert np.isfinite(solver._engine.regret).all()
+    assert np.isfinite(regrets(solver)).all()
 
 
 def test_average_strategy_sampling_samples_against_best_responses_too():
@@ -129,11 +129,11 @@ def test_a_flipped_byte_is_noticed_or_harmless(tmp_path, mask):
     solver = rlccfr.Solver(game("kuhn"), "ecfr", "variance_reduced")
     solver.run(iterations=5)
     solver.save(path)
-    data, expected = path.read_bytes(), solver._engine.state()
+    data, expected = path.read_bytes(), engine_state(solver)
     for at in range(0, len(data), 11):
         path.write_bytes(data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :])
         try:
-            state = rlccfr.Solver.load(path)._engine.state()
+            state = engine_state(rlccfr.Solver.load(path))
         except rlccfr.CheckpointError:
             continue
         assert all(np.array_equal(state[name], array) for name, array in expected.items())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from open_spiel.python.algorithms import cfr, discounted_cfr
 from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
-from support import SMALL_DICE, game, rows
+from support import SMALL_DICE, disturb, engine_state, game, place, regrets, rows
 
 import rlccfr
 from rlccfr.catalog import Catalog
@@ -78,9 +78,7 @@ def test_one_iteration_from_given_regrets_is_openspiels(name, rule):
     regret = np.random.default_rng(5).normal(size=tree.num_sequences)
     if rule == "cfr_plus":
         regret = np.maximum(regret, 0)
-    ours._engine.regret[:] = regret
-    ours._engine.counts[0] = t - 1
-    ours._engine.policy[:] = rlccfr.Policy.from_sums(tree, np.maximum(regret, 0)).probabilities
+    place(ours, t - 1, regret)
     discounted = regret * np.where(regret > 0, discounts[0, 0], discounts[0, 1]) if adds_first else regret
     actions = rows(tree, tree.sequence_action)
     for key, row in rows(tree, discounted).items():
@@ -90,7 +88,7 @@ def test_one_iteration_from_given_regrets_is_openspiels(name, rule):
     theirs._iteration = t - 1
     theirs.evaluate_and_update_policy()
     ours.run(iterations=1, curve=False)
-    new = ours._engine.regret
+    new = regrets(ours)
     if adds_first:
         new = new * np.where(new > 0, discounts[1, 0], discounts[1, 1])
     for key, row in rows(tree, new).items():
@@ -123,7 +121,7 @@ def perturbed_runs(name: str, rule: str, count: int) -> list[float]:
         solver.run(iterations=1, curve=False)
         if seed:
             noise = np.random.default_rng(seed).normal(size=solver.game.num_sequences)
-            solver._engine.regret += 1e-17 * noise
+            disturb(solver, 1e-17 * noise)
         found.append(solver.run(iterations=999, curve=False).exploitability)
     return found
 
@@ -140,20 +138,25 @@ def test_1000_iterations_end_where_openspiels_do(name, rule):
     assert 0.75 * min(runs) <= AFTER_1000[name, rule] <= 1.25 * max(runs)
 
 
+def learns(solver: rlccfr.Solver) -> bool:
+    """Whether policies come from models, so that an iteration may take a while."""
+    return solver.update_rule.learns or solver.abstraction.learns
+
+
 @pytest.mark.parametrize("cell", list(Catalog.paper()), ids=str)
 def test_every_cell_runs_repeats_and_resumes(cell, tmp_path):
     """Proper distributions, no NaN; same seed, same run; a save in the middle changes nothing, bitwise."""
     tree = game("kuhn")
     whole = rlccfr.Solver(tree, *cell, seed=3)
-    before, after = (8, 13) if whole._engine.learns else (23, 37)
+    before, after = (8, 13) if learns(whole) else (23, 37)
     result = whole.run(iterations=before + after)
     halves = rlccfr.Solver(tree, *cell, seed=3)
     halves.run(iterations=before)
     halves.save(tmp_path / "solver.npz")
     resumed = rlccfr.Solver.load(tmp_path / "solver.npz")
     again = resumed.run(iterations=after)
-    for name, array in whole._engine.state().items():
-        assert np.array_equal(array, resumed._engine.state()[name]), name
+    for name, array in engine_state(whole).items():
+        assert np.array_equal(array, engine_state(resumed)[name]), name
     columns = ["iteration", "nodes", "exploitability", "exploitability_current"]
     shared = again.curve[columns].merge(result.curve[columns])
     assert len(shared) == len(result.curve)
@@ -167,7 +170,7 @@ def test_every_cell_runs_repeats_and_resumes(cell, tmp_path):
 @pytest.mark.parametrize("cell", list(Catalog.paper())[::5], ids=str)
 def test_cells_elsewhere_run_and_repeat(name, cell):
     solvers = [rlccfr.Solver(game(name), *cell, seed=1) for _ in range(2)]
-    results = [solver.run(iterations=6 if solver._engine.learns else 30, curve=False) for solver in solvers]
+    results = [solver.run(iterations=6 if learns(solver) else 30, curve=False) for solver in solvers]
     assert results[0].exploitability == results[1].exploitability
     assert results[0].exploitability < 1.5 * rlccfr.Policy.uniform(game(name)).exploitability()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import game
+from support import engine_state, game
 
 import rlccfr
 from rlccfr.catalog import Catalog, Cell
@@ -87,8 +87,8 @@ def test_every_cell_runs_repeats_and_resumes(name, figures, tmp_path):
         first.save(tmp_path / "solver.npz")
         second = rlccfr.Solver.load(tmp_path / "solver.npz")
         second.run(iterations=4, curve=False)
-        theirs = second._engine.state()
-        for key, array in whole._engine.state().items():
+        theirs = engine_state(second)
+        for key, array in engine_state(whole).items():
             assert np.array_equal(array, theirs[key]), (cell, key)
         for policy in (whole.average_policy(), whole.current_policy()):
             assert np.isfinite(policy.probabilities).all()

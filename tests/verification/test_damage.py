@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from support import engine_state
 
 from rlccfr import Solver, load_game
 from rlccfr.agents import Hyperparameters, SelectorTeam
@@ -46,7 +47,7 @@ def solver(update_rule):
 
 def solver_says(path):
     loaded = Solver.load(path)
-    return {**loaded._engine.state(), "points": np.array(loaded.points), "seconds": np.array(loaded._cpu_seconds)}
+    return {**engine_state(loaded), "points": np.array(loaded.points), "seconds": np.array(loaded.cpu_seconds)}
 
 
 def team(folder):

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from support import engine_state
 
 from rlccfr import Solver
 from rlccfr.agents import SelectorTeam
@@ -66,7 +67,7 @@ def test_a_killed_run_goes_on_from_its_checkpoint(tmp_path, figures, update_rule
         reached.append(Solver.load(path).result().iterations)
     ours, theirs = Solver.load(path), Solver(load_game("leduc"), update_rule, sampler)
     theirs.run(iterations=reached[-1])
-    ours, theirs = ours._engine.state(), theirs._engine.state()
+    ours, theirs = engine_state(ours), engine_state(theirs)
     equal = [name for name in theirs if np.array_equal(ours[name], theirs[name])]
     row = {"iterations at the first": reached[0], "at the last": reached[-1]}
     row |= {"tables": len(theirs), "equal": len(equal)}

@@ -8,7 +8,7 @@ import numpy as np
 import pyspiel
 import pytest
 import reference
-from support import game
+from support import game, place, policy_sums, regrets
 
 import rlccfr
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
@@ -61,17 +61,16 @@ def test_an_iteration_on_royal_is_the_references(figures):
         ours = rlccfr.Solver(tree, rule)
         start = np.random.default_rng(1).normal(size=tree.num_sequences)
         start = np.abs(start) if floor == 0.0 else start
-        ours._engine.regret[:] = start
-        ours._engine.policy[:] = rlccfr.Policy.from_sums(tree, np.maximum(start, 0)).probabilities
-        ours._engine.counts[0] = theirs.t = 3
+        theirs.t = 3
+        place(ours, 3, start)
         for key, infoset in infosets.items():
             theirs.regret[key] = list(start[tree.infoset_sequences(infoset)])
             theirs.policy[key] = reference.match(theirs.regret[key])
         theirs.iterate()
         ours.run(iterations=1, curve=False)
         for title, mine, expected in (
-            ("regrets", ours._engine.true_regret(), theirs.regret),
-            ("policy sums", ours._engine.true_policy_sum(), theirs.policy_sum),
+            ("regrets", regrets(ours), theirs.regret),
+            ("policy sums", policy_sums(ours), theirs.policy_sum),
         ):
             table = np.full(tree.num_sequences, np.nan)
             for key, infoset in infosets.items():

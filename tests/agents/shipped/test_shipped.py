@@ -7,78 +7,30 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
+from rlccfr.agents.baselines.task.task import Task
+from small_package import BUDGETS, FAMILIES, HELD_OUT, SMALL, TRAIN, runs, small_package
 
 from benchmarks import methods, selection, teams
 from rlccfr.agents import shipped
-from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.evidence import Evidence, selecting
 from rlccfr.agents.shipped.advice import _beyond, advise
-from rlccfr.agents.team import pretraining
-from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.catalog import Catalog, Cell
-from rlccfr.catalog.games import Family
+from rlccfr.agents.team.team import pretraining
+from rlccfr.catalog import Cell
 from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS
-from rlccfr.envs.sweep.plan import Limits, jobs
 from rlccfr.envs.sweep.worker import measure
 from rlccfr.errors import RLCCFRError
-
-SMALL = Catalog(("cfr", "lcfr", "dcfr", "ecfr"), ("external", "none"), ("none",))
-BUDGETS = (Budget("iterations", 10), Budget("iterations", 100))
-FAMILIES = (
-    Family("kuhn", ("kuhn(cards=3)", "kuhn(cards=4)"), ("kuhn(cards=5)",), ("kuhn(cards=7)",)),
-    Family("leduc", ("leduc(ranks=3,suits=1,raises=1)",), ()),
-    Family("dark_hex", (), (), ("dark_hex(board_size=2)",)),
-)
-TRAIN = tuple(game for family in FAMILIES for game in family.train)
-HELD_OUT = tuple(game for family in FAMILIES for game in family.held_out)
-
-
-def runs(games):
-    return jobs(dict.fromkeys(games, range(3)), SMALL, limits=Limits(iterations=100, seconds=0.0))
-
-
-def swept(path, games):
-    store = Store(path)
-    for job in runs(games):
-        store.put(measure(job))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def data(tmp_path_factory):
-    """The files of a package that knows Kuhn poker and Goofspiel, and learned on three small games."""
-    folder = tmp_path_factory.mktemp("data")
-    quick = Hyperparameters(hidden=(32,), batch_size=64, settling=10)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shipped, "DATA", folder / "shipped")
-        patch.setattr(shipped, "GAMES", ("kuhn", "goofspiel"))
-        patch.setattr(shipped, "BUDGETS", BUDGETS)
-        patch.setattr(shipped, "catalog", lambda: SMALL)
-        patch.setattr(shipped, "tabular", lambda: SMALL)
-        for name in ("SETTINGS", "LONGER"):
-            patch.setattr(pretraining, name, quick)
-        patch.setattr(teams, "SWEPT", folder / "sweep")
-        patch.setattr(teams, "planned", lambda store: [job for game in shipped.GAMES for job in runs([game])])
-        patch.setattr(teams, "RESULTS", folder / "results")
-        patch.setattr(teams, "FAMILIES_SWEPT", folder / "families")
-        patch.setattr(teams, "members", lambda: runs((*TRAIN, *HELD_OUT)))
-        patch.setattr(teams, "FAMILIES", FAMILIES)
-        patch.setattr(teams, "TRAIN", TRAIN)
-        patch.setattr(teams, "BRIEF", Budget("iterations", 5))
-        patch.setattr(teams, "BETWEEN", (Budget("iterations", 30),))
-        patch.setattr(teams, "ITERATIONS", 50)
-        swept(teams.SWEPT, (*shipped.GAMES, "kuhn(cards=4)"))
-        swept(teams.FAMILIES_SWEPT, (*TRAIN, *HELD_OUT))
-        for cached in (shipped.results, shipped.team, teams.others):
-            cached.cache_clear()
-        teams.main()
-        yield shipped.DATA
-        for cached in (shipped.results, shipped.team, teams.others):
-            cached.cache_clear()
+    """The folder of the package's data."""
+    with small_package(tmp_path_factory.mktemp("data")) as folder:
+        yield folder
 
 
 def test_teams_are_small_files_that_know_budgets_and_weights(data):
@@ -114,10 +66,8 @@ def test_what_is_there_is_made_again_if_it_came_from_something_else(data, monkey
 
 
 def test_measurements_stay_where_their_runs_are_not(data, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(teams, "SWEPT", tmp_path / "none")
-    store = Store(tmp_path / "some")
-    store.put(measure(runs(HELD_OUT)[0]))
-    monkeypatch.setattr(teams, "FAMILIES_SWEPT", store.path)
+    monkeypatch.chdir(tmp_path)  # where nothing was swept, and of the families one run
+    Store(teams.FAMILIES_SWEPT).put(measure(runs(HELD_OUT)[0]))
     before = {path: path.read_bytes() for path in (data / shipped.MEASURED, teams.RESULTS / teams.MEASURED)}
     teams.main()
     assert all(path.read_bytes() == content for path, content in before.items())

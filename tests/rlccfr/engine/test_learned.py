@@ -8,14 +8,23 @@ import itertools
 import os
 import signal
 import threading
-import weakref
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from scipy import stats
-from support import game
+from support import (
+    engine_state,
+    game,
+    learners,
+    model_policies,
+    pending_increment,
+    place,
+    policy_sums,
+    regrets,
+    weak_internals,
+)
 
 import rlccfr
 from rlccfr.catalog import make
@@ -41,10 +50,10 @@ def tabular(id: str) -> UpdateRule:
 def assert_same(ours: rlccfr.Solver, theirs: rlccfr.Solver, *, averages: bool = True) -> None:
     """Regrets to 1e-6; policies and averages too, wherever what they are in proportion to is more than rounding."""
     tree = ours.game
-    regret = theirs._engine.true_regret()
+    regret = regrets(theirs)
     scale = max(1.0, np.abs(regret).max())
-    assert ours._engine.true_regret() == pytest.approx(regret, abs=1e-6 * scale)
-    sums = theirs._engine.true_policy_sum()
+    assert regrets(ours) == pytest.approx(regret, abs=1e-6 * scale)
+    sums = policy_sums(theirs)
     compared = [(rlccfr.Solver.current_policy, np.maximum(regret, 0)), (rlccfr.Solver.average_policy, sums)]
     for policy, table in compared if averages else compared[:1]:
         total = np.repeat(np.add.reduceat(table, tree.view.first_sequence[:-1]), np.diff(tree.view.first_sequence))
@@ -84,7 +93,7 @@ def test_an_exact_fit_does_not_need_alternation_or_matching_averages(rule, sampl
         for solver in (deep, table):
             solver.run(iterations=49, curve=False)
         assert_same(deep, table)
-        assert not deep._engine._learning._phases.increment.any()
+        assert not pending_increment(deep).any()
 
 
 @pytest.mark.parametrize("sampler", ["none", "external", "outcome", "average_strategy"])
@@ -129,9 +138,7 @@ def test_predictions_are_folded_alike_with_and_without_a_regressor(rule, name):
     fitted = rlccfr.Solver(tree, rule, abstraction=make("rcfr", model="table"))
     table = rlccfr.Solver(tree, rule)
     for solver in (fitted, table):
-        solver._engine.counts[0] = 5
-        solver._engine.regret[:] = regret
-        solver._engine.policy[:] = rlccfr.Policy.from_sums(tree, regret).probabilities
+        place(solver, 5, regret)
         solver.run(iterations=8, curve=False)
     assert_same(fitted, table)
 
@@ -176,12 +183,12 @@ def test_a_switch_of_the_sampler_or_the_opponent_keeps_the_networks():
     solver.run(iterations=20, curve=False)
     before = solver.current_policy().probabilities
     for change in ({"sampler": "none"}, {"abstraction": "cfr_br"}):
-        players = solver._engine._learning.players
+        players = learners(solver)
         solver.switch(**change)
-        assert solver._engine._learning.players is players
+        assert learners(solver) is players
         assert np.array_equal(solver.current_policy().probabilities, before)
     solver.switch(abstraction="rcfr")
-    assert solver._engine._learning.players is not players
+    assert learners(solver) is not players
 
 
 def test_networks_take_over_from_tables_and_tables_from_networks():
@@ -201,9 +208,8 @@ def test_networks_take_over_from_tables_and_tables_from_networks():
 def test_the_bootstrapped_form_is_what_its_source_fits():
     """Exact passes, a table for the network: V <- D max(V, 0) + r / (reach of chance and the opponent)."""
     solver = rlccfr.Solver(game("kuhn"), exact("deep_dcfr_plus", mode="bootstrapped"))
-    engine = solver._engine
     values, masses = np.zeros(24), []
-    learner = engine._learning.players[0]
+    learner = learners(solver)[0]
     seen = learner.observe
 
     def observe(mass, gain, now):
@@ -229,15 +235,14 @@ def test_kept_value_networks_mix_to_the_average_policy(rule, every, model):
     chosen = make(rule, model=model, average="value_networks", preset="sweep", train_every=every)
     solver = rlccfr.Solver(tree, chosen, "external", seed=1)
     solver.run(iterations=20, curve=False)
-    learning = solver._engine._learning
     ahead = chosen.schedule(21, 0)[0]
-    for player, learner in enumerate(learning.players):
+    for player, learner in enumerate(learners(solver)):
         sequences = tree.sequences_of(player)
         mixture, shares = np.zeros(tree.num_sequences), 0.0
         for number in range(len(learner.played)):
             row = learner.rows_of(number)
             policy = tree.uniform_policy()
-            policy[sequences] = learner.played.first if row is None else learning._phases.policies(player, row, ahead)
+            policy[sequences] = learner.played.first if row is None else model_policies(solver, player, row, ahead)
             mixture += learner.played.share(number) * reach(tree, policy)
             shares += learner.played.share(number)
         assert shares == pytest.approx(1.0)
@@ -289,7 +294,7 @@ def test_a_small_memory_forgets_but_still_learns():
     solver = rlccfr.Solver(game("kuhn"), make("deep_cfr", model="table", memory=50, train_every=1), "external")
     result = solver.run(iterations=500, curve=False)
     assert result.exploitability < 0.5 * rlccfr.Policy.uniform(game("kuhn")).exploitability()
-    sizes = [a for name, a in solver._engine.state().items() if name.endswith("memory.infoset")]
+    sizes = [a for name, a in engine_state(solver).items() if name.endswith("memory.infoset")]
     assert sizes
     assert all(len(rows) == 50 for rows in sizes)
 
@@ -298,7 +303,7 @@ def test_a_small_memory_forgets_but_still_learns():
 def test_ctrl_c_waits_for_the_iteration_to_end():
     """The interrupt is raised, but tables and counts are those of whole iterations."""
     stopped, whole = (rlccfr.Solver(game("kuhn"), "deep_cfr", "external", seed=1) for _ in range(2))
-    learner = stopped._engine._learning.players[0]
+    learner = learners(stopped)[0]
     learn = learner.learn
 
     def interrupted(iteration, row):
@@ -309,7 +314,7 @@ def test_ctrl_c_waits_for_the_iteration_to_end():
     learner.learn = interrupted
     with pytest.raises(KeyboardInterrupt):
         stopped.run(iterations=10, curve=False)
-    assert stopped._engine.iteration == 3
+    assert stopped.result().iterations == 3
     stopped.run(iterations=7, curve=False)
     whole.run(iterations=10, curve=False)
     assert np.array_equal(stopped.average_policy().probabilities, whole.average_policy().probabilities)
@@ -327,8 +332,8 @@ def test_a_switch_that_fails_or_is_interrupted_leaves_the_solver_whole(monkeypat
     assert solver.update_rule.id == "dcfr"
     for one in (solver, untouched):
         one.run(iterations=30, curve=False)
-    for name, array in untouched._engine.state().items():
-        assert np.array_equal(array, solver._engine.state()[name]), name
+    for name, array in engine_state(untouched).items():
+        assert np.array_equal(array, engine_state(solver)[name]), name
 
 
 def test_a_take_over_counts_as_engine_time():
@@ -405,7 +410,7 @@ def test_memories_and_models_are_freed_with_their_solver(components):
     """At once: the cycle collector counts objects, and would let hundreds of megabytes wait."""
     solver = rlccfr.Solver(rlccfr.load_game("kuhn"), *components)
     solver.run(iterations=2)
-    engine, learning = weakref.ref(solver._engine), weakref.ref(solver._engine._learning)
+    engine, learning = weak_internals(solver)
     gc.disable()
     try:
         del solver

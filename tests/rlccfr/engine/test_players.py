@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from support import engine_state, policy_sums, random_word
 
 import rlccfr
 from rlccfr.catalog import make
@@ -43,8 +44,8 @@ def test_a_network_that_diverges_is_an_error_not_a_figure(options):
 
 def test_walks_and_models_draw_from_streams_of_their_own():
     solver = rlccfr.Solver(rlccfr.load_game("kuhn"), make("deep_ecfr", preset="sweep"), "external")
-    words = [int(solver._engine.rng[0])]
-    words += [int(array[0]) for name, array in solver._engine.state().items() if name.endswith("memory.rng")]
+    words = [random_word(solver)]
+    words += [int(array[0]) for name, array in engine_state(solver).items() if name.endswith("memory.rng")]
     assert len(words) == 7
     assert len(set(words)) == 7
 
@@ -54,4 +55,4 @@ def test_a_regressors_average_is_exact():
     tree = rlccfr.load_game("leduc")
     solver = rlccfr.Solver(tree, "cfr", "outcome", "rcfr")
     solver.run(iterations=1, curve=False)
-    assert (solver._engine.policy_sum[tree.sequences_of(1)] > 0).all()
+    assert (policy_sums(solver)[tree.sequences_of(1)] > 0).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 from reference_rules import RULES
-from support import SMALL_DICE, game, place, policy_sum, regrets, rows
+from support import SMALL_DICE, game, place, policy_sums, regrets, rows
 
 import rlccfr
 
@@ -58,7 +58,7 @@ def test_exact_passes_are_the_references(rule, name, abstraction):
     ours.run(iterations=iterations, curve=False)
     for key, row in rows(tree, regrets(ours)).items():
         assert row == pytest.approx(np.array(theirs.regret[key]), abs=1e-12), key
-    for key, row in rows(tree, policy_sum(ours)).items():
+    for key, row in rows(tree, policy_sums(ours)).items():
         assert row == pytest.approx(np.array(theirs.policy_sum[key]), abs=1e-12), key
 
 
@@ -82,7 +82,7 @@ def assert_iterates_agree(ours, theirs, iterations):
         assert_tables_agree(tree, ours.current_policy().probabilities, theirs.policy, "current policy")
         assert_tables_agree(tree, ours.average_policy().probabilities, played, "average policy")
         assert_tables_agree(tree, regrets(ours), theirs.regret, "regrets")
-        assert_tables_agree(tree, policy_sum(ours), sums, "policy sum")
+        assert_tables_agree(tree, policy_sums(ours), sums, "policy sum")
     for policy, expected in ((ours.average_policy(), average), (ours.current_policy(), theirs.policy)):
         lost = reference.exploitability(theirs.game, expected)
         assert policy.exploitability() == pytest.approx(lost, rel=0, abs=1e-10)

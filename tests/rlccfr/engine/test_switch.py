@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import game
+from support import game, place, policy_sums, random_word, regrets, rule_tables
 
 import rlccfr
 
@@ -14,18 +14,15 @@ def test_switching_flushes_the_whole_table(before, after, sampler):
     tree = game("leduc")
     switched = rlccfr.Solver(tree, before, sampler, seed=1)
     switched.run(iterations=100)
-    regret, policy_sum = switched._engine.true_regret(), switched._engine.true_policy_sum()
+    regret, sums = regrets(switched), policy_sums(switched)
     switched.switch(update_rule=after)
     flushed = rlccfr.Solver(tree, after, sampler, seed=1)
-    flushed._engine.counts[0] = 100
-    flushed._engine.rng[:] = switched._engine.rng
-    flushed._engine.regret[:] = np.maximum(regret, flushed.update_rule.floor)
-    flushed._engine.policy_sum[:] = policy_sum
-    flushed._engine.policy[:] = rlccfr.Policy.from_sums(tree, np.maximum(regret, 0)).probabilities
+    regret = np.maximum(regret, flushed.update_rule.floor)
+    place(flushed, 100, regret, policy_sum=sums, random_word=random_word(switched))
     switched.run(iterations=20, curve=False)
     flushed.run(iterations=20, curve=False)
     scale = np.abs(regret).max()
-    assert switched._engine.true_regret() == pytest.approx(flushed._engine.true_regret(), abs=1e-9 * scale)
+    assert regrets(switched) == pytest.approx(regrets(flushed), abs=1e-9 * scale)
     assert switched.exploitability() == pytest.approx(flushed.exploitability(), rel=1e-9)
 
 
@@ -36,9 +33,9 @@ def test_a_switch_to_ecfr_weighs_the_regrets_that_are_there():
         solver.run(iterations=20)
         solver.switch(update_rule="cfr")
         solver.run(iterations=20)
-        regret = solver._engine.true_regret()
+        regret = regrets(solver)
         solver.switch(update_rule="ecfr")
-        weights = np.exp(solver._engine.arrays_of_rule()["log_weight"])
+        weights = np.exp(rule_tables(solver)["log_weight"])
         expected = rlccfr.Policy.from_sums(game("kuhn"), weights * np.maximum(regret, 0)).probabilities
         assert solver.current_policy().probabilities == pytest.approx(expected, abs=1e-12)
 
@@ -66,11 +63,11 @@ def test_samplers_and_abstractions_can_be_switched(target):
 def test_a_rules_tables_are_kept_while_another_rule_works():
     solver = rlccfr.Solver(game("kuhn"), "ecfr")
     solver.run(iterations=10)
-    kept = solver._engine.arrays_of_rule()["advantage_sum"]
+    kept = rule_tables(solver)["advantage_sum"]
     solver.switch(update_rule="cfr")
     solver.run(iterations=5)
     solver.switch(update_rule="ecfr")
-    assert np.array_equal(solver._engine.arrays_of_rule()["advantage_sum"], kept)
+    assert np.array_equal(rule_tables(solver)["advantage_sum"], kept)
 
 
 def test_a_refused_switch_changes_nothing():

@@ -10,7 +10,7 @@ import reference
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_games import RandomGame
-from support import random_policy, rows
+from support import place, random_policy, regrets, rows
 
 import rlccfr
 from rlccfr.catalog import Catalog
@@ -105,15 +105,14 @@ def test_iterations_are_the_references(seed, depth, rule, tmp_path):
     )
     ours = rlccfr.Solver(tree, rule)
     start = np.maximum(np.random.default_rng(seed).normal(size=tree.num_sequences), floor)
-    ours._engine.regret[:] = start
-    ours._engine.policy[:] = rlccfr.Policy.from_sums(tree, np.maximum(start, 0)).probabilities
-    ours._engine.counts[0] = theirs.t = 3
+    theirs.t = 3
+    place(ours, 3, start)
     for key, row in rows(tree, start).items():
         theirs.regret[key], theirs.policy[key] = list(row), reference.match(list(row))
     for _ in range(5):
         theirs.iterate()
     ours.run(iterations=5, curve=False)
-    for key, row in rows(tree, ours._engine.true_regret()).items():
+    for key, row in rows(tree, regrets(ours)).items():
         assert row == pytest.approx(np.array(theirs.regret[key]), abs=1e-12), key
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numba import njit
-from support import game
+from support import engine_state, game, has_quick_walks, without_quick_walks
 
 import rlccfr
 from rlccfr.kernels.walks.walk import draw_chance
@@ -24,11 +24,11 @@ def solver(name, rule, sampler) -> rlccfr.Solver:
 @pytest.mark.parametrize("rule", ["cfr", "dcfr", "cfr_plus", "lcfr", "pcfr_plus", "pdcfr_plus"])
 def test_a_run_is_the_general_walks(name, sampler, rule, monkeypatch):
     quick = solver(name, rule, sampler)
-    assert quick._engine._quick
-    monkeypatch.setattr("rlccfr.engine.engine.is_quick", lambda plan, flags: False)
+    assert has_quick_walks(quick)
+    without_quick_walks(monkeypatch)
     general = solver(name, rule, sampler)
-    for key, array in general._engine.state().items():
-        assert np.array_equal(quick._engine.state()[key], array), key
+    for key, array in engine_state(general).items():
+        assert np.array_equal(engine_state(quick)[key], array), key
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_run_is_the_general_walks(name, sampler, rule, monkeypatch):
 )  # fmt: skip
 def test_what_it_does_not_do_is_left_to_the_general_walk(options):
     made = rlccfr.Solver(game("kuhn"), **({"sampler": "external"} | options))
-    assert not made._engine._quick
+    assert not has_quick_walks(made)
 
 
 def test_uneven_chances_are_drawn_as_they_are():

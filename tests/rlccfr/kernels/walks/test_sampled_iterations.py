@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
-from support import game
+import support
+from support import game, policy_sums, regrets, walk_arguments, walk_tables
 
 import rlccfr
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
@@ -17,13 +19,15 @@ from rlccfr.kernels.walks.walk_layout import UNVISITED
 
 UNJITTED = """
 import json, sys, warnings
+sys.path.insert(0, sys.argv[2])
 warnings.simplefilter("ignore")  # NumPy warns where the generator's words wrap around, as they should
 import rlccfr
+from support import policy_sums, regrets
 found = {}
 for cell in json.loads(sys.argv[1]):
     solver = rlccfr.Solver(rlccfr.load_game("kuhn"), *cell, seed=4)
     result = solver.run(iterations=12)
-    found[" ".join(cell)] = [list(solver._engine.true_regret()), list(solver._engine.true_policy_sum())]
+    found[" ".join(cell)] = [list(regrets(solver)), list(policy_sums(solver))]
 print(json.dumps(found))
 """
 
@@ -48,7 +52,7 @@ CELLS = [
 def test_compiled_kernels_equal_their_python():
     """Every kernel once more as the interpreter runs it; the same random words, so the same walks."""
     out = subprocess.run(
-        [sys.executable, "-c", UNJITTED, json.dumps(CELLS)],
+        [sys.executable, "-c", UNJITTED, json.dumps(CELLS), str(Path(support.__file__).parent)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
@@ -59,15 +63,15 @@ def test_compiled_kernels_equal_their_python():
         solver = rlccfr.Solver(game("kuhn"), *cell, seed=4)
         solver.run(iterations=12)
         regret, policy_sum = interpreted[" ".join(cell)]
-        assert solver._engine.true_regret() == pytest.approx(np.array(regret), abs=1e-13), cell
-        assert solver._engine.true_policy_sum() == pytest.approx(np.array(policy_sum), abs=1e-13), cell
+        assert regrets(solver) == pytest.approx(np.array(regret), abs=1e-13), cell
+        assert policy_sums(solver) == pytest.approx(np.array(policy_sum), abs=1e-13), cell
 
 
 def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray, np.ndarray]:
     """The same walks, with discounts applied to the whole table at every iteration, in NumPy."""
-    engine, tree = solver._engine, solver.game
+    tree = solver.game
     regret, policy_sum = np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
-    tables = engine.walk_tables
+    tables = walk_tables(solver)
     first = tree.view.first_sequence
     for t in range(1, iterations + 1):
         row = solver.update_rule.schedule(t, 0)[0]
@@ -75,7 +79,7 @@ def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray,
             mine, other = tree.sequences_of(player), tree.sequences_of(1 - player)
             policy_sum[other] *= row[AVERAGE_DECAY]
             tables.policy_sum[:] = 0
-            add_walks(1, tree.histories, player, 1.0, 1.0, *engine.walk_arguments())
+            add_walks(1, tree.histories, player, 1.0, 1.0, *walk_arguments(solver))
             policy_sum += tables.policy_sum
             factor = np.where(regret[mine] > 0, row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
             regret[mine] = np.maximum(regret[mine] * factor + tables.gain[mine], row[FLOOR])
@@ -100,8 +104,8 @@ def test_running_scales_equal_whole_table_discounts(rule, sampler, monkeypatch):
     ours.run(iterations=iterations)
     regret, policy_sum = whole_table_run(rlccfr.Solver(game("kuhn"), rule, sampler, seed=2), iterations)
     scale = np.abs(regret).max()
-    assert ours._engine.true_regret() == pytest.approx(regret, abs=1e-9 * scale)
-    assert ours._engine.true_policy_sum() == pytest.approx(policy_sum, abs=1e-9 * policy_sum.max())
+    assert regrets(ours) == pytest.approx(regret, abs=1e-9 * scale)
+    assert policy_sums(ours) == pytest.approx(policy_sum, abs=1e-9 * policy_sum.max())
     if rule == "dcfr":
         assert iterations > np.log2(sampled.LARGEST_SCALE)
 
@@ -109,9 +113,9 @@ def test_running_scales_equal_whole_table_discounts(rule, sampler, monkeypatch):
 def test_negative_regrets_of_unvisited_infosets_are_discounted_too():
     solver = rlccfr.Solver(game("kuhn"), "dcfr", "outcome", seed=0)
     solver.run(iterations=3)
-    before = solver._engine.true_regret()
+    before = regrets(solver)
     visited_later = rlccfr.Solver(game("kuhn"), "dcfr", "outcome", seed=0)
     visited_later.run(iterations=4)
-    after = visited_later._engine.true_regret()
+    after = regrets(visited_later)
     negative = (before < 0) & np.isclose(after, before / 2)
     assert negative.any()
