@@ -3,10 +3,10 @@ from .baselines.random_cells import random_search
 from .baselines.task import measure_all
 from .judging.bench import TeamPlan, build_table
 from .judging.recommendation_table import RecommendationTable
+from .team.expansion import expand_team
 from .team.hyperparameters import Hyperparameters
 from .team.recommendation import Recommendation
 from .team.team import SelectorTeam
-from .team.team_file import expand_team
 
 __all__ = [
     "Hyperparameters",

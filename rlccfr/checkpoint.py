@@ -56,10 +56,9 @@ def save_solver(solver: Solver, path: Path) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-def load_solver(path: Path) -> Solver:
+def load_solver(path: Path, kind: type[Solver]) -> Solver:
     """See :meth:`Solver.load`."""
     from rlccfr.games.openspiel import compile_game
-    from rlccfr.solver import Solver
 
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -75,7 +74,7 @@ def load_solver(path: Path) -> Solver:
                 f"{path} was made for another {spec['name']!r}: the game, or how this library lays it out, has changed "
                 "since; start anew"
             )
-        solver = Solver(game, **header["components"], **header["options"])
+        solver = kind(game, **header["components"], **header["options"])
         if header["versions"] != _versions(solver):
             raise CheckpointError(f"{path} was made with another definition of its components; start anew")
         solver._engine.restore(state)

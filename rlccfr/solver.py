@@ -254,7 +254,7 @@ class Solver:
         """
         from rlccfr.checkpoint import load_solver
 
-        return load_solver(Path(path))
+        return load_solver(Path(path), cls)
 
     def __repr__(self) -> str:
         ids = " x ".join(part.id or "custom" for part in (self.update_rule, self.sampler, self.abstraction))

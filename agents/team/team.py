@@ -237,7 +237,7 @@ class SelectorTeam:
         """
         from rlccfr.agents.team.team_file import load_team
 
-        return load_team(Path(path), catalog, evaluator)
+        return load_team(Path(path), cls, catalog, evaluator)
 
     def _env_for(self, game: str | None, budget: BudgetLike | None, preset: PresetLike | None) -> SelectorFlatEnv:
         env = self.env

@@ -7,20 +7,22 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rlccfr.agents.team.experience import Experience
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Catalog
-from rlccfr.envs.episode import CatalogLike, EpisodeOptions, parse_catalog
+from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.reward import AXES, Preset, Weights
-from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+from rlccfr.errors import CheckpointError, RLCCFRError
 from rlccfr.files import write_atomically
 from rlccfr.registry import REGISTRIES
+
+if TYPE_CHECKING:
+    from rlccfr.agents.team.team import SelectorTeam
 
 FORMAT = "rlccfr-team-5"
 FILE_NAME = "team.npz"
@@ -76,7 +78,9 @@ def refuse_to_replace(directory: Path) -> None:
         )
 
 
-def load_team(path: Path, catalog: CatalogLike | None, evaluator: str | Path | Evaluator | None) -> SelectorTeam:
+def load_team(
+    path: Path, kind: type[SelectorTeam], catalog: CatalogLike | None, evaluator: str | Path | Evaluator | None
+) -> SelectorTeam:
     """See :meth:`SelectorTeam.load`."""
     wanted = None if catalog is None else parse_catalog(catalog)
     file = path / FILE_NAME if path.is_dir() else path
@@ -88,55 +92,21 @@ def load_team(path: Path, catalog: CatalogLike | None, evaluator: str | Path | E
         header = json.loads(str(arrays["header"]))
         if header["format"] != FORMAT:
             raise CheckpointError(f"{file} has format {header['format']!r}; this version reads {FORMAT!r}")
-        return _restored(header, arrays, _checked_catalog(header["catalog"], wanted, file), evaluator)
+        return _restored(kind, header, arrays, _checked_catalog(header["catalog"], wanted, file), evaluator)
     except RLCCFRError:
         raise
     except Exception as error:  # what damaged archives raise has no common base
         raise CheckpointError(f"{file} is not a whole team file; train the team again") from error
 
 
-def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:
-    """A team for a larger catalog that picks as the old one did until it has learned of the new components.
-
-    Output rows of the Q-networks are mapped by id; new rows start below any reward that can be
-    had. Experience is kept, and with it the count of evaluations.
-
-    Args:
-        catalog: has every component of the team's, in any order, and others.
-        evaluator: by default the team's.
-
-    Raises:
-        ComponentError: the catalog lacks one of the team's components.
-    """
-    rows = []
-    for own, others in zip(catalog.axes, team.catalog.axes, strict=True):
-        lacking = [id for id in others if id not in own]
-        if lacking:
-            raise ComponentError(
-                f"the catalog lacks {', '.join(lacking)}, which the team picks from; add what is missing"
-            )
-        rows.append({own.index(id): row for row, id in enumerate(others)})
-    changed: EpisodeOptions = {"catalog": catalog}
-    if evaluator is not None:
-        changed["evaluator"] = evaluator
-    larger = SelectorTeam(team.env.episodes, seed=team.seed, hyperparameters=team.hyperparameters, **changed)
-    worst = -2.0 * team.env.segments  # a reward is at least -1 a segment
-    for selector, source, mapped in zip(larger.selectors, team.selectors, rows, strict=True):
-        selector.adopt(source, mapped, worst)
-    for entry in team.experience:
-        larger.experience.add(*entry)
-    larger.generator.bit_generator.state = team.generator.bit_generator.state
-    larger.settled, larger.forgotten = team.settled, team.forgotten
-    return larger
-
-
 def _restored(
+    kind: type[SelectorTeam],
     header: Mapping[str, Any],
     arrays: Mapping[str, np.ndarray],
     catalog: Catalog,
     evaluator: str | Path | Evaluator | None,
 ) -> SelectorTeam:
-    team = SelectorTeam(
+    team = kind(
         **header["environment"],
         preset=[_preset(one) for one in header["presets"]],
         catalog=catalog,

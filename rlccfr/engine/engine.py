@@ -14,7 +14,8 @@ kernels.prepare_cache()
 
 from rlccfr.engine.binding import Binding, RunOptions  # noqa: E402
 from rlccfr.engine.state import RunState  # noqa: E402
-from rlccfr.engine.stepper import CHUNK, Stepper, stepper_for  # noqa: E402
+from rlccfr.engine.stepper import CHUNK, Stepper  # noqa: E402
+from rlccfr.engine.steppers import stepper_for  # noqa: E402
 from rlccfr.kernels.passes.exact_iterations import refresh_policies  # noqa: E402
 
 __all__ = ["CHUNK", "Engine", "RunOptions"]

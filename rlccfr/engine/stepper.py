@@ -1,11 +1,10 @@
-"""What advances a run: one stepper per kind of iteration, chosen once when components are bound."""
+"""The base of what advances a run: one stepper per kind of iteration."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from pkgutil import resolve_name
-from typing import ClassVar, NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -69,26 +68,3 @@ class Stepper(ABC):
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:  # noqa: B027
         """Take up what :meth:`saved` gave."""
-
-
-class Kind(NamedTuple):
-    """A kind of iteration: which bindings it serves, and where its stepper is."""
-
-    serves: Callable[[Binding], bool]
-    path: str
-
-
-STEPPERS = (
-    Kind(lambda binding: binding.learns, "rlccfr.engine.learned:LearnedStepper"),
-    Kind(lambda binding: binding.sampler.exact, "rlccfr.engine.exact:ExactStepper"),
-    Kind(lambda binding: binding.is_quick, "rlccfr.engine.walks:QuickStepper"),
-    Kind(lambda binding: True, "rlccfr.engine.walks:WalkStepper"),
-)
-"""All kinds of iteration, of which the first that serves is taken. The modules are loaded when they are needed."""
-
-
-def stepper_for(state: RunState, binding: Binding, previous: Stepper | None = None) -> Stepper:
-    """Return a new stepper of the first kind that serves a binding; see :class:`Stepper`."""
-    path = next(kind.path for kind in STEPPERS if kind.serves(binding))
-    stepper: Stepper = resolve_name(path)(state, binding, previous)
-    return stepper

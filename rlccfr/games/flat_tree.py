@@ -151,17 +151,6 @@ class GameTree:
             digest.update(array.tobytes())
         return digest.hexdigest()[:16]
 
-    @cached_property
-    def features(self) -> np.ndarray:
-        """(n, d) float32: what networks see of each infoset; made at the first use.
-
-        Raises:
-            ComponentError: the game offers none.
-        """
-        from rlccfr.games.infoset_features import infoset_features
-
-        return infoset_features(self)
-
     def plot(self, policy: Policy | None = None, axes: Axes | None = None) -> Axes:
         """Draw a small game as a tree: see :func:`rlccfr.pictures.draw_tree`."""
         from rlccfr.pictures import draw_tree

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.openspiel import openspiel_game
 
+_kept: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
+
 
 def infoset_features(game: GameTree) -> np.ndarray:
-    """(n, d) float32: OpenSpiel's information state tensors.
+    """Return OpenSpiel's information state tensors, (n, d) float32; made at the first use, and kept with the game.
 
     Where recall was restored, two infosets may share a tensor; then the mean over the player's infosets on the way
     there follows it, which says in what order things came to be known.
@@ -18,6 +22,12 @@ def infoset_features(game: GameTree) -> np.ndarray:
     Raises:
         ComponentError: the game offers no such tensors.
     """
+    if game not in _kept:
+        _kept[game] = _infoset_features(game)
+    return _kept[game]
+
+
+def _infoset_features(game: GameTree) -> np.ndarray:
     opened = openspiel_game(game)
     if not opened.get_type().provides_information_state_tensor:
         raise ComponentError(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.infoset_features import infoset_features
 
 
 class Inputs(NamedTuple):
@@ -29,7 +30,7 @@ def inputs_of(game: GameTree, player: int, *, per_sequence: bool) -> Inputs:
         ComponentError: the game offers no information state tensors.
     """
     infosets, sequences = game.infosets_of(player), game.sequences_of(player)
-    features = game.features[infosets]
+    features = infoset_features(game)[infosets]
     features = features[:, np.ptp(features, axis=0) > 0] if len(features) else features[:, :0]
     features = features / np.abs(features).max(axis=0, initial=0.0)
     counts = np.diff(game.view.first_sequence)[infosets]

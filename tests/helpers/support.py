@@ -111,10 +111,10 @@ def has_quick_walks(solver: rlccfr.Solver) -> bool:
 
 def without_quick_walks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the general kernel run all walks of solvers made from now on."""
-    from rlccfr.engine.engine import stepper
+    from rlccfr.engine import steppers
 
-    kinds = tuple(kind for kind in stepper.STEPPERS if not kind.path.endswith("QuickStepper"))
-    monkeypatch.setattr(stepper, "STEPPERS", kinds)
+    kinds = tuple(kind for kind in steppers.STEPPERS if not kind.path.endswith("QuickStepper"))
+    monkeypatch.setattr(steppers, "STEPPERS", kinds)
 
 
 def walk_tables(solver: rlccfr.Solver) -> WalkTables:

@@ -13,7 +13,7 @@ from support import engine_state, game, regrets
 
 import rlccfr
 from rlccfr.components import Sampler, UpdateRule, always
-from rlccfr.games.names import compiler
+from rlccfr.games import compiler
 from rlccfr.registry import update_rule, update_rules
 
 

@@ -14,7 +14,7 @@ from benchmarks import methods, selection, teams
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import Evidence, selecting
 from rlccfr.agents.shipped.advice import _beyond, advise
-from rlccfr.agents.team.team import pretraining
+from rlccfr.agents.team import pretraining
 from rlccfr.catalog import Cell
 from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.request import Budget, Request

@@ -5,6 +5,7 @@ import pytest
 from support import FORGETFUL, SMALL_DICE, game
 
 import rlccfr
+from rlccfr.games.infoset_features import infoset_features
 from rlccfr.networks.inputs import inputs_of
 
 
@@ -35,15 +36,15 @@ def test_features_are_openspiels_tensors():
 
     visit(pyspiel.load_game("leduc_poker").new_initial_state())
     for infoset, key in enumerate(tree.infoset_keys):
-        assert np.array_equal(tree.features[infoset], seen[key])
+        assert np.array_equal(infoset_features(tree)[infoset], seen[key])
 
 
 def test_where_recall_is_restored_the_way_there_is_added():
     forgetful = game(FORGETFUL, restore_recall=True)
-    width = forgetful.features.shape[1] // 2
-    tensors = forgetful.features[:, :width]
+    width = infoset_features(forgetful).shape[1] // 2
+    tensors = infoset_features(forgetful)[:, :width]
     assert len(np.unique(tensors, axis=0)) < forgetful.num_infosets
-    assert len(np.unique(forgetful.features, axis=0)) == forgetful.num_infosets
+    assert len(np.unique(infoset_features(forgetful), axis=0)) == forgetful.num_infosets
 
 
 @pytest.mark.parametrize("per_sequence", [False, True])

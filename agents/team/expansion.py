@@ -1,0 +1,46 @@
+"""Teams for catalogs that have grown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rlccfr.agents.team.team import SelectorTeam
+from rlccfr.catalog import Catalog
+from rlccfr.envs.episode import EpisodeOptions
+from rlccfr.envs.measuring.evaluator import Evaluator
+from rlccfr.errors import ComponentError
+
+
+def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:
+    """A team for a larger catalog that picks as the old one did until it has learned of the new components.
+
+    Output rows of the Q-networks are mapped by id; new rows start below any reward that can be
+    had. Experience is kept, and with it the count of evaluations.
+
+    Args:
+        catalog: has every component of the team's, in any order, and others.
+        evaluator: by default the team's.
+
+    Raises:
+        ComponentError: the catalog lacks one of the team's components.
+    """
+    rows = []
+    for own, others in zip(catalog.axes, team.catalog.axes, strict=True):
+        lacking = [id for id in others if id not in own]
+        if lacking:
+            raise ComponentError(
+                f"the catalog lacks {', '.join(lacking)}, which the team picks from; add what is missing"
+            )
+        rows.append({own.index(id): row for row, id in enumerate(others)})
+    changed: EpisodeOptions = {"catalog": catalog}
+    if evaluator is not None:
+        changed["evaluator"] = evaluator
+    larger = SelectorTeam(team.env.episodes, seed=team.seed, hyperparameters=team.hyperparameters, **changed)
+    worst = -2.0 * team.env.segments  # a reward is at least -1 a segment
+    for selector, source, mapped in zip(larger.selectors, team.selectors, rows, strict=True):
+        selector.adopt(source, mapped, worst)
+    for entry in team.experience:
+        larger.experience.add(*entry)
+    larger.generator.bit_generator.state = team.generator.bit_generator.state
+    larger.settled, larger.forgotten = team.settled, team.forgotten
+    return larger

@@ -1,0 +1,37 @@
+"""The kinds of iteration, of which one is chosen when components are bound.
+
+A further kind is a module with a :class:`~rlccfr.engine.stepper.Stepper`, and a line in :data:`STEPPERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pkgutil import resolve_name
+from typing import NamedTuple
+
+from rlccfr.engine.binding import Binding
+from rlccfr.engine.state import RunState
+from rlccfr.engine.stepper import Stepper
+
+
+class Kind(NamedTuple):
+    """A kind of iteration: which bindings it serves, and where its stepper is."""
+
+    serves: Callable[[Binding], bool]
+    path: str
+
+
+STEPPERS = (
+    Kind(lambda binding: binding.learns, "rlccfr.engine.learned:LearnedStepper"),
+    Kind(lambda binding: binding.sampler.exact, "rlccfr.engine.exact:ExactStepper"),
+    Kind(lambda binding: binding.is_quick, "rlccfr.engine.walks:QuickStepper"),
+    Kind(lambda binding: True, "rlccfr.engine.walks:WalkStepper"),
+)
+"""All kinds of iteration, of which the first that serves is taken. The modules are loaded when they are needed."""
+
+
+def stepper_for(state: RunState, binding: Binding, previous: Stepper | None = None) -> Stepper:
+    """Return a new stepper of the first kind that serves a binding; see :class:`Stepper`."""
+    path = next(kind.path for kind in STEPPERS if kind.serves(binding))
+    stepper: Stepper = resolve_name(path)(state, binding, previous)
+    return stepper

@@ -1,0 +1,54 @@
+"""The import graph of the package, late imports included."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+LAYERS = ("rlccfr", "catalog", "envs", "agents")  # each may import itself and those before it
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its dotted name; packages by theirs."""
+    found = {}
+    for layer in LAYERS:
+        for path in sorted((ROOT / layer).rglob("*.py")):
+            if any(part.is_symlink() for part in path.parents):
+                continue
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            parts = parts if layer == "rlccfr" else ("rlccfr", *parts)
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
+    """Yield the modules of the package that a file imports, at its top or in a function; not those for types alone."""
+    for node in _running(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            # A name of a package is a module in it, or what the package defines itself.
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in known else node.module for name in names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names = [node.value.partition(":")[0]]  # a module by its name, or an entry point
+        else:
+            continue
+        yield from (name for name in names if name in known)
+
+
+def _running(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of code that runs: not of ``if TYPE_CHECKING``."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        yield node
+        yield from _running(node)
+
+
+def graph() -> dict[str, set[str]]:
+    """Return the modules that each module imports, without itself."""
+    known = modules()
+    return {name: set(imported(path, known)) - {name} for name, path in known.items()}
