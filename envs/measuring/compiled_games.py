@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 
-_compiled: dict[str, GameTree] = {}
+_compiled: dict[str, tuple[GameTree, tuple[type, ...] | None]] = {}
+"""By name the compiled game, and the classes that played it then if this process registered them."""
 
 
 def compiled(game: str, progress: Callable[[float], None] | None = None) -> GameTree:
-    """The compiled game, once a process.
+    """Return the compiled game, compiled once per process.
+
+    A game that this process registered is compiled anew once its name is registered for another class, as by running a
+    notebook's cell again. A class that is changed in place goes unnoticed here; :func:`rlccfr.load_game` always
+    compiles such a game.
 
     Raises:
         GameError: as :func:`rlccfr.load_game`.
     """
-    if game not in _compiled:
-        _compiled[game] = load_game(game, progress=progress)
-    return _compiled[game]
+    from rlccfr.games.openspiel import registered_here  # loads pyspiel
+
+    if game in _compiled:
+        tree, code = _compiled[game]
+        if not code or code == registered_here(tree.openspiel_name):
+            return tree
+    tree = load_game(game, progress=progress)
+    _compiled[game] = tree, registered_here(tree.openspiel_name)
+    return tree
 
 
-@cache
 def uniform_exploitability(game: str) -> float:
-    """Exploitability of the uniform policy, in the game's units."""
-    return Policy.uniform(compiled(game)).exploitability()
+    """Return the exploitability of the uniform policy, in the game's units."""
+    return _uniform_exploitability(compiled(game))
+
+
+@lru_cache(maxsize=256)
+def _uniform_exploitability(tree: GameTree) -> float:
+    return Policy.uniform(tree).exploitability()

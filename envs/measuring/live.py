@@ -22,6 +22,7 @@ from rlccfr.envs.measuring.request import Request, check, due
 from rlccfr.envs.measuring.store import MissingCellError, Store
 from rlccfr.envs.measuring.timing import LEAST_SECONDS, NO_TIME, Part, ReferenceClock, Timed, compare, time_again
 from rlccfr.errors import BudgetError, ComponentError
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
 
@@ -70,7 +71,7 @@ class LiveEvaluator(Evaluator):
         self.retry_failed = retry_failed
         self._records: dict[str, dict[str, Any]] = {}
         self._unwritten: set[str] = set()
-        self._clocks: dict[str, ReferenceClock] = {}
+        self._clocks: dict[GameTree, ReferenceClock] = {}
         self._live: OrderedDict[Request, _Run] = OrderedDict()
 
     def measure(self, request: Request) -> Measurement:
@@ -189,7 +190,7 @@ class LiveEvaluator(Evaluator):
         """Run the segments that are left, from the live solver of the one before if there is one."""
         # Taken out, not looked up: a run that is broken off must not be gone on with.
         run = self._live.pop(replace(request, cells=request.cells[:-1]), None)
-        if run is None:
+        if run is None or run.solver.game is not compiled(request.game):  # another game was registered by this name
             run = _Run(Solver(compiled(request.game), *request.cells[0], seed=request.seed))
         for index in range(run.segments, len(request.cells)):
             run.reference = run.reference.plus(self._slice(request))
@@ -203,14 +204,14 @@ class LiveEvaluator(Evaluator):
     def _slice(self, request: Request) -> Timed:
         """Plain CFR for a moment, in calls as short as under the request's budget: each call costs something too."""
         tree = compiled(request.game)
-        if request.game not in self._clocks:
-            self._clocks[request.game] = ReferenceClock(tree)
+        if tree not in self._clocks:
+            self._clocks[tree] = ReferenceClock(tree)
         chunk, budget = float(CHUNK), due(request.budget, request.segments, 1)
         if request.budget.unit == "iterations":
             chunk = budget
         elif request.budget.unit == "nodes":
             chunk = budget / (2 * tree.num_histories)
-        return self._clocks[request.game].slice(self.reference_seconds, max(1, math.ceil(min(chunk, CHUNK))))
+        return self._clocks[tree].slice(self.reference_seconds, max(1, math.ceil(min(chunk, CHUNK))))
 
     def _keep(self, request: Request, run: _Run) -> None:
         if len(request.cells) < request.segments:

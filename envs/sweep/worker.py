@@ -22,6 +22,7 @@ from rlccfr.envs.measuring.record import FIRST_SECONDS, make_record
 from rlccfr.envs.measuring.timing import LEAST_SECONDS, Beside, Part, ReferenceClock, Timing, compare, time_again
 from rlccfr.envs.sweep.plan import Job
 from rlccfr.errors import ComponentError
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.plugins import Loaded
 from rlccfr.result import POINTS_PER_DECADE, CurvePoint, RunResult
 from rlccfr.solver import Solver
@@ -86,7 +87,7 @@ def measure(job: Job) -> dict[str, Any]:
 
 
 def _measured(job: Job, solver: Solver) -> dict[str, Any]:
-    clock, deadline = _clock(job.game, threading.get_ident()), _deadline(job.limits.timeout)
+    clock, deadline = _clock(compiled(job.game), threading.get_ident()), _deadline(job.limits.timeout)
     beside = Beside(clock.slice)
 
     def progress(share: float) -> None:
@@ -140,9 +141,9 @@ def _again(job: Job, part: Part, timing: Timing) -> float | None:
 
 
 @cache
-def _clock(game: str, thread: int) -> ReferenceClock:
-    """One for each thread: it counts what its engine does."""
-    return ReferenceClock(compiled(game))
+def _clock(tree: GameTree, thread: int) -> ReferenceClock:
+    """Return one clock per thread: it counts what its engine does."""
+    return ReferenceClock(tree)
 
 
 def _deadline(seconds: float) -> Callable[[float], None]:

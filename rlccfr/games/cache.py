@@ -52,9 +52,12 @@ def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
 
 
 def keep_game(tree: GameTree) -> None:
-    """Write a large game to the cache; where that can't be written there is none.
+    """Write a large game to the cache, if it can be written.
 
-    Not a game that OpenSpiel reads from a file, which may change.
+    A game that OpenSpiel reads from a file is not kept, since the file may change.
+
+    Args:
+        tree: a game that OpenSpiel ships; its string says nothing about the code of others.
     """
     small, read = tree.num_histories < LEAST_HISTORIES, "filename=" in tree.openspiel_name
     if small or read or any("\0" in key for key in tree.infoset_keys):

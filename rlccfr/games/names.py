@@ -132,8 +132,9 @@ def load_game(
 
     ``kuhn(cards=5)`` and ``leduc(ranks=4,suits=2,raises=2)``, parameters as wanted, are larger and smaller kin.
 
-    Simultaneous games are turned into sequential ones. Games of 20,000 histories and more are kept in the user's cache
-    folder (or ``$RLCCFR_CACHE``), from which they are read the next time.
+    Simultaneous games are turned into sequential ones. OpenSpiel's own games of 20,000 histories and more are kept in
+    the user's cache folder (or ``$RLCCFR_CACHE``). The next time they are read from there, and compared with what
+    OpenSpiel plays by random playouts. A game that your own code registers is compiled each time.
 
     Args:
         restore_recall: tell histories of one information state apart by the player's own last move, for games

@@ -16,6 +16,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from rlccfr.errors import GameError, PolicyError, RLCCFRError, first_line
 from rlccfr.games.cache import find_game, keep_game
+from rlccfr.games.check import is_played_as, registered_code
 from rlccfr.games.compiler import Traversal, build
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
 
@@ -40,9 +41,12 @@ def compile_game(
         raise GameError(f"a game is a name or an OpenSpiel string, not {openspiel_name!r}")
     game = _open(openspiel_name, known_names)
     name = name or openspiel_name
-    kept = find_game(openspiel_name, restore_recall)
-    if kept is not None and kept.num_histories <= max_histories:
-        return replace(kept, name=name, openspiel_name=openspiel_name)
+    shipped = _registered_code(game, openspiel_name) is None
+    if shipped and (kept := find_game(openspiel_name, restore_recall)) is not None:
+        with _quiet():
+            current = is_played_as(kept, game)
+        if current and kept.num_histories <= max_histories:
+            return replace(kept, name=name, openspiel_name=openspiel_name)
     try:
         with _quiet() as aloud:
             report = _reporter(progress, aloud) if progress else None
@@ -60,8 +64,23 @@ def compile_game(
             "load it with restore_recall=True to tell such histories apart by the player's own last move"
         )
     tree = build(walk, name=name, openspiel_name=openspiel_name, restore_recall=restore_recall)
-    keep_game(tree)
+    if shipped:
+        keep_game(tree)
     return tree
+
+
+def registered_here(openspiel_name: str) -> tuple[type, ...] | None:
+    """Return the classes of a game that are not OpenSpiel's, None for a game that OpenSpiel ships.
+
+    Raises:
+        GameError: as :func:`compile_game`.
+    """
+    return _registered_code(_open(openspiel_name, ()), openspiel_name)
+
+
+def _registered_code(game: Any, openspiel_name: str) -> tuple[type, ...] | None:
+    with _quiet():
+        return registered_code(game, openspiel_name, pyspiel.registered_names(), pyspiel.load_game)
 
 
 def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:

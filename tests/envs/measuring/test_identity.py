@@ -9,8 +9,10 @@ from rlccfr.envs import Budget, Cell, Request
 from rlccfr.envs.measuring import identity as cells
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.identity import cell_id, is_deterministic, why_unavailable
+from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.measuring.request import check, due
 from rlccfr.errors import RLCCFRError
+from rlccfr.games import openspiel
 from rlccfr.registry import update_rules
 
 EXACT = Cell("cfr_plus", "none", "none")
@@ -99,3 +101,51 @@ def test_why_unavailable(broken_rules):
     assert "ZeroDivisionError" in why_unavailable(Cell("test_unmade", "none", "none"))
     assert why_unavailable(Cell("test_exact_only", "none", "none")) is None
     assert "not sound" in why_unavailable(Cell("test_exact_only", "external", "none"))
+
+
+def registered(stake, monkeypatch):
+    """Registers Kuhn poker for other stakes as a class of one's own, over the one of that name before."""
+    import pyspiel
+    from open_spiel.python.games.kuhn_poker import _GAME_TYPE, KuhnPokerGame, KuhnPokerState
+
+    class State(KuhnPokerState):
+        def returns(self):
+            return [stake * worth for worth in super().returns()]
+
+    class Kuhn(KuhnPokerGame):
+        def new_initial_state(self):
+            return State(self)
+
+    names = ("dynamics", "chance_mode", "information", "utility", "reward_model", "max_num_players", "min_num_players",
+        "provides_information_state_string", "provides_information_state_tensor", "provides_observation_string",
+        "provides_observation_tensor")  # fmt: skip
+    monkeypatch.setattr(Kuhn, "__module__", __name__)
+    pyspiel.register_game(pyspiel.GameType("test_kuhn", "a test", *(getattr(_GAME_TYPE, name) for name in names)), Kuhn)
+
+
+def test_a_game_that_is_registered_again_is_compiled_anew(monkeypatch):
+    """As by running a notebook's cell again: what is measured is what is registered now."""
+    registered(1, monkeypatch)
+    evaluator, asked = LiveEvaluator(), request(EXACT, game="test_kuhn")
+    first, tree = evaluator.measure(asked), compiled("test_kuhn")
+    assert compiled("test_kuhn") is tree
+    registered(7, monkeypatch)
+    second = evaluator.measure(asked)
+    assert second.cell_id != first.cell_id
+    assert second.exploitability == pytest.approx(7 * first.exploitability)
+    assert second.uniform_exploitability == pytest.approx(7 * first.uniform_exploitability)
+
+
+def test_an_episode_whose_game_is_registered_again_begins_anew(monkeypatch):
+    registered(1, monkeypatch)
+    evaluator, whole = LiveEvaluator(), request(EXACT, SAMPLED, game="test_kuhn")
+    before = LiveEvaluator().measure(whole)
+    evaluator.measure(replace(whole, cells=whole.cells[:1]))
+    registered(7, monkeypatch)
+    assert evaluator.measure(whole).exploitability == pytest.approx(7 * before.exploitability)
+
+
+def test_openspiels_own_games_are_compiled_once(monkeypatch):
+    tree = compiled("kuhn")
+    monkeypatch.setattr(openspiel, "_open", None)
+    assert compiled("kuhn") is tree

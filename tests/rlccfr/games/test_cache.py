@@ -4,11 +4,14 @@ import subprocess
 import sys
 
 import numpy as np
+import pyspiel
 import pytest
 
 import rlccfr
 from rlccfr.games import cache as game_cache
 from rlccfr.games import openspiel
+from rlccfr.games.check import is_played_as, registered_code
+from rlccfr.games.openspiel import registered_here
 
 LARGE = "liars_dice(numdice=1,dice_sides=5)"
 
@@ -120,3 +123,143 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RLCCFR_CACHE", str(tmp_path / "file"))
     assert rlccfr.load_game(LARGE).num_histories > game_cache.LEAST_HISTORIES
+
+
+GAME = """
+import pyspiel
+
+TYPE = pyspiel.GameType(
+    short_name="test_large", long_name="a test", dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.DETERMINISTIC,
+    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION, utility=pyspiel.GameType.Utility.ZERO_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL, max_num_players=2, min_num_players=2,
+    provides_information_state_string=True, provides_information_state_tensor=False,
+    provides_observation_string=False, provides_observation_tensor=False,
+)
+
+class Large(pyspiel.Game):
+    def __init__(self, params=None):
+        info = pyspiel.GameInfo(150, 0, 2, -9.0, 9.0, 0.0, 2)
+        super().__init__(TYPE, info, params or {})
+
+    def new_initial_state(self):
+        return State(self)
+
+    def make_py_observer(self, kind=None, params=None):
+        return Observer()
+
+class Observer:
+    tensor, dict = None, {}
+
+    def set_from(self, state, player):
+        pass
+
+    def string_from(self, state, player):
+        return f"player {player}"
+
+class State(pyspiel.State):
+    def __init__(self, game):
+        super().__init__(game)
+        self.moves = []
+
+    def current_player(self):
+        return pyspiel.PlayerId.TERMINAL if self.is_terminal() else len(self.moves)
+
+    def is_terminal(self):
+        return len(self.moves) == 2
+
+    def _legal_actions(self, player):
+        return list(range(150))
+
+    def _apply_action(self, action):
+        self.moves.append(action)
+
+    def returns(self):
+        return [WORTH, -WORTH] if self.is_terminal() else [0.0, 0.0]
+
+    def information_state_string(self, player=None):
+        return f"player {player}"
+
+pyspiel.register_game(TYPE, Large)
+"""
+
+
+def registered(worth):
+    """Registers the game in which player 0 always wins so much, over what was registered by its name before."""
+    exec(compile(GAME, "<a notebook's cell>", "exec"), {"__name__": "__main__", "WORTH": worth})
+
+
+def value(tree):
+    return rlccfr.Policy.uniform(tree).values().game[0]
+
+
+@pytest.mark.parametrize("name", ["test_large", "misere(game=test_large())"])
+def test_a_game_of_ones_own_is_compiled_each_time(cache, name):
+    sign = -1 if name.startswith("misere") else 1
+    for worth in (1.0, 7.0):
+        registered(worth)
+        tree = rlccfr.load_game(name)
+        assert tree.num_histories > game_cache.LEAST_HISTORIES
+        assert value(tree) == pytest.approx(sign * worth)
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["kuhn_poker", "goofspiel(num_cards=3)", "misere(game=misere(game=python_kuhn_poker()))", "python_tic_tac_toe"],
+)
+def test_openspiels_own_games_are_known_as_such(name):
+    assert registered_here(name) is None
+
+
+def test_a_function_that_makes_one_of_openspiels_games_is_code_of_ones_own():
+    made = pyspiel.load_game("leduc_poker")
+    assert registered_code(made, "leduc_poker", ["leduc_poker"], pyspiel.load_game) is None
+    assert registered_code(made, "my_poker(cards=3)", ["leduc_poker", "my_poker"], pyspiel.load_game) == ()
+
+
+def test_a_kept_game_that_is_played_otherwise_now_is_compiled_anew(cache, monkeypatch):
+    """As after a change of OpenSpiel's that its version does not tell."""
+    whole = rlccfr.load_game(LARGE)
+    other = rlccfr.load_game("liars_dice(numdice=1,dice_sides=5,bidding_rule=reset-quantity)")
+    one, two = (game_cache._path(tree.openspiel_name, False) for tree in (whole, other))
+    two.rename(one)
+    walked = compiled_again(monkeypatch)
+    assert rlccfr.load_game(LARGE).content_hash == whole.content_hash != other.content_hash
+    assert walked == [LARGE]
+
+
+class Changed:
+    """One of OpenSpiel's states, of which one answer is another."""
+
+    def __init__(self, state, answers):
+        self._state, self._answers = state, answers
+
+    def __getattr__(self, name):
+        answer = getattr(self._state, name)
+        change = self._answers.get(name)
+        return (lambda *given: change(answer(*given))) if change else answer
+
+
+@pytest.mark.parametrize(
+    ("answers", "same"),
+    [
+        ({}, True),
+        ({"player_return": lambda worth: 7 * worth}, False),
+        ({"legal_actions": lambda actions: actions[::-1]}, False),
+        ({"legal_actions": lambda actions: actions[:1]}, False),
+        ({"current_player": lambda player: 1 - player if player >= 0 else player}, False),
+        ({"chance_outcomes": lambda outcomes: [(action, chance / 2) for action, chance in outcomes]}, False),
+        ({"information_state_string": lambda text: f"{text} "}, False),
+        ({"is_terminal": lambda over: False}, False),
+        ({"player_return": lambda worth: 1 / 0}, False),
+    ],
+)
+def test_playouts_tell_a_changed_game(answers, same):
+    tree = rlccfr.load_game("kuhn")
+
+    class Game:
+        def new_initial_state(self):
+            return Changed(openspiel.openspiel_game(tree).new_initial_state(), answers)
+
+    assert is_played_as(tree, Game()) == same

@@ -1,0 +1,92 @@
+"""Whether a kept game is still the one that OpenSpiel plays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+
+SHIPPED_IN = ("pyspiel", "open_spiel")
+"""Packages whose games change with OpenSpiel's version alone."""
+
+PLAYOUTS = 20
+"""Random playouts that a kept game is compared by: about a millisecond."""
+
+
+def registered_code(game: Any, name: str, known: Collection[str], load: Callable[..., Any]) -> tuple[type, ...] | None:
+    """Return the classes of a game that are not OpenSpiel's, None for a game that OpenSpiel ships.
+
+    A game counts as shipped if its class and the classes of all games inside it belong to OpenSpiel's package, and if
+    every game that the string names is the game that was loaded, or is inside it. A name may stand for a function that
+    makes another game: such a game is not shipped, even where all its classes are OpenSpiel's.
+
+    Args:
+        game: what OpenSpiel loaded.
+        name: the string that it was loaded by.
+        known: the registered names.
+        load: OpenSpiel's ``load_game(name, parameters)``.
+    """
+    try:
+        games = [game, *_inside(game, load)]
+    except Exception:  # some of OpenSpiel's games, such as those of files, do not say what made them
+        return _strangers([game])
+    named = {word for word in re.findall(r"\w+", name) if word in known}
+    own = _strangers(games)
+    return own if own or not named <= {one.get_type().short_name for one in games} else None
+
+
+def _strangers(games: Iterable[Any]) -> tuple[type, ...]:
+    return tuple(type(game) for game in games if type(game).__module__.partition(".")[0] not in SHIPPED_IN)
+
+
+def _inside(game: Any, load: Callable[..., Any]) -> Iterator[Any]:
+    """Yield the games that are parameters of a game, such as the one that ``misere`` turns around."""
+    for value in game.get_parameters().values():
+        if isinstance(value, dict) and "name" in value:
+            inner = load(value["name"], {key: other for key, other in value.items() if key != "name"})
+            yield inner
+            yield from _inside(inner, load)
+
+
+def is_played_as(tree: GameTree, game: Any) -> bool:
+    """Return whether random playouts of an OpenSpiel game agree with a compiled one.
+
+    Actors, actions, chance probabilities, information states and returns are compared. The playouts are the same each
+    time. A difference that none of them meets goes unseen.
+    """
+    rng = np.random.default_rng(0)
+    try:
+        return all(_agrees(tree, game.new_initial_state(), rng) for _ in range(PLAYOUTS))
+    except Exception:  # what a game raises shows that it has changed; compiling says what is wrong
+        return False
+
+
+def _agrees(tree: GameTree, state: Any, rng: np.random.Generator) -> bool:
+    number = 0
+    while True:
+        record = tree.histories[number]
+        if record["actor"] == TERMINAL or state.is_terminal():
+            ended = record["actor"] == TERMINAL and state.is_terminal()
+            return bool(ended and state.player_return(0) == record["utility"])
+        first = int(record["first_child"])
+        children = slice(first, first + int(record["num_children"]))
+        if state.is_chance_node():
+            outcomes = [(action, chance) for action, chance in state.chance_outcomes() if chance > 0]
+            actions = [action for action, _ in outcomes]
+            same = record["actor"] == CHANCE and [chance for _, chance in outcomes] == list(
+                tree.histories["probability"][children]
+            )
+        else:
+            actor, actions = state.current_player(), state.legal_actions()
+            same = record["actor"] == actor and (
+                tree.infoset_keys[record["infoset"]] == state.information_state_string(actor)
+            )
+        if not same or actions != tree.edge_action[children].tolist():
+            return False
+        index = int(rng.integers(len(actions)))
+        state.apply_action(actions[index])
+        number = first + index
