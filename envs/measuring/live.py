@@ -18,7 +18,7 @@ from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement, Status
 from rlccfr.envs.measuring.identity import cell_id
 from rlccfr.envs.measuring.record import make_record, to_frame, to_measurement, with_frame
-from rlccfr.envs.measuring.request import Request, check, due
+from rlccfr.envs.measuring.request import Request, changes, check, due, segment_budget
 from rlccfr.envs.measuring.store import MissingCellError, Store
 from rlccfr.envs.measuring.timing import LEAST_SECONDS, NO_TIME, Part, ReferenceClock, Timed, compare, time_again
 from rlccfr.errors import BudgetError, ComponentError
@@ -196,7 +196,7 @@ class LiveEvaluator(Evaluator):
             run.reference = run.reference.plus(self._slice(request))
             _switch(run, request, index)
             before = run.result.iterations if run.result else 0
-            run.result = run.solver.run(**_budget(run, request, index))
+            run.result = run.solver.run(**segment_budget(request.budget, request.segments, index, run.result))
             run.parts[-1] = run.parts[-1]._replace(iterations=run.parts[-1].iterations + run.result.iterations - before)
             run.segments += 1
         return run
@@ -226,27 +226,12 @@ class LiveEvaluator(Evaluator):
         return f"LiveEvaluator(store={self.store!r}, measured={len(self._records):,})"
 
 
-def _budget(run: _Run, request: Request, index: int) -> dict[str, Any]:
-    """What is left of the budget for segment ``index``: a little less where the ones before took a little more.
-
-    At least one iteration, however small the budget.
-    """
-    unit, total = request.budget.unit, due(request.budget, request.segments, index + 1)
-    if run.result is None:
-        return {unit: total}
-    spent = {"iterations": run.result.iterations, "seconds": run.result.cpu_seconds, "nodes": run.result.nodes_touched}
-    return {unit: max(total - spent[unit], 1e-9 if unit == "seconds" else 1)}
-
-
 def _switch(run: _Run, request: Request, index: int) -> None:
     """Take up segment ``index``'s components; those that stay are left alone, so that nothing is flushed."""
     solver = run.solver
-    changed = {}
-    if index:
-        axes = zip(request.cells[index]._fields, request.cells[index - 1], request.cells[index], strict=True)
-        changed = {axis: new for axis, old, new in axes if new != old}
-        if changed:
-            solver.switch(**changed)
+    changed = changes(request.cells[index - 1], request.cells[index]) if index else {}
+    if changed:
+        solver.switch(**changed)
     if changed or not run.parts:
         run.parts.append(Part(solver.update_rule, solver.sampler, solver.abstraction, 0))
 

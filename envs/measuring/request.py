@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rlccfr.catalog import Cell as Cell
 from rlccfr.errors import BudgetError, ComponentError, RLCCFRError
+
+if TYPE_CHECKING:
+    from rlccfr.result import RunResult
 
 Unit = Literal["iterations", "seconds", "nodes"]
 
@@ -88,3 +91,24 @@ def due(budget: Budget, segments: int, finished: int) -> float:
     if budget.unit == "seconds":
         return budget.amount * finished / segments
     return int(budget.amount) * finished // segments
+
+
+def segment_budget(budget: Budget, segments: int, index: int, before: RunResult | None) -> dict[str, Any]:
+    """Return what segment ``index`` may spend, as keyword arguments of :meth:`rlccfr.Solver.run`.
+
+    A segment gets a little less where those before took a little more, and at least one iteration.
+
+    Args:
+        before: what the segments before reached; None for the first.
+    """
+    total = due(budget, segments, index + 1)
+    if before is None:
+        return {budget.unit: total}
+    spent = {"iterations": before.iterations, "seconds": before.cpu_seconds, "nodes": before.nodes_touched}
+    return {budget.unit: max(total - spent[budget.unit], 1e-9 if budget.unit == "seconds" else 1)}
+
+
+def changes(before: Cell, after: Cell) -> dict[str, str]:
+    """Return by axis the components that change between two segments; the others are left alone, so nothing is lost."""
+    axes = zip(Cell._fields, before, after, strict=True)
+    return {axis: new for axis, old, new in axes if new != old}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 
@@ -54,6 +55,16 @@ def test_a_sweep_measures_what_was_loaded(call):
     sweep = ("sweep", "kuhn", "--catalog", "tabular + test_mine", "--seeds", "1", "--seconds", "0", "--iterations", "3")
     out = call("-m", "rlccfr", "--load", "mine.py", *sweep, "--no-pilot", "--workers", "1", "--json")
     assert json.loads(out) == {"kuhn": {"ok": 9 * 7 * 2}}
+
+
+def test_the_command_that_recommend_prints_loads_what_was_loaded(call):
+    rlccfr = ("-m", "rlccfr", "--plugins", "--load", "mine.py")
+    call(*rlccfr, "train", "kuhn", "--catalog", "tabular + test_mine", "--evaluations", "3", "--iterations", "20")
+    found = json.loads(call(*rlccfr, "recommend", "kuhn", "--json"))
+    line = call(*rlccfr, "recommend", "kuhn").splitlines()[-1]
+    assert line.startswith('run it: rlccfr --plugins --load "mine.py" solve "kuhn" --update-rule ')
+    again = json.loads(call("-m", *shlex.split(line.removeprefix("run it: ")), "--json"))
+    assert again["exploitability"] == found["exploitability"]
 
 
 DEFINITION = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,7 +59,7 @@ def _advise(game: str, limit: dict[str, Any] | None, preset: str, json: bool) ->
         print_json(found.to_row())
         return
     print(found)
-    _print_call(game, found.cell, found.budget)
+    _print_call(game, [found.cell], found.budget)
 
 
 def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str | None, store: Path, json: bool) -> None:
@@ -73,12 +75,32 @@ def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str |
         return
     print(found)
     print(f"picked by a team that has learned from {learned_from:,} evaluations")
-    _print_call(game, found.cell, found.budget)
+    _print_call(game, found.cells, found.budget, asked.env.engine_seeds[0])
 
 
-def _print_call(game: str, cell: Cell, budget: Budget) -> None:
-    rule, sampler, abstraction = cell
-    print(
-        f'run it: rlccfr solve "{game}" --update-rule "{rule}" --sampler "{sampler}" --abstraction "{abstraction}" '
-        f"--{budget.unit} {budget.amount:.15g}"
-    )
+def _print_call(game: str, cells: Sequence[Cell], budget: Budget, seed: int = 0) -> None:
+    """Print a command that repeats the pick: what was loaded, every segment's algorithm, and the engine's seed."""
+    from rlccfr.plugins import loaded
+
+    first, *others = cells
+    words = ["rlccfr", *["--plugins"] * loaded.plugins]
+    for path in dict.fromkeys(loaded.files):
+        words += ["--load", _quoted(_short(path))]
+    words += ["solve", _quoted(game)]
+    for axis, id in first._asdict().items():
+        words += [f"--{axis.replace('_', '-')}", _quoted(id)]
+    for cell in others:
+        words += ["--then", _quoted(str(cell))]
+    words += [f"--{budget.unit}", f"{budget.amount:.15g}", *([f"--seed {seed}"] if seed else [])]
+    print(f"run it: {' '.join(words)}")
+
+
+def _short(path: str) -> str:
+    """Return a path as seen from the current directory, if it is below that."""
+    here = Path.cwd()
+    return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
+
+
+def _quoted(text: str) -> str:
+    """Quote for a shell, by double quotes where these will do."""
+    return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'

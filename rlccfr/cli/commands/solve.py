@@ -30,6 +30,7 @@ from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rlccfr.catalog import Cell
     from rlccfr.games.flat_tree import GameTree
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver
@@ -42,6 +43,10 @@ def solve(
     update_rule: Annotated[str, typer.Option(help=COMPONENT_HELP + '"dcfr(gamma=3)".')] = "cfr_plus",
     sampler: Annotated[str, typer.Option(help=COMPONENT_HELP + '"outcome(exploration=0.4)".')] = "none",
     abstraction: Annotated[str, typer.Option(help=COMPONENT_HELP + "cfr_br.")] = "none",
+    then: Annotated[
+        list[str] | None,
+        typer.Option(help='Switch to "dcfr x external x none" for an equal share of the budget; may be repeated.'),
+    ] = None,
     iterations: Iterations = None,
     seconds: Seconds = None,
     nodes: Nodes = None,
@@ -65,9 +70,12 @@ def solve(
     Prints how far the average policy is from an equilibrium. In short runs the speed is mostly that of stopping for
     the convergence curve.
     """
+    from rlccfr.catalog import Cell
     from rlccfr.files import require_writable
 
     limit = budget(iterations, seconds, nodes)
+    cells = [Cell(update_rule, sampler, abstraction), *map(_parsed, then or [])]
+    _check_segments(cells, limit, checkpoint)
     if not checkpoint_every > 0:
         raise RLCCFRError(f"--checkpoint-every must be a positive number, not {checkpoint_every}")
     outputs = [path for path in (checkpoint, policy, curve) if path is not None]
@@ -77,15 +85,14 @@ def solve(
         from rlccfr.pictures import checked_picture, save
 
         checked_picture(plot)
-    components: dict[str, Any] = {"update_rule": update_rule, "sampler": sampler, "abstraction": abstraction}
     options = {"seed": seed, "averaging": averaging, "simultaneous": simultaneous, "walks": walks}
-    solver = _solver(load(game, max_histories), components, options, checkpoint)
+    solver = _solver(load(game, max_histories), cells[0], options, checkpoint)
     interrupted = False
     try:
         with progress(f"solving {game}", solving(solver)) as report:
             if checkpoint is not None:
                 report = _saving(solver, checkpoint, checkpoint_every, report)
-            result = solver.run(**{limit["unit"]: limit["amount"]}, progress=report)
+            result = _run(solver, cells, limit, report)
     except KeyboardInterrupt:  # an engine call has ended: the tables are whole
         interrupted, result = True, solver.result()
     try:
@@ -96,13 +103,13 @@ def solve(
         if curve is not None:
             _write_csv(curve, result.curve)
         if plot is not None:
-            save(result.plot(label=" x ".join(part["id"] for part in _specs(solver).values())), plot)
+            save(result.plot(label=_title(cells)), plot)
     finally:  # a full disk must not cost the figures, nor a closed pipe the files
-        facts = _facts(solver, result, interrupted)
+        facts = _facts(solver, cells, result, interrupted)
         if json:
             print_json(facts)
         else:
-            _print(facts)
+            _print(facts, _title(cells))
     if interrupted:
         kept = f"; {checkpoint} has it all, and the same command adds another budget to it" if checkpoint else ""
         raise Interrupted(f"interrupted after {result.iterations:,} iterations{kept}")
@@ -128,10 +135,60 @@ def _saving(
     return called
 
 
-def _solver(tree: GameTree, components: dict[str, Any], options: dict[str, Any], checkpoint: Path | None) -> Solver:
+def _parsed(text: str) -> Cell:
+    """Return the algorithm of a string such as ``recommend`` prints."""
+    from rlccfr.catalog import Cell
+
+    parts = [part.strip() for part in text.split(" x ")]
+    if len(parts) != len(Cell._fields) or not all(parts):
+        raise RLCCFRError(f'--then takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
+    return Cell(*parts)
+
+
+def _check_segments(cells: list[Cell], limit: dict[str, Any], checkpoint: Path | None) -> None:
+    """Refuse algorithms that can't take turns, before the first of them has run."""
+    if len(cells) == 1:
+        return
+    from rlccfr.envs.episode import parse_budget
+    from rlccfr.envs.measuring.identity import why_unavailable
+    from rlccfr.envs.measuring.request import check_segments
+
+    if checkpoint is not None:
+        raise RLCCFRError("a checkpoint is of one algorithm: leave out --checkpoint, or --then")
+    check_segments(parse_budget(limit), len(cells))
+    for cell in cells:
+        if reason := why_unavailable(cell):
+            raise ComponentError(f"{cell} can't run: {reason}")
+
+
+def _run(solver: Solver, cells: list[Cell], limit: dict[str, Any], report: Callable[[float], None]) -> RunResult:
+    """Spend the budget, in equal shares where there are several algorithms, as the environments' segments do."""
+    if len(cells) == 1:
+        return solver.run(**{limit["unit"]: limit["amount"]}, progress=report)
+    from rlccfr.envs.episode import parse_budget
+    from rlccfr.envs.measuring.request import changes, segment_budget
+
+    whole, result, done = parse_budget(limit), None, 0
+
+    def told(share: float) -> None:
+        report((done + share) / len(cells))
+
+    for done, cell in enumerate(cells):
+        if result is not None:
+            solver.switch(**changes(cells[done - 1], cell))
+        result = solver.run(**segment_budget(whole, len(cells), done, result), progress=told)
+    assert result is not None
+    return result
+
+
+def _title(cells: list[Cell]) -> str:
+    return ", then ".join(" x ".join(part.partition("(")[0] for part in cell) for cell in cells)
+
+
+def _solver(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: Path | None) -> Solver:
     from rlccfr.solver import Solver
 
-    fresh = Solver(tree, **components, **options)
+    fresh = Solver(tree, *cell, **options)
     if options["walks"] != 1 and (fresh.update_rule.learns or fresh.abstraction.learns):
         raise ComponentError("--walks is for components without models; give those with them traversals of their own")
     if checkpoint is None or not checkpoint.exists():
@@ -168,11 +225,12 @@ def _write_csv(path: Path, frame: pd.DataFrame) -> None:
     write_atomically(path, frame.to_csv(index=False).encode(), RLCCFRError)
 
 
-def _facts(solver: Solver, result: RunResult, interrupted: bool) -> dict[str, Any]:
+def _facts(solver: Solver, cells: list[Cell], result: RunResult, interrupted: bool) -> dict[str, Any]:
     values = solver.values()
     return {
         "game": solver.game.name,
         **_specs(solver),
+        "segments": [cell._asdict() for cell in cells],
         "seed": solver.seed,
         "exploitability": result.exploitability,
         "nash_conv": result.nash_conv,
@@ -186,8 +244,7 @@ def _facts(solver: Solver, result: RunResult, interrupted: bool) -> dict[str, An
     }
 
 
-def _print(facts: dict[str, Any]) -> None:
-    cell = " x ".join(facts[axis]["id"] for axis in ("update_rule", "sampler", "abstraction"))
+def _print(facts: dict[str, Any], algorithm: str) -> None:
     first, second = facts["value"]
     rows = [
         ("exploitability", facts["exploitability"], "NashConv / 2 of the average policy"),
@@ -197,4 +254,4 @@ def _print(facts: dict[str, Any]) -> None:
         ("engine CPU seconds", facts["cpu_seconds"], "loading, compiling and measuring left out"),
         ("histories touched", facts["nodes_touched"], ""),
     ]
-    print_table(("", "", ""), rows, title=f"{facts['game']}: {cell}" + (", interrupted" * facts["interrupted"]))
+    print_table(("", "", ""), rows, title=f"{facts['game']}: {algorithm}" + (", interrupted" * facts["interrupted"]))

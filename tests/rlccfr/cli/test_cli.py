@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,10 +17,12 @@ import pytest
 
 import rlccfr
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.catalog import Catalog
+from rlccfr.agents.team.team import SelectorTeam
+from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
 from rlccfr.cli.commands import demo
 from rlccfr.cli.console import stderr
+from rlccfr.envs import Budget, LiveEvaluator, Request
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.reward import AXES
 
@@ -80,6 +83,10 @@ def test_version(run):
         (("solve", "kuhn", "--update-rule", "deep_cfr(preset=sweep)"), 1, "preset='sweep'"),
         (("solve", "kuhn", "--update-rule", "deep_cfr", "--walks", "5"), 1, "traversals of their own"),
         (("solve", "kuhn", "--update-rule", "deep_cfr(learning_rate=0)"), 1, "learning_rate must lie in"),
+        (("solve", "kuhn", "--then", "dcfr x external"), 1, "UPDATE_RULE x SAMPLER x ABSTRACTION"),
+        (("solve", "kuhn", "--then", "dcfr x externl x none"), 1, "did you mean 'external'?"),
+        (("solve", "kuhn", "--then", "cfr x none x none", "--iterations", "1"), 1, "can't be split into 2 segments"),
+        (("solve", "kuhn", "--then", "cfr x none x none", "--checkpoint", "a.npz"), 1, "leave out --checkpoint"),
         (("catalog", "cfr", "externl", "none"), 1, "did you mean 'external'?"),
         (("train", "kuhn", "--out", "/dev/null"), 1, "can't write"),
         (("solve", "kuhn", "--plot", "curve.doc"), 1, "a picture is written as .png"),
@@ -154,6 +161,37 @@ def test_solve_is_the_solver(run):
     assert facts["exploitability"] == result.exploitability
     assert facts["nodes_touched"] == result.nodes_touched
     assert not facts["interrupted"]
+
+
+@pytest.mark.parametrize("budget", [("iterations", 100), ("nodes", 20_000)])
+def test_solve_switches_as_the_segments_of_an_environment_do(run, budget):
+    unit, amount = budget
+    cells = [Cell("cfr", "external", "none"), Cell("dcfr", "external", "none"), Cell("dcfr(gamma=3)", "none", "none")]
+    then = [word for cell in cells[1:] for word in ("--then", str(cell))]
+    asked = ("solve", "kuhn", "--update-rule", "cfr", "--sampler", "external", *then, f"--{unit}", str(amount))
+    found = json.loads(run(*asked, "--seed", "5", "--json")[1])
+    request = Request("kuhn", tuple(cells), Budget(unit, amount), segments=3, seed=5)
+    assert found["exploitability"] == LiveEvaluator().measure(request).exploitability
+    assert found["segments"] == [cell._asdict() for cell in cells]
+    out = run(*asked)[1]
+    assert "kuhn: cfr x external x none, then dcfr x external x none, then dcfr x none x none" in out
+
+
+def printed_command(out):
+    (line,) = (line for line in out.splitlines() if line.startswith("run it: rlccfr "))
+    return shlex.split(line.removeprefix("run it: rlccfr "))
+
+
+def test_the_command_that_recommend_prints_repeats_all_segments(run, monkeypatch):
+    picks = [(0, 1, 0), (3, 2, 0), (5, 0, 0)]
+    monkeypatch.setattr(SelectorTeam, "greedy", lambda team, env: picks[env._progress.segment])
+    trained = ("--segments", "3", "--iterations", "100", "--evaluations", "3", "--catalog", "tabular")
+    assert run("train", "kuhn", *trained, "--engine-seed", "7")[0] == 0
+    found = json.loads(run("recommend", "kuhn", "--json")[1])
+    again = json.loads(run(*printed_command(run("recommend", "kuhn")[1]), "--json")[1])
+    assert again["exploitability"] == found["exploitability"]
+    assert again["segments"] == found["segments"]
+    assert len({tuple(segment.values()) for segment in found["segments"]}) == 3
 
 
 def test_solve_prints_for_people(run):
