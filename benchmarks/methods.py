@@ -155,7 +155,7 @@ def judged(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     names = ("regret", "normalised_score", "in_tied_set")
     judgements = [
         bench(row["game"], row["preset"], SECOND).row(
-            row["method"], Cell(*(row[axis] for axis in Cell._fields)), row["evaluations"], row["cpu_seconds"]
+            row["method"], Cell.of(row), row["evaluations"], row["cpu_seconds"]
         )
         for row in rows
     ]

@@ -24,7 +24,8 @@ from rlccfr.agents.judging.reproduction import COLOURS
 from rlccfr.agents.judging.scores import bootstrap_interval, interquartile_mean
 from rlccfr.agents.judging.sweep_table import recommended_table
 from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, summary
-from rlccfr.envs.reward import AXES, PRESETS
+from rlccfr.catalog import AXES
+from rlccfr.envs.reward import PRESETS
 
 PICTURE = Path(__file__).parent.parent / "docs" / "selection.svg"
 LADDER = (14, 28, 56, 100, 200, 336)
@@ -107,7 +108,7 @@ def picks() -> Iterator[str]:
     own, best = (found[found["method"] == method] for method in (TEAM, VBS))
     yield from ("## What to take", "", "What the teams pick that come with the package, under `accuracy`.", "")
     shown = own[own["preset"] == "accuracy"]
-    columns = ["game", "budget", "update_rule", "sampler", "abstraction", "exploitability", "speed", "regret",
+    columns = ["game", "budget", *AXES, "exploitability", "speed", "regret",
                "in_tied_set", "converged"]  # fmt: skip
     yield from table(shown[columns])
     yield ""

@@ -1,7 +1,7 @@
 """The components that algorithms are made of, and the ordered sets of them that selectors choose from."""
 
 from rlccfr.catalog import abstractions, deep, extended, samplers, update_rules  # noqa: F401  (registers them)
-from rlccfr.catalog.catalog import Catalog, Cell
+from rlccfr.catalog.catalog import AXES, Catalog, Cell
 from rlccfr.registry import make
 
-__all__ = ["Catalog", "Cell", "make"]
+__all__ = ["AXES", "Catalog", "Cell", "make"]

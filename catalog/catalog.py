@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rlccfr.errors import ComponentError
-from rlccfr.registry import Registry, abstractions, samplers, update_rules
+from rlccfr.registry import REGISTRIES
 
 TABULAR_RULES = ("cfr", "cfr_plus", "lcfr", "lcfr_plus", "dcfr", "dcfr_plus", "ecfr", "ecfr_plus")
 DEEP_RULES = tuple(f"deep_{id}" for id in TABULAR_RULES)
@@ -17,8 +17,6 @@ SAMPLERS = ("chance", "outcome", "external", "probing", "average_strategy", "var
 ABSTRACTIONS = ("cfr_br", "rcfr", "none")
 MORE_RULES = ("pcfr_plus", "pdcfr_plus", "hs_pcfr_plus", "hs_dcfr", "hedge")
 MORE_SAMPLERS = ("robust_k", "mixed_linear", "mixed_exponential", "mixed_locus")
-
-_REGISTRIES: tuple[Registry[Any], ...] = (update_rules, samplers, abstractions)
 
 
 class Cell(NamedTuple):
@@ -28,8 +26,17 @@ class Cell(NamedTuple):
     sampler: str
     abstraction: str
 
+    @classmethod
+    def of(cls, row: Mapping[Any, Any], prefix: str = "") -> Cell:
+        """Return the cell that a row of a table names, in columns of such a prefix."""
+        return cls(*(str(row[f"{prefix}{axis}"]) for axis in AXES))
+
     def __str__(self) -> str:
         return " x ".join(self)
+
+
+AXES = Cell._fields
+"""The names of the three axes, in the order in which agents A, B and C pick."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class Catalog:
     abstractions: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for registry, ids in zip(_REGISTRIES, self.axes, strict=True):
+        for registry, ids in zip(REGISTRIES, self.axes, strict=True):
             if not ids or len(set(ids)) != len(ids):
                 raise ComponentError(f"a catalog needs at least one {registry.kind}, and none twice; got {list(ids)}")
             for id in ids:
@@ -151,6 +158,6 @@ class Catalog:
     def content_hash(self) -> str:
         """Equal for equal action spaces of equal definitions: saved with every result and model."""
         versions = [
-            [(id, registry[id].version) for id in ids] for registry, ids in zip(_REGISTRIES, self.axes, strict=True)
+            [(id, registry[id].version) for id in ids] for registry, ids in zip(REGISTRIES, self.axes, strict=True)
         ]
         return hashlib.sha256(json.dumps(versions).encode()).hexdigest()[:16]

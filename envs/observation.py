@@ -9,11 +9,11 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike
 
-from rlccfr.catalog import Cell
+from rlccfr.catalog import AXES, Cell
 from rlccfr.components import Component
 from rlccfr.envs.game_features import COMPONENT_FEATURES, GameFeatures, component_features, logarithm
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import AXES, Preset
+from rlccfr.envs.reward import Preset
 
 UNITS = ("iterations", "seconds", "nodes")
 _LEAST = {"iterations": 1.0, "seconds": 1e-4, "nodes": 1.0}

@@ -10,6 +10,7 @@ import pandas as pd
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.rounding import EXACT
 
 WIDTH, HEIGHT, DPI = 640, 400, 100
 """Of the picture, in pixels and pixels per inch."""
@@ -46,10 +47,9 @@ def as_picture(heading: str, record: Mapping[str, Any] | None, uniform: float) -
     axes.axhline(uniform, color="0.6", linestyle=":", label="uniform policy")
     curve: pd.DataFrame | None = record["curve"] if record is not None else None
     if curve is not None and len(curve):
-        # Nothing at or below 0 fits on a logarithmic axis; 1e-15 is where the reward stops to tell them apart.
-        axes.plot(curve["iteration"], curve["exploitability"].clip(lower=1e-15), label="average policy")
+        axes.plot(curve["iteration"], curve["exploitability"].clip(lower=EXACT), label="average policy")
         axes.plot(
-            curve["iteration"], curve["exploitability_current"].clip(lower=1e-15), linewidth=0.8, label="last iterate"
+            curve["iteration"], curve["exploitability_current"].clip(lower=EXACT), linewidth=0.8, label="last iterate"
         )
     axes.legend(loc="lower left", fontsize="small")
     canvas.draw()  # type: ignore[no-untyped-call]

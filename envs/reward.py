@@ -9,17 +9,12 @@ from typing import Literal, NamedTuple
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.errors import RLCCFRError
 from rlccfr.registry import choices
+from rlccfr.rounding import EXACT
 
 Scale = Literal["log", "linear"]
 
 DECADES = 8
 """On the log scale the uniform policy costs 1 and an exploitability this many decades below it costs 0."""
-
-EXACT = 1e-15
-"""An exploitability at or below this is 0 but for rounding."""
-
-AXES = ("update_rule", "sampler", "abstraction")
-"""What agents A, B and C pick, in the order of their turns."""
 
 
 class Weights(NamedTuple):

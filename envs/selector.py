@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, Unpack
 
@@ -10,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from rlccfr.catalog import Cell
+from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games, parse_budget, parse_preset
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability
@@ -19,8 +18,9 @@ from rlccfr.envs.measuring.identity import why_unavailable
 from rlccfr.envs.measuring.request import Request
 from rlccfr.envs.observation import Progress, observation_space, observe
 from rlccfr.envs.rendering import as_picture, as_text
-from rlccfr.envs.reward import AXES, costs, rewards
+from rlccfr.envs.reward import costs, rewards
 from rlccfr.errors import RLCCFRError
+from rlccfr.rounding import none_for_nan
 
 
 class SelectorEnv(gym.Env[np.ndarray, Any]):
@@ -229,5 +229,5 @@ def _scalars(measured: Measurement) -> dict[str, Any]:
         "cell_id": measured.cell_id,
         "iterations": measured.iterations,
         "nodes_touched": measured.nodes_touched,
-        **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+        **{name: none_for_nan(value) for name, value in numbers.items()},
     }

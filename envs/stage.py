@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from rlccfr.catalog import Cell
+from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.identity import why_unavailable
-from rlccfr.envs.reward import AXES
 from rlccfr.envs.selector import SelectorEnv, checked_index
 from rlccfr.errors import RLCCFRError
 

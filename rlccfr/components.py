@@ -36,6 +36,10 @@ UNIT = always(1.0)
 ZERO = always(0.0)
 
 
+SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_decay", "prediction")
+"""The columns of a rule's schedule, before its parameters."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Component:
     """Common to all three; the registry fills in both fields."""
@@ -140,14 +144,8 @@ class UpdateRule(Component):
     def schedule(self, first: int, count: int) -> np.ndarray:
         """Rows for iterations first .. first + count, shape (count + 1, 5 + len(parameters))."""
         t = np.arange(first, first + count + 1, dtype=np.float64)
-        columns: dict[str, Schedule] = {
-            "positive_discount": self.positive_discount,
-            "negative_discount": self.negative_discount,
-            "floor": always(self.floor),
-            "average_decay": self.average_decay,
-            "prediction": self.prediction,
-            **{f"parameters[{index}]": schedule for index, schedule in enumerate(self.parameters)},
-        }
+        columns: dict[str, Schedule | float] = {name: getattr(self, name) for name in SCHEDULE_COLUMNS}
+        columns |= {f"parameters[{index}]": schedule for index, schedule in enumerate(self.parameters)}
         rows = np.empty((count + 1, len(columns)))
         for k, (name, column) in enumerate(columns.items()):
             what = f"{name} of {self.id or 'the rule'}"

@@ -11,15 +11,13 @@ import numpy as np
 from rlccfr.errors import GameError, RLCCFRError
 from rlccfr.files import require_writable, write_atomically
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.rounding import EXACT
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
     from rlccfr.policy import Policy
-
-LEAST = 1e-16
-"""Nothing at or below 0 fits on a logarithmic axis; below this there is only rounding."""
 
 LARGEST = 400
 """Histories of a game that can still be read as a picture."""
@@ -82,7 +80,7 @@ def draw_curve(curve: pd.DataFrame, x: str = "iteration", axes: Axes | None = No
     if x not in UNITS:
         raise RLCCFRError(f"a curve is drawn over {', '.join(UNITS)}, not over {x!r}")
     axes = axes if axes is not None else new_axes()
-    axes.loglog(curve[x], curve["exploitability"].clip(lower=LEAST), label=label)
+    axes.loglog(curve[x], curve["exploitability"].clip(lower=EXACT), label=label)
     axes.set(xlabel=UNITS[x], ylabel="exploitability (NashConv / 2)")
     if label is not None:
         axes.legend()

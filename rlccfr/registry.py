@@ -183,7 +183,7 @@ class Registry(Generic[C]):
             spec = parse(id)
             return self[spec.pop("id")].with_given(spec)
         if id not in self._entries:
-            others = [other.kind for other in (update_rules, samplers, abstractions) if id in other._entries]
+            others = [other.kind for other in REGISTRIES if id in other._entries]
             hint = f"it is {_a(others[0])}" if others else choices(id, self._entries)
             raise ComponentError(f"unknown {self.kind} {id!r}; {hint}")
         return self._entries[id]
@@ -229,13 +229,12 @@ def make(id: str, **hyperparameters: Any) -> Component:
     Raises:
         ComponentError: an unknown or ambiguous id, or a hyperparameter out of range.
     """
-    registries: tuple[Registry[Any], ...] = (update_rules, samplers, abstractions)
-    found = [registry for registry in registries if id in registry]
+    found = [registry for registry in REGISTRIES if id in registry]
     if len(found) > 1:
         kinds = " and ".join(registry.kind for registry in found)
         raise ComponentError(f"{id!r} names a {kinds}: use rlccfr.registry.samplers[{id!r}].make() or its like")
     if not found:
-        raise ComponentError(f"unknown component {id!r}; {choices(id, [e.id for r in registries for e in r])}")
+        raise ComponentError(f"unknown component {id!r}; {choices(id, [e.id for r in REGISTRIES for e in r])}")
     component: Component = found[0][id].make(**hyperparameters)
     return component
 

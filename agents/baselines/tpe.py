@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlccfr.agents.baselines.best import virtual_best
 from rlccfr.agents.baselines.task import SearchResult, Task
-from rlccfr.catalog import Cell
+from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.errors import RLCCFRError, whole_number
 
@@ -39,7 +39,7 @@ def tpe_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResult:
     count = min(evaluations, len(available))
     for _ in range(TRIALS * count):
         trial = study.ask()
-        ids = (trial.suggest_categorical(axis, ids) for axis, ids in zip(Cell._fields, task.catalog.axes, strict=True))
+        ids = (trial.suggest_categorical(axis, ids) for axis, ids in zip(AXES, task.catalog.axes, strict=True))
         cell = Cell(*map(str, ids))
         if cell not in available:
             study.tell(trial, state=optuna.trial.TrialState.FAIL)

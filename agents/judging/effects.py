@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rlccfr.catalog import Cell
+from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.curve import TINY
 from rlccfr.errors import RLCCFRError
 
@@ -96,7 +96,7 @@ def main_effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
     """
     mean = math.fsum(rewards.values()) / len(rewards)
     rows = []
-    for axis in Cell._fields:
+    for axis in AXES:
         groups: dict[str, list[float]] = defaultdict(list)
         for cell, reward in rewards.items():
             groups[getattr(cell, axis)].append(reward)

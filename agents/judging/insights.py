@@ -14,7 +14,7 @@ from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.baselines.task import measure_all, rewards_of
 from rlccfr.agents.judging.effects import main_effects, pareto_front, seconds_to
 from rlccfr.agents.judging.evidence import reporting, selecting
-from rlccfr.catalog import Catalog, Cell
+from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, PresetLike, parse_budget, parse_preset, parse_scale
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.request import Budget
@@ -106,5 +106,5 @@ def _times(
             told = {cell: median(reporting(curves[cell]), target) for cell in (soonest, plain) if cell in curves}
             rows.append({"exploitability": target, **soonest._asdict(), "cpu_seconds": told[soonest],
                          "cfr_cpu_seconds": told.get(plain, math.inf) if plain else math.inf})  # fmt: skip
-    columns = ["exploitability", *Cell._fields, "cpu_seconds", "cfr_cpu_seconds"]
+    columns = ["exploitability", *AXES, "cpu_seconds", "cfr_cpu_seconds"]
     return pd.DataFrame(rows, columns=columns)

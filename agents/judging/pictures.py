@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.agents.team.exploration import greedy_triple
-from rlccfr.envs.reward import AXES
+from rlccfr.catalog import AXES
 from rlccfr.pictures import new_axes
 
 if TYPE_CHECKING:

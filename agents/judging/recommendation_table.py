@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from rlccfr.catalog import AXES
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
+from rlccfr.rounding import none_for_nan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS = (
-    "game", "budget", "preset", "method", "update_rule", "sampler", "abstraction", "exploitability", "throughput",
+    "game", "budget", "preset", "method", *AXES, "exploitability", "throughput",
     "speed", "reward", "regret", "normalised_score", "closed_gap", "in_tied_set", "converged", "evaluations",
     "cpu_seconds",
 )  # fmt: skip
@@ -87,11 +89,6 @@ class RecommendationTable:
         write = {".md": self.to_markdown, ".csv": self.to_csv, ".html": self.to_html, ".json": self.to_json}
         write_atomically(path, (write[path.suffix]().rstrip("\n") + "\n").encode(), RLCCFRError)
         return path
-
-
-def none_for_nan(value: Any) -> Any:
-    """As JSON has it, which knows no NaN."""
-    return None if _is_nan(value) else value
 
 
 def _is_nan(value: Any) -> bool:

@@ -15,15 +15,16 @@ import pandas as pd
 from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.judging.evidence import reporting
 from rlccfr.agents.judging.recommendation_table import RecommendationTable
-from rlccfr.catalog import Catalog, Cell
+from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.episode import parse_preset
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import DECADES, EXACT
+from rlccfr.envs.reward import DECADES
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import require_writable, write_atomically
 from rlccfr.games.names import openspiel_name
+from rlccfr.rounding import EXACT
 
 DIGITS = 4
 """Of every number in the page."""
@@ -133,7 +134,7 @@ def _marked(catalog: Catalog, picks: pd.DataFrame) -> dict[str, dict[str, int]]:
     """By budget and preset the index of what the team picks."""
     marked: dict[str, dict[str, int]] = {}
     for _, row in picks.iterrows():
-        cell = Cell(row["update_rule"], row["sampler"], row["abstraction"])
+        cell = Cell.of(row.to_dict())
         marked.setdefault(row["budget"], {})[row["preset"]] = catalog.flat(cell)
     return marked
 
@@ -146,7 +147,7 @@ def _shown(frame: pd.DataFrame, catalog: Catalog, games: Iterable[str]) -> pd.Da
     """The runs of the page's games and algorithms."""
     cells = set(catalog)
     names = set(map(openspiel_name, games))
-    rows = zip(frame["openspiel_name"], *(frame[axis] for axis in Cell._fields), strict=True)
+    rows = zip(frame["openspiel_name"], *(frame[axis] for axis in AXES), strict=True)
     return frame[[name in names and Cell(*cell) in cells for name, *cell in rows]]
 
 

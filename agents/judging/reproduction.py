@@ -19,6 +19,7 @@ from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.pictures import save
+from rlccfr.rounding import EXACT
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -79,7 +80,7 @@ def _curve(table: TableEvaluator, game: str, cell: Cell) -> tuple[list[float], l
     """
     curve = table.run(game, cell, next(iter(reporting(table.seeds(game, cell))), 0))["curve"]
     kept = [index for index, iteration in enumerate(curve["iteration"]) if iteration <= ITERATIONS[-1]]
-    return [curve["iteration"][k] for k in kept], [max(curve["exploitability"][k], 1e-15) for k in kept]
+    return [curve["iteration"][k] for k in kept], [max(curve["exploitability"][k], EXACT) for k in kept]
 
 
 def throughputs(

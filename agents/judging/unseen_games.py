@@ -87,7 +87,7 @@ def judged(
                 rows.append(
                     {"game": game, "kind": kind, "histories": size, "budget": str(budget), "preset": preset.name,
                      "team": pick["regret"], "SBS": single["regret"],
-                     "single_best": str(Cell(*(single[axis] for axis in Cell._fields))),
+                     "single_best": str(Cell.of(single)),
                      "measuring": others[VBS]["cpu_seconds"]}
                 )  # fmt: skip
     return pd.DataFrame(rows)

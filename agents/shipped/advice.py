@@ -15,13 +15,14 @@ from rlccfr.agents.baselines.best import virtual_best
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
-from rlccfr.agents.judging.recommendation_table import TEAM, none_for_nan
+from rlccfr.agents.judging.recommendation_table import TEAM
 from rlccfr.agents.judging.unseen_games import FAMILY, kind_of, mean_regrets, sureness
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, PresetLike, parse_budget, parse_preset
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.reward import Preset
+from rlccfr.rounding import none_for_nan
 
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "converged")
 

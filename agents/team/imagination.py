@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.request import Budget
@@ -59,9 +60,11 @@ class Imagination:
             self._base[rows] = own.mean(axis=(0, 1)) + by_amount
             self._slope[rows] = SHRINKAGE * _slope(size, own.mean(axis=0))
         self._scale = np.where(np.ptp(features, axis=0) > 0, features.std(axis=0), 1.0)
-        self._inverse = np.linalg.inv(self._kernel(features) + NOISE * np.eye(len(features)))
         everywhere = [self._trend(features, np.full(len(features), one)) for one in range(len(costs))]
-        self._residuals = costs - np.array(everywhere)
+        kernel = self._kernel(features) + NOISE * np.eye(len(features))
+        residuals = np.moveaxis(costs - np.array(everywhere), 1, 0)
+        solved = cho_solve(cho_factor(kernel), residuals.reshape(len(kernel), -1))
+        self._weights = np.moveaxis(solved.reshape(residuals.shape), 0, 1)  # as costs, (circumstances, games, ...)
 
     def draw(
         self, games: np.ndarray, circumstances: np.ndarray, generator: np.random.Generator
@@ -82,11 +85,11 @@ class Imagination:
 
     def costs(self, features: np.ndarray, circumstances: np.ndarray) -> np.ndarray:
         """What the cells cost on games of such features, shape (n, ..., 2), within [0, 1]."""
-        weights = self._kernel(features) @ self._inverse
+        kernel = self._kernel(features)
         found = self._trend(features, circumstances)
         for circumstance in np.unique(circumstances):
             rows = circumstances == circumstance
-            found[rows] += np.tensordot(weights[rows], self._residuals[circumstance], axes=1)
+            found[rows] += np.tensordot(kernel[rows], self._weights[circumstance], axes=1)
         return np.asarray(np.clip(found, 0.0, 1.0))
 
     def _trend(self, features: np.ndarray, circumstances: np.ndarray) -> np.ndarray:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-from rlccfr.catalog import Cell
+from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import AXES
+from rlccfr.rounding import none_for_nan
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Recommendation:
             "preset": self.preset,
             **self.cell._asdict(),
             "segments": [cell._asdict() for cell in self.cells],
-            **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+            **{name: none_for_nan(value) for name, value in numbers.items()},
             "rewards": dict(zip(AXES, self.rewards, strict=True)),
             "converged": self.converged,
             "status": self.measurement.status,

@@ -13,10 +13,10 @@ import numpy as np
 
 from rlccfr.agents.team.experience import Experience
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.catalog import Catalog
+from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.evaluator import Evaluator
-from rlccfr.envs.reward import AXES, Preset, Weights
+from rlccfr.envs.reward import Preset, Weights
 from rlccfr.errors import CheckpointError, RLCCFRError
 from rlccfr.files import write_atomically
 from rlccfr.registry import REGISTRIES

@@ -12,9 +12,9 @@ from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.exploration import Triple, next_to_measure
 from rlccfr.agents.team.induction import Induction
 from rlccfr.agents.team.training_log import TrainingLog
-from rlccfr.catalog import Cell
+from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
-from rlccfr.envs.reward import AXES, Preset
+from rlccfr.envs.reward import Preset
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rlccfr.catalog import AXES
 from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability
 from rlccfr.envs.measuring.curve import COLUMN
 from rlccfr.envs.measuring.evaluator import Measurement, Status
@@ -19,6 +20,7 @@ from rlccfr.envs.measuring.provenance import engine_version, library_versions, p
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.files import as_json
 from rlccfr.result import CurvePoint
+from rlccfr.rounding import none_for_nan
 
 STATUSES: tuple[Status, ...] = ("ok", "failed", "timeout", "out_of_memory", "unavailable")
 NUMBERS = ("exploitability", "nash_conv", "throughput", "reference_throughput", "throughput_again", "cpu_seconds")
@@ -41,7 +43,7 @@ NESTED = ("cells", "components", "libraries")
 COLUMNS = (
     "cell_id", "status", "error", "traceback",
     "game", "openspiel_name", "game_hash",
-    "update_rule", "sampler", "abstraction", "cells", "components",
+    *AXES, "cells", "components",
     "budget_unit", "budget_amount", "segments", "seed", "deterministic",
     *NUMBERS[:2], "uniform_exploitability", *NUMBERS[2:], *COUNTS,
     "engine_version", "processor", "libraries", "measured_at",
@@ -92,7 +94,7 @@ def make_record(
 
 
 def _finite(column: pd.Series[Any]) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in column.tolist()]  # JSON has no NaN
+    return [none_for_nan(value) for value in column.tolist()]
 
 
 def to_measurement(record: Mapping[str, Any]) -> Measurement:
@@ -190,7 +192,7 @@ def plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, np.generic):
         value = value.item()
-    return None if value is pd.NA or (isinstance(value, float) and value != value) else value
+    return None if value is pd.NA or value is pd.NaT or value != value else value
 
 
 def to_frame(records: Iterable[Mapping[str, Any]], *, curves: bool = False) -> pd.DataFrame:

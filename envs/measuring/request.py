@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from rlccfr.catalog import AXES
 from rlccfr.catalog import Cell as Cell
 from rlccfr.errors import BudgetError, ComponentError, RLCCFRError
 
@@ -110,5 +111,5 @@ def segment_budget(budget: Budget, segments: int, index: int, before: RunResult 
 
 def changes(before: Cell, after: Cell) -> dict[str, str]:
     """Return by axis the components that change between two segments; the others are left alone, so nothing is lost."""
-    axes = zip(Cell._fields, before, after, strict=True)
+    axes = zip(AXES, before, after, strict=True)
     return {axis: new for axis, old, new in axes if new != old}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from rlccfr.catalog import Cell
+from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.identity import definitions
 from rlccfr.envs.measuring.record import (
     COLUMNS,
@@ -30,7 +30,7 @@ from rlccfr.games.names import openspiel_name
 from rlccfr.result import CurvePoint
 
 REQUIRED = (
-    "game", "update_rule", "sampler", "abstraction", "budget_unit", "budget_amount",
+    "game", *AXES, "budget_unit", "budget_amount",
     "exploitability", "uniform_exploitability", "throughput", "reference_throughput",
 )  # fmt: skip
 """The columns that a table must have; the others of :data:`rlccfr.envs.measuring.record.COLUMNS` have defaults."""
@@ -100,7 +100,7 @@ def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     given = {name: plain(value) for name, value in row.items()}
     if not isinstance(given["game"], str):
         raise RLCCFRError(f"its game is {given['game']!r}")
-    cell = Cell(given["update_rule"], given["sampler"], given["abstraction"])
+    cell = Cell.of(given)
     record: dict[str, Any] = dict.fromkeys(COLUMNS) | {
         "cell_id": f"row-{number}", "status": "ok", "error": "", "traceback": "", "segments": 1, "seed": 0,
         "deterministic": False, "openspiel_name": openspiel_name(given["game"]),

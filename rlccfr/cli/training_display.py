@@ -10,6 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from rlccfr.catalog import Cell
+from rlccfr.rounding import EXACT
+
 if TYPE_CHECKING:
     from rlccfr.solver import Solver
 
@@ -23,7 +26,6 @@ DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 """Unicode's bits for the dots of a Braille character, which begin at :data:`BLANK`."""
 
 BLANK = 0x2800
-LEAST = 1e-16
 
 
 def solving(solver: Solver) -> Callable[[], RenderableType]:
@@ -75,7 +77,7 @@ class Training:
 
 
 def _cell(row: Mapping[str, Any], prefix: str = "") -> str:
-    return " x ".join(str(row[f"{prefix}{axis}"]) for axis in ("update_rule", "sampler", "abstraction"))
+    return str(Cell.of(row, prefix))
 
 
 def curve(x: Sequence[float], y: Sequence[float], width: int = WIDTH, height: int = HEIGHT) -> list[str]:
@@ -85,7 +87,7 @@ def curve(x: Sequence[float], y: Sequence[float], width: int = WIDTH, height: in
         x, y: the points, ``x`` positive and rising.
         width, height: of the drawing, in characters.
     """
-    across, up = np.log10(np.asarray(x, dtype=float)), np.log10(np.maximum(y, LEAST))
+    across, up = np.log10(np.asarray(x, dtype=float)), np.log10(np.maximum(y, EXACT))
     low, high = np.floor(up.min()), np.floor(up.max()) + 1
     places = np.linspace(across[0], max(across[-1], across[0] + 1), 2 * width)
     heights = np.interp(places[places <= across[-1] + 1e-9], across, up)

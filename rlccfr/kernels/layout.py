@@ -11,15 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import from_dtype, types
 
+from rlccfr.components import SCHEDULE_COLUMNS
 from rlccfr.games.flat_tree import BLOCK, GameTree, SequenceView
 
 # Columns of a schedule; a rule's own parameters follow from PARAMETERS on.
-POSITIVE_DISCOUNT = 0
-NEGATIVE_DISCOUNT = 1
-FLOOR = 2
-AVERAGE_DECAY = 3
-PREDICTION = 4
-PARAMETERS = 5
+POSITIVE_DISCOUNT = SCHEDULE_COLUMNS.index("positive_discount")
+NEGATIVE_DISCOUNT = SCHEDULE_COLUMNS.index("negative_discount")
+FLOOR = SCHEDULE_COLUMNS.index("floor")
+AVERAGE_DECAY = SCHEDULE_COLUMNS.index("average_decay")
+PREDICTION = SCHEDULE_COLUMNS.index("prediction")
+PARAMETERS = len(SCHEDULE_COLUMNS)
 
 # Columns of the running scales of a sampled run, see kernels/sampled.py.
 POSITIVE = 0

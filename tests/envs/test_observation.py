@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from support import SMALL_DICE
 
-from rlccfr.catalog import Catalog
+from rlccfr.catalog import AXES, Catalog
 from rlccfr.components import Abstraction, Sampler, UpdateRule, always
 from rlccfr.envs import FEATURE_NAMES, OBSERVATION_SIZE, PRESETS, Budget, Cell, GameFeatures, Progress, observe
 from rlccfr.envs.game_features import COMPONENT_FEATURES, component_features
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.observation import observation_space
-from rlccfr.envs.reward import AXES
 from rlccfr.errors import ComponentError
 from rlccfr.registry import abstractions, samplers, update_rules
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rlccfr.catalog import AXES
 from rlccfr.cli.console import Json, print_json, print_table
 from rlccfr.errors import ComponentError
 
@@ -30,7 +31,7 @@ def catalog(
     from rlccfr.catalog import Catalog, Cell
 
     ids = ids[0].split(" x ") if ids and len(ids) == 1 else ids or []  # also as `solve` prints an algorithm
-    if len(ids) == len(Cell._fields) or algorithms:
+    if len(ids) == len(AXES) or algorithms:
         _print_algorithms(list(Catalog.extended()) if algorithms else [Cell(*ids)], json)
     elif len(ids) > 1:
         raise ComponentError(f"give one id, or an update rule, a sampler and an abstraction, not {len(ids)} ids")

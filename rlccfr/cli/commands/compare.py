@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rlccfr.catalog import AXES
 from rlccfr.cli.console import (
     RUNS,
     CatalogName,
@@ -28,7 +29,7 @@ from rlccfr.cli.console import (
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = ("method", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "speed", "reward",
+SHOWN = ("method", *AXES, "exploitability", "throughput", "speed", "reward",
     "regret")  # fmt: skip
 
 

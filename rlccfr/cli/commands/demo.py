@@ -23,8 +23,8 @@ def demo() -> None:
         from rlccfr.agents.judging.bench import Bench
         from rlccfr.agents.judging.evidence import Evidence
         from rlccfr.agents.team.team import SelectorTeam
+        from rlccfr.catalog import AXES
         from rlccfr.envs.measuring.live import LiveEvaluator
-        from rlccfr.envs.reward import AXES
 
         evaluator = LiveEvaluator()
         limit = {"unit": "iterations", "amount": ITERATIONS}

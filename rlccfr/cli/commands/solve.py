@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rlccfr.catalog import AXES
 from rlccfr.cli.console import (
     Interrupted,
     Iterations,
@@ -140,7 +141,7 @@ def _parsed(text: str) -> Cell:
     from rlccfr.catalog import Cell
 
     parts = [part.strip() for part in text.split(" x ")]
-    if len(parts) != len(Cell._fields) or not all(parts):
+    if len(parts) != len(AXES) or not all(parts):
         raise RLCCFRError(f'--then takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
     return Cell(*parts)
 

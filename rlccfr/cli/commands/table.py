@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rlccfr.catalog import AXES
 from rlccfr.cli.commands.compare import print_comparison
 from rlccfr.cli.console import (
     Json,
@@ -23,7 +24,7 @@ from rlccfr.cli.measured_games import Games, Measured, Results, SweptCatalog, Sw
 if TYPE_CHECKING:
     from rlccfr.agents.judging.recommendation_table import RecommendationTable
 
-SHOWN = ("game", "budget", "preset", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward",
+SHOWN = ("game", "budget", "preset", *AXES, "exploitability", "throughput", "reward",
     "regret")  # fmt: skip
 
 

@@ -10,9 +10,9 @@ import torch
 
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
 from rlccfr.agents.team.induction import Induction
-from rlccfr.catalog import Catalog
+from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.measuring.live import LiveEvaluator
-from rlccfr.envs.reward import AXES, costs
+from rlccfr.envs.reward import costs
 from rlccfr.errors import CheckpointError, RLCCFRError
 
 UNIFORM = 0.4583

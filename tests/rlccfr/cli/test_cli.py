@@ -18,13 +18,12 @@ import pytest
 import rlccfr
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.team import SelectorTeam
-from rlccfr.catalog import Catalog, Cell
+from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
 from rlccfr.cli.commands import demo
 from rlccfr.cli.console import stderr
 from rlccfr.envs import Budget, LiveEvaluator, Request
 from rlccfr.envs.measuring.store import Store
-from rlccfr.envs.reward import AXES
 
 COMMANDS = (
     "games", "catalog", "solve", "train", "recommend", "table", "report", "insights", "reproduce", "compare", "sweep",
