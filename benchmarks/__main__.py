@@ -17,11 +17,11 @@ from typing import Any
 
 import rlccfr
 from benchmarks import decisions, passes, pilot, race, scaling, startup, walks
+from benchmarks.alternation import alternate
+from benchmarks.compiled import GAMES, tree
 from benchmarks.contenders import ROWS, installed
-from benchmarks.games import GAMES, tree
 from benchmarks.roofline import measured_machine, work_of
 from benchmarks.targets import SHARE, TARGETS
-from benchmarks.timing import alternate
 from rlccfr.envs.measuring.provenance import processor_model
 
 RESULTS = Path(__file__).parent / "results"

@@ -9,7 +9,7 @@ import pyspiel
 
 import rlccfr
 from benchmarks import lite
-from benchmarks.games import spiel, tree
+from benchmarks.compiled import spiel, tree
 from benchmarks.scipy_cfr import SparseCFRPlus
 
 Step = Callable[[int], None]

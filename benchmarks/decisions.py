@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 
-from benchmarks.timing import timed
+from benchmarks.alternation import timed
 from rlccfr.agents import SelectorTeam
 from rlccfr.agents.team.selector import Selector
 from rlccfr.agents.team.selector_dqn import single_threaded

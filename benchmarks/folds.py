@@ -23,7 +23,7 @@ from rlccfr.agents.team.imagination import Imagination
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Cell
-from rlccfr.catalog.games import FAMILIES, TRAIN, family_of
+from rlccfr.catalog.families import FAMILIES, TRAIN, family_of
 from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.compiled_games import compiled

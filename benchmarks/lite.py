@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import rlccfr
-from benchmarks.games import tree
+from benchmarks.compiled import tree
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
 
 

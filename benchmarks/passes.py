@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 
 import rlccfr
-from benchmarks.games import GAMES, tree
-from benchmarks.timing import Rates, alternate
+from benchmarks.alternation import Rates, alternate
+from benchmarks.compiled import GAMES, tree
 from rlccfr.kernels.jit import OPTIONS, vectorised
 from rlccfr.kernels.layout import FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, Tables
 from rlccfr.kernels.passes import exact_iterations as iterations

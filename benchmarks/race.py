@@ -17,9 +17,9 @@ import pyspiel
 
 import rlccfr
 from benchmarks import lite
-from benchmarks.games import spiel, tree
+from benchmarks.alternation import timed
+from benchmarks.compiled import spiel, tree
 from benchmarks.targets import SHARE
-from benchmarks.timing import timed
 
 GAMES = ("leduc", "liars_dice", "royal")
 EXPLOITABILITIES = (1e-3, 1e-4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.games import GAMES
+from benchmarks.compiled import GAMES
 
 _EXACT = (10, 40, 100, 200, 350)
 TARGETS: dict[str, dict[str, float]] = {

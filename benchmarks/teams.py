@@ -31,7 +31,7 @@ from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.agents.team.team_file import FILE_NAME
 from rlccfr.catalog import Catalog
-from rlccfr.catalog.games import FAMILIES, TRAIN
+from rlccfr.catalog.families import FAMILIES, TRAIN
 from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import Store

@@ -11,7 +11,7 @@ import dataclasses
 import numpy as np
 
 import rlccfr
-from benchmarks.games import GAMES, tree
+from benchmarks.compiled import GAMES, tree
 from rlccfr.games.flat_tree import CHANCE
 
 TARGETS = {"leduc": 15, "royal": 30}

@@ -33,7 +33,7 @@ LATE = {
 }
 """Imports that close a circle, made when they are needed, and why they are there."""
 
-MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS, MOST_FILES = 300, 60, 8, 14
+MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS, MOST_FILES = 300, 60, 8, 15
 
 
 def layer_of(module: str) -> str:

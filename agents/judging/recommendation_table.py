@@ -74,8 +74,8 @@ class RecommendationTable:
         return str(_shown(self.frame).to_html(index=False))
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the methods' regrets: see :func:`rlccfr.agents.judging.pictures.draw_regrets`."""
-        from rlccfr.agents.judging.pictures import draw_regrets
+        """Draw the methods' regrets: see :func:`rlccfr.agents.judging.regret_picture.draw_regrets`."""
+        from rlccfr.agents.judging.regret_picture import draw_regrets
 
         return draw_regrets(self.frame, axes)
 

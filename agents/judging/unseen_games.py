@@ -13,7 +13,7 @@ from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import SBS, TEAM, VBS
 from rlccfr.agents.judging.scores import bootstrap_interval
 from rlccfr.catalog import Cell
-from rlccfr.catalog.games import family_of
+from rlccfr.catalog.families import family_of
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator

@@ -16,7 +16,7 @@ from rlccfr.errors import RLCCFRError
 if TYPE_CHECKING:
     from stable_baselines3 import DQN
 
-    from rlccfr.agents.team.selector_dqn import Memory
+    from rlccfr.agents.team.selector_dqn import ReplayMemory
 
 
 class Selector:
@@ -59,9 +59,9 @@ class Selector:
         return weights_of(self.model)
 
     @property
-    def buffer(self) -> Memory:
+    def buffer(self) -> ReplayMemory:
         """What it learns from, filled anew for each round."""
-        return cast("Memory", self.model.replay_buffer)
+        return cast("ReplayMemory", self.model.replay_buffer)
 
     @property
     def loss(self) -> float:

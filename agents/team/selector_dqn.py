@@ -28,7 +28,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 
 
-class Memory(ReplayBuffer):
+class ReplayMemory(ReplayBuffer):
     """A replay buffer that is filled anew for each round, and samples by a generator of its own.
 
     What a choice is worth depends on how the later agents answer it; outcomes from before they learned a better answer
@@ -64,7 +64,7 @@ class Memory(ReplayBuffer):
 
 
 def new_dqn(observation_size: int, actions: int, settings: Hyperparameters, seed: int) -> DQN:
-    """A model that trains on what a :class:`Memory` holds.
+    """A model that trains on what a :class:`ReplayMemory` holds.
 
     Args:
         seed: of its initial weights, and of what it samples from its memory.
@@ -77,7 +77,7 @@ def new_dqn(observation_size: int, actions: int, settings: Hyperparameters, seed
             learning_rate=_falling(settings.learning_rate),
             buffer_size=settings.buffer_size,
             batch_size=settings.batch_size,
-            replay_buffer_class=Memory,
+            replay_buffer_class=ReplayMemory,
             replay_buffer_kwargs={"seed": int(replay)},
             policy_kwargs={"net_arch": list(settings.hidden)},
             device="cpu",  # networks this small are slower on a GPU
@@ -122,8 +122,8 @@ def restore_learning(model: DQN, saved: Mapping[str, np.ndarray]) -> None:
     model.policy.optimizer.load_state_dict({"state": dict(moments), "param_groups": groups})
 
 
-def _memory(model: DQN) -> Memory:
-    assert isinstance(model.replay_buffer, Memory)
+def _memory(model: DQN) -> ReplayMemory:
+    assert isinstance(model.replay_buffer, ReplayMemory)
     return model.replay_buffer
 
 

@@ -195,12 +195,12 @@ class SelectorTeam:
         preset: PresetLike | None = None,
         axes: Axes | None = None,
     ) -> Axes:
-        """Draw what the agents expect of every algorithm: see :func:`rlccfr.agents.judging.pictures.draw_q_values`.
+        """Draw what the agents expect of every algorithm: see :func:`rlccfr.agents.team.q_picture.draw_q_values`.
 
         Args:
             game, budget, preset: as of :meth:`recommend`.
         """
-        from rlccfr.agents.judging.pictures import draw_q_values
+        from rlccfr.agents.team.q_picture import draw_q_values
 
         env = self._env_for(game, budget, preset)
         env.reset()

@@ -44,7 +44,7 @@ def solving(solver: Solver) -> Callable[[], RenderableType]:
     return draw
 
 
-class Training:
+class TrainingView:
     """What a team measured last, and what it picked after that and the measurements before."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from rlccfr.kernels.layout import SCRATCH, VIEW, scratch_for
 from rlccfr.kernels.passes.sequence_form import evaluate
 
 
-class Evaluator:
+class PolicyEvaluator:
     """Evaluates policies of one game; :func:`evaluator_of` keeps one for each.
 
     Its working memory is shared by all threads, of which one at a time is inside a kernel: kernels hold the GIL.
@@ -29,12 +29,12 @@ class Evaluator:
         return evaluate(view, scratch, policy)  # type: ignore[no-any-return]
 
 
-_evaluators: WeakKeyDictionary[GameTree, Evaluator] = WeakKeyDictionary()
+_evaluators: WeakKeyDictionary[GameTree, PolicyEvaluator] = WeakKeyDictionary()
 
 
-def evaluator_of(game: GameTree) -> Evaluator:
+def evaluator_of(game: GameTree) -> PolicyEvaluator:
     """The game's evaluator, made at the first use."""
     found = _evaluators.get(game)
     if found is None:
-        found = _evaluators[game] = Evaluator(game)
+        found = _evaluators[game] = PolicyEvaluator(game)
     return found

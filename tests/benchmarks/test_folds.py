@@ -9,7 +9,7 @@ from benchmarks.teams import others
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.team import imagination
-from rlccfr.catalog.games import TRAIN
+from rlccfr.catalog.families import TRAIN
 from rlccfr.envs.reward import PRESETS, mean_reward
 
 

@@ -16,7 +16,7 @@ from rlccfr.agents import shipped
 from rlccfr.agents.team import pretraining
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
-from rlccfr.catalog.games import Family
+from rlccfr.catalog.families import Family
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.sweep.plan import Job, Limits, jobs

@@ -18,7 +18,7 @@ from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
 from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, TRAINED, kind_of, summary
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
+from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
 from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.envs.measuring.request import Budget

@@ -104,7 +104,7 @@ def sweep(
 
 
 def _members(which: str) -> list[str]:
-    from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
+    from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
 
     members = {"train": TRAIN, "validation": VALIDATION, "test": TEST}
     if which not in members:

@@ -26,7 +26,7 @@ from rlccfr.cli.console import (
     print_json,
     progress,
 )
-from rlccfr.cli.training_display import Training
+from rlccfr.cli.training_display import TrainingView
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def train(
             },
         )  # fmt: skip
     try:
-        view = Training()
+        view = TrainingView()
         with progress(f"training on {', '.join(games)}", view) as report:
             team.train(evaluations, progress=report, callback=view.saw, log_dir=out)
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ import pytest
 
 from rlccfr.agents.judging.unseen_games import judged, kind_of, summary, sureness
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.catalog.games import TRAIN
+from rlccfr.catalog.families import TRAIN
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS

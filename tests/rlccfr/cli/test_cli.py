@@ -19,7 +19,7 @@ import rlccfr
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import AXES, Catalog, Cell
-from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
+from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
 from rlccfr.cli.commands import demo
 from rlccfr.cli.console import stderr
 from rlccfr.envs import Budget, LiveEvaluator, Request

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from rlccfr import Solver, load_game
 from rlccfr.cli import console
-from rlccfr.cli.training_display import BLANK, HEIGHT, WIDTH, Training, curve, solving
+from rlccfr.cli.training_display import BLANK, HEIGHT, WIDTH, TrainingView, curve, solving
 
 
 def dots(line):
@@ -58,7 +58,7 @@ def test_a_run_shows_how_far_it_is():
 
 
 def test_a_training_shows_the_last_measurement_and_every_present_pick():
-    view = Training()
+    view = TrainingView()
     assert shown(view()).strip() == ""
     row = {
         "evaluations": 3, "game": "kuhn", "budget": "10 iterations", "preset": "accuracy",

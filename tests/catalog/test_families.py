@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import rlccfr
-from rlccfr.catalog.games import FAMILIES, TEST, TRAIN, VALIDATION
+from rlccfr.catalog.families import FAMILIES, TEST, TRAIN, VALIDATION
 from rlccfr.errors import GameError
 
 HUNDREDFOLD = {
