@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -51,6 +51,63 @@ def measure_everything(team: SelectorTeam) -> None:
                     team.experience.add(Situation(game, seed, budget), cell, outcome)
 
 
+class Lesson(NamedTuple):
+    """What is learned in one round, for each of n situations."""
+
+    costs: np.ndarray  # (n, rules, samplers, abstractions, 2): e and s of each cell
+    weights: np.ndarray  # (n, 3, 2): alpha and beta by which each agent learns
+    games: np.ndarray | None  # (n, features) in place of those that were observed
+
+
+class Lessons(Protocol):
+    """Draws what is learned."""
+
+    def draw(self, rows: np.ndarray, weights: np.ndarray, generator: np.random.Generator) -> Lesson:
+        """Return the lesson of some situations, by index, under each agent's weights (n, 3, 2)."""
+
+
+class Measured(NamedTuple):
+    """What was measured, each agent by its own weights: for games that the team has met."""
+
+    costs: np.ndarray
+
+    def draw(self, rows: np.ndarray, weights: np.ndarray, generator: np.random.Generator) -> Lesson:
+        return Lesson(self.costs[rows], weights, None)
+
+
+class Imagined(NamedTuple):
+    """Imagined games, all agents by their mean weights: for games that the team will never learn on (ADR 16)."""
+
+    imagination: Imagination
+    game: np.ndarray  # (situations,): its number among the team's
+    circumstance: np.ndarray  # (situations,): the number of its engine seed and budget
+
+    def draw(self, rows: np.ndarray, weights: np.ndarray, generator: np.random.Generator) -> Lesson:
+        games, costs = self.imagination.draw(self.game[rows], self.circumstance[rows], generator)
+        return Lesson(costs, np.broadcast_to(weights.mean(axis=1, keepdims=True), weights.shape), games)
+
+
+def _imagined(
+    team: SelectorTeam, numbers: Mapping[Situation, int], known: np.ndarray, costs: np.ndarray, seen: np.ndarray
+) -> Imagined:
+    """Return the lessons of a team that is to pick for other games.
+
+    Raises:
+        RLCCFRError: not all was measured in whole runs.
+    """
+    games = team.env.games
+    circumstances = list(dict.fromkeys((one.engine_seed, one.budget) for one in numbers))
+    situations = [[Situation(game, *one) for game in games] for one in circumstances]
+    if set(numbers) != set(chain(*situations)) or not known[:, team.available].all():
+        raise RLCCFRError("to learn for unseen games takes whole runs of every algorithm on every game of the team")
+    rows = np.array([[numbers[one] for one in own] for own in situations])
+    features, budgets = seen[rows[0], GAME].astype(np.float64), [budget for _, budget in circumstances]
+    game, circumstance = np.empty((2, len(numbers)), np.intp)
+    for number, row in enumerate(rows):
+        game[row], circumstance[row] = np.arange(len(games)), number
+    return Imagined(Imagination(features, budgets, costs[rows]), game, circumstance)
+
+
 class Induction:
     """Lets a team learn from its experience, all of it at once.
 
@@ -63,7 +120,7 @@ class Induction:
     """
 
     def __init__(self, team: SelectorTeam, uniform: float = 0.0, *, unseen: bool = False) -> None:
-        self.team, self._uniform, self._unseen = team, uniform, unseen
+        self.team, self._uniform = team, uniform
         self._draws = DRAWS if uniform or len(team.env.presets) > 1 else 1
         situations, shape = list(dict.fromkeys(situation for situation, _, _ in team.experience)), team.catalog.shape
         numbers = {situation: number for number, situation in enumerate(situations)}
@@ -86,21 +143,9 @@ class Induction:
         starts = [numbers[situation] for situation in team.experience.starts]
         begins = [numbers[situation._replace(cells=())] for situation in situations]
         self._episodes = [np.flatnonzero(np.array(begins) == start) for start in starts]
-        if unseen:
-            self._imagine(numbers)
-
-    def _imagine(self, numbers: Mapping[Situation, int]) -> None:
-        games = self.team.env.games
-        circumstances = list(dict.fromkeys((one.engine_seed, one.budget) for one in numbers))
-        situations = [[Situation(game, *one) for game in games] for one in circumstances]
-        if set(numbers) != set(chain(*situations)) or not self._known[:, self.team.available].all():
-            raise RLCCFRError("to learn for unseen games takes whole runs of every algorithm on every game of the team")
-        rows = np.array([[numbers[one] for one in own] for own in situations])
-        features, budgets = self._seen[0][rows[0], GAME].astype(np.float64), [budget for _, budget in circumstances]
-        self._imagination = Imagination(features, budgets, self._costs[rows])
-        self._game, self._circumstance = np.empty((2, len(numbers)), np.intp)
-        for circumstance, row in enumerate(rows):
-            self._game[row], self._circumstance[row] = np.arange(len(games)), circumstance
+        self._lessons: Lessons = (
+            _imagined(team, numbers, self._known, self._costs, self._seen[0]) if unseen else (Measured(self._costs))
+        )
 
     def round(self, progress_remaining: float, steps: int) -> None:
         """Each agent learns for so many gradient steps under newly drawn weights.
@@ -109,20 +154,19 @@ class Induction:
             progress_remaining: from 1 to 0 over all rounds; the learning rate falls with it.
         """
         rows, following, weights = self._draw()
-        known, costs = self._known[rows], self._costs[rows]
+        known = self._known[rows]
         if not known.any():
             return
         expected = self._expected(rows, weights) if (following >= 0).any() else np.zeros((3, len(rows)))
-        if self._unseen:
-            games, costs = self._imagination.draw(self._game[rows], self._circumstance[rows], self.team.generator)
+        lesson = self._lessons.draw(rows, weights, self.team.generator)
+        costs = lesson.costs
         for agent, selector in reversed(list(enumerate(self.team.selectors))):
             met = np.nonzero(known.any(axis=-1))  # situations with the earlier agents' picks
             row, open_, leads_to = met[0], known[met], following[met]
             seen = with_weights(self._seen[agent][(rows[row], *met[1:])], weights[row])
-            wanted = weights[:, agent]
-            if self._unseen:
-                seen[:, GAME], wanted = games[row], weights.mean(axis=1)
-            worth = 1 - (costs[met] * wanted[row, None]).sum(axis=-1)
+            if lesson.games is not None:
+                seen[:, GAME] = lesson.games[row]
+            worth = 1 - (costs[met] * lesson.weights[row, agent, None]).sum(axis=-1)
             worth += self.team.hyperparameters.gamma * np.where(leads_to < 0, 0.0, expected[agent][leads_to])
             one, choice = np.nonzero(open_)
             selector.buffer.refill(seen[one], choice, worth[one, choice])
