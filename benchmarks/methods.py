@@ -1,8 +1,9 @@
 """How methods of choosing compare: each with so many evaluations, on what was measured, over several seeds.
 
-A method sees the runs that one may choose by; what it chose is judged on the others, beside the best of all cells.
-Choices are kept in benchmarks/results, so that an interrupted comparison goes on. A choice is made anew if it was made
-on other measurements or by another version of its method.
+A method sees the runs that one may choose by; what it chose is judged on the others, beside the best of all cells. A
+deterministic algorithm has one run, which is judged by its second timing. Choices are kept in benchmarks/results, so
+that an interrupted comparison goes on. A choice is made anew if it was made on other measurements or by another version
+of its method.
 """
 
 from __future__ import annotations

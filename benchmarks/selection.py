@@ -24,7 +24,9 @@ from rlccfr.agents.judging.reproduction import COLOURS
 from rlccfr.agents.judging.scores import bootstrap_interval, interquartile_mean
 from rlccfr.agents.judging.sweep_table import recommended_table
 from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, summary
-from rlccfr.catalog import AXES
+from rlccfr.catalog import AXES, Cell
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.reward import PRESETS
 
 PICTURE = Path(__file__).parent.parent / "docs" / "selection.svg"
@@ -73,7 +75,9 @@ def head() -> Iterator[str]:
         f"{', '.join(sorted(frame['processor'].unique()))}: each of the paper's 336 algorithms and of the extended "
         "catalog's tabular ones on four games, for the longer of 1,000 iterations and an engine CPU second. Shorter "
         "budgets are read off the runs' curves. Of an algorithm's runs the first two fifths are chosen by, the others "
-        "judge."
+        "judge. A deterministic algorithm has one run: after as many iterations its exploitability is the same by "
+        "definition. It is chosen by one timing of that run and judged by a second, brief one, at which the run may "
+        "reach more or less within a budget in seconds."
     )
     yield ""
     statuses = frame.groupby(["game", "status"]).size().unstack(fill_value=0)
@@ -113,11 +117,16 @@ def picks() -> Iterator[str]:
     yield from table(shown[columns])
     yield ""
     good = (own["regret"] <= LEAST) | own["in_tied_set"].astype(bool)
+    fixed = sum(
+        is_deterministic((Cell(*cell),), compiled(game))
+        for game, *cell in own[["game", *AXES]].itertuples(index=False, name=None)
+    )
     same = (own[list(AXES)].to_numpy() == best[list(AXES)].to_numpy()).all(axis=1)
     yield (
         f"Over all {len(own)} games, budgets and presets their regret is at most {own['regret'].max():.3g}, on "
         f"average {own['regret'].mean():.3g}; {good.sum()} are within {LEAST} of the best or tied with it, "
-        f"{same.sum()} the very algorithm that is best by the runs to choose by."
+        f"{same.sum()} the very algorithm that is best by the runs to choose by. {fixed} of the picks draw nothing at "
+        "random."
     )
 
 

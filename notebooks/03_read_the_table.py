@@ -35,8 +35,9 @@ print(f"{len(table):,} runs of {len(catalog)} algorithms and some more on {', '.
 # %% [markdown]
 # ## What to take
 #
-# For a second of CPU time. *Regret* is what the pick's reward lacks to the best of all, on runs that nothing was chosen
-# by; *tied* picks can't be told from the best.
+# For a second of CPU time. *Regret* is the shortfall of the pick's reward from that of the best algorithm, on runs that
+# were not chosen by. A deterministic algorithm has one run: it is chosen by one timing of it and judged by a second.
+# *Tied* picks can't be told from the best.
 
 # %%
 second = Budget("seconds", 1.0)

@@ -43,8 +43,8 @@ for panel in PANELS:
 
 # %% [markdown]
 # Where these differ from the paper: iterations here are alternating updates of both players; averages are weighted as
-# each algorithm's source says; a curve is one run that nothing was chosen by, and networks are the small ones of the
-# preset `sweep`.
+# each algorithm's source says; a curve is one run that was not chosen by (a deterministic algorithm has only one), and
+# networks are the small ones of the preset `sweep`.
 
 # %% [markdown]
 # ## Table 4: iterations per second on Kuhn poker

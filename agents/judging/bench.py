@@ -59,9 +59,10 @@ def build_table(
     """Set what a team picks for each game, budget and preset beside what the baselines pick.
 
     Args:
-        games, budget, options: what to pick for, as :class:`rlccfr.envs.SelectorEnv` takes them. By the first two
-            fifths of the engine seeds, at least one, VBS and SBS are chosen, and by the very first searches and teams.
-            The table judges by the other seeds.
+        games, budget, options: what to pick for, as :class:`rlccfr.envs.SelectorEnv` takes them. VBS and SBS are chosen
+            by the first two fifths of the engine seeds, at least one; searches and teams choose by the very first. The
+            table judges by the other seeds. A deterministic cell has one run, which is judged by its second timing
+            where the evaluator has one.
         others: games measured besides, without rows of their own, for SBS.
         evidence: what :func:`measure_games` gave. By default every cell of every game is measured here. Without some
             game (``{}`` has none) its VBS, SBS, regret and score are left out, as large games want.

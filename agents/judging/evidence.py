@@ -35,8 +35,13 @@ def selecting(seeds: Sequence[T]) -> tuple[T, ...]:
 
 
 def reporting(seeds: Sequence[T]) -> tuple[T, ...]:
-    """Those that :func:`selecting` leaves; a single one stands for both."""
+    """The seeds that :func:`selecting` leaves; a single one serves for both."""
     return tuple(seeds[len(selecting(seeds)) :] or seeds)
+
+
+def second_timing(evaluator: Evaluator, game: str, cell: Cell, budget: Budget) -> Measurement | None:
+    """Return the second timing of a deterministic cell's only run; None if it draws at random or was timed once."""
+    return evaluator.timed_again(game, cell, budget) if is_deterministic((cell,), compiled(game)) else None
 
 
 class ChoosingRuns(Evaluator):
@@ -75,11 +80,13 @@ class Evidence:
     """All cells of a catalog on one game under one budget.
 
     The best of hundreds of noisy cells looks better than it is on the runs it was chosen by; so it is chosen by some
-    and judged by others. A cell that draws nothing at random has one run, which serves for both.
+    runs and judged by others. A deterministic cell has one run: after as many iterations its exploitability is the same
+    whenever it runs. Its speed is judged by the run's second timing where a table has one; elsewhere one timing serves
+    for both.
 
     Attributes:
         fixed: the cells that draw nothing at random on this game.
-        again: of those the same run by a second timing, where a table has one.
+        again: the second timing of each of them that was timed twice.
     """
 
     selecting: Measurements
@@ -106,11 +113,11 @@ class Evidence:
         runs = measure_all(evaluator, catalog, game, budget, engine_seeds, progress)
         tree = compiled(game)
         fixed = frozenset(cell for cell in catalog if is_deterministic((cell,), tree))
-        second = {cell: evaluator.timed_again(game, cell, budget) for cell in fixed}
+        second = {cell: second_timing(evaluator, game, cell, budget) for cell in fixed}
         again = {cell: run for cell, run in second.items() if run is not None}
         return cls(
             {cell: selecting(own) for cell, own in runs.items()},
-            {cell: reporting(own) for cell, own in runs.items()},
+            {cell: (again[cell],) if cell in again else reporting(own) for cell, own in runs.items()},
             fixed,
             again,
         )

@@ -16,7 +16,9 @@ from rlccfr.agents.judging.effects import main_effects, pareto_front, seconds_to
 from rlccfr.agents.judging.evidence import reporting, selecting
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, PresetLike, parse_budget, parse_preset, parse_scale
+from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import Preset
@@ -38,8 +40,9 @@ class Insights:
         front: the cells that no other beats in both exploitability and throughput, by rising exploitability: rows
             (update_rule, sampler, abstraction, exploitability, speed), speed as a multiple of plain CFR's.
         times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds): for each of
-            :data:`TARGETS` that any meets the cell that does soonest by the median of the runs that one chooses by, and
-            the median of its others; the same of plain CFR's; infinite where the target is not met.
+            :data:`TARGETS` that any cell meets, the cell that is soonest by the median of the runs to choose by, and
+            the median time of its other runs (of a deterministic cell its run's second timing); the same for plain
+            CFR. Infinite where the target is not met.
     """
 
     game: str
@@ -87,6 +90,12 @@ def _front(runs: Mapping[Cell, Sequence[Measurement]]) -> pd.DataFrame:
     return frame.iloc[pareto_front(frame["exploitability"], frame["speed"])].reset_index(drop=True)
 
 
+def _judging(table: TableEvaluator, game: str, cell: Cell, curves: Sequence[Any]) -> Sequence[Any]:
+    """Return the curves that judge a cell: its runs to judge by; of a deterministic one its run's second timing."""
+    again = table.run_again(game, cell) if is_deterministic((cell,), compiled(game)) else None
+    return reporting(curves) if again is None else [again["curve"]]
+
+
 def _times(
     table: TableEvaluator, catalog: Catalog, game: str, runs: Mapping[Cell, Sequence[Measurement]]
 ) -> pd.DataFrame:
@@ -103,7 +112,11 @@ def _times(
         chosen_by = {cell: median(selecting(own), target) for cell, own in curves.items()}
         soonest = min(chosen_by, key=chosen_by.__getitem__)
         if not math.isinf(chosen_by[soonest]):
-            told = {cell: median(reporting(curves[cell]), target) for cell in (soonest, plain) if cell in curves}
+            told = {
+                cell: median(_judging(table, game, cell, curves[cell]), target)
+                for cell in (soonest, plain)
+                if cell in curves
+            }
             rows.append({"exploitability": target, **soonest._asdict(), "cpu_seconds": told[soonest],
                          "cfr_cpu_seconds": told.get(plain, math.inf) if plain else math.inf})  # fmt: skip
     columns = ["exploitability", *AXES, "cpu_seconds", "cfr_cpu_seconds"]

@@ -73,7 +73,9 @@ def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTe
 
 
 def _curve(table: TableEvaluator, game: str, cell: Cell) -> tuple[list[float], list[float]]:
-    """Iterations up to the largest of :data:`ITERATIONS`, and exploitabilities there; of a run that judges.
+    """Iterations up to the largest of :data:`ITERATIONS`, and exploitabilities there; of a run that was not chosen by.
+
+    A deterministic cell has one run, which is the same after as many iterations.
 
     Raises:
         MissingCellError: there is no run.

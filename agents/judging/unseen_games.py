@@ -22,7 +22,7 @@ from rlccfr.envs.reward import Preset
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
-VERSION = 1
+VERSION = 2
 """Version of how picks are judged. Raise it when the same picks would be judged otherwise."""
 
 HUNDREDFOLD = 100
@@ -66,9 +66,9 @@ def judged(
         games: to pick for.
 
     Returns:
-        Columns ``game, kind, histories, budget, preset, team, SBS``: regrets to the best of all cells, on runs that
-        nothing was chosen by; ``single_best``: which cell the SBS is; ``measuring``: CPU seconds to measure every cell
-        once instead.
+        Columns ``game, kind, histories, budget, preset, team, SBS``: regrets to the best of all cells, on the runs that
+        judge (see :class:`Evidence`); ``single_best``: which cell the SBS is; ``measuring``: CPU seconds to measure
+        every cell once instead.
 
     Raises:
         MissingCellError: a cell that was not measured.

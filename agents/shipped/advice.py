@@ -19,6 +19,8 @@ from rlccfr.agents.judging.recommendation_table import TEAM
 from rlccfr.agents.judging.unseen_games import FAMILY, kind_of, mean_regrets, sureness
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, PresetLike, parse_budget, parse_preset
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.reward import Preset
@@ -91,7 +93,8 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
     }
     told = next((budget for budget, found in figures.items() if found), asked)
     task = Task(shipped.results(known), Catalog.extended_tabular(), known, told, weights)
-    why = f"{_sureness(figures[told], told)}{_beyond(task, figures[told])}{note}"
+    fixed = is_deterministic((cell,), compiled(known))
+    why = f"{_sureness(figures[told], told, fixed)}{_beyond(task, figures[told])}{note}"
     return Advice(game, asked, weights, cell, "measured", figures[asked], why)
 
 
@@ -148,12 +151,14 @@ def _beyond(task: Task, figures: dict[str, Any]) -> str:
     return f"; beyond these, {best} of the extended catalog reached {reached:.3g}, {more:.3g} of reward more"
 
 
-def _sureness(figures: dict[str, Any], budget: Budget) -> str:
+def _sureness(figures: dict[str, Any], budget: Budget, fixed: bool) -> str:
+    """Say how sure a pick is; ``fixed``: it draws nothing at random, so that it has one run."""
     if not figures:
         return "picked by a team that has seen every algorithm on this game, but not under such a budget"
+    judged = "by a second timing of its only run" if fixed else "on runs that it was not chosen by"
     place = "can't be told from the best" if figures["in_tied_set"] else "is not the best"
     return (
         f"measured after {budget}: of {len(shipped.catalog())} algorithms it {place}; regret {figures['regret']:.3g} "
-        f"on runs that nothing was chosen by; exploitability {figures['exploitability']:.3g}"
+        f"{judged}; exploitability {figures['exploitability']:.3g}"
         f"{'' if figures['converged'] else ', not converged'}, {figures['throughput']:,.0f} iterations/s there"
     )

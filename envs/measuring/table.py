@@ -115,8 +115,10 @@ class TableEvaluator(Evaluator):
         alike = [one for one in records if all(one[name] == newest[name] for name in ("engine_version", "processor"))]
         return max(alike, key=lambda record: record["iterations"] or 0)
 
-    def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
-        """What the cell's run by seed 0 would have been at the speed that it was timed at a second time, if it was.
+    def run_again(self, game: str, cell: Cell) -> dict[str, Any] | None:
+        """Return the record of a cell's run with seed 0 at the speed of its second timing; None if it was timed once.
+
+        The iterations are the same; the throughput and the curve's CPU seconds are those of the second timing.
 
         Raises:
             MissingCellError: there is no run.
@@ -126,8 +128,18 @@ class TableEvaluator(Evaluator):
         if run["status"] != "ok" or not again or not run["curve"]["cpu_seconds"]:
             return None
         seconds = [spent * run["throughput"] / again for spent in run["curve"]["cpu_seconds"]]
-        other = {**run, "throughput": again, "curve": {**run["curve"], "cpu_seconds": seconds}}
-        return to_measurement(read_off(other, budget))
+        return {**run, "throughput": again, "curve": {**run["curve"], "cpu_seconds": seconds}}
+
+    def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
+        """Return :meth:`run_again` read off under a budget; None if the run was timed once.
+
+        A run that the second timing makes shorter than a budget in seconds counts with what it had reached at its end.
+
+        Raises:
+            MissingCellError: there is no run.
+        """
+        run = self.run_again(game, cell)
+        return None if run is None else to_measurement(read_off(run, budget))
 
     @property
     def games(self) -> list[str]:

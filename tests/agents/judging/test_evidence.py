@@ -5,6 +5,8 @@ import math
 import pandas as pd
 import pytest
 
+from rlccfr.agents.baselines.task import Task
+from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence, reporting, selecting
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.request import Budget, Request
@@ -84,6 +86,28 @@ def test_what_two_timings_of_a_run_differ_by_tells_nothing_apart():
     assert evidence.tied(accuracy) == set(cells[:2])
     counted = Evidence.measured(table, catalog, "kuhn", BUDGET)  # iterations take as long as they take
     assert counted.timing_error(accuracy) == 0
+
+
+def test_the_speed_of_what_draws_nothing_is_judged_by_its_second_timing():
+    """By the first timing cfr is the faster, by the second dcfr; a sampled run's second timing judges nothing."""
+    first, second, walks = Cell("cfr", "none", "none"), Cell("dcfr", "none", "none"), Cell("cfr", "external", "none")
+    rows = [timed(first, 1.0, 0.5), timed(second, 0.8, 1.25)]
+    rows += [{**timed(walks, 0.4, 9.9), "seed": seed} for seed in (0, 1)]
+    table, catalog = TableEvaluator(pd.DataFrame(rows)), Catalog(("cfr", "dcfr"), ("none",), ("none",))
+    tenth, accuracy = Budget("seconds", 0.01), PRESETS["accuracy"]
+    evidence = Evidence.measured(table, catalog, "kuhn", tenth)
+    assert [evidence.selecting[cell][0].throughput for cell in (first, second)] == [1e3, 0.8e3]
+    assert [evidence.reporting[cell][0].throughput for cell in (first, second)] == [0.5e3, 1.25e3]
+    bench = Bench(Task(table, catalog, "kuhn", tenth, accuracy), {"kuhn": evidence})
+    (best,) = bench.exhaustive_rows()
+    assert (best["update_rule"], best["throughput"], best["regret"]) == ("cfr", 0.5e3, 0.0)
+    other = bench.row("x", second, 0, 0.0)  # exploitability is in proportion to the speed, and 1/8 of reward a decade
+    assert other["regret"] == pytest.approx(-math.log10(1.25 / 0.5) / 8)
+    assert other["speed"] == pytest.approx(1.25)
+    sampled = Evidence.measured(table, Catalog(("cfr",), ("external",), ("none",)), "kuhn", tenth)
+    assert [run.throughput for run in sampled.reporting[walks]] == [0.4e3]
+    counted = Evidence.measured(table, catalog, "kuhn", BUDGET)  # what an iteration reaches does not depend on the time
+    assert counted.reporting[first][0].exploitability == counted.selecting[first][0].exploitability
 
 
 def test_single_runs_of_what_draws_at_random_tell_nothing(table):

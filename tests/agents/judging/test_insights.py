@@ -69,6 +69,19 @@ def test_who_is_there_first(table):
     assert times["cfr_cpu_seconds"].tolist() == pytest.approx([1e-2, 1e-1, 1.0, float("inf"), float("inf")])
 
 
+def test_a_second_timing_judges_how_soon_a_deterministic_algorithm_is():
+    """Both are found by their first timings; the second of dcfr is four times as fast, that of cfr half as fast."""
+    plain, exact = Cell("cfr", "none", "none"), Cell("dcfr", "none", "none")
+    rows = [
+        row(plain, 0, UNIFORM * 1e-3, 1.0, throughput_again=0.5e3),
+        row(exact, 0, UNIFORM * 1e-6, 0.5, throughput_again=2e3),
+    ]
+    catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
+    times = insights(TableEvaluator(pd.DataFrame(rows)), catalog, "kuhn", BUDGET).times
+    assert times["cpu_seconds"].tolist() == pytest.approx([10**-2.5 / 4, 1e-2 / 4, 10**-1.5 / 4, 1e-1 / 4, 1.0 / 4])
+    assert times["cfr_cpu_seconds"].tolist()[:3] == pytest.approx([2e-2, 2e-1, 2.0])
+
+
 def test_what_failed_is_left_out():
     plain = Cell("cfr", "none", "none")
     broken = row(plain, 0, UNIFORM, 1.0, status="failed")

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 import pytest
 
 from rlccfr.agents.judging.bench import TeamPlan, build_table
+from rlccfr.agents.judging.evidence import reporting
 from rlccfr.agents.judging.report import write_report
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.catalog import Catalog
+from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.record import to_frame
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
@@ -42,7 +43,7 @@ def page(tmp_path_factory):
     gone = (frame["game"] == "goofspiel") & (frame["update_rule"] == "dcfr") & (frame["abstraction"] == "cfr_br")
     path = tmp_path_factory.mktemp("report") / "report.html"
     write_report(path, TableEvaluator(frame[~gone]), CATALOG, found, BUDGETS)
-    return path, found
+    return path, found, table
 
 
 def test_the_page_needs_nothing_else(page):
@@ -50,6 +51,17 @@ def test_the_page_needs_nothing_else(page):
     assert "<!--" not in text.split("<script>")[0] + text.split("</script>")[-1]
     assert "src=" not in text.split("<script>")[0]
     assert text.split("<script>")[0].count("<tr") == 1 + len(page[1].picks) == 9
+
+
+def test_a_deterministic_algorithms_speed_is_its_second_timings(page):
+    path, _, table = page
+    data = json.loads(path.read_text().split("const DATA = ")[1].split(";</script>")[0])
+    for sampler, timings in (("none", ["throughput_again"]), ("external", ["throughput", "throughput"])):
+        cell = Cell("cfr", sampler, "none")
+        runs = [table.run("kuhn", cell, seed) for seed in reporting(table.seeds("kuhn", cell))]
+        speeds = [run[name] / run["reference_throughput"] for run, name in zip(runs, timings, strict=True)]
+        shown = data["games"]["kuhn"]["cells"][CATALOG.flat(cell)]
+        assert shown["speed"][-1] == pytest.approx(speeds, rel=1e-3)
 
 
 @pytest.fixture(scope="module")

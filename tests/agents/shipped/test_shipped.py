@@ -120,6 +120,20 @@ def test_a_measured_game_is_answered_with_figures(data):
     assert "never met a budget in seconds" in advise("kuhn", Budget("seconds", 1e-4)).why
 
 
+@pytest.mark.parametrize(
+    ("sampler", "words"),
+    [("none", "by a second timing of its only run"), ("external", "on runs that it was not chosen by")],
+)
+def test_advice_says_by_which_run_a_pick_is_judged(data, monkeypatch, sampler, words):
+    cell = Cell("dcfr", sampler, "none")
+    monkeypatch.setattr(type(shipped.team("kuhn")), "pick", lambda *asked: cell)
+    found = advise("kuhn", BUDGETS[1])
+    assert f"regret {found.figures['regret']:.3g} {words}; exploitability" in found.why
+    runs = [shipped.results().run("kuhn", cell, seed) for seed in ((0,) if sampler == "none" else (1, 2))]
+    name = "throughput_again" if sampler == "none" else "throughput"
+    assert found.figures["throughput"] == pytest.approx(sum(run[name] for run in runs) / len(runs))
+
+
 def test_teams_without_a_family_are_judged_on_it(data):
     rows = pd.read_csv(data / shipped.GENERALISATION, keep_default_na=False)
     judged = {without: set(group["game"]) for without, group in rows.groupby("without")}
