@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from rlccfr.components import Abstraction
+from rlccfr.components import Abstraction, Guarantee
 from rlccfr.networks.settings import Approximator
 from rlccfr.registry import abstraction
 
 
-@abstraction("cfr_br", source="Johanson et al., Finding optimal abstract strategies in extensive-form games, AAAI 2012")
+@abstraction(
+    "cfr_br",
+    source="Johanson et al., Finding optimal abstract strategies in extensive-form games, AAAI 2012",
+    guarantee=Guarantee(
+        exact="Johanson et al. 2012", sampled_open="sampled regrets against best responses: no published theorem"
+    ),
+)
 def cfr_br() -> Abstraction:
     """CFR-BR: each player learns against an exact best response to its own current policy."""
     return Abstraction(best_response=True)
@@ -21,6 +27,9 @@ def cfr_br() -> Abstraction:
         **dict.fromkeys(("hidden", "traversals", "train_steps", "batch_size"), (1.0, 1e9)),
         "learning_rate": (1e-9, 1e300),
     },
+    guarantee=Guarantee(
+        exact="Waugh et al. 2015 and Morrill 2016", sampled_open="fits of sampled regrets: no published theorem"
+    ),
 )
 def rcfr(
     model: str = "mlp",
@@ -54,7 +63,11 @@ def rcfr(
     return Abstraction(regressor=regressor, bootstrap=bootstrap, traversals=traversals)
 
 
-@abstraction("none", source="Zinkevich et al., NIPS 2007 (the unabstracted game)")
+@abstraction(
+    "none",
+    source="Zinkevich et al., NIPS 2007 (the unabstracted game)",
+    guarantee=Guarantee(exact="it leaves the game as it is", sampled="it leaves the game as it is"),
+)
 def none() -> Abstraction:
     """The game as it is, against the opponent's current policy."""
     return Abstraction()

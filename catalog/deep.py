@@ -17,7 +17,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from rlccfr.catalog import update_rules as tabular
-from rlccfr.components import UpdateRule
+from rlccfr.components import Guarantee, UpdateRule
 from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import Approximator, Networks
 from rlccfr.registry import Bounds, update_rule
@@ -122,11 +122,16 @@ def _networks(given: Mapping[str, Any]) -> Networks:
     return replace(NETWORK_SETTINGS[preset], **sizes).networks(given["model"], given["average"], given["device"])
 
 
-def deep_rule(id: str, *, source: str, bounds: Mapping[str, Bounds] | None = None) -> Callable[[Factory], Factory]:
+def deep_rule(
+    id: str, *, source: str, bounds: Mapping[str, Bounds] | None = None, guarantee: Guarantee | None = None
+) -> Callable[[Factory], Factory]:
     """Register a deep rule: a function of networks and of its own hyperparameters.
 
     The registered rule has the function's hyperparameters, and after them ``preset``, ``model``, ``average``, those of
     :class:`NetworkSettings`, and ``device``.
+
+    Args:
+        guarantee: for a rule that is a tabular one with an exact fit, ``Guarantee(exact_fit=id)``.
     """
     common = _common_hyperparameters()
 
@@ -146,7 +151,8 @@ def deep_rule(id: str, *, source: str, bounds: Mapping[str, Bounds] | None = Non
 
         factory.__doc__ = function.__doc__
         factory.__signature__ = inspect.Signature([*own.values(), *common.values()])  # type: ignore[attr-defined]
-        return update_rule(id, source=source, bounds={**_BOUNDS, **(bounds or {})})(factory)
+        register = update_rule(id, source=source, bounds={**_BOUNDS, **(bounds or {})}, guarantee=guarantee)
+        return register(factory)
 
     return decorate
 
@@ -159,7 +165,11 @@ def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode
     return replace(rule, networks=networks, fallback="argmax")
 
 
-@deep_rule("deep_cfr", source=f"{BROWN_2019}, section 4 and appendix C; kept value networks: {STEINBERGER_2019}")
+@deep_rule(
+    "deep_cfr",
+    source=f"{BROWN_2019}, section 4 and appendix C; kept value networks: {STEINBERGER_2019}",
+    guarantee=Guarantee(exact_fit="cfr", fitted={"external": "Brown et al. 2019 (Deep CFR), theorem 1"}),
+)
 def deep_cfr(networks: Networks) -> UpdateRule:
     """Deep CFR: V fits all advantages so far, each weighted with its mass; uniform average. Exact fit: cfr.
 
@@ -170,7 +180,11 @@ def deep_cfr(networks: Networks) -> UpdateRule:
     return learned(tabular.cfr(), networks)
 
 
-@deep_rule("deep_cfr_plus", source=f"{XU_2026}; the mass form is derived here from cfr_plus")
+@deep_rule(
+    "deep_cfr_plus",
+    source=f"{XU_2026}; the mass form is derived here from cfr_plus",
+    guarantee=Guarantee(exact_fit="cfr_plus"),
+)
 def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
     """Deep CFR+: older data are relabelled with max(V, 0) at every fit; average weights t^gamma. Exact fit: cfr_plus.
 
@@ -179,13 +193,17 @@ def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") ->
     return learned(tabular.cfr_plus(gamma), networks, relabel=True, mode=mode)
 
 
-@deep_rule("deep_lcfr", source=f"{BROWN_2019}, section 5 (linear weights)")
+@deep_rule("deep_lcfr", source=f"{BROWN_2019}, section 5 (linear weights)", guarantee=Guarantee(exact_fit="lcfr"))
 def deep_lcfr(networks: Networks) -> UpdateRule:
     """Deep linear CFR: deep_cfr with data of iteration t weighted by t, in advantages and average. Exact fit: lcfr."""
     return learned(tabular.lcfr(), networks)
 
 
-@deep_rule("deep_lcfr_plus", source=f"{XU_2026}; the mass form is derived here from lcfr_plus")
+@deep_rule(
+    "deep_lcfr_plus",
+    source=f"{XU_2026}; the mass form is derived here from lcfr_plus",
+    guarantee=Guarantee(exact_fit="lcfr_plus"),
+)
 def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
     """Deep linear CFR+: older data count (t-1)/t and are relabelled with max(V, 0). Exact fit: lcfr_plus.
 
@@ -194,7 +212,12 @@ def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -
     return learned(tabular.lcfr_plus(gamma), networks, relabel=True, mode=mode)
 
 
-@deep_rule("deep_dcfr", source="derived here from dcfr (Brown and Sandholm, AAAI 2019)", bounds={"beta": (-5.0, 5.0)})
+@deep_rule(
+    "deep_dcfr",
+    source="derived here from dcfr (Brown and Sandholm, AAAI 2019)",
+    bounds={"beta": (-5.0, 5.0)},
+    guarantee=Guarantee(exact_fit="dcfr"),
+)
 def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRule:
     """Deep DCFR: older data count d(t-1, alpha) and are relabelled with V. Exact fit: dcfr.
 
@@ -203,7 +226,11 @@ def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: 
     return learned(tabular.dcfr(alpha, beta, gamma), networks, relabel=True)
 
 
-@deep_rule("deep_dcfr_plus", source=f"{XU_2026}; the mass form is derived here from dcfr_plus")
+@deep_rule(
+    "deep_dcfr_plus",
+    source=f"{XU_2026}; the mass form is derived here from dcfr_plus",
+    guarantee=Guarantee(exact_fit="dcfr_plus"),
+)
 def deep_dcfr_plus(
     networks: Networks, alpha: float = 2.0, c: float = 1.0, gamma: float = 2.0, mode: str = "mass"
 ) -> UpdateRule:
@@ -225,7 +252,9 @@ def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel:
     return learned(replace(rule, policy_map=None), networks, relabel=relabel)
 
 
-@deep_rule("deep_ecfr", source="derived here from ecfr", bounds={"kappa": (0.0, 20.0)})
+@deep_rule(
+    "deep_ecfr", source="derived here from ecfr", bounds={"kappa": (0.0, 20.0)}, guarantee=Guarantee(exact_fit="ecfr")
+)
 def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     """Deep exponential CFR: V fits W r, the policy matches W V; uniform average. Exact fit: ecfr.
 
@@ -234,7 +263,12 @@ def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     return _exponential(tabular.ecfr(kappa=kappa), networks, kappa, relabel=False)
 
 
-@deep_rule("deep_ecfr_plus", source="derived here from ecfr_plus", bounds={"kappa": (0.0, 20.0)})
+@deep_rule(
+    "deep_ecfr_plus",
+    source="derived here from ecfr_plus",
+    bounds={"kappa": (0.0, 20.0)},
+    guarantee=Guarantee(exact_fit="ecfr_plus"),
+)
 def deep_ecfr_plus(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     """Deep exponential CFR+: deep_ecfr, older data relabelled max(V, 0); average weights t. Exact fit: ecfr_plus."""
     return _exponential(tabular.ecfr_plus(kappa=kappa), networks, kappa, relabel=True)

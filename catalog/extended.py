@@ -6,8 +6,9 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from rlccfr.catalog.update_rules import decay, discount
-from rlccfr.components import UNIT, Sampler, Schedule, UpdateRule
+from rlccfr.catalog.samplers import UNBIASED
+from rlccfr.catalog.update_rules import UNDER_SAMPLING, decay, discount, proved
+from rlccfr.components import UNIT, Guarantee, Sampler, Schedule, UpdateRule
 from rlccfr.errors import ComponentError
 from rlccfr.registry import sampler, update_rule
 
@@ -18,9 +19,10 @@ HEDGE = "Freund and Schapire, Adaptive game playing using multiplicative weights
 LI_2020 = "Li et al., Double neural counterfactual regret minimization, ICLR 2020"
 MEYER_2022 = "Meyer, Mixed Monte Carlo sampling for counterfactual regret minimization, thesis"
 _OPEN = {"exploration": (0.05, 1.0)}
+_SEARCHED = Guarantee(exact_open="schedules found by search; no theorem", sampled_open=UNDER_SAMPLING)
 
 
-@update_rule("pcfr_plus", source=f"{FARINA_2021}, section 5 (PCFR+)")
+@update_rule("pcfr_plus", source=f"{FARINA_2021}, section 5 (PCFR+)", guarantee=proved("Farina et al. 2021"))
 def pcfr_plus(gamma: float = 2.0) -> UpdateRule:
     """Predictive CFR+: R <- max(R + r, 0); policy in proportion to max(R + r, 0): the newest regret, once more.
 
@@ -29,7 +31,7 @@ def pcfr_plus(gamma: float = 2.0) -> UpdateRule:
     return UpdateRule(floor=0.0, average_decay=decay(gamma), prediction=UNIT)
 
 
-@update_rule("pdcfr_plus", source=f"{XU_2024}, (11)")
+@update_rule("pdcfr_plus", source=f"{XU_2024}, (11)", guarantee=proved("Xu et al. 2024, by weighted regrets"))
 def pdcfr_plus(alpha: float = 2.3, gamma: float = 5.0) -> UpdateRule:
     """Predictive discounted CFR+: R <- max(D R + r, 0); policy in proportion to max(D' R + r, 0).
 
@@ -53,14 +55,14 @@ def scheduled_discount(exponent: Schedule) -> Schedule:
     return lambda t: np.where(t > 1, 1.0 / (1.0 + np.maximum(t - 1.0, 1.0) ** -exponent(t)), 0.0)
 
 
-@update_rule("hs_pcfr_plus", source=f"{ZHANG_2024}, section 4 (HS-PCFR+(30))")
+@update_rule("hs_pcfr_plus", source=f"{ZHANG_2024}, section 4 (HS-PCFR+(30))", guarantee=_SEARCHED)
 def hs_pcfr_plus(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
     """PCFR+ whose average weights fade faster at first: gamma falls by 5 over the horizon."""
     weights = scheduled_decay(falling(gamma, gamma - 5.0, horizon))
     return UpdateRule(floor=0.0, average_decay=weights, prediction=UNIT)
 
 
-@update_rule("hs_dcfr", source=f"{ZHANG_2024}, section 4 (HS-DCFR(30))")
+@update_rule("hs_dcfr", source=f"{ZHANG_2024}, section 4 (HS-DCFR(30))", guarantee=_SEARCHED)
 def hs_dcfr(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
     """DCFR with moving exponents: alpha from 1 to 4, beta from -1 to -3, gamma falls by 5 over the horizon."""
     return UpdateRule(
@@ -85,7 +87,9 @@ def weigh_exponentially(row, state, parameters, utility_range):  # type: ignore[
 
 
 @update_rule(
-    "hedge", source=f"{HEDGE}; rate by Cesa-Bianchi and Lugosi, Prediction, learning and games, 2006, section 2.3"
+    "hedge",
+    source=f"{HEDGE}; rate by Cesa-Bianchi and Lugosi, Prediction, learning and games, 2006, section 2.3",
+    guarantee=proved("Cesa-Bianchi and Lugosi 2006, section 2.3, at every infoset"),
 )
 def hedge(scale: float = 1.0) -> UpdateRule:
     """Hedge at every infoset: policy in proportion to exp(eta R), eta = scale sqrt(8 ln A / t) / payoff range.
@@ -95,7 +99,7 @@ def hedge(scale: float = 1.0) -> UpdateRule:
     return UpdateRule(policy_map=weigh_exponentially, parameters=(lambda t: scale, lambda t: t))
 
 
-@sampler("robust_k", source=f"{LI_2020}, section 4 (robust sampling)")
+@sampler("robust_k", source=f"{LI_2020}, section 4 (robust sampling)", guarantee=UNBIASED)
 def robust_k(k: int = 1) -> Sampler:
     """So many own actions at each infoset, all such subsets equally likely; the rest as external sampling.
 
@@ -131,7 +135,7 @@ def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
     )
 
 
-@sampler("mixed_linear", source=f"{MEYER_2022}, section 5.1", bounds=_OPEN)
+@sampler("mixed_linear", source=f"{MEYER_2022}, section 5.1", bounds=_OPEN, guarantee=UNBIASED)
 def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
     """External sampling with probability 1 - t/T, else outcome sampling; drawn once a walk, or at every node.
 
@@ -140,7 +144,12 @@ def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool =
     return _mixed(linear_share(horizon), exploration, per_node)
 
 
-@sampler("mixed_exponential", source=f"{MEYER_2022}, section 5.1", bounds={**_OPEN, "half_life": (1e-3, 1e12)})
+@sampler(
+    "mixed_exponential",
+    source=f"{MEYER_2022}, section 5.1",
+    bounds={**_OPEN, "half_life": (1e-3, 1e12)},
+    guarantee=UNBIASED,
+)
 def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_node: bool = False) -> Sampler:
     """External sampling with probability 2^(-t/H), else outcome sampling; drawn once a walk, or at every node."""
     return _mixed(halving_share(half_life), exploration, per_node)
@@ -173,7 +182,12 @@ def confidence(horizon: int, half_life: float) -> Schedule:
     return lambda t: np.where(t - 1.0 > horizon / 2, 1.0, 1.0 - 2.0 ** (-(t - 1.0) / half_life))
 
 
-@sampler("mixed_locus", source=f"{MEYER_2022}, section 5.2", bounds={**_OPEN, "half_life": (1e-3, 1e12)})
+@sampler(
+    "mixed_locus",
+    source=f"{MEYER_2022}, section 5.2",
+    bounds={**_OPEN, "half_life": (1e-3, 1e12)},
+    guarantee=UNBIASED,
+)
 def mixed_locus(
     exploration: float = 0.6, horizon: int = 1000, half_life: float = 16.0, visits: float = 100.0
 ) -> Sampler:

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from rlccfr.catalog.catalog import Cell
-from rlccfr.components import Abstraction, Sampler
-from rlccfr.registry import abstractions, samplers, update_rules
+from rlccfr.components import Abstraction, Guarantee, Sampler, UpdateRule
+from rlccfr.registry import Entry, abstractions, samplers, update_rules
 
-Guarantee = Literal["deterministic", "high probability", "conditional on fit", "none"]
+Level = Literal["deterministic", "high probability", "conditional on fit", "none"]
 
-PROVED = {
-    "cfr": "Zinkevich et al. 2007",
-    "cfr_plus": "Brown and Sandholm 2019, theorem 1, for any non-decreasing average weights",
-    "lcfr": "Brown and Sandholm 2019: at most 2/sqrt 3 of CFR's bound",
-    "lcfr_plus": "Brown and Sandholm 2019, as linear CFR",
-    "dcfr": "Brown and Sandholm 2019",
-    "dcfr_plus": "Xu et al. 2024, by weighted regrets",
-    "pcfr_plus": "Farina et al. 2021",
-    "pdcfr_plus": "Xu et al. 2024, by weighted regrets",
-    "hedge": "Cesa-Bianchi and Lugosi 2006, section 2.3, at every infoset",
-}
-"""Update rules whose exact passes converge by a published theorem."""
-
-SEARCHED = dict.fromkeys(("hs_pcfr_plus", "hs_dcfr"), "schedules found by search; no theorem")
+NOTHING: tuple[Level, str] = ("none", "no theorem on record")
 
 
 class Facts(NamedTuple):
@@ -39,7 +26,7 @@ class Facts(NamedTuple):
         needs: packages besides NumPy and Numba that it runs on; all of them come with the installation.
     """
 
-    guarantee: Guarantee
+    guarantee: Level
     reason: str
     deterministic: bool
     cost: str
@@ -47,55 +34,54 @@ class Facts(NamedTuple):
 
 
 def facts(cell: Cell | tuple[str, str, str]) -> Facts:
-    """What is known of a triple of ids, with the default hyperparameters.
+    """Return what is known of a triple of ids, with the default hyperparameters.
+
+    What is proved is read from the components' entries alone; a component whose entry says nothing has no theorem.
 
     Raises:
         ComponentError: an unknown id.
     """
     cell = Cell(*cell)
-    rule, sampler = update_rules[cell.update_rule].make(), samplers[cell.sampler].make()
-    abstraction = abstractions[cell.abstraction].make()
+    entries = update_rules[cell.update_rule], samplers[cell.sampler], abstractions[cell.abstraction]
+    rule, sampler, abstraction = entries[0].make(), entries[1].make(), entries[2].make()
     learns = rule.learns or abstraction.learns
     cost = ("tree" if sampler.exact else "walk") + " + best responses" * abstraction.best_response + " + fit" * learns
-    if rule.learns:
-        guarantee = _deep(rule.id, sampler, abstraction)
-    elif abstraction.learns:
-        guarantee = _regression(rule.id, sampler)
-    else:
-        guarantee = _tabular(rule.id, sampler, abstraction.best_response)
-    return Facts(*guarantee, sampler.exact and not learns, cost, ("torch",) * learns)
+    known = NOTHING if any(entry.guarantee is None for entry in entries) else _known(*entries)
+    return Facts(*known, sampler.exact and not learns, cost, ("torch",) * learns)
 
 
-def _deep(rule: str, sampler: Sampler, abstraction: Abstraction) -> tuple[Guarantee, str]:
-    """A regressor is but the form of a deep rule's networks."""
-    if rule == "deep_cfr" and sampler.id == "external" and not abstraction.best_response:
-        return "conditional on fit", "Brown et al. 2019 (Deep CFR), theorem 1"
-    tabular = rule.removeprefix("deep_")
-    known, reason = _tabular(tabular, sampler, abstraction.best_response)
-    return "none" if known == "none" else "conditional on fit", f"with an exact fit it is {tabular}: {reason}"
+def _known(rule: Entry[UpdateRule], sampler: Entry[Sampler], abstraction: Entry[Abstraction]) -> tuple[Level, str]:
+    """Return what is proved of three components whose entries all say something."""
+    if not rule.make().learns:
+        return _tabular(rule, sampler, abstraction)
+    if abstraction.make().learns:  # a regressor is but the form of a deep rule's networks
+        abstraction = abstractions["none"]
+    proved = _of(rule)
+    if sampler.id in proved.fitted and not abstraction.make().best_response:
+        return "conditional on fit", proved.fitted[sampler.id]
+    if proved.exact_fit not in update_rules or update_rules[proved.exact_fit].guarantee is None:
+        return NOTHING
+    known, reason = _tabular(update_rules[proved.exact_fit], sampler, abstraction)
+    return "none" if known == "none" else "conditional on fit", f"with an exact fit it is {proved.exact_fit}: {reason}"
 
 
-def _regression(rule: str, sampler: Sampler) -> tuple[Guarantee, str]:
-    if not sampler.exact:
-        return "none", "fits of sampled regrets: no published theorem"
-    known, reason = _tabular(rule, sampler, False)
-    if known == "none":
-        return "none", reason
-    return "conditional on fit", f"{reason}; with fits, Waugh et al. 2015 and Morrill 2016"
+def _tabular(rule: Entry[UpdateRule], sampler: Entry[Sampler], abstraction: Entry[Abstraction]) -> tuple[Level, str]:
+    """Return what is proved of a tabular rule with a sampler and an abstraction."""
+    proved, setting = _of(rule), abstraction.make()
+    if not sampler.make().exact:
+        for part in (_of(sampler), _of(abstraction), proved):
+            if not part.sampled:
+                return "none", part.sampled_open or NOTHING[1]
+        return "high probability", proved.sampled
+    for part in (_of(sampler), _of(abstraction), proved):
+        if not part.exact:
+            return "none", part.exact_open or NOTHING[1]
+    if setting.learns:
+        return "conditional on fit", f"{proved.exact}; with fits, {_of(abstraction).exact}"
+    against = f"; with best responses, {_of(abstraction).exact}" if setting.best_response else ""
+    return "deterministic", proved.exact + against
 
 
-def _tabular(rule: str, sampler: Sampler, responds: bool) -> tuple[Guarantee, str]:
-    if sampler.exact:
-        if rule in PROVED:
-            against = "; with best responses, Johanson et al. 2012" * responds
-            return "deterministic", PROVED[rule] + against
-        if rule.startswith("ecfr"):
-            return "none", "O(1/sqrt T) by this library's own derivation only"
-        return "none", SEARCHED.get(rule, "no theorem on record")
-    if rule == "cfr" and not responds:
-        return "high probability", "Lanctot et al. 2009, for unbiased bounded estimates"
-    if rule not in {*PROVED, *SEARCHED} and not rule.startswith("ecfr"):
-        return "none", "no theorem on record"
-    if responds:
-        return "none", "sampled regrets against best responses: no published theorem"
-    return "none", "floors and discounts under sampling: by this library's own derivation only"
+def _of(entry: Entry[Any]) -> Guarantee:
+    assert entry.guarantee is not None  # :func:`facts` has seen to it
+    return entry.guarantee

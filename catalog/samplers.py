@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from rlccfr.components import Sampler
+from rlccfr.components import Guarantee, Sampler
 from rlccfr.registry import sampler
 
 LANCTOT_2009 = "Lanctot et al., Monte Carlo sampling for regret minimization in extensive games, NIPS 2009"
 _TINY = 1e-6  # the least exploration: with none, an action of probability 0 is never seen again
 _OPEN = {"exploration": (_TINY, 1.0)}
+UNBIASED = Guarantee(sampled="its estimates are unbiased and bounded")
 
 
-@sampler("chance", source=f"{LANCTOT_2009}, section 3 (chance-sampled CFR, Zinkevich et al. 2007)")
+@sampler("chance", source=f"{LANCTOT_2009}, section 3 (chance-sampled CFR, Zinkevich et al. 2007)", guarantee=UNBIASED)
 def chance() -> Sampler:
     """One outcome drawn at each chance node, all actions of both players."""
     return Sampler(opponent="all")
 
 
-@sampler("outcome", source=f"{LANCTOT_2009}, section 3.1", bounds=_OPEN)
+@sampler("outcome", source=f"{LANCTOT_2009}, section 3.1", bounds=_OPEN, guarantee=UNBIASED)
 def outcome(exploration: float = 0.6) -> Sampler:
     """One path: own actions from exploration x uniform + (1 - exploration) x policy, the rest on-policy.
 
@@ -26,14 +27,17 @@ def outcome(exploration: float = 0.6) -> Sampler:
     return Sampler(traverser="one", exploration=exploration)
 
 
-@sampler("external", source=f"{LANCTOT_2009}, section 3.2")
+@sampler("external", source=f"{LANCTOT_2009}, section 3.2", guarantee=UNBIASED)
 def external() -> Sampler:
     """All own actions; one drawn at each node of the opponent and of chance."""
     return Sampler()
 
 
 @sampler(
-    "probing", source="Gibson et al., Generalized sampling and variance in CFR, AAAI 2012, section 5", bounds=_OPEN
+    "probing",
+    source="Gibson et al., Generalized sampling and variance in CFR, AAAI 2012, section 5",
+    bounds=_OPEN,
+    guarantee=UNBIASED,
 )
 def probing(exploration: float = 0.6) -> Sampler:
     """Outcome sampling with an on-policy roll-out for every own action that is not walked."""
@@ -54,6 +58,7 @@ def average_strategy_inclusion(policy, count, parameters, probability):  # type:
     "average_strategy",
     source="Gibson et al., Efficient Monte Carlo CFR in games with many player actions, NIPS 2012, (7)",
     bounds={"epsilon": (_TINY, 1.0)},
+    guarantee=UNBIASED,
 )
 def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000.0) -> Sampler:
     """Each own action independently, by its share of the average policy so far; else as external sampling.
@@ -67,6 +72,7 @@ def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000
     "variance_reduced",
     source="Schmid et al., Variance reduction in Monte Carlo CFR using baselines, AAAI 2019, (9)-(10)",
     bounds={**_OPEN, "rate": (_TINY, 1.0)},
+    guarantee=UNBIASED,
 )
 def variance_reduced(exploration: float = 0.6, rate: float = 0.5) -> Sampler:
     """Outcome sampling with a learned baseline for every player's action, bootstrapped.
@@ -77,7 +83,11 @@ def variance_reduced(exploration: float = 0.6, rate: float = 0.5) -> Sampler:
     return Sampler(traverser="one", exploration=exploration, baseline_rate=rate)
 
 
-@sampler("none", source="Zinkevich et al., NIPS 2007 (vanilla traversal)")
+@sampler(
+    "none",
+    source="Zinkevich et al., NIPS 2007 (vanilla traversal)",
+    guarantee=Guarantee(exact="it estimates nothing"),
+)
 def none() -> Sampler:
     """The whole tree, exactly."""
     return Sampler(exact=True)

@@ -10,13 +10,20 @@ from math import exp
 
 import numpy as np
 
-from rlccfr.components import Schedule, UpdateRule, always
+from rlccfr.components import Guarantee, Schedule, UpdateRule, always
 from rlccfr.errors import ComponentError
 from rlccfr.registry import update_rule
 
 BROWN_2019 = "Brown and Sandholm, Solving imperfect-information games via discounted regret minimization, AAAI 2019"
 XU_2024 = "Xu et al., Minimizing weighted counterfactual regret with optimistic online mirror descent, IJCAI 2024"
 LI_2020 = "Li et al., Solving imperfect-information games via exponential counterfactual regret minimization, 2020"
+
+UNDER_SAMPLING = "floors and discounts under sampling: by this library's own derivation only"
+
+
+def proved(theorem: str) -> Guarantee:
+    """Return the guarantee of a rule whose theorem is for exact passes."""
+    return Guarantee(exact=theorem, sampled_open=UNDER_SAMPLING)
 
 
 def decay(gamma: float) -> Schedule:
@@ -35,14 +42,20 @@ def discount(exponent: float, offset: float = 1.0) -> Schedule:
 
 
 @update_rule(
-    "cfr", source="Zinkevich et al., Regret minimization in games with incomplete information, NIPS 2007, (7)-(8)"
+    "cfr",
+    source="Zinkevich et al., Regret minimization in games with incomplete information, NIPS 2007, (7)-(8)",
+    guarantee=Guarantee(exact="Zinkevich et al. 2007", sampled="Lanctot et al. 2009, for unbiased bounded estimates"),
 )
 def cfr() -> UpdateRule:
     """CFR: R <- R + r; uniform average."""
     return UpdateRule()
 
 
-@update_rule("cfr_plus", source="Tammelin, Solving large imperfect information games using CFR+, 2014, section 3")
+@update_rule(
+    "cfr_plus",
+    source="Tammelin, Solving large imperfect information games using CFR+, 2014, section 3",
+    guarantee=proved("Brown and Sandholm 2019, theorem 1, for any non-decreasing average weights"),
+)
 def cfr_plus(gamma: float = 1.0) -> UpdateRule:
     """CFR+: R <- max(R + r, 0); average weights t^gamma.
 
@@ -51,19 +64,32 @@ def cfr_plus(gamma: float = 1.0) -> UpdateRule:
     return UpdateRule(floor=0.0, average_decay=decay(gamma))
 
 
-@update_rule("lcfr", source=f"{BROWN_2019}, section 3 (linear CFR)")
+@update_rule(
+    "lcfr",
+    source=f"{BROWN_2019}, section 3 (linear CFR)",
+    guarantee=proved("Brown and Sandholm 2019: at most 2/sqrt 3 of CFR's bound"),
+)
 def lcfr() -> UpdateRule:
     """Linear CFR: R <- (t-1)/t R + r; average weights t."""
     return UpdateRule(positive_discount=decay(1.0), negative_discount=decay(1.0), average_decay=decay(1.0))
 
 
-@update_rule("lcfr_plus", source=f"{BROWN_2019}, section 3 (LCFR+)")
+@update_rule(
+    "lcfr_plus",
+    source=f"{BROWN_2019}, section 3 (LCFR+)",
+    guarantee=proved("Brown and Sandholm 2019, as linear CFR"),
+)
 def lcfr_plus(gamma: float = 1.0) -> UpdateRule:
     """Linear CFR+: R <- max((t-1)/t R + r, 0); average weights t^gamma."""
     return UpdateRule(positive_discount=decay(1.0), negative_discount=decay(1.0), floor=0.0, average_decay=decay(gamma))
 
 
-@update_rule("dcfr", source=f"{BROWN_2019}, section 3 (DCFR)", bounds={"beta": (-5.0, 5.0)})
+@update_rule(
+    "dcfr",
+    source=f"{BROWN_2019}, section 3 (DCFR)",
+    bounds={"beta": (-5.0, 5.0)},
+    guarantee=proved("Brown and Sandholm 2019"),
+)
 def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRule:
     """Discounted CFR: R <- D R + r, D = d(t-1, alpha) where R > 0, else d(t-1, beta); average weights t^gamma.
 
@@ -72,7 +98,7 @@ def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRul
     return UpdateRule(positive_discount=discount(alpha), negative_discount=discount(beta), average_decay=decay(gamma))
 
 
-@update_rule("dcfr_plus", source=f"{XU_2024}, (8)")
+@update_rule("dcfr_plus", source=f"{XU_2024}, (8)", guarantee=proved("Xu et al. 2024, by weighted regrets"))
 def dcfr_plus(alpha: float = 1.5, c: float = 1.0, gamma: float = 4.0) -> UpdateRule:
     """Discounted CFR+: R <- max(R k^alpha / (k^alpha + c) + r, 0) with k = t - 1; average weights t^gamma.
 
@@ -145,9 +171,10 @@ def _exponential(mode: str, kappa: float, beta: float, floor: float, gamma: floa
 
 
 _EXPONENTIAL_BOUNDS = {"kappa": (0.0, 20.0), "beta": (-1.0, 0.0)}
+_DERIVED_HERE = Guarantee(exact_open="O(1/sqrt T) by this library's own derivation only", sampled_open=UNDER_SAMPLING)
 
 
-@update_rule("ecfr", source=LI_2020, bounds=_EXPONENTIAL_BOUNDS)
+@update_rule("ecfr", source=LI_2020, bounds=_EXPONENTIAL_BOUNDS, guarantee=_DERIVED_HERE)
 def ecfr(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> UpdateRule:
     """Exponential CFR: R <- R + W r; policy in proportion to W R+; uniform average.
 
@@ -158,7 +185,12 @@ def ecfr(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> Update
     return _exponential(mode, kappa, beta, -np.inf, 0.0)
 
 
-@update_rule("ecfr_plus", source=f"{LI_2020}, with the floor of CFR+", bounds=_EXPONENTIAL_BOUNDS)
+@update_rule(
+    "ecfr_plus",
+    source=f"{LI_2020}, with the floor of CFR+",
+    bounds=_EXPONENTIAL_BOUNDS,
+    guarantee=_DERIVED_HERE,
+)
 def ecfr_plus(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> UpdateRule:
     """Exponential CFR+: ecfr with R <- max(R + W r, 0) and average weights t."""
     return _exponential(mode, kappa, beta, 0.0, 1.0)

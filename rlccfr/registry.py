@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar, get_args
 
 import numpy as np
 
-from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
+from rlccfr.components import Abstraction, Component, Guarantee, Sampler, UpdateRule
 from rlccfr.errors import ComponentError, first_line
 
 C = TypeVar("C", bound=Component)
@@ -29,7 +29,7 @@ NON_NEGATIVE: Bounds = (0.0, math.inf)
 
 @dataclass(frozen=True)
 class Entry(Generic[C]):
-    """One registered component: how to make it, and where it comes from."""
+    """One registered component: how to make it, where it comes from, and what is proved of it."""
 
     id: str
     factory: Callable[..., C]
@@ -38,6 +38,7 @@ class Entry(Generic[C]):
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     version: int = 1  # raise it when the definition changes: recorded measurements then no longer match
     given: Mapping[str, Any] = field(default_factory=dict)  # hyperparameters instead of the factory's defaults
+    guarantee: Guarantee | None = None  # for the default hyperparameters; None: no theorem on record
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
@@ -147,13 +148,21 @@ class Registry(Generic[C]):
         self._entries: dict[str, Entry[C]] = {}
 
     def register(
-        self, id: str, *, source: str, bounds: Mapping[str, Bounds] | None = None, version: int = 1
+        self,
+        id: str,
+        *,
+        source: str,
+        bounds: Mapping[str, Bounds] | None = None,
+        version: int = 1,
+        guarantee: Guarantee | None = None,
     ) -> Callable[[Callable[..., C]], Callable[..., C]]:
         """Decorate a factory; its keyword arguments, all with defaults, are the hyperparameters.
 
         Args:
             source: where the definition comes from, with equation or section.
             bounds: closed intervals of hyperparameters that are not just non-negative.
+            version: of the definition; raise it when the definition changes.
+            guarantee: what is proved of it; without, algorithms that have it are said to have no theorem on record.
 
         Raises:
             ComponentError: the id is taken.
@@ -171,7 +180,7 @@ class Registry(Generic[C]):
             for name in bounds or {}:
                 if name not in parameters:
                     raise ComponentError(f"{self.kind} {id!r} has bounds for {name!r}, but no such hyperparameter")
-            self._entries[id] = Entry(id, factory, self._type, source, dict(bounds or {}), version)
+            self._entries[id] = Entry(id, factory, self._type, source, dict(bounds or {}), version, guarantee=guarantee)
             return factory
 
         return decorate

@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.catalog.deep import deep_rule, learned
 from rlccfr.catalog.facts import facts
-from rlccfr.components import UpdateRule, always
+from rlccfr.components import Abstraction, Guarantee, Sampler, UpdateRule, always
 from rlccfr.errors import ComponentError
-from rlccfr.registry import update_rules
+from rlccfr.registry import REGISTRIES, abstractions, samplers, update_rules
 
 
 def test_every_cell_is_described():
@@ -37,8 +38,61 @@ def test_some_by_hand():
         facts(Cell("cfr", "nothing", "none"))
 
 
+NOTHING = ("none", "no theorem on record")
+
+
+@pytest.fixture
+def strangers(monkeypatch):
+    """Let a test register components, whatever their ids, that are gone after it."""
+    for registry in REGISTRIES:
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+
+
+def rule(id, **more):
+    update_rules.register(id, source="a test", **more)(lambda decay=1.0: UpdateRule(average_decay=always(decay)))
+
+
 @pytest.mark.parametrize("sampler", ["none", "external"])
-def test_nothing_is_claimed_of_a_strangers_rule(monkeypatch, sampler):
-    monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
-    update_rules.register("test_mine", source="a test")(lambda decay=1.0: UpdateRule(average_decay=always(decay)))
-    assert facts(Cell("test_mine", sampler, "none"))[:2] == ("none", "no theorem on record")
+@pytest.mark.parametrize("abstraction", ["none", "cfr_br", "rcfr"])
+@pytest.mark.parametrize("id", ["test_mine", "ecfr_mine", "hs_dcfr_mine"])
+def test_nothing_is_claimed_of_a_strangers_rule(strangers, id, sampler, abstraction):
+    rule(id)
+    assert facts(Cell(id, sampler, abstraction))[:2] == NOTHING
+
+
+@pytest.mark.parametrize("sampler", ["none", "external"])
+@pytest.mark.parametrize("id", ["deep_ecfr_mine", "deep_hedge"])
+def test_nothing_is_claimed_of_a_strangers_deep_rule(strangers, id, sampler):
+    """Not even where its id is that of a tabular rule of the library after the prefix."""
+    deep_rule(id, source="a test")(lambda networks: learned(UpdateRule(), networks))
+    assert facts(Cell(id, sampler, "none"))[:2] == NOTHING
+
+
+def test_nothing_is_claimed_of_a_strangers_sampler_or_abstraction(strangers):
+    samplers.register("test_walk", source="a test")(lambda: Sampler(opponent="all"))
+    samplers.register("test_all", source="a test")(lambda: Sampler(exact=True))
+    abstractions.register("test_answer", source="a test")(lambda: Abstraction(best_response=True))
+    for cell in (("cfr", "test_walk", "none"), ("deep_cfr", "test_walk", "none"), ("cfr", "test_all", "none"),
+                 ("cfr", "none", "test_answer"), ("deep_cfr", "external", "test_answer")):  # fmt: skip
+        assert facts(cell)[:2] == NOTHING
+
+
+def test_a_strangers_theorem_is_told_for_what_it_is_of(strangers):
+    rule("test_exact", guarantee=Guarantee(exact="A. Stranger 2020"))
+    rule("test_both", guarantee=Guarantee(exact="A. Stranger 2020", sampled="B. Stranger 2021"))
+    assert facts(("test_exact", "none", "none"))[:2] == ("deterministic", "A. Stranger 2020")
+    assert facts(("test_exact", "none", "cfr_br")).reason == (
+        "A. Stranger 2020; with best responses, Johanson et al. 2012"
+    )
+    assert facts(("test_exact", "external", "none"))[:2] == NOTHING
+    assert facts(("test_both", "external", "none"))[:2] == ("high probability", "B. Stranger 2021")
+    deep_rule("test_deep", source="a test", guarantee=Guarantee(exact_fit="test_both"))(
+        lambda networks: learned(UpdateRule(), networks)
+    )
+    assert facts(("test_deep", "none", "none"))[:2] == (
+        "conditional on fit", "with an exact fit it is test_both: A. Stranger 2020"
+    )  # fmt: skip
+    deep_rule("test_lost", source="a test", guarantee=Guarantee(exact_fit="nowhere"))(
+        lambda networks: learned(UpdateRule(), networks)
+    )
+    assert facts(("test_lost", "none", "none"))[:2] == NOTHING
