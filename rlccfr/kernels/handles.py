@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import config, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from rlccfr.kernels.jit import kernel
+from rlccfr.kernels.jit import UNJITTED, kernel
 from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REWEIGHT, SCRATCH, VIEW
 
-UNJITTED = bool(getattr(config, "DISABLE_JIT", False))
 HANDLE = types.int64[::1]
 WORDS = 128  # at least as many as Numba's structs have: of a function three today, of an array seven
 

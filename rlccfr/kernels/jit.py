@@ -12,6 +12,11 @@ from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 
+from rlccfr.kernels.cache import KernelCache
+
+UNJITTED = bool(getattr(config, "DISABLE_JIT", False))
+"""Whether kernels run as plain Python."""
+
 SETTING = "SLP_VECTORIZE"
 WIDTH = '"prefer-vector-width"="256"'
 """Of vectors, in bits. Rows of tables have a few entries: where LLVM takes 512, as on AMD's Zen 4 and 5, it reads in
@@ -57,9 +62,25 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
     an array that came in a struct costs two calls, which made walks three times as slow.
     """
     if hasattr(signature, "__code__"):
-        return njit(cache=True, **OPTIONS)(signature)  # type: ignore[no-any-return]
-    with vectorised():
-        return njit(signature, cache=True, **OPTIONS)  # type: ignore[no-any-return]
+        return cached(signature, None, OPTIONS)  # type: ignore[no-any-return]
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        with vectorised():
+            return cached(function, signature, OPTIONS)
+
+    return compiled
+
+
+def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
+    """Compile a function of this package for a signature, or at first use; see :mod:`rlccfr.kernels.cache`."""
+    dispatcher = njit(**options)(function)
+    if UNJITTED:
+        return dispatcher
+    dispatcher._cache = KernelCache(function)
+    if signature is not None:
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+    return dispatcher
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from numba import njit
 
 from rlccfr.errors import ComponentError
 from rlccfr.kernels.handles import handle_of
-from rlccfr.kernels.jit import COMPILER
+from rlccfr.kernels.jit import COMPILER, cached
 from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REWEIGHT
 
 
@@ -36,7 +36,10 @@ def _no_mixture(policy, count, visits, parameters):
 def _compiled(function: Callable[..., Any], signature: Any) -> Any:
     # Not what was typed at a prompt, nor what a module holds that can't be imported again by its name.
     on_disk = os.path.exists(function.__code__.co_filename) and function.__module__ in sys.modules
+    ours = function.__module__.split(".")[0] == "rlccfr"
     try:
+        if ours and on_disk:
+            return handle_of(cached(function, signature, COMPILER), signature)
         return handle_of(njit(signature, cache=on_disk, **COMPILER)(function), signature)
     except Exception as error:  # Numba's errors have no common base and run over pages
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
