@@ -17,13 +17,15 @@ from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import TEAM
 from rlccfr.agents.judging.unseen_games import FAMILY, kind_of, mean_regrets, sureness
+from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.episode import BudgetLike, PresetLike, parse_budget, parse_preset
+from rlccfr.envs.episode import BudgetLike, CatalogLike, PresetLike, parse_budget, parse_catalog, parse_preset
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.reward import Preset
+from rlccfr.errors import RLCCFRError
 from rlccfr.rounding import none_for_nan
 
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "converged")
@@ -31,13 +33,13 @@ SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "con
 
 @dataclass(frozen=True)
 class Advice:
-    """What a shipped team picks, or what is known to do better.
+    """The best algorithm measured, or what a shipped team picks.
 
     Attributes:
-        basis: ``"measured"`` where every algorithm was measured on this very game; ``"features"`` where the pick is
-            made from how the game is built; ``"single best"`` where on such games the best of the training games did
-            better than that.
-        figures: of the pick, as far as they were measured: :data:`SHOWN`.
+        basis: ``"best measured"`` where it is the best of the algorithms measured on this very game; ``"measured"``
+            where a team picks that has learned from them; ``"features"`` where the pick is made from how the game is
+            built; ``"single best"`` where on such games the best of the training games did better than that.
+        figures: of the pick, as far as they were measured: :data:`SHOWN`. The best measured has no regret.
         why: how sure it is, in a sentence.
     """
 
@@ -65,17 +67,40 @@ class Advice:
         return f"{self.game}, {self.budget}, {self.preset}: {self.cell}\n{self.why}"
 
 
-def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLike = "accuracy") -> Advice:
-    """Pick for a game: by its own team where all algorithms were measured on it, else from its features.
+def advise(
+    game: str,
+    budget: BudgetLike = shipped.BUDGETS[-1],
+    preset: PresetLike = "accuracy",
+    catalog: CatalogLike | None = None,
+) -> Advice:
+    """Return the best algorithm that was measured on a game, or what a team picks from the game's features.
 
-    Beyond the budgets that a team has met in a unit it picks as for the nearest of them, and ``why`` says so.
+    Beyond the budgets that were measured, or that a team has met, it is the answer for the nearest of them, and ``why``
+    says so.
+
+    Args:
+        catalog: what to choose from; by default all that was measured, the extended catalog's tables among it. From
+            ``"paper"`` the game's team picks.
 
     Raises:
         GameError: an unknown game.
-        RLCCFRError: a budget or preset that makes no sense, or an installation without its data.
+        RLCCFRError: a budget, preset or catalog that makes no sense, or an installation without its data.
     """
     asked, weights = parse_budget(budget), parse_preset(preset)
     known = shipped.name_of(game)
+    wanted = None if catalog is None else parse_catalog(catalog).with_networks("sweep")
+    if known is not None and wanted != shipped.catalog():
+        table = shipped.results(known)
+        best = best_measured(table, known, catalogs_of(table, known, wanted), asked, weights)
+        paper, note = shipped.catalog(), ""
+        if wanted is None and best.cell not in set(paper):
+            note = f"; `--catalog paper` picks among the paper's {len(paper)} alone"
+        return Advice(game, asked, weights, best.cell, "best measured", best.figures, f"{best.why}{note}")
+    return _picked(game, known, asked, weights, wanted)
+
+
+def _picked(game: str, known: str | None, asked: Budget, weights: Preset, wanted: Catalog | None) -> Advice:
+    """Return what a team picks: the game's own among the paper's algorithms, or the one for games not measured."""
     team = shipped.team(known)
     limit = _nearest(asked, team.env.budgets)
     note = ""
@@ -85,6 +110,7 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
         note = f"; picked as for {limit}, the nearest to {asked} that the team has met"
     cell = team.pick(game, limit, weights)
     if known is None:
+        _check_catalog(team.catalog, wanted)
         basis, cell, why = _unseen(kind_of(game, team.env.games), cell, limit, weights)
         return Advice(game, asked, weights, cell, basis, {}, f"{why}{note}")
     figures = {
@@ -96,6 +122,15 @@ def advise(game: str, budget: BudgetLike = shipped.BUDGETS[-1], preset: PresetLi
     fixed = is_deterministic((cell,), compiled(known))
     why = f"{_sureness(figures[told], told, fixed)}{_beyond(task, figures[told])}{note}"
     return Advice(game, asked, weights, cell, "measured", figures[asked], why)
+
+
+def _check_catalog(learned: Catalog, wanted: Catalog | None) -> None:
+    """Refuse a catalog for a game that was not measured, unless the team's picks are in it."""
+    if wanted is not None and not set(learned) <= set(wanted):
+        raise RLCCFRError(
+            "the game was not measured, and the team for such games picks among the tabular algorithms: ask for the "
+            "catalog tabular, or measure with `rlccfr compare --catalog`"
+        )
 
 
 def _unseen(kind: str, pick: Cell, budget: Budget, preset: Preset) -> tuple[str, Cell, str]:

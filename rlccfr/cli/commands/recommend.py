@@ -11,7 +11,7 @@ import typer
 
 from rlccfr.cli.commands.train import default_directory
 from rlccfr.cli.console import RUNS, Iterations, Json, Nodes, Seconds, StorePath, budget, load, print_json, progress
-from rlccfr.errors import CheckpointError
+from rlccfr.errors import CheckpointError, RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
@@ -24,6 +24,12 @@ def recommend(
     seconds: Seconds = None,
     nodes: Nodes = None,
     preset: Annotated[str | None, typer.Option(help="Weights of the reward. [accuracy, or a team's own]")] = None,
+    catalog: Annotated[
+        str | None,
+        typer.Option(
+            help="What the package's answer is chosen from: paper, tabular or extended-tabular. [all that was measured]"
+        ),
+    ] = None,
     team: Annotated[
         Path | None, typer.Option(help="A team of your own: the directory that `rlccfr train` wrote. [runs/GAME]")
     ] = None,
@@ -36,7 +42,9 @@ def recommend(
     """Say which algorithm to take for a game.
 
     A team of your own picks and measures its pick, for the budget that it was trained on unless another is given.
-    Without one the package's teams answer at once, for a CPU second unless told otherwise, and say how sure that is.
+    Without one the package answers at once, for a CPU second unless told otherwise, and says how sure that is. For
+    kuhn, leduc, goofspiel and royal it names the best of all algorithms that were measured, or with --catalog paper
+    what the game's team picks; for any other game, what a team picks from the game's features.
     """
     limit: dict[str, Any] | None = None
     if (iterations, seconds, nodes) != (None, None, None):
@@ -44,17 +52,22 @@ def recommend(
     load(game)
     directory = team or default_directory([game])
     if team is None and (shipped or not directory.exists()):
-        _advise(game, limit, preset or "accuracy", json)
+        _advise(game, limit, preset or "accuracy", catalog, json)
+    elif catalog is not None:
+        raise RLCCFRError(
+            f"the team in {directory} picks from the catalog that it was trained on: leave out --catalog, or ask the "
+            "package with --shipped"
+        )
     else:
         _ask(directory, game, limit, preset, store, json)
 
 
-def _advise(game: str, limit: dict[str, Any] | None, preset: str, json: bool) -> None:
-    with progress("asking the package's team"):
+def _advise(game: str, limit: dict[str, Any] | None, preset: str, catalog: str | None, json: bool) -> None:
+    with progress("asking the package"):
         from rlccfr.agents.shipped import BUDGETS
         from rlccfr.agents.shipped.advice import advise
 
-        found = advise(game, limit or BUDGETS[-1], preset)
+        found = advise(game, limit or BUDGETS[-1], preset, catalog)
     if json:
         print_json(found.to_row())
         return

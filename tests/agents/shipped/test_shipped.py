@@ -15,7 +15,7 @@ from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import Evidence, selecting
 from rlccfr.agents.shipped.advice import _beyond, advise
 from rlccfr.agents.team import pretraining
-from rlccfr.catalog import Cell
+from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.rows import load_results
@@ -101,23 +101,53 @@ def test_a_team_trained_on_a_table_sees_no_run_that_judges(data, monkeypatch):
     assert all(seed in selecting(shipped.results().seeds("kuhn", cell)) for cell, seed in seen)
 
 
-def test_a_measured_game_is_answered_with_figures(data):
+def test_a_measured_game_is_answered_with_the_best_that_was_measured(data):
     found = advise("kuhn_poker", BUDGETS[1])
+    evidence = Evidence.measured(shipped.results(), SMALL, "kuhn", BUDGETS[1])
+    assert (found.basis, found.game) == ("best measured", "kuhn_poker")
+    assert evidence.selecting[found.cell][0].exploitability == min(
+        run.exploitability for runs in evidence.selecting.values() for run in runs
+    )
+    judged = [run.exploitability for run in evidence.reporting[found.cell]]
+    assert found.figures["exploitability"] == pytest.approx(sum(judged) / len(judged))
+    assert found.to_row()["regret"] is None
+    longer = advise("kuhn", Budget("iterations", 1000))
+    assert (longer.cell, longer.figures) == (found.cell, {})
+    assert longer.why.endswith(
+        "; chosen as for 100 iterations, the nearest to 1000 iterations that all of them ran for"
+    )
+
+
+def test_what_was_not_measured_can_not_be_chosen_from(data):
+    with pytest.raises(RLCCFRError, match="the package has no run of cfr x chance x cfr_br"):
+        advise("kuhn", BUDGETS[1], catalog="tabular")
+    other = Catalog(("cfr", "lcfr"), ("external", "none"), ("none",))
+    assert advise("kuhn", BUDGETS[1], catalog=other).why.startswith("the best of 4 algorithms measured for 100 ")
+    with pytest.raises(RLCCFRError, match="the game was not measured"):
+        advise("kuhn(cards=6)", BUDGETS[1], catalog=other)
+    assert advise("kuhn(cards=6)", BUDGETS[1], catalog=SMALL).cell == advise("kuhn(cards=6)", BUDGETS[1]).cell
+
+
+def test_of_the_papers_catalog_the_games_team_picks(data):
+    def advise_paper(game, budget):
+        return advise(game, budget, catalog=SMALL)
+
+    found = advise_paper("kuhn_poker", BUDGETS[1])
     assert (found.basis, found.game) == ("measured", "kuhn_poker")
     assert found.cell in set(SMALL)
     assert found.figures["exploitability"] > 0
     assert found.why.startswith(f"measured after {BUDGETS[1]}: of 8 algorithms it ")
-    longer_ago = advise("kuhn", BUDGETS[-1]).figures
-    longer = advise("kuhn", Budget("iterations", 1000))
+    longer_ago = advise_paper("kuhn", BUDGETS[-1]).figures
+    longer = advise_paper("kuhn", Budget("iterations", 1000))
     assert (longer.budget, longer.figures) == (Budget("iterations", 1000), {})
-    assert longer.cell == advise("kuhn", BUDGETS[-1]).cell
+    assert longer.cell == advise_paper("kuhn", BUDGETS[-1]).cell
     assert longer.why.startswith("measured after 100 iterations: of 8 algorithms it ")
     assert longer.why.endswith("; picked as for 100 iterations, the nearest to 1000 iterations that the team has met")
-    assert advise("kuhn", Budget("iterations", 30)).figures["exploitability"] > 0
-    shorter = advise("kuhn", Budget("iterations", 5))
+    assert advise_paper("kuhn", Budget("iterations", 30)).figures["exploitability"] > 0
+    shorter = advise_paper("kuhn", Budget("iterations", 5))
     assert shorter.figures["exploitability"] > longer_ago["exploitability"]
     assert "picked as for 10 iterations" in shorter.why
-    assert "never met a budget in seconds" in advise("kuhn", Budget("seconds", 1e-4)).why
+    assert "never met a budget in seconds" in advise_paper("kuhn", Budget("seconds", 1e-4)).why
 
 
 @pytest.mark.parametrize(
@@ -196,7 +226,7 @@ def test_where_the_single_best_was_better_it_is_the_advice(regrets):
 def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path, regrets):
     regrets(team=0.1, SBS=0.1)
     row = json.loads(run("recommend", "kuhn", "--iterations", "100", "--json")[1])
-    assert row["basis"] == "measured"
+    assert row["basis"] == "best measured"
     assert row["in_tied_set"] in (True, False)
     code, out, err = run("recommend", "kuhn(cards=7)", "--iterations", "1000000")
     assert (code, err) == (0, "")
@@ -273,9 +303,12 @@ def test_what_can_not_be_answered_is_one_line(run, arguments, message):
 
 def test_a_package_without_its_data_says_what_to_do(data, monkeypatch, tmp_path):
     monkeypatch.setattr(shipped, "DATA", tmp_path)
-    shipped.team.cache_clear()
-    with pytest.raises(RLCCFRError, match=r"has no team-kuhn.npz; measure and train yourself"):
+    for cached in (shipped.team, shipped.results):
+        cached.cache_clear()
+    with pytest.raises(RLCCFRError, match=r"has no paper.parquet; measure and train yourself"):
         advise("kuhn")
+    with pytest.raises(RLCCFRError, match=r"has no team-kuhn.npz; measure and train yourself"):
+        advise("kuhn", catalog=SMALL)
 
 
 def test_the_papers_figures_are_drawn(data, tmp_path):

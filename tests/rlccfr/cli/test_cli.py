@@ -262,6 +262,12 @@ def test_train_then_recommend(run, tmp_path):
     recommended = json.loads(run("recommend", "kuhn", "--json")[1])
     assert recommended == trained | {"evaluations": 9}
     assert recommended["budget"] == {"unit": "iterations", "amount": 20}
+    code, out, err = run("recommend", "kuhn", "--catalog", "paper")
+    assert (code, out) == (1, "")
+    assert err == (
+        "error: the team in runs/kuhn picks from the catalog that it was trained on: leave out --catalog, or ask the "
+        "package with --shipped\n"
+    )
     out = run("recommend", "goofspiel", "--team", "runs/kuhn", "--iterations", "10")[1]
     assert 'rlccfr solve "goofspiel"' in out
     assert "--iterations 10" in out

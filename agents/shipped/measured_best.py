@@ -1,0 +1,123 @@
+"""The best of the algorithms that were measured on a game: chosen by some engine seeds, judged by the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import chain
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from rlccfr.agents import shipped
+from rlccfr.agents.baselines import Task
+from rlccfr.agents.judging.bench import Bench
+from rlccfr.agents.judging.evidence import Evidence
+from rlccfr.agents.judging.recommendation_table import VBS
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.episode import CatalogLike, parse_catalog
+from rlccfr.envs.measuring.curve import COLUMN
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.reward import Preset
+from rlccfr.errors import BudgetError, RLCCFRError
+
+
+class Best(NamedTuple):
+    """The best algorithm, its figures on the judging runs where these are of the budget, and the reason in words."""
+
+    cell: Cell
+    figures: dict[str, Any]
+    why: str
+
+
+def catalogs_of(table: TableEvaluator, game: str, catalog: CatalogLike | None) -> list[Catalog]:
+    """Return the catalog with the networks that were measured, by default all that were measured on a game.
+
+    Raises:
+        RLCCFRError: it was not measured.
+    """
+    if catalog is None:
+        everything = (shipped.catalog(), Catalog.extended_tabular())
+        return [one for one in everything if not _lacking(table, game, one)]
+    wanted = parse_catalog(catalog).with_networks("sweep")
+    if lacking := _lacking(table, game, wanted):
+        raise RLCCFRError(
+            f"the package has no run of {lacking}; it has the catalogs paper, tabular and extended-tabular"
+        )
+    return [wanted]
+
+
+def _lacking(table: TableEvaluator, game: str, catalog: Catalog) -> Cell | None:
+    return next((cell for cell in catalog if not table.seeds(game, cell)), None)
+
+
+def best_measured(
+    table: TableEvaluator, game: str, catalogs: Sequence[Catalog], budget: Budget, preset: Preset
+) -> Best:
+    """Return the best algorithm of some catalogs under a budget, or under the nearest that all of them ran for."""
+    limit = _nearest(table, game, list(dict.fromkeys(chain(*catalogs))), budget)
+    evidence = _evidence(table, game, catalogs, limit)
+    task = Task(table, catalogs[0], game, limit, preset)
+    rewards = task.rewards(evidence.selecting)
+
+    def worth(cell: Cell) -> tuple[float, float]:
+        """Rewards end at eight decades below the uniform policy's exploitability; beyond these the lower one wins."""
+        return rewards[cell], -fmean(run.exploitability for run in evidence.selecting[cell])
+
+    cell = max(rewards, key=worth)
+    figures = Bench(task, {game: evidence}).row(VBS, cell, 0, 0.0)
+    figures["regret"] = math.nan  # it is measured from the best by the choosing runs, which this one is
+    why = _reason(task, evidence, cell, figures)
+    if limit != budget:
+        why += f"; chosen as for {limit}, the nearest to {budget} that all of them ran for"
+    return Best(cell, figures if limit == budget else {}, why)
+
+
+def _evidence(table: TableEvaluator, game: str, catalogs: Sequence[Catalog], budget: Budget) -> Evidence:
+    """Return what was measured of several catalogs together."""
+    each = [Evidence.measured(table, catalog, game, budget) for catalog in catalogs]
+    return Evidence(
+        dict(chain.from_iterable(one.selecting.items() for one in each)),
+        dict(chain.from_iterable(one.reporting.items() for one in each)),
+        frozenset().union(*(one.fixed for one in each)),
+        dict(chain.from_iterable(one.again.items() for one in each)),
+    )
+
+
+def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any]) -> str:
+    """Say what the choice rests on: by which runs it was made, by which it is judged, and what else is as good."""
+    chosen, judged = ({run.cell_id for run in runs[cell]} for runs in (evidence.selecting, evidence.reporting))
+    by = "by one run, which also gives the figures" if chosen & judged else "by some engine seeds, judged by others"
+    words = (
+        f"the best of {len(evidence.selecting)} algorithms measured for {task.budget}, chosen {by}: exploitability "
+        f"{figures['exploitability']:.3g}{'' if figures['converged'] else ', not converged'}, "
+        f"{figures['throughput']:,.0f} iterations/s"
+    )
+    rewards = task.rewards(evidence.reporting)
+    tied, best = evidence.tied(task.preset) or frozenset(), max(rewards, key=rewards.__getitem__)
+    if cell in tied and len(tied) > 1:
+        words += f"; by reward it can't be told from {len(tied) - 1} other{'s' * (len(tied) > 2)}"
+    elif cell not in tied and best != cell:
+        words += f"; by the judging runs {best} has {rewards[best] - rewards[cell]:.3g} of reward more"
+    return words
+
+
+def _nearest(table: TableEvaluator, game: str, cells: Sequence[Cell], budget: Budget) -> Budget:
+    """Return the budget if all runs lasted as long, else the longest headline budget, or what the shortest run lasted.
+
+    Raises:
+        BudgetError: there are no curves to read a shorter budget off.
+    """
+    ends = [
+        max(table.run(game, cell, seed)["curve"][COLUMN[budget.unit]], default=0.0)
+        for cell in cells
+        for seed in table.seeds(game, cell)
+        if not table.known(Request(game, (cell,), budget, seed=seed))
+    ]
+    if not ends:
+        return budget
+    if budget.unit == shipped.BUDGETS[-1].unit:
+        return shipped.BUDGETS[-1]
+    if min(ends) <= 0:
+        raise BudgetError(f"{game!r} was not measured in {budget.unit}; ask for a budget in {shipped.BUDGETS[-1].unit}")
+    return Budget(budget.unit, min(ends))
