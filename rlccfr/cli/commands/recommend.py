@@ -79,15 +79,22 @@ def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str |
     if not directory.exists():
         raise CheckpointError(f"there is no team at {directory}; train one with `rlccfr train '{game}'`")
     with progress("asking the team"):
+        from rlccfr.agents.judging.caveats import caveats, situations
         from rlccfr.agents.team.team import SelectorTeam
+        from rlccfr.envs.episode import parse_preset
 
         asked = SelectorTeam.load(directory, evaluator=store)
-        found, learned_from = asked.recommend(game, limit, preset), asked.cost[0]
+        weights = asked.env.presets[0] if preset is None else parse_preset(preset)
+        found, learned_from, met = asked.recommend(game, limit, weights), asked.cost[0], situations(asked)
+        against = caveats(asked, found, weights)
     if json:
-        print_json({**found.to_row(), "evaluations": learned_from})
+        print_json({**found.to_row(), "evaluations": learned_from, "situations": met, "caveats": against})
         return
     print(found)
-    print(f"picked by a team that has learned from {learned_from:,} evaluations")
+    over = "1 situation" if met == 1 else f"{met:,} situations"
+    print(f"picked by a team that has learned from {learned_from:,} evaluations over {over} (game, budget, weights)")
+    for line in against:
+        print(f"caution: {line}")
     _print_call(game, found.cells, found.budget, asked.env.engine_seeds[0])
 
 

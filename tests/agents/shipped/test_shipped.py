@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
-from rlccfr.agents.baselines.task.task import Task
 from small_package import BUDGETS, FAMILIES, HELD_OUT, SMALL, TRAIN, runs, small_package
 
 from benchmarks import methods, selection, teams
 from rlccfr.agents import shipped
+from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.evidence import Evidence, selecting
 from rlccfr.agents.shipped.advice import _beyond, advise
 from rlccfr.agents.team import pretraining

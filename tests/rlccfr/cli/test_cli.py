@@ -260,7 +260,7 @@ def test_train_then_recommend(run, tmp_path):
     (trained,) = json.loads(run("train", "kuhn", *SMALL, "--json")[1])
     assert (tmp_path / "runs" / "kuhn" / "training.csv").exists()
     recommended = json.loads(run("recommend", "kuhn", "--json")[1])
-    assert recommended == trained | {"evaluations": 9}
+    assert recommended == trained | {"evaluations": 9, "situations": 1, "caveats": recommended["caveats"]}
     assert recommended["budget"] == {"unit": "iterations", "amount": 20}
     code, out, err = run("recommend", "kuhn", "--catalog", "paper")
     assert (code, out) == (1, "")
@@ -271,7 +271,8 @@ def test_train_then_recommend(run, tmp_path):
     out = run("recommend", "goofspiel", "--team", "runs/kuhn", "--iterations", "10")[1]
     assert 'rlccfr solve "goofspiel"' in out
     assert "--iterations 10" in out
-    assert "learned from 9 evaluations" in out
+    assert "learned from 9 evaluations over 1 situation (game, budget, weights)" in out
+    assert "caution: the team has never seen goofspiel: it learned on kuhn; " in out
     other = ("--catalog", "tabular", "--evaluations", "3", "--preset", "0.7,0.3", "--iterations", "5")
     for _ in range(2):  # weights of one's own are the same the second time
         assert run("train", "kuhn", *other, "--out", "other")[0] == 0

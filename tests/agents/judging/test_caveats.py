@@ -1,0 +1,96 @@
+"""A team's recommendation says what speaks against it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rlccfr.agents import shipped
+from rlccfr.agents.judging.caveats import caveats, situations
+from rlccfr.agents.team import SelectorTeam
+from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.reward import PRESETS
+
+LCFR, DCFR = (Cell(rule, "external", "none") for rule in ("lcfr", "dcfr"))
+ACCURACY = PRESETS["accuracy"]
+
+
+@pytest.fixture
+def ask(small, make_evaluator, monkeypatch, tmp_path):
+    """Asks a team that picks DCFR with external sampling; exploitabilities are told by update rule."""
+    monkeypatch.setattr(shipped, "DATA", tmp_path)  # what the package has measured is looked at in a test of its own
+    monkeypatch.setattr(SelectorTeam, "greedy", lambda team, env: small.index(DCFR))
+
+    def asked(game="kuhn", budget=None, preset=ACCURACY, known=(), **exploitability):
+        evaluator = make_evaluator(lambda game, cell: exploitability.get(cell.update_rule, 0.01))
+        limits = [Budget("iterations", 10), Budget("iterations", 20)]
+        team = SelectorTeam(["kuhn"], limits, preset=["accuracy", "paper-kuhn"], catalog=small, evaluator=evaluator)
+        for cell in known:
+            evaluator.measure(Request(game, (cell,), limits[0]))
+        return caveats(team, team.recommend(game, budget, preset), preset)
+
+    return asked
+
+
+def test_nothing_speaks_against_a_good_pick_for_what_the_team_has_learned(ask):
+    assert ask() == []
+
+
+@pytest.mark.parametrize(
+    ("game", "kind"),
+    [
+        ("kuhn(cards=4)", "it is of a family that the team knows"),
+        ("goofspiel(num_cards=3,imp_info=True,points_order=descending)", "it is of a family that is new to the team"),
+        ("leduc", "it is a hundred times as large as the largest of those, or more"),
+    ],
+)
+def test_a_game_that_the_team_has_never_seen(ask, game, kind):
+    assert ask(game) == [f"the team has never seen {game}: it learned on kuhn; {kind}"]
+    assert ask("kuhn_poker") == []
+
+
+def test_a_budget_and_weights_that_the_team_has_never_met(ask):
+    assert ask(budget=Budget("iterations", 30), preset=PRESETS["paper-leduc"]) == [
+        "the team has never met a budget of 30 iterations: it learned with 10 iterations, 20 iterations",
+        "the team has never met the weights paper-leduc: it learned with accuracy, paper-kuhn",
+    ]
+
+
+@pytest.mark.parametrize(("exploitability", "worse"), [(0.4582, False), (0.4583, True), (0.6, True)])
+def test_a_pick_that_is_no_better_than_the_uniform_policy(ask, exploitability, worse):
+    line = "the pick is no better than the uniform policy, whose exploitability is 0.458"
+    assert ask(dcfr=exploitability) == [line] * worse
+
+
+def test_a_pick_that_fails(ask, make_evaluator, monkeypatch):
+    measure = make_evaluator.measure
+    monkeypatch.setattr(make_evaluator, "measure", lambda *asked: replace(measure(*asked), status="timeout"))
+    assert ask() == ["the pick could not be measured: timeout"]
+
+
+def test_a_fixed_algorithm_that_is_known_to_be_as_good(ask, small):
+    exact = Cell("lcfr", "none", "none")
+    assert ask(lcfr=0.001) == []  # it was not measured
+    assert ask(lcfr=0.1, known=[exact]) == []
+    assert ask(lcfr=0.001, known=[exact]) == [
+        "LCFR, a fixed algorithm, has 0.125 of reward more under this budget: lcfr x none x none"
+    ]
+    assert ask(lcfr=0.01, known=[exact]) == [
+        "LCFR, a fixed algorithm, has the same reward under this budget: lcfr x none x none"
+    ]
+
+
+def test_the_packages_measurements_are_known(ask, monkeypatch):
+    monkeypatch.setattr(shipped, "DATA", shipped.Path(shipped.__file__).parent / "data")
+    (line,) = ask(dcfr=0.4)
+    assert line.startswith("LCFR, a fixed algorithm, has ")
+
+
+def test_situations_are_games_times_budgets_times_weights(small, evaluator):
+    limits = [Budget("iterations", amount) for amount in (10, 20, 30)]
+    team = SelectorTeam(
+        ["kuhn", "leduc"], limits, catalog=small, preset=["accuracy", "paper-kuhn"], evaluator=evaluator
+    )
+    assert situations(team) == 12
