@@ -1,0 +1,5 @@
+from .hyperparameters import Hyperparameters
+from .recommendation import Recommendation
+from .team import SelectorTeam
+
+__all__ = ["Hyperparameters", "Recommendation", "SelectorTeam"]
