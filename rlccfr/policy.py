@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -111,6 +112,34 @@ class Policy:
         from rlccfr.games.openspiel import to_openspiel
 
         return to_openspiel(self.game, self.probabilities)
+
+    def save(self, path: str | Path) -> None:
+        """Write to a file, whole or not at all, in the format that its suffix says: .csv, .json or .npz.
+
+        Text has what OpenSpiel calls each action beside its number. :meth:`load` reads the same probabilities back.
+
+        Raises:
+            RLCCFRError: another suffix.
+            CheckpointError: the file can't be written.
+        """
+        from rlccfr.policy_file import save_policy
+
+        save_policy(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, game: GameTree) -> Policy:
+        """Read a saved policy.
+
+        Args:
+            game: the compiled game that it is a policy of.
+
+        Raises:
+            CheckpointError: there is none, it is damaged, or of another game or another version of it.
+            PolicyError: its probabilities are no policy.
+        """
+        from rlccfr.policy_file import load_policy
+
+        return load_policy(Path(path), game)
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each infoset and action: player, infoset, action, probability."""

@@ -264,6 +264,35 @@ def edge_names(tree: GameTree) -> list[str]:
     return names
 
 
+def sequence_names(tree: GameTree) -> list[str]:
+    """Return what OpenSpiel calls the action of each sequence, asked at one history of each infoset."""
+    names = [""] * tree.num_sequences
+    decides = np.flatnonzero(tree.histories["actor"] < CHANCE)
+    first = decides[np.unique(tree.histories["infoset"][decides], return_index=True)[1]]
+    asked = set(first.tolist())
+    for number, state in _states(tree, _with_ancestors(tree, first)):
+        if number in asked:
+            sequences = tree.infoset_sequences(int(tree.histories["infoset"][number]))
+            player = int(tree.histories["actor"][number])
+            names[sequences] = [state.action_to_string(player, int(a)) for a in tree.sequence_action[sequences]]
+    return names
+
+
+def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
+    """Return which histories are among some, or above one of them; bool."""
+    counts = tree.histories["num_children"].astype(np.int64)
+    parent = np.full(tree.num_histories, -1)
+    inner = np.flatnonzero(counts)
+    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts[inner]) - counts[inner], counts[inner])
+    parent[np.repeat(tree.histories["first_child"][inner], counts[inner]) + offsets] = np.repeat(inner, counts[inner])
+    found = np.zeros(tree.num_histories, np.bool_)
+    while len(numbers):
+        found[numbers] = True
+        above = np.unique(parent[numbers])
+        numbers = above[(above >= 0) & ~found[above]]
+    return found
+
+
 def from_openspiel(tree: GameTree, policy: openspiel_policy.Policy) -> np.ndarray:
     """Probabilities over sequences, shape (m,), of an OpenSpiel policy, asked at one history of each infoset.
 
@@ -285,14 +314,18 @@ def from_openspiel(tree: GameTree, policy: openspiel_policy.Policy) -> np.ndarra
     return probabilities
 
 
-def _states(tree: GameTree) -> Iterator[tuple[int, Any]]:
-    """Each history that goes on, by its number, with OpenSpiel's state."""
+def _states(tree: GameTree, wanted: np.ndarray | None = None) -> Iterator[tuple[int, Any]]:
+    """Yield each history that goes on, by its number, with OpenSpiel's state.
+
+    Args:
+        wanted: which histories, bool; with one those above it. By default all.
+    """
     above = [(0, openspiel_game(tree).new_initial_state())]
     while above:
         number, state = above.pop()
         yield number, state
         for child in _children(tree, number):
-            if tree.histories["num_children"][child]:
+            if tree.histories["num_children"][child] and (wanted is None or wanted[child]):
                 above.append((child, state.child(int(tree.edge_action[child]))))
 
 

@@ -60,7 +60,7 @@ def solve(
         typer.Option(help="Go on from this file if it is there; written now and then, at the end and on Ctrl-C."),
     ] = None,
     checkpoint_every: Annotated[float, typer.Option(help="Seconds between two writings of the checkpoint.")] = 60.0,
-    policy: Annotated[Path | None, typer.Option(help="Write the average policy to this CSV file.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Write the average policy: .csv, .json, .npz.")] = None,
     curve: Annotated[Path | None, typer.Option(help="Write the convergence curve to this CSV file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the convergence curve: .png, .svg, .pdf.")] = None,
     max_histories: MaxHistories = None,
@@ -82,6 +82,10 @@ def solve(
     outputs = [path for path in (checkpoint, policy, curve) if path is not None]
     for path in outputs:
         require_writable(path)
+    if policy is not None:
+        from rlccfr.policy_file import checked_path
+
+        checked_path(policy)
     if plot is not None:
         from rlccfr.pictures import checked_picture, save
 
@@ -100,7 +104,7 @@ def solve(
         if checkpoint is not None:
             solver.save(checkpoint)
         if policy is not None:
-            _write_csv(policy, solver.average_policy().to_frame())
+            solver.average_policy().save(policy)
         if curve is not None:
             _write_csv(curve, result.curve)
         if plot is not None:

@@ -72,6 +72,7 @@ def test_version(run):
         (("solve", "kuhn", "--sampler", "extern"), 1, "did you mean 'external'?"),
         (("solve", "kuhn", "--checkpoint", "/dev/null/x"), 1, "can't write"),
         (("solve", "kuhn", "--policy", "."), 1, "can't write"),
+        (("solve", "kuhn", "--policy", "policy.txt"), 1, "a policy is written as .csv, .json, .npz, not as '.txt'"),
         (("solve", "kuhn", "--curve", "/proc/x/curve.csv"), 1, "can't write"),
         (("solve", "kuhn", "--iterations", "99999999999999999999"), 1, "at most 64 bits"),
         (("games", "leduc", "--max-histories", "100"), 1, "--max-histories"),
@@ -251,6 +252,13 @@ def test_solve_writes_policy_and_curve(run, tmp_path):
     policy, curve = (pd.read_csv(tmp_path / "out" / f"{name}.csv") for name in ("policy", "curve"))
     np.testing.assert_allclose(policy.groupby(["player", "infoset"])["probability"].sum(), 1.0)
     assert curve["iteration"].iloc[-1] == 1000
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "npz"])
+def test_a_policy_that_solve_wrote_is_read_back(run, suffix):
+    found = json.loads(run("solve", "kuhn", "--iterations", "50", "--policy", f"policy.{suffix}", "--json")[1])
+    policy = rlccfr.Policy.load(f"policy.{suffix}", rlccfr.load_game("kuhn"))
+    assert policy.exploitability() == found["exploitability"]
 
 
 SMALL = ("--iterations", "20", "--evaluations", "9", "--preset", "paper-kuhn")

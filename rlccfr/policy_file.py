@@ -1,0 +1,150 @@
+"""Policies on disk: CSV and JSON for people and other programs, NumPy's format for large games."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlccfr.checkpoint import write_atomically
+from rlccfr.errors import CheckpointError, RLCCFRError, first_line
+from rlccfr.game_tree import GameTree
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rlccfr.policy import Policy
+
+FORMAT = "rlccfr-policy-1"
+HASH = "game_hash"
+"""Column or field with the tree's content hash, by which another version of a game is told."""
+
+IDENTITY = ["player", "infoset", "action"]
+"""Columns that say what a probability is of."""
+
+
+def checked_path(path: str | Path) -> Path:
+    """Return a path that a policy can be written to or read from.
+
+    Raises:
+        RLCCFRError: its suffix names no format.
+    """
+    path = Path(path)
+    if path.suffix not in _WRITERS:
+        raise RLCCFRError(f"a policy is written as {', '.join(_WRITERS)}, not as {path.suffix or path.name!r}")
+    return path
+
+
+def save_policy(policy: Policy, path: Path) -> None:
+    """See :meth:`Policy.save`."""
+    write_atomically(path, _WRITERS[checked_path(path).suffix](policy), CheckpointError)
+
+
+def load_policy(path: Path, game: GameTree) -> Policy:
+    """See :meth:`Policy.load`."""
+    from rlccfr.policy import Policy
+
+    read = _READERS[checked_path(path).suffix]
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None
+    try:
+        found, rows = read(data)
+        probabilities = rows["probability"].to_numpy(float)
+    except Exception as error:  # what damaged files raise has no common base
+        raise CheckpointError(f"{path} is not a whole policy file ({first_line(error)}); write it again") from None
+    if found != game.content_hash:
+        raise CheckpointError(
+            f"{path} is a policy of another game than {game.name!r}, or of another version of it: its {HASH} is "
+            f"{found}, not {game.content_hash}"
+        )
+    expected = Policy.uniform(game).to_frame()
+    if any(name in rows and rows[name].tolist() != expected[name].tolist() for name in IDENTITY):
+        raise CheckpointError(f"the infosets and actions in {path} are not those of {game.name!r}, in the game's order")
+    return Policy(game, probabilities)
+
+
+def _to_csv(policy: Policy) -> bytes:
+    return str(_named(policy).assign(**{HASH: policy.game.content_hash}).to_csv(index=False)).encode()
+
+
+def _from_csv(data: bytes) -> tuple[str, pd.DataFrame]:
+    import pandas as pd
+
+    frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
+    for name in (*IDENTITY, "probability", HASH):
+        if name not in frame:
+            raise ValueError(f"it has no column {name!r}")
+    (found,) = frame[HASH].unique()
+    numbers = {name: frame[name].map(int) for name in ("player", "action")}
+    # Not by the reader, which takes the nearest number only in some versions of pandas.
+    return found, frame.assign(**numbers, probability=frame["probability"].map(float))
+
+
+def _to_json(policy: Policy) -> bytes:
+    game, frame = policy.game, _named(policy).rename(columns={"action_name": "name"})
+    actions, players = frame[["action", "name", "probability"]].to_dict("records"), frame["player"].tolist()
+    infosets = []
+    for number, key in enumerate(game.infoset_keys):
+        rows = game.infoset_sequences(number)
+        infosets.append({"player": players[rows.start], "infoset": key, "actions": actions[rows]})
+    return json.dumps({**_header(game), "infosets": infosets}, indent=1).encode()
+
+
+def _from_json(data: bytes) -> tuple[str, pd.DataFrame]:
+    import pandas as pd
+
+    saved = _checked(json.loads(data))
+    rows = [
+        (one["player"], one["infoset"], action["action"], action["probability"])
+        for one in saved["infosets"]
+        for action in one["actions"]
+    ]
+    return saved[HASH], pd.DataFrame(rows, columns=[*IDENTITY, "probability"])
+
+
+def _to_npz(policy: Policy) -> bytes:
+    buffer, game = io.BytesIO(), policy.game
+    header = np.array(json.dumps(_header(game)))
+    np.savez_compressed(buffer, header=header, action=game.sequence_action, probability=policy.probabilities)
+    return buffer.getvalue()
+
+
+def _from_npz(data: bytes) -> tuple[str, pd.DataFrame]:
+    import pandas as pd
+
+    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+        saved = _checked(json.loads(str(archive["header"])))
+        return saved[HASH], pd.DataFrame({name: archive[name] for name in ("action", "probability")})
+
+
+def _named(policy: Policy) -> pd.DataFrame:
+    """Return :meth:`Policy.to_frame` with what OpenSpiel calls each action."""
+    from rlccfr.openspiel import sequence_names
+
+    frame = policy.to_frame()
+    frame.insert(len(IDENTITY), "action_name", sequence_names(policy.game))
+    return frame
+
+
+def _header(game: GameTree) -> dict[str, str]:
+    return {"format": FORMAT, "game": game.openspiel_name, HASH: game.content_hash}
+
+
+def _checked(saved: Mapping[str, Any]) -> Mapping[str, Any]:
+    if saved["format"] != FORMAT:
+        raise ValueError(f"its format is {saved['format']!r}, this version reads {FORMAT!r}")
+    return saved
+
+
+_WRITERS: Mapping[str, Callable[[Policy], bytes]] = {".csv": _to_csv, ".json": _to_json, ".npz": _to_npz}
+_READERS: Mapping[str, Callable[[bytes], tuple[str, pd.DataFrame]]] = {
+    ".csv": _from_csv,
+    ".json": _from_json,
+    ".npz": _from_npz,
+}

@@ -1,0 +1,117 @@
+"""Policies are written, and read back as they were; files of other games are refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from support import SMALL_DICE
+
+import rlccfr
+
+FORMATS = ("csv", "json", "npz")
+
+
+def policy_of(name):
+    game = rlccfr.load_game(name)
+    draws = np.random.default_rng(0).exponential(size=game.num_sequences)
+    draws[::7] = 0.0
+    return rlccfr.Policy.from_sums(game, draws)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("name", ["kuhn", "leduc", SMALL_DICE, "python_kuhn_poker", "dark_hex(board_size=2)"])
+def test_a_policy_is_read_back_bit_for_bit(tmp_path, name, suffix):
+    policy = policy_of(name)
+    path = tmp_path / "new" / f"policy.{suffix}"
+    policy.save(path)
+    again = rlccfr.Policy.load(path, rlccfr.load_game(name))
+    assert np.array_equal(again.probabilities, policy.probabilities)
+    assert again.exploitability() == policy.exploitability()
+
+
+def test_where_recall_was_restored_infosets_share_a_text(tmp_path):
+    game = rlccfr.load_game("leduc(ranks=2,suits=2,raises=1)", restore_recall=True)
+    policy = rlccfr.Policy.uniform(game)
+    for suffix in FORMATS:
+        policy.save(tmp_path / f"policy.{suffix}")
+        assert np.array_equal(
+            rlccfr.Policy.load(tmp_path / f"policy.{suffix}", game).probabilities, policy.probabilities
+        )
+
+
+def test_actions_have_names_beside_numbers(tmp_path):
+    policy = policy_of("leduc")
+    policy.save(tmp_path / "policy.csv")
+    policy.save(tmp_path / "policy.json")
+    frame = pd.read_csv(tmp_path / "policy.csv")
+    assert list(frame) == ["player", "infoset", "action", "action_name", "probability", "game_hash"]
+    assert set(zip(frame["action"], frame["action_name"], strict=True)) == {(0, "Fold"), (1, "Call"), (2, "Raise")}
+    saved = json.loads((tmp_path / "policy.json").read_text())
+    assert (saved["game"], saved["game_hash"]) == ("leduc_poker", policy.game.content_hash)
+    named = [(action["action"], action["name"]) for one in saved["infosets"] for action in one["actions"]]
+    assert named == list(zip(frame["action"], frame["action_name"], strict=True))
+
+
+def test_names_are_those_of_every_history(tmp_path):
+    from rlccfr.openspiel import edge_names, sequence_names
+
+    game = rlccfr.load_game("goofspiel(num_cards=3,imp_info=True,points_order=descending)")
+    names, edges = sequence_names(game), edge_names(game)
+    for number, record in enumerate(game.histories):
+        if record["actor"] < 2:
+            first = record["first_child"]
+            at = game.infoset_sequences(int(record["infoset"]))
+            assert names[at] == edges[first : first + record["num_children"]], number
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_another_version_of_a_game_is_refused(tmp_path, suffix):
+    path = tmp_path / f"policy.{suffix}"
+    policy_of("leduc(ranks=2,suits=2,raises=1)").save(path)
+    other = rlccfr.load_game("leduc(ranks=2,suits=2,raises=2)")
+    with pytest.raises(rlccfr.CheckpointError, match=r"is a policy of another game than 'leduc\(ranks=2,suits=2,ra"):
+        rlccfr.Policy.load(path, other)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("damage", ["cut", "empty", "other"])
+def test_what_is_not_whole_is_refused_in_one_line(tmp_path, suffix, damage):
+    path, policy = tmp_path / f"policy.{suffix}", policy_of("kuhn")
+    policy.save(path)
+    data = path.read_bytes()
+    path.write_bytes({"cut": data[: len(data) // 2], "empty": b"", "other": b"a,b\n1,2\n"}[damage])
+    with pytest.raises(rlccfr.RLCCFRError) as caught:
+        rlccfr.Policy.load(path, policy.game)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_rows_of_other_infosets_and_numbers_that_are_no_policy_are_refused(tmp_path):
+    path, policy = tmp_path / "policy.csv", policy_of("kuhn")
+    policy.save(path)
+    frame = pd.read_csv(path)
+    frame.iloc[::-1].to_csv(path, index=False)
+    with pytest.raises(rlccfr.CheckpointError, match="are not those of 'kuhn', in the game's order"):
+        rlccfr.Policy.load(path, policy.game)
+    frame.assign(probability=0.7).to_csv(path, index=False)
+    with pytest.raises(rlccfr.PolicyError, match="sum to 1"):
+        rlccfr.Policy.load(path, policy.game)
+
+
+def test_other_suffixes_and_missing_files_are_refused(tmp_path):
+    policy = policy_of("kuhn")
+    for refused in (policy.save, lambda path: rlccfr.Policy.load(path, policy.game)):
+        with pytest.raises(rlccfr.RLCCFRError, match=r"a policy is written as .csv, .json, .npz, not as '.txt'"):
+            refused(tmp_path / "policy.txt")
+    with pytest.raises(rlccfr.CheckpointError, match="No such file"):
+        rlccfr.Policy.load(tmp_path / "policy.npz", policy.game)
+
+
+def test_a_file_in_python_would_not_be_run(tmp_path):
+    path = tmp_path / "policy.npz"
+    np.savez(path, header=np.array([print], dtype=object), action=[0], probability=[1.0])
+    with pytest.raises(rlccfr.CheckpointError, match="not a whole policy file"):
+        rlccfr.Policy.load(path, rlccfr.load_game("kuhn"))
