@@ -12,7 +12,7 @@ import numpy as np
 
 from rlccfr.checkpoint import write_atomically
 from rlccfr.errors import CheckpointError, RLCCFRError, first_line
-from rlccfr.game_tree import GameTree
+from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +125,7 @@ def _from_npz(data: bytes) -> tuple[str, pd.DataFrame]:
 
 def _named(policy: Policy) -> pd.DataFrame:
     """Return :meth:`Policy.to_frame` with what OpenSpiel calls each action."""
-    from rlccfr.openspiel import sequence_names
+    from rlccfr.games.openspiel import sequence_names
 
     frame = policy.to_frame()
     frame.insert(len(IDENTITY), "action_name", sequence_names(policy.game))

@@ -87,7 +87,10 @@ def _evidence(table: TableEvaluator, game: str, catalogs: Sequence[Catalog], bud
 def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any]) -> str:
     """Say what the choice rests on: by which runs it was made, by which it is judged, and what else is as good."""
     chosen, judged = ({run.cell_id for run in runs[cell]} for runs in (evidence.selecting, evidence.reporting))
-    by = "by one run, which also gives the figures" if chosen & judged else "by some engine seeds, judged by others"
+    if cell in evidence.again:
+        by = "by its only run, judged by a second timing of it"
+    else:
+        by = "by one run, which also gives the figures" if chosen & judged else "by some engine seeds, judged by others"
     words = (
         f"the best of {len(evidence.selecting)} algorithms measured for {task.budget}, chosen {by}: exploitability "
         f"{figures['exploitability']:.3g}{'' if figures['converged'] else ', not converged'}, "

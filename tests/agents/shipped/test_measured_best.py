@@ -88,3 +88,12 @@ def test_the_package_names_the_best_of_both_catalogs(monkeypatch):
     assert best.cell in set(Catalog.extended_tabular()) - set(Catalog.paper())
     assert best.why.endswith("; `--catalog paper` picks among the paper's 336 alone")
     assert best.figures["exploitability"] < 1e-3 * paper.figures["exploitability"]
+
+
+def test_a_deterministic_algorithm_is_judged_by_the_second_timing_of_its_only_run():
+    """The package's measurements have one run of it, by whose speed it was chosen."""
+    found = advise("kuhn", Budget("seconds", 1.0), "paper-kuhn")
+    record = shipped.results("kuhn").run("kuhn", found.cell, 0)
+    assert record["deterministic"]
+    assert "chosen by its only run, judged by a second timing of it" in found.why
+    assert found.figures["throughput"] == pytest.approx(record["throughput_again"])
