@@ -14,7 +14,7 @@ from rlccfr.envs.measuring.live import shared_evaluator
 from rlccfr.envs.measuring.request import Budget, check_segments
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS, Preset, Scale, Weights, preset
-from rlccfr.errors import BudgetError, RLCCFRError
+from rlccfr.errors import BudgetError, RLCCFRError, brief
 from rlccfr.registry import REGISTRIES, choices, parse
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
@@ -231,7 +231,7 @@ def _by_axis(specs: Sequence[str]) -> list[list[str]]:
         axes = [axis for axis, registry in enumerate(REGISTRIES) if id in registry]
         if not axes:
             known = [entry.id for registry in REGISTRIES for entry in registry]
-            raise RLCCFRError(f"unknown component {id!r}; {choices(id, known)}")
+            raise RLCCFRError(f"unknown component {brief(id)}; {choices(id, known)}")
         found[axes[0]].append(spec)
     return found
 

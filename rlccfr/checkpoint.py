@@ -82,8 +82,12 @@ def load_solver(path: Path, kind: type[Solver]) -> Solver:
         solver._curve = [CurvePoint(*point) for point in header["curve"]]
     except ComponentError as error:
         raise CheckpointError(f"{path} can't be loaded: {error}; register the component first") from None
-    except (RLCCFRError, FileNotFoundError):
+    except RLCCFRError:
         raise
+    except (FileNotFoundError, IsADirectoryError):
+        raise CheckpointError(f"there is no solver file at {path}; name one that Solver.save wrote") from None
+    except PermissionError:
+        raise CheckpointError(f"can't read {path}; check its permissions") from None
     except Exception as error:  # what damaged archives raise has no common base: half a dozen modules read them
         raise CheckpointError(f"{path} is not a whole solver file; start anew") from error
     return solver

@@ -6,6 +6,9 @@ import operator
 import sys
 from typing import Any
 
+LONGEST = 300
+"""Characters of somebody else's text that a message repeats; the strings of OpenSpiel's games are shorter."""
+
 
 class RLCCFRError(Exception):
     """Base of this library's errors; its message is one line for a person to read."""
@@ -53,5 +56,14 @@ def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) 
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's message, or its class's name if it has none."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    """Return the first line of an error's message, cut off where it is long, or its class's name if it has none."""
+    return _cut(next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__))
+
+
+def brief(value: Any) -> str:
+    """Return the representation of ``value`` for a message, cut off where it is long."""
+    return _cut(repr(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."

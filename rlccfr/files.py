@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import secrets
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ def write_atomically(
 ) -> None:
     """Write to a temporary neighbour, then rename: a reader sees the old file or the new one, never half.
 
+    A device or a pipe is written to as it is, because a rename would put a file in its place.
+
     Args:
         trial: do not rename.
 
@@ -26,6 +29,9 @@ def write_atomically(
     """
     temporary = path.parent / f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
+        if _is_special(path):
+            _write_through(path, data, trial=trial)
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:  # not by tempfile, whose files only their owner may read
             file.write(data)
@@ -46,6 +52,23 @@ def write_atomically(
         raise
     if trial:
         temporary.unlink()
+
+
+def _is_special(path: Path) -> bool:
+    """Return whether the path, links followed, is a device, a pipe or a socket."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _write_through(path: Path, data: bytes, *, trial: bool) -> None:
+    """Write to a device or a pipe; a trial only asks for permission, because to open a pipe may block."""
+    if not trial:
+        path.write_bytes(data)
+    elif not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _sync(folder: Path) -> None:

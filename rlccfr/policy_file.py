@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlccfr.checkpoint import write_atomically
 from rlccfr.errors import CheckpointError, RLCCFRError, first_line
+from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar, get_args
 import numpy as np
 
 from rlccfr.components import Abstraction, Component, Guarantee, Sampler, UpdateRule
-from rlccfr.errors import ComponentError, first_line
+from rlccfr.errors import ComponentError, brief, first_line
 
 C = TypeVar("C", bound=Component)
 Bounds = tuple[float, float]
@@ -194,7 +194,7 @@ class Registry(Generic[C]):
         if id not in self._entries:
             others = [other.kind for other in REGISTRIES if id in other._entries]
             hint = f"it is {_a(others[0])}" if others else choices(id, self._entries)
-            raise ComponentError(f"unknown {self.kind} {id!r}; {hint}")
+            raise ComponentError(f"unknown {self.kind} {brief(id)}; {hint}")
         return self._entries[id]
 
     def __contains__(self, id: object) -> bool:
@@ -243,7 +243,7 @@ def make(id: str, **hyperparameters: Any) -> Component:
         kinds = " and ".join(registry.kind for registry in found)
         raise ComponentError(f"{id!r} names a {kinds}: use rlccfr.registry.samplers[{id!r}].make() or its like")
     if not found:
-        raise ComponentError(f"unknown component {id!r}; {choices(id, [e.id for r in REGISTRIES for e in r])}")
+        raise ComponentError(f"unknown component {brief(id)}; {choices(id, [e.id for r in REGISTRIES for e in r])}")
     component: Component = found[0][id].make(**hyperparameters)
     return component
 
@@ -261,10 +261,10 @@ def parse(text: str) -> dict[str, Any]:
         call = ast.parse(f"f({rest}", mode="eval").body
         if isinstance(call, ast.Call) and not call.args and all(keyword.arg for keyword in call.keywords):
             return {"id": id.strip(), **{str(k.arg): ast.literal_eval(k.value) for k in call.keywords}}
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two where brackets or signs are thousands
         pass
     raise ComponentError(
-        f"""a component looks like dcfr, "dcfr(alpha=1.5, gamma=2)" or "deep_cfr(preset='sweep')", not {text!r}"""
+        f"""a component looks like dcfr, "dcfr(alpha=1.5, gamma=2)" or "deep_cfr(preset='sweep')", not {brief(text)}"""
     )
 
 

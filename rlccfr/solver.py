@@ -250,7 +250,7 @@ class Solver:
         """Read a saved solver; it goes on bitwise as if it had never stopped.
 
         Raises:
-            CheckpointError: the file is damaged, of another kind, or of a game that has changed since.
+            CheckpointError: the file is missing, damaged, of another kind, or of a game that has changed since.
         """
         from rlccfr.checkpoint import load_solver
 

@@ -16,6 +16,9 @@ from rlccfr.errors import BudgetError, whole_number
 from rlccfr.files import as_json
 from rlccfr.registry import REGISTRIES
 
+LEAST_MEGABYTES = 64
+"""With less, loading the kernels aborts a worker, which can then neither measure a run nor say why."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -38,9 +41,12 @@ class Limits:
 
     def __post_init__(self) -> None:
         whole_number(self.iterations, "iterations", 1, BudgetError)
-        for name in ("timeout", "megabytes"):
-            if not getattr(self, name) > 0:
-                raise BudgetError(f"{name} must be positive, not {getattr(self, name)!r}")
+        if not self.timeout > 0:
+            raise BudgetError(f"timeout must be positive, not {self.timeout!r}")
+        if not self.megabytes >= LEAST_MEGABYTES:
+            raise BudgetError(
+                f"megabytes must be at least {LEAST_MEGABYTES}, which a worker's libraries need, not {self.megabytes!r}"
+            )
         if not 0 <= self.seconds < math.inf:
             raise BudgetError(f"seconds must be at least 0 and finite, not {self.seconds!r}")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from rlccfr.cli.commands import (
     train,
 )
 from rlccfr.cli.console import Interrupted
-from rlccfr.errors import RLCCFRError
+from rlccfr.cli.streams import discard_output, mend_streams
+from rlccfr.errors import RLCCFRError, first_line
 
 app = typer.Typer(
     name="rlccfr",
@@ -82,10 +84,12 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command line and exit: with 0, 1 for an error, 2 for a wrong call, 130 for Ctrl-C."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    mend_streams()
     try:
         code = app(given or ["--help"], prog_name="rlccfr", standalone_mode=False)
         if code == INTERRUPTED:
             _fail("interrupted", code)
+        sys.stdout.flush()  # a full disk may show only now
     except Interrupted as error:
         code = _fail(str(error), INTERRUPTED)
     except RLCCFRError as error:
@@ -97,11 +101,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (KeyboardInterrupt, typer.Abort):  # some versions of Typer raise, others return the code
         code = _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        sys.stderr.close()
+        discard_output()
         code = 0
+    except OSError as error:
+        discard_output()
+        what = "write the output" if error.filename is None else f"open {error.filename}"
+        code = _fail(f"can't {what} ({error.strerror or first_line(error)}); check space and permissions", 1)
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    with suppress(OSError):  # stderr may be full, too
+        print(f"error: {' '.join(message.split())}", file=sys.stderr)
     return code

@@ -125,7 +125,7 @@ def progress(description: str, below: Callable[[], RenderableType] | None = None
 
     # On a stream of its own: it draws from a thread, also while stderr is hidden from OpenSpiel.
     with (
-        open(os.dup(sys.stderr.fileno()), "w", encoding=encoding) as stream,
+        open(os.dup(sys.stderr.fileno()), "w", encoding=encoding, errors="replace") as stream,
         Live(get_renderable=picture, console=Console(file=stream), transient=True, refresh_per_second=4),
     ):
         task = bar.add_task(description, total=None)

@@ -6,7 +6,7 @@ import difflib
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from rlccfr.errors import GameError, PolicyError, RLCCFRError, first_line
+from rlccfr.errors import GameError, PolicyError, RLCCFRError, brief, first_line
 from rlccfr.games.cache import find_game, keep_game
 from rlccfr.games.check import is_played_as, registered_code
 from rlccfr.games.compiler import Traversal, build
@@ -90,12 +90,12 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
     if short_name not in registered:
         near = difflib.get_close_matches(short_name, [*known_names, *registered], n=1)
         hint = f"did you mean {near[0]!r}?" if near else "`rlccfr games` lists the names"
-        raise GameError(f"unknown game {openspiel_name!r}; {hint}")
+        raise GameError(f"unknown game {brief(openspiel_name)}; {hint}")
     try:
         with _quiet():
             game = pyspiel.load_game(openspiel_name)
     except Exception as error:  # games of OpenSpiel's in Python raise what they please
-        raise GameError(f"OpenSpiel can't load {openspiel_name!r}: {first_line(error)}") from None
+        raise GameError(f"OpenSpiel can't load {brief(openspiel_name)}: {first_line(error)}") from None
     kind = game.get_type()
     if game.num_players() != 2:
         raise GameError(f"{openspiel_name!r} has {game.num_players()} players; only two-player games are solved")
@@ -132,7 +132,12 @@ def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractCon
 @contextmanager
 def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
     """OpenSpiel writes what it raises to stderr as well, from C++; once is enough. Yields a way to be heard inside."""
-    saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        saved = os.dup(2)
+    except OSError:  # stderr is closed, so there is nothing to hide
+        yield nullcontext
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
 
     @contextmanager
     def aloud() -> Iterator[None]:

@@ -150,6 +150,12 @@ def test_a_checkpoint_of_a_component_that_is_not_registered_says_so(tmp_path):
         rlccfr.Solver.load(tmp_path / "solver.npz")
 
 
+def test_a_game_loads_where_stderr_is_closed():
+    code = "import os; os.close(2); import rlccfr; print(rlccfr.load_game('kuhn').num_infosets)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out == "12\n"
+
+
 def test_saved_files_have_the_usual_permissions(tmp_path):
     rlccfr.Solver(game("kuhn")).save(tmp_path / "solver.npz")
     (tmp_path / "other").touch()

@@ -267,9 +267,10 @@ def test_damaged_checkpoints_are_named(tmp_path, damage):
     assert "\n" not in str(error.value)
 
 
-def test_missing_checkpoint_is_a_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        rlccfr.Solver.load(tmp_path / "none.npz")
+@pytest.mark.parametrize("name", ["none.npz", "."])
+def test_a_missing_checkpoint_says_so(tmp_path, name):
+    with pytest.raises(rlccfr.CheckpointError, match="there is no solver file at"):
+        rlccfr.Solver.load(tmp_path / name)
 
 
 def test_policy_frame_has_a_row_an_action():

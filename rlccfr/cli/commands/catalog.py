@@ -9,7 +9,7 @@ import typer
 
 from rlccfr.catalog import AXES
 from rlccfr.cli.console import Json, print_json, print_table
-from rlccfr.errors import ComponentError
+from rlccfr.errors import ComponentError, brief
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
@@ -73,7 +73,7 @@ def _print_components(id: str | None, markdown: bool, json: bool) -> None:
     ]
     if not entries:
         known = [entry.id for registry in registries for entry in registry]
-        raise ComponentError(f"unknown component {id!r}; {choices(str(id), known)}")
+        raise ComponentError(f"unknown component {brief(id)}; {choices(str(id), known)}")
     if markdown:
         print(as_markdown(entries))
     elif json:

@@ -157,7 +157,7 @@ def test_of_the_papers_catalog_the_games_team_picks(data):
 def test_advice_says_by_which_run_a_pick_is_judged(data, monkeypatch, sampler, words):
     cell = Cell("dcfr", sampler, "none")
     monkeypatch.setattr(type(shipped.team("kuhn")), "pick", lambda *asked: cell)
-    found = advise_paper("kuhn", BUDGETS[1])
+    found = advise("kuhn", BUDGETS[1], catalog=SMALL)
     assert f"regret {found.figures['regret']:.3g} {words}; exploitability" in found.why
     runs = [shipped.results().run("kuhn", cell, seed) for seed in ((0,) if sampler == "none" else (1, 2))]
     name = "throughput_again" if sampler == "none" else "throughput"

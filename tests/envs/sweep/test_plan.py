@@ -26,7 +26,7 @@ def test_each_algorithm_has_the_seeds_that_make_a_difference():
 def test_a_runs_id_is_that_of_what_it_measures():
     cell = Cell("cfr", "external", "none")
     job = Job("kuhn", cell, 0, Limits())
-    assert job.id == Job("kuhn", cell, 0, Limits(timeout=1.0, megabytes=9)).id
+    assert job.id == Job("kuhn", cell, 0, Limits(timeout=1.0, megabytes=99)).id
     assert job.id != Job("kuhn", cell, 1, Limits()).id
     assert job.id != Job("kuhn", cell, 0, Limits(seconds=2.0)).id
 

@@ -104,6 +104,10 @@ def test_version(run):
         (("table", "--results", "."), 1, "holds no measurements"),
         (("table", "kuhn", "--seconds", "100"), 1, "the shortest for 1: ask for less by --seconds, or measure"),
         (("report", "page.html", "--iterations", "20000000"), 1, "not all algorithms ran for 20000000 iterations"),
+        (("sweep", "kuhn", "--megabytes", "1"), 1, "megabytes must be at least 64, which a worker's libraries need"),
+        (("solve", "kuhn", "--update-rule", "dcfr(gamma=" + "-" * 20_000 + "1)"), 1, "a component looks like"),
+        (("solve", "kuhn", "--update-rule", "dcfr(gamma=" + "(" * 2_000), 1, "a component looks like"),
+        (("catalog", "k" * 20_000), 1, "unknown component 'kkk"),
         (("insights", "--networks", "fast"), 1, "it has the catalogs paper, tabular and extended-tabular, networks of"),
     ],
 )
@@ -113,6 +117,7 @@ def test_an_error_is_one_line_that_says_what_to_do(run, arguments, code, message
     assert err.startswith("error: ")
     assert err.count("\n") == 1
     assert message.lower() in err.lower()
+    assert len(err) < 1_000
 
 
 def test_games(run):
