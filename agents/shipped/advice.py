@@ -38,7 +38,7 @@ class Advice:
     Attributes:
         basis: ``"best measured"`` where it is the best of the algorithms measured on this very game; ``"measured"``
             where a team picks that has learned from them; ``"features"`` where the pick is made from how the game is
-            built; ``"single best"`` where on such games the best of the training games did better than that.
+            built; ``"single best"`` where the best of the training games did better on such games for validation.
         figures: of the pick, as far as they were measured: :data:`SHOWN`. The best measured has no regret.
         why: how sure it is, in a sentence.
     """
@@ -134,16 +134,20 @@ def _check_catalog(learned: Catalog, wanted: Catalog | None) -> None:
 
 
 def _unseen(kind: str, pick: Cell, budget: Budget, preset: Preset) -> tuple[str, Cell, str]:
-    """Basis, cell and reason for a game that was not measured: the team's pick, or what did better on such games."""
+    """Return basis, cell and reason for a game that was not measured: the team's pick, or the single best.
+
+    Which of the two is decided by such games for validation; what such picks are worth is told of those for test.
+    """
     rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
     # Teams that learned without a family tell of families that are new to them, and of nothing else.
     own = (rows["without"] == "") | (kind == FAMILY)
     learned = rows["budget"].isin([str(one) for one in shipped.BUDGETS])
-    alike = rows[own & learned & (rows["member"] == "test") & (rows["kind"] == kind)]
-    single, found = _single_best(rows, budget, preset), mean_regrets(alike)
+    alike = rows[own & learned & (rows["kind"] == kind)]
+    decided, told = (alike[alike["member"] == member] for member in ("validation", "test"))
+    single, found = _single_best(rows, budget, preset), mean_regrets(decided)
     if single is not None and found["SBS"] < found["team"]:
-        return "single best", single, f"the single best of the training games: {sureness(alike, kind)}"
-    return "features", pick, f"picked from the game's features: {sureness(alike, kind)}"
+        return "single best", single, f"the single best of the training games: {sureness(told, kind)}"
+    return "features", pick, f"picked from the game's features: {sureness(told, kind)}"
 
 
 def _single_best(rows: pd.DataFrame, budget: Budget, preset: Preset) -> Cell | None:

@@ -219,8 +219,20 @@ def test_where_the_single_best_was_better_it_is_the_advice(regrets):
         "the single best of the training games: on 1 such games (unseen member) the team's picks"
     )
     assert advise("kuhn(cards=6)", BUDGETS[1], [(0.5, 0.5)] * 3).basis == "features"  # not known under such weights
-    regrets(member="validation")  # games that were looked at tell nothing
+    regrets(member="test")
     assert advise("kuhn(cards=6)", BUDGETS[1]).basis == "features"
+
+
+@pytest.mark.parametrize("validated", [True, False])
+def test_advice_is_chosen_by_validation_games_and_quotes_test_games(regrets, validated):
+    """On either the team is the better there, and the single best is on the others."""
+    members = regrets()["member"]
+    better, worse = members.map(lambda member: 0.1 if (member == "validation") == validated else 0.3), 0.2
+    regrets(team=better, SBS=worse)
+    found = advise("kuhn(cards=6)", BUDGETS[1])
+    assert found.basis == ("features" if validated else "single best")
+    told = 0.3 if validated else 0.1
+    assert f"on average, over budgets and weights, {told:.3f} of reward below the best" in found.why
 
 
 def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path, regrets):
