@@ -98,7 +98,10 @@ THEIR_ITERATIONS = 20
 
 
 def openspiels(seed: int, steps: int) -> tuple[float, float]:
-    """Exploitability and CPU seconds of OpenSpiel's Deep CFR in PyTorch; with no batch size it trains on empty rows."""
+    """Return exploitability and CPU seconds of OpenSpiel's Deep CFR in PyTorch.
+
+    A batch size is given because without one it trains on the empty rows of its memory, too.
+    """
     import pyspiel
     from open_spiel.python import policy
     from open_spiel.python.algorithms import exploitability
@@ -115,6 +118,7 @@ def openspiels(seed: int, steps: int) -> tuple[float, float]:
         batch_size_advantage=BATCH,
         batch_size_strategy=BATCH,
         advantage_network_train_steps=steps,
+        reinitialize_advantage_networks=True,
         policy_network_train_steps=steps * THEIR_ITERATIONS,
         seed=seed,
     )
@@ -129,34 +133,43 @@ def openspiels(seed: int, steps: int) -> tuple[float, float]:
 @pytest.mark.verify
 @pytest.mark.alone
 def test_deep_cfr_beside_openspiels(figures):
-    """As many traversals and training steps, batches as large, the same layers.
+    """At most 1/20 of OpenSpiel's CPU seconds, for as many traversals and training steps, at no worse exploitability.
 
-    Theirs weighs data by the iteration, so ours is deep_lcfr; theirs begins with new weights at every iteration, ours
-    with the last ones. Their one policy network takes as many steps as our two together. The gate is at 10 steps: with
-    one, their default, neither learns much in 20 iterations; the more there are, the more of either's time is the same
-    matrix work, so that with 20 the ratio falls below 20 (the row says so).
+    Each network takes as many steps on either side, in batches as large, and each fit of advantages begins with new
+    weights. Ours has a policy network per player where theirs has one for both, so that ours takes more steps in all.
+    The gate holds for deep_cfr, and for deep_lcfr, which weighs data by the iteration as theirs does.
+
+    One condition is not met: theirs trains on raw rows, one per visit of an infoset, drawn from the memory. Ours has no
+    such mode: the walks' kernel hands out sums over the walks of an iteration, and a fit has one target per infoset,
+    the mean of its rows. A step costs as much, but its targets are less noisy than theirs.
     """
     rows = []
     for steps in (1, 10, 20):
-        rule = make(
-            "deep_lcfr", hidden=64, layers=2, traversals=TRAVERSALS, train_steps=steps, policy_steps=max(1, steps // 2),
-            batch_size=BATCH, learning_rate=1e-3, retrain_from_scratch=False, train_every=1,
-        )  # fmt: skip
         theirs = [openspiels(seed, steps) for seed in range(SEEDS)]
-        ours = row(runs("leduc", rule, "external", THEIR_ITERATIONS))
         seconds = float(np.mean([one[1] for one in theirs]))
-        rows.append({
-            "steps": steps,
-            "exploitability": ours["exploitability, mean"],
-            "OpenSpiel's": float(np.mean([one[0] for one in theirs])),
-            "CPU seconds": ours["CPU seconds"],
-            "OpenSpiel's seconds": seconds,
-            "ratio": seconds / ours["CPU seconds"],
-        })  # fmt: skip
-    note = f"{THEIR_ITERATIONS} iterations of {TRAVERSALS} traversals and so many steps a player, batches of {BATCH}, "
-    figures("deep_lcfr beside OpenSpiel's Deep CFR in PyTorch, on Leduc", rows, note + f"mean of {SEEDS} seeds.")
-    assert rows[1]["ratio"] >= 20
-    assert rows[1]["exploitability"] <= rows[1]["OpenSpiel's"]
+        for id in ("deep_cfr", "deep_lcfr"):
+            rule = make(
+                id, hidden=64, layers=2, traversals=TRAVERSALS, train_steps=steps, policy_steps=steps,
+                batch_size=BATCH, learning_rate=1e-3, retrain_from_scratch=True, train_every=1,
+            )  # fmt: skip
+            ours = row(runs("leduc", rule, "external", THEIR_ITERATIONS))
+            rows.append({
+                "steps": steps,
+                "update rule": id,
+                "exploitability": ours["exploitability, mean"],
+                "OpenSpiel's": float(np.mean([one[0] for one in theirs])),
+                "CPU seconds": ours["CPU seconds"],
+                "OpenSpiel's seconds": seconds,
+                "ratio": seconds / ours["CPU seconds"],
+            })  # fmt: skip
+    figures(
+        "Deep rules beside OpenSpiel's Deep CFR in PyTorch, on Leduc", rows,
+        f"{THEIR_ITERATIONS} iterations of {TRAVERSALS} traversals per player and so many steps per network, from new "
+        f"weights in each, in batches of {BATCH}; means of {SEEDS} seeds. The gate: a ratio of 20 and no worse "
+        "exploitability in every row. Theirs trains on raw rows, ours on one row per infoset.",
+    )  # fmt: skip
+    missed = [one for one in rows if one["ratio"] < 20 or one["exploitability"] > one["OpenSpiel's"]]
+    assert not missed
 
 
 @pytest.mark.verify
