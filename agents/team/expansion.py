@@ -12,14 +12,14 @@ from rlccfr.errors import ComponentError
 
 
 def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:
-    """A team for a larger catalog that picks as the old one did until it has learned of the new components.
+    """Return a team for a larger catalog, which picks as before until it learns about the new components.
 
-    Output rows of the Q-networks are mapped by id; new rows start below any reward that can be
-    had. Experience is kept, and with it the count of evaluations.
+    Output rows of the Q-networks are mapped by component id; new rows start below any possible reward. The experience
+    is kept, and with it the number of evaluations.
 
     Args:
-        catalog: has every component of the team's, in any order, and others.
-        evaluator: by default the team's.
+        catalog: catalog with every component of the team's, in any order, and others.
+        evaluator: evaluator of the new team; by default the old team's.
 
     Raises:
         ComponentError: the catalog lacks one of the team's components.
@@ -29,14 +29,14 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
         lacking = [id for id in others if id not in own]
         if lacking:
             raise ComponentError(
-                f"the catalog lacks {', '.join(lacking)}, which the team picks from; add what is missing"
+                f"the catalog lacks {', '.join(lacking)}, which the team can pick; add what is missing"
             )
         rows.append({own.index(id): row for row, id in enumerate(others)})
     changed: EpisodeOptions = {"catalog": catalog}
     if evaluator is not None:
         changed["evaluator"] = evaluator
     larger = SelectorTeam(team.env.episodes, seed=team.seed, hyperparameters=team.hyperparameters, **changed)
-    worst = -2.0 * team.env.segments  # a reward is at least -1 a segment
+    worst = -2.0 * team.env.segments  # a reward is at least -1 per segment
     for selector, source, mapped in zip(larger.selectors, team.selectors, rows, strict=True):
         selector.adopt(source, mapped, worst)
     for entry in team.experience:

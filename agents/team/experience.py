@@ -1,4 +1,4 @@
-"""What a team has measured: for each situation the cells tried there, and what came of them."""
+"""The experience of a team: the algorithms measured in each situation, and their outcomes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from rlccfr.envs.reward import Preset, Scale, costs
 
 
 class Situation(NamedTuple):
-    """A decision point: a game, an engine seed, a budget, and the triples of the episode so far (none at its start).
+    """A decision point: a game, an engine seed, a budget, and the episode's algorithms so far (none at its start).
 
-    Without the agents' weights: what was measured there tells what it is worth under any.
+    The reward weights are no part of it: a measurement gives the rewards under any weights.
     """
 
     game: str
@@ -27,21 +27,21 @@ class Situation(NamedTuple):
     cells: tuple[Cell, ...] = ()
 
     def after(self, cell: Cell) -> Situation:
-        """The next decision point of the same episode."""
+        """Return the episode's next decision point, after ``cell`` has run."""
         return self._replace(cells=(*self.cells, cell))
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of a cell.
+    """The outcome of an algorithm in a situation.
 
     Attributes:
-        observations: float32 of shape (3, OBSERVATION_SIZE): what agents A, B and C saw when their turns came, under
-            the weights of that time.
-        costs: e and s.
+        observations: observations of agents A, B and C at their turns, under the reward weights of that time; float32
+            of shape (3, OBSERVATION_SIZE).
+        costs: the pair (e, s).
         done: whether the episode ended.
-        cell_id: of the measurement.
-        cpu_seconds: that measuring took in the engine; 0 where the run failed.
+        cell_id: id of the measurement.
+        cpu_seconds: engine CPU seconds of the measurement; 0 if the run failed.
     """
 
     observations: np.ndarray
@@ -52,37 +52,37 @@ class Outcome:
 
     @classmethod
     def of(cls, observations: np.ndarray, measured: Measurement, scale: Scale, done: bool) -> Outcome:
-        """What a measurement comes to on a scale."""
+        """Return the outcome of a measurement, with its costs on a scale."""
         seconds = measured.cpu_seconds if measured.ok else 0.0
         return cls(observations, costs(measured, scale), done, measured.cell_id, seconds)
 
     def mean_reward(self, preset: Preset) -> float:
-        """R-bar."""
+        """Return R̄ under some reward weights."""
         return sum(preset.rewards(*self.costs)) / 3
 
 
 class Experience:
-    """Outcomes by situation and cell, in the order of measuring. Each is one evaluation."""
+    """Outcomes by situation and algorithm, each of them one evaluation, in the order of measurement."""
 
     def __init__(self) -> None:
         self._outcomes: dict[Situation, dict[Cell, Outcome]] = {}
 
     def add(self, situation: Situation, cell: Cell, outcome: Outcome) -> None:
-        """Keep one; an outcome of the same situation and cell is replaced."""
+        """Add an outcome; it replaces one of the same situation and algorithm."""
         self._outcomes.setdefault(situation, {})[cell] = outcome
 
     def at(self, situation: Situation) -> Mapping[Cell, Outcome]:
-        """The cells tried in a situation."""
+        """Return the outcomes in a situation, by algorithm."""
         return self._outcomes.get(situation, {})
 
     @property
     def starts(self) -> list[Situation]:
-        """The situations that begin an episode and where something was measured."""
+        """The measured situations that begin an episode."""
         return [situation for situation in self._outcomes if not situation.cells]
 
     @property
     def cpu_seconds(self) -> float:
-        """That all measuring took; what several engine seeds share ran once."""
+        """Engine CPU seconds of all measurements; a run that several engine seeds share counts once."""
         return sum({outcome.cell_id: outcome.cpu_seconds for _, _, outcome in self}.values())
 
     def __iter__(self) -> Iterator[tuple[Situation, Cell, Outcome]]:
@@ -94,7 +94,7 @@ class Experience:
         return sum(map(len, self._outcomes.values()))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Arrays without pickles, for an archive."""
+        """Return the experience as arrays without pickles, for an archive."""
         entries = [
             {
                 "game": situation.game,
@@ -114,7 +114,11 @@ class Experience:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Experience:
-        """What :meth:`to_arrays` gave. Raises KeyError, TypeError or ValueError for anything else."""
+        """Return the experience that :meth:`to_arrays` turned into arrays.
+
+        Raises:
+            KeyError, TypeError, ValueError: the arrays are not from :meth:`to_arrays`.
+        """
         experience = cls()
         entries: list[dict[str, Any]] = json.loads(str(arrays["entries"]))
         for entry, observations in zip(entries, arrays["observations"], strict=True):

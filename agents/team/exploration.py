@@ -1,9 +1,9 @@
-"""Which cell the team measures next.
+"""The choice of the algorithm that a team measures next.
 
-The team's greedy triple is where it would settle, so that is measured first of all. What it does not know is whether
-another pick of *one* agent would be better. So after every component has been tried once, single agents deviate from
-the best cell so far: a search along three axes instead of over their product. Which agent and to what is drawn at
-random: few measurements make Q-values that tell good picks from bad ones, but not yet the untried from each other.
+Once every component has been tried, the team's greedy triple is measured, since the team would settle there. The team
+then does not know whether another pick of *one* agent would be better. So single agents deviate from the best algorithm
+measured so far: a search along three axes instead of over their product. The deviating agent and its pick are drawn at
+random: after few measurements, Q-values tell good picks from bad ones, but not yet one untried pick from another.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Triple = tuple[int, int, int]
 """Action indices of update rule, sampler and abstraction."""
 
 QFunction = Callable[[tuple[int, ...]], np.ndarray]
-"""From the picks made so far (none, one or two indices) to the Q-values of the agent whose turn it is."""
+"""Function from the picks so far (none, one or two indices) to the Q-values of the agent whose turn it is."""
 
 
 def greedy_triple(q: QFunction, among: np.ndarray, picks: tuple[int, ...] = ()) -> Triple:
-    """What the agents pick in turn after ``picks``, each by its own Q-values.
+    """Return the triple that the agents pick in turn after ``picks``, each by its own Q-values.
 
     Args:
-        among: bool of the catalog's shape; only its true cells can be the outcome. At least one must continue
+        among: bool of the catalog's shape, true for the algorithms to choose from; at least one must begin with
             ``picks``.
     """
     while len(picks) < 3:
@@ -43,24 +43,24 @@ def next_to_measure(
     *,
     cover: bool = True,
 ) -> Triple:
-    """A cell that has not been measured.
+    """Return an algorithm that has not been measured.
 
-    In this order: one that covers components never tried; with probability ``epsilon`` any; the greedy triple; a
-    deviation of one agent from the best measured cell; any.
+    The first candidate that exists is taken: an algorithm with untried components; with probability ``epsilon``, one
+    drawn at random; the greedy triple; a deviation of one agent from the best measured algorithm; one drawn at random.
 
     Args:
-        measured: cells tried in this situation so far, with the mean of the agents' rewards.
-        available: bool of the catalog's shape: cells that can be run.
-        cover: try each component once before anything else.
+        measured: R̄ of each algorithm measured in this situation.
+        available: bool of the catalog's shape, true for the algorithms that can run.
+        cover: whether to try each component once before anything else.
 
     Raises:
-        RLCCFRError: none is left.
+        RLCCFRError: every available algorithm has been measured.
     """
     new = available.copy()
     for triple in measured:
         new[triple] = False
     if not new.any():
-        raise RLCCFRError("every available cell has been measured: there is nothing left to explore")
+        raise RLCCFRError("every available algorithm has been measured: there is nothing left to explore")
     covering = _covering(measured, new, generator) if cover else None
     if covering is not None:
         return covering
@@ -77,7 +77,7 @@ def next_to_measure(
 
 
 def _covering(measured: Collection[Triple], new: np.ndarray, generator: np.random.Generator) -> Triple | None:
-    """A new cell made of as many untried components as can be, or None where all have been tried."""
+    """Return a new algorithm with as many untried components as possible; None if all have been tried."""
     score = np.zeros(new.shape)
     for axis in range(3):
         others = tuple(other for other in range(3) if other != axis)
@@ -89,7 +89,7 @@ def _covering(measured: Collection[Triple], new: np.ndarray, generator: np.rando
 
 
 def _neighbours(base: Triple, agent: int, new: np.ndarray) -> list[Triple]:
-    """New cells where one agent leaves ``base`` and the others stay."""
+    """Return the new algorithms that differ from ``base`` in one agent's pick."""
     found = []
     for choice in range(new.shape[agent]):
         pick = list(base)

@@ -1,4 +1,4 @@
-"""How the selectors learn and explore."""
+"""Hyperparameters of learning and exploration."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from rlccfr.errors import RLCCFRError
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """Of the three DQNs and of the team's exploration.
+    """Hyperparameters of the three DQNs and of the team's exploration.
 
-    Few episodes are measured, so each is learned from hard: small networks, many gradient steps, no discount.
+    Few episodes are measured, so the defaults learn much from each: small networks, many gradient steps, no discount.
 
     Attributes:
         hidden: widths of the networks' hidden layers.
-        learning_rate: Adam's at the start of a training; it falls linearly to a twentieth.
+        learning_rate: Adam's learning rate at the start of training; it falls linearly to a twentieth.
         gamma: discount between the decision points of an episode.
-        batch_size: transitions a gradient step.
-        gradient_steps: of each agent in a round of learning, one of which follows each measured episode.
-        settling: rounds of learning after the last.
-        buffer_size: choices each agent learns from in a round; of more, so many drawn at random.
-        epsilon: share of measured episodes that go to a cell drawn at random; what else is tried is drawn around the
-            best, so none need be.
+        batch_size: transitions per gradient step.
+        gradient_steps: gradient steps per agent and round of learning; one round follows each measured episode.
+        settling: rounds of learning after the one that follows the last measured episode.
+        buffer_size: largest number of choices that an agent learns from in a round; of more, this many are drawn
+            at random.
+        epsilon: share of measured episodes whose algorithm is drawn at random; 0 suffices, since the others already
+            vary around the best.
 
     Raises:
         RLCCFRError: a value out of range.

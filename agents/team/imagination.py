@@ -1,10 +1,10 @@
-"""Games that nobody has measured, imagined about those that somebody has.
+"""Imagined games near the measured ones, with estimated costs.
 
-A network that has learned of thirty games says anything at all of one beside them. So it learns as well of games that
-are imagined (Dyna: Sutton, 1991): they differ from real games as these do from one another, and what a cell costs on
-them is estimated from the real ones. Over games and budgets there is a trend in the logarithms of a game's size and of
-the budget; what that leaves of a cell's costs is alike on games that are alike (kernel regression), and nothing far
-from all of them.
+A network that has learned thirty games predicts anything at all for other games. So it also learns imagined games
+(Dyna: Sutton, 1991), which differ from real games as real games differ from one another. An algorithm's costs on them
+are estimated from its costs on real games. The estimate has two parts. A trend over games and budgets is linear in the
+logarithms of a game's size and of the budget. The residuals from the trend are similar on similar games (kernel
+regression), and zero far from all real games.
 """
 
 from __future__ import annotations
@@ -18,34 +18,35 @@ from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.request import Budget
 
 SHRINKAGE = 0.5
-"""The part of the trend in size that is believed, as other games are larger than those that it is known from.
+"""Share of the fitted trend in size that is used, since other games are larger than those that it was fitted to.
 
-The trend in budget is believed wholly: a team is asked for budgets that it has learned. This number and those below
-were chosen by leaving out games to learn on (ADR 16).
+The trend in budget is used in full, since a team picks for budgets that it has learned. This number and those below
+were chosen by leaving out training games (ADR 16).
 """
 
 WIDTH = 0.7
-"""Of the Gaussian kernel, in standard deviations of the features."""
+"""Width of the Gaussian kernel, in standard deviations of the features."""
 
 NOISE = 0.5
-"""Variance of what a game's costs show beside what its features explain, over that which these explain."""
+"""Variance of a game's costs that its features do not explain, relative to the variance that they explain."""
 
 REACH = 0.3
-"""How far an imagined game lies off a real one, over the difference of two real ones: a Cauchy distribution's scale."""
+"""Scale of the Cauchy distribution of an imagined game's offset from a real one, in differences of real games."""
 
 REAL = 0.3
-"""Share of real games; their costs are estimated, too, from their own and their neighbours'."""
+"""Share of real games among those drawn; their costs, too, are estimated from their own and their neighbours'."""
 
 SIZE = GameFeatures._fields.index("histories")
 
 
 class Imagination:
-    """Draws games and what the cells cost on them.
+    """A source of imagined games and of the algorithms' costs on them.
 
     Args:
-        features: of the real games, shape (games, features).
-        budgets: of the circumstances in which costs were measured: pairs of an engine seed and a budget.
-        costs: e and s of all cells on each game; shape (circumstances, games, ..., 2).
+        features: features of the real games, shape (games, features).
+        budgets: budget of each circumstance, which is a pair of an engine seed and a budget under which costs were
+            measured.
+        costs: e and s of all algorithms on each game, shape (circumstances, games, ..., 2).
     """
 
     def __init__(self, features: np.ndarray, budgets: Sequence[Budget], costs: np.ndarray) -> None:
@@ -53,7 +54,7 @@ class Imagination:
         size = features[:, SIZE]
         self._mean_size = size.mean()
         units, amounts = np.array([one.unit for one in budgets]), np.log([one.amount for one in budgets])
-        for unit in np.unique(units):  # every game has every budget, so the two slopes can be fitted apart
+        for unit in np.unique(units):  # every game has every budget, so the two slopes can be fitted separately
             rows = np.flatnonzero(units == unit)
             own, amount = costs[rows], amounts[rows]
             by_amount = np.tensordot(amount - amount.mean(), _slope(amount, own.mean(axis=1)), axes=0)
@@ -64,18 +65,18 @@ class Imagination:
         kernel = self._kernel(features) + NOISE * np.eye(len(features))
         residuals = np.moveaxis(costs - np.array(everywhere), 1, 0)
         solved = cho_solve(cho_factor(kernel), residuals.reshape(len(kernel), -1))
-        self._weights = np.moveaxis(solved.reshape(residuals.shape), 0, 1)  # as costs, (circumstances, games, ...)
+        self._weights = np.moveaxis(solved.reshape(residuals.shape), 0, 1)  # axes like those of costs
 
     def draw(
         self, games: np.ndarray, circumstances: np.ndarray, generator: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """A game about each of some real ones.
+        """Draw one game near each of n real games.
 
         Args:
-            games, circumstances: indices, shape (n,).
+            games, circumstances: indices of the real games and of their circumstances, shape (n,).
 
         Returns:
-            Features, shape (n, features), and costs of the cells, shape (n, ..., 2); both within [0, 1].
+            Features, shape (n, features), and costs of the algorithms, shape (n, ..., 2); both within [0, 1].
         """
         count, real = len(games), self._features
         reach = np.where(generator.random(count) < REAL, 0.0, REACH * generator.standard_cauchy(count))
@@ -84,7 +85,7 @@ class Imagination:
         return drawn, self.costs(drawn, circumstances)
 
     def costs(self, features: np.ndarray, circumstances: np.ndarray) -> np.ndarray:
-        """What the cells cost on games of such features, shape (n, ..., 2), within [0, 1]."""
+        """Return the algorithms' costs on n games given by their features, shape (n, ..., 2), within [0, 1]."""
         kernel = self._kernel(features)
         found = self._trend(features, circumstances)
         for circumstance in np.unique(circumstances):
@@ -98,14 +99,14 @@ class Imagination:
         return found
 
     def _kernel(self, features: np.ndarray) -> np.ndarray:
-        """How alike games of such features are to each of the real ones, in [0, 1]; shape (n, games)."""
+        """Return the similarity of n games to each of the real ones, in [0, 1]; shape (n, games)."""
         differences = (features[:, None] - self._features) / self._scale
         return np.asarray(np.exp(-np.square(differences).mean(axis=-1) / (2 * WIDTH**2)))
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Of y, shape (n, ...), in x by least squares; 0 where x does not vary."""
-    if np.ptp(x) == 0:  # rounding may leave something when the mean is taken off
+    """Return the least-squares slope of y, shape (n, ...), over x; 0 if x does not vary."""
+    if np.ptp(x) == 0:  # rounding may leave a remainder when the mean is subtracted
         return np.zeros(y.shape[1:])
     centred = x - x.mean()
     return np.asarray(np.tensordot(centred, y, axes=1) / (centred @ centred))

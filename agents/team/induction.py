@@ -1,12 +1,13 @@
-"""Learning from what was measured: what each pick is worth when the later agents do their best, the last agent first.
+"""Learning the value of each pick when the later agents do their best, from all measurements, the last agent first.
 
-Gradient steps are cheap beside measurements, so no episode is replayed: the memories are filled with all that is known.
-Agent C's holds its reward for each abstraction, B's its reward for each sampler when C then takes what its Q-values
-say, A's its reward for each update rule when both do. With several segments there is added what the agent expects of
-the next decision, among what was measured there. The agents' weights are drawn anew each time.
+Gradient steps are cheap compared with measurements, so no episode is replayed: the memories hold all that is known.
+Agent C's memory holds C's reward for each abstraction. B's holds B's reward for each sampler, with C then following its
+Q-values. A's holds A's reward for each update rule, with both following theirs. With several segments, what the agent
+expects at the next decision is added, among the algorithms measured there. Reward weights are drawn anew in each round.
 
-A team for games that it will never learn on learns otherwise (ADR 16): each agent for the mean of the three rewards, by
-which picks are judged, and of imagined games; of real ones, too, what their costs are by those of games like them.
+A team for games outside its training games learns differently (ADR 16). Each agent learns the mean of the three
+rewards, by which picks are judged. Imagined games are among its lessons, and the costs of real games, too, are
+estimated from those of similar games.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
 DRAWS = 64
-"""Of weights for each episode's beginning at a time, or fewer if the memories hold no more."""
+"""Number of draws of reward weights per episode start and round; fewer if the memories hold no more."""
 
 ROWS = 4096
-"""Situations at a time at most, unless a single episode's beginning has led to more."""
+"""Largest number of situations per round, unless a single episode start has led to more."""
 
 
 def measure_everything(team: SelectorTeam) -> None:
-    """Put every cell that can run, in every situation of a team of one segment, into its experience.
+    """Add every available algorithm in every situation to the experience of a team with one segment.
 
     Raises:
-        MissingCellError: the team's evaluator is a table that lacks one.
+        MissingCellError: the team's evaluator is a table that lacks a measurement.
     """
     env = team.env
     for game in env.games:
@@ -52,22 +53,22 @@ def measure_everything(team: SelectorTeam) -> None:
 
 
 class Lesson(NamedTuple):
-    """What is learned in one round, for each of n situations."""
+    """The content of one round of learning, for n situations."""
 
-    costs: np.ndarray  # (n, rules, samplers, abstractions, 2): e and s of each cell
+    costs: np.ndarray  # (n, rules, samplers, abstractions, 2): e and s of each algorithm
     weights: np.ndarray  # (n, 3, 2): alpha and beta by which each agent learns
-    games: np.ndarray | None  # (n, features) in place of those that were observed
+    games: np.ndarray | None  # (n, features), in place of the observed ones; None keeps those
 
 
 class Lessons(Protocol):
-    """Draws what is learned."""
+    """A source of lessons."""
 
     def draw(self, rows: np.ndarray, weights: np.ndarray, generator: np.random.Generator) -> Lesson:
-        """Return the lesson of some situations, by index, under each agent's weights (n, 3, 2)."""
+        """Return the lesson for n situations, given by index, under each agent's weights, shape (n, 3, 2)."""
 
 
 class Measured(NamedTuple):
-    """What was measured, each agent by its own weights: for games that the team has met."""
+    """Lessons of measured costs, each agent under its own weights: for the team's own games."""
 
     costs: np.ndarray
 
@@ -76,11 +77,11 @@ class Measured(NamedTuple):
 
 
 class Imagined(NamedTuple):
-    """Imagined games, all agents by their mean weights: for games that the team will never learn on (ADR 16)."""
+    """Lessons of imagined games, all agents under their mean weights: for games outside the training games (ADR 16)."""
 
     imagination: Imagination
-    game: np.ndarray  # (situations,): its number among the team's
-    circumstance: np.ndarray  # (situations,): the number of its engine seed and budget
+    game: np.ndarray  # (situations,): index of the game among the team's
+    circumstance: np.ndarray  # (situations,): index of the engine seed and budget
 
     def draw(self, rows: np.ndarray, weights: np.ndarray, generator: np.random.Generator) -> Lesson:
         games, costs = self.imagination.draw(self.game[rows], self.circumstance[rows], generator)
@@ -93,7 +94,7 @@ def _imagined(
     """Return the lessons of a team that is to pick for other games.
 
     Raises:
-        RLCCFRError: not all was measured in whole runs.
+        RLCCFRError: not every algorithm was measured in whole runs on every game.
     """
     games = team.env.games
     circumstances = list(dict.fromkeys((one.engine_seed, one.budget) for one in numbers))
@@ -109,14 +110,14 @@ def _imagined(
 
 
 class Induction:
-    """Lets a team learn from its experience, all of it at once.
+    """The learning of a team from all of its experience at once.
 
     Args:
-        uniform: share of the draws of weights that are uniform in [0, 1]; the others are of the team's presets.
-        unseen: learn to pick for games beside the team's own.
+        uniform: share of reward weights that are drawn uniformly from [0, 1]; the others are the team's own.
+        unseen: whether to learn to pick for games other than the team's own.
 
     Raises:
-        RLCCFRError: ``unseen``, and not all was measured (:func:`measure_everything`) in whole runs.
+        RLCCFRError: ``unseen``, and not every algorithm was measured in whole runs (:func:`measure_everything`).
     """
 
     def __init__(self, team: SelectorTeam, uniform: float = 0.0, *, unseen: bool = False) -> None:
@@ -127,16 +128,16 @@ class Induction:
         size, count = team.env.observe().shape, len(situations)
         self._known = np.zeros((count, *shape), np.bool_)
         self._costs = np.ones((count, *shape, 2))
-        self._next = np.full((count, *shape), -1)  # the situation that a cell leads to; -1 where the episode ends
+        self._next = np.full((count, *shape), -1)  # the situation that an algorithm leads to; -1 where the episode ends
         self._seen = [np.zeros((count, *shape[:agent], *size), np.float32) for agent in range(3)]
         for situation, cell, outcome in team.experience:
             index = (numbers[situation], *team.catalog.index(cell))
             following = -1 if outcome.done else numbers.get(situation.after(cell))
             for agent, seen in enumerate(outcome.observations):
                 self._seen[agent][index[: agent + 1]] = seen
-            if following is not None:  # else the measuring of its rest was interrupted
+            if following is not None:  # None where the rest of the episode was interrupted
                 self._known[index], self._costs[index], self._next[index] = True, outcome.costs, following
-        for _ in range(team.env.segments):  # nor may it lead to where all that was measured leads nowhere
+        for _ in range(team.env.segments):  # drop what leads to situations without outcomes
             known = np.asarray(self._known.any(axis=(1, 2, 3)))
             dead = (self._next >= 0) & ~known[self._next]
             self._known &= ~dead
@@ -148,10 +149,10 @@ class Induction:
         )
 
     def round(self, progress_remaining: float, steps: int) -> None:
-        """Each agent learns for so many gradient steps under newly drawn weights.
+        """Let each agent take ``steps`` gradient steps under newly drawn reward weights.
 
         Args:
-            progress_remaining: from 1 to 0 over all rounds; the learning rate falls with it.
+            progress_remaining: share of all rounds that is left, from 1 to 0; the learning rate falls with it.
         """
         rows, following, weights = self._draw()
         known = self._known[rows]
@@ -178,7 +179,7 @@ class Induction:
             known = np.asarray(known.any(axis=-1))
 
     def _draw(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Situations, of whole episodes; the rows of those that their cells lead to; weights (rows, 3, 2)."""
+        """Draw whole episodes; return their situations, the rows that algorithms lead to, and weights (rows, 3, 2)."""
         generator, capacity = self.team.generator, self.team.hyperparameters.buffer_size
         drawn: list[np.ndarray] = []
         cells = situations = 0
@@ -198,7 +199,7 @@ class Induction:
         return rows, np.concatenate(following), np.repeat(self._weights(len(drawn)), lengths, axis=0)
 
     def _weights(self, count: int) -> np.ndarray:
-        """(count, 3, 2): alpha and beta of each agent."""
+        """Draw alpha and beta of each agent, shape (count, 3, 2)."""
         generator, presets = self.team.generator, np.array([preset.weights for preset in self.team.env.presets])
         drawn = generator.uniform(size=(count, 3, 2))
         taken = generator.random(count) >= self._uniform
@@ -206,7 +207,7 @@ class Induction:
         return drawn
 
     def _expected(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """(3, rows): what each agent expects when those before it do their best, among what was measured."""
+        """Return what each agent expects after the earlier agents' best measured picks, shape (3, rows)."""
         everywhere, known = np.arange(len(rows)), self._known[rows]
         picks: tuple[np.ndarray, ...] = ()
         expected = []

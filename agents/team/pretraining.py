@@ -1,4 +1,4 @@
-"""Teams that know budgets and weights by what they see, trained on a table of all cells."""
+"""Training on a table of all algorithms, for teams that pick for many budgets and reward weights."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from rlccfr.envs.reward import PRESETS
 from rlccfr.errors import RLCCFRError
 
 SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, buffer_size=2**17)
-"""Where measuring costs nothing: larger networks and memories, and longer learning."""
+"""Hyperparameters where measuring costs nothing: larger networks and memories, and longer learning."""
 
 LONGER = replace(SETTINGS, settling=2 * SETTINGS.settling)
-"""For unseen games: imagined games are new each time."""
+"""Hyperparameters for unseen games: more rounds, since each has new imagined games."""
 
 UNIFORM = 0.5
-"""Share of weights drawn uniformly; the others are the named presets'."""
+"""Share of reward weights drawn uniformly; the others are the named ones."""
 
 
 def train_on_table(
@@ -36,20 +36,21 @@ def train_on_table(
     unseen: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> SelectorTeam:
-    """Return a team that has seen every cell of some games, by the runs that one may choose by, under all weights.
+    """Return a team trained on every algorithm's runs with the choosing seeds, under all reward weights.
 
     Args:
-        episodes: the games, budgets, scale and catalog to learn, answered from a :class:`TableEvaluator`. Presets and
-            engine seeds are all named ones and all that the table has.
-        settings: by default :data:`SETTINGS`, or :data:`LONGER` for unseen games.
-        unseen: the team is to pick for other games than these.
-        progress: called after each round with the share done.
+        episodes: games, budgets, scale, catalog and :class:`TableEvaluator` to learn from. All named reward weights and
+            all choosing seeds of the table replace its presets and engine seeds.
+        settings: hyperparameters; by default :data:`SETTINGS`, or :data:`LONGER` for unseen games.
+        unseen: whether the team is to pick for games other than these.
+        progress: function called after each round with the share done.
 
     Returns:
-        The team without its experience, which the table has; :attr:`SelectorTeam.cost` is of the table's runs.
+        The team without its experience, which the table holds; :attr:`SelectorTeam.cost` counts the table's runs.
 
     Raises:
-        MissingCellError: the table lacks a cell.
+        MissingCellError: the table lacks a measurement.
+        RLCCFRError: the evaluator is not a :class:`TableEvaluator`.
     """
     table, catalog, games = episodes.evaluator, episodes.catalog, episodes.games
     if not isinstance(table, TableEvaluator):
@@ -71,7 +72,7 @@ def train_on_table(
 
 
 def _cost(table: TableEvaluator, catalog: Catalog, games: Sequence[str]) -> tuple[int, float]:
-    """How many runs one may choose by, and what they took; each answers every budget."""
+    """Return the number and the engine CPU seconds of the choosing seeds' runs; each run answers every budget."""
     seconds = [
         table.run(game, cell, seed)["cpu_seconds"] or 0.0
         for game in games

@@ -1,4 +1,4 @@
-"""The picture of what a team expects of every algorithm."""
+"""A picture of what a team expects of each algorithm."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def draw_q_values(team: SelectorTeam, env: SelectorFlatEnv, axes: Axes | None = None) -> Axes:
-    """What the three agents together expect of each algorithm at an environment's present decision.
+    """Draw what the three agents together expect of each algorithm at an environment's present decision.
 
-    The mean of the agents' Q-values, each after the picks before its own; rules down, samplers and abstractions across.
-    The frame marks what the team picks.
+    Colours show the mean of the agents' Q-values, each given the earlier picks. Rows are update rules; columns are
+    pairs of sampler and abstraction. The frame marks the team's pick.
     """
     shape = team.catalog.shape
     values = np.empty(shape)

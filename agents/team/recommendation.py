@@ -1,4 +1,4 @@
-"""What a team answers."""
+"""The recommendation of a team."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from rlccfr.rounding import none_for_nan
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The team's greedy picks for a game, and what they are worth, measured.
+    """The team's greedy picks for a game, with their measurement.
 
     Attributes:
-        cells: one triple a segment.
-        measurement: of the whole episode.
-        rewards: of agents A, B and C at its end.
+        preset: name of the reward weights.
+        cells: one algorithm per segment.
+        measurement: measurement of the whole episode.
+        rewards: rewards of agents A, B and C at its end.
     """
 
     game: str
@@ -30,7 +31,7 @@ class Recommendation:
 
     @property
     def cell(self) -> Cell:
-        """The triple of the last segment: the only one unless the team switches."""
+        """The algorithm of the last segment: the only one unless the team switches."""
         return self.cells[-1]
 
     @property
@@ -45,7 +46,7 @@ class Recommendation:
 
     @property
     def mean_reward(self) -> float:
-        """R-bar, the mean of the three rewards."""
+        """R̄, the mean of the three rewards."""
         return sum(self.rewards) / 3
 
     @property
@@ -54,7 +55,7 @@ class Recommendation:
         return self.measurement.converged
 
     def to_row(self) -> dict[str, Any]:
-        """JSON-able, for a program; None where the run failed."""
+        """Return the recommendation as a JSON-able dict; the numbers of a failed run are None."""
         numbers = {"exploitability": self.exploitability, "throughput": self.throughput, "reward": self.mean_reward}
         return {
             "game": self.game,

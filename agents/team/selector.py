@@ -1,4 +1,4 @@
-"""One agent of the team: answers from its network's weights alone; what trains them is loaded when it is to learn."""
+"""One agent of the team. It answers from its network's weights alone; torch is loaded when it learns."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class Selector:
-    """Q-values of an agent's choices, given what it observes, by the network of a Stable-Baselines3 DQN.
+    """The Q-values of an agent's choices given its observation, from the network of a Stable-Baselines3 DQN.
 
     Args:
         observation_size: length of an observation.
         actions: number of choices.
-        seed: of its initial weights, and of what it samples from its memory.
+        seed: seed of the initial weights and of the samples from the memory.
     """
 
     def __init__(self, observation_size: int, actions: int, hyperparameters: Hyperparameters, seed: int) -> None:
@@ -37,7 +37,7 @@ class Selector:
 
     @cached_property
     def model(self) -> DQN:
-        """Made when it is first asked for: torch takes seconds to import, and only learning needs it."""
+        """The DQN, made at first use: torch takes seconds to import, and only learning needs it."""
         from rlccfr.agents.team.selector_dqn import new_dqn, restore_learning, weights_of
 
         model = new_dqn(self._sizes[0], self.actions, self.hyperparameters, self._seed)
@@ -51,7 +51,7 @@ class Selector:
 
     @property
     def weights(self) -> dict[str, np.ndarray]:
-        """Of the network, by torch's names."""
+        """Weights of the network, by torch's names."""
         if self._weights is not None:
             return self._weights
         from rlccfr.agents.team.selector_dqn import weights_of
@@ -60,18 +60,18 @@ class Selector:
 
     @property
     def buffer(self) -> ReplayMemory:
-        """What it learns from, filled anew for each round."""
+        """The memory to learn from, filled anew for each round."""
         return cast("ReplayMemory", self.model.replay_buffer)
 
     @property
     def loss(self) -> float:
-        """Of the last call of ``learn``; NaN before the first."""
+        """Loss of the last call of ``learn``; NaN before the first."""
         return float(self.model.logger.name_to_value.get("train/loss", math.nan))
 
     def q_values(self, observation: np.ndarray) -> np.ndarray:
-        """Of each choice, shape (..., actions), for observations of shape (..., size).
+        """Return the Q-value of each choice, shape (..., actions), for observations of shape (..., size).
 
-        Those of one observation need no torch, and are the same bit by bit however many threads there are.
+        A single observation needs no torch; its Q-values are the same bit for bit with any number of threads.
         """
         if observation.ndim > 1:
             from rlccfr.agents.team.selector_dqn import evaluate
@@ -84,21 +84,21 @@ class Selector:
         return values.astype(np.float64)
 
     def learn(self, progress_remaining: float, steps: int) -> None:
-        """Gradient steps on what the memory holds.
+        """Take gradient steps on the memory's contents.
 
         Args:
-            progress_remaining: from 1 to 0 over the training; the learning rate falls with it.
-            steps: how many.
+            progress_remaining: share of the training that is left, from 1 to 0; the learning rate falls with it.
+            steps: number of gradient steps.
         """
         self.model._current_progress_remaining = progress_remaining
         self.model.train(steps, self.hyperparameters.batch_size)
 
     def state(self) -> dict[str, np.ndarray]:
-        """The network's weights, by name."""
+        """Return a copy of the network's weights, by name."""
         return {name: array.copy() for name, array in self.weights.items()}
 
     def learning(self) -> dict[str, np.ndarray]:
-        """What learning goes on from beside the weights, by name; nothing if it has not begun."""
+        """Return the training state apart from the weights, by name; empty before training."""
         if "model" not in vars(self):
             return dict(self._learning)
         from rlccfr.agents.team.selector_dqn import learning_of
@@ -106,13 +106,13 @@ class Selector:
         return learning_of(self.model)
 
     def restore(self, state: Mapping[str, np.ndarray], learning: Mapping[str, np.ndarray] | None = None) -> None:
-        """Take over weights that :meth:`state` gave.
+        """Take over the weights that :meth:`state` returned.
 
         Args:
-            learning: what :meth:`learning` gave, to go on as if never stopped.
+            learning: training state that :meth:`learning` returned, to go on as if never stopped.
 
         Raises:
-            RLCCFRError: arrays of other names, shapes or types.
+            RLCCFRError: the arrays have other names, shapes or types.
         """
         shapes = self._shapes()
         moments = {f"{number}/{name}": shape for number, shape in enumerate(shapes.values())
@@ -123,24 +123,24 @@ class Selector:
                 array = found.get(name)
                 kind = np.str_ if name == "draws" else np.float32
                 if array is None or array.shape != expected.get(name) or array.dtype.type != kind:
-                    raise RLCCFRError(f"the saved networks do not fit: {name} is not theirs; train a new team")
+                    raise RLCCFRError(f"the saved networks do not fit: {name} is missing or wrong; train a new team")
         vars(self).pop("model", None)  # to be made anew
         self._weights = {name: array.copy() for name, array in state.items()}
         self._learning = learning or {}
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
-        """Of the weights, in torch's order."""
+        """Return the shapes of the weights, in torch's order."""
         shapes: dict[str, tuple[int, ...]] = {}
         for layer, (inputs, outputs) in zip(self._layers, pairwise(self._sizes), strict=True):
             shapes |= {f"q_net.{layer}.weight": (outputs, inputs), f"q_net.{layer}.bias": (outputs,)}
         return shapes
 
     def adopt(self, source: Selector, rows: Mapping[int, int], low: float) -> None:
-        """Take over another selector's network, whose choices may be fewer and in another order.
+        """Take over the network of another selector, which may have fewer choices in another order.
 
         Args:
-            rows: for each of the own choices that the other has, the other's index.
-            low: Q-value at which the choices start that it does not have.
+            rows: from the index of each choice that both have to its index in the other selector.
+            low: initial Q-value of the choices that the other selector does not have.
         """
         state = source.state()
         weight, bias = (f"q_net.{self._layers[-1]}.{part}" for part in ("weight", "bias"))

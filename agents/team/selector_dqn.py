@@ -1,9 +1,9 @@
 """A Stable-Baselines3 DQN whose loop and randomness belong to the team.
 
-``DQN.learn`` owns its loop and ``DQN.predict`` draws from NumPy's global generator, so neither serves three agents
-that share one measurement. A selector therefore uses the model's network, replay buffer and ``train``; what
-``learn`` sets up besides (logger, progress) is done here. Its target network has no part: what a memory holds is worth
-a finished number (:mod:`rlccfr.agents.team.induction`).
+``DQN.learn`` owns its loop, and ``DQN.predict`` draws from NumPy's global generator, so neither serves three agents
+that share one measurement. A selector therefore uses the model's network, replay buffer and ``train``; what else
+``learn`` sets up (logger, progress) is set up here. The target network has no part, since the values in the memory are
+final (:mod:`rlccfr.agents.team.induction`).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from rlccfr.agents.team.hyperparameters import Hyperparameters
 
 
 class ReplayMemory(ReplayBuffer):
-    """A replay buffer that is filled anew for each round, and samples by a generator of its own.
+    """A replay buffer that is filled anew for each round and has its own random generator.
 
-    What a choice is worth depends on how the later agents answer it; outcomes from before they learned a better answer
-    are not kept.
+    The value of a choice depends on how the later agents answer it, so outcomes from before they learned a better
+    answer are not kept.
     """
 
     def __init__(self, *args: Any, seed: int = 0, **kwargs: Any) -> None:
@@ -40,12 +40,12 @@ class ReplayMemory(ReplayBuffer):
         self.generator = np.random.default_rng(seed)
 
     def refill(self, observations: np.ndarray, actions: np.ndarray, worth: np.ndarray) -> None:
-        """Hold these n choices and nothing else, or as many of them as it can, drawn at random.
+        """Replace the contents by n choices, or by as many of them as fit, drawn at random.
 
         Args:
-            observations: shape (n, size).
-            actions: shape (n,).
-            worth: of each until the episode's end, shape (n,).
+            observations: observation at each choice, shape (n, size).
+            actions: index of each choice, shape (n,).
+            worth: value of each choice until the episode's end, shape (n,).
         """
         if len(worth) > self.buffer_size:
             kept = self.generator.choice(len(worth), self.buffer_size, replace=False)
@@ -56,7 +56,7 @@ class ReplayMemory(ReplayBuffer):
         self.pos, self.full = count % self.buffer_size, count == self.buffer_size
 
     def sample(self, batch_size: int, env: VecNormalize | None = None) -> ReplayBufferSamples:
-        """``batch_size`` transitions, drawn with replacement."""
+        """Return ``batch_size`` transitions, drawn with replacement."""
         rows = self.generator.integers(0, self.size(), size=batch_size)
         arrays = (self.observations, self.actions, self.next_observations, self.dones, self.rewards)
         observations, actions, next_observations, dones, rewards = (self.to_torch(array[rows, 0]) for array in arrays)
@@ -64,10 +64,10 @@ class ReplayMemory(ReplayBuffer):
 
 
 def new_dqn(observation_size: int, actions: int, settings: Hyperparameters, seed: int) -> DQN:
-    """A model that trains on what a :class:`ReplayMemory` holds.
+    """Return a model that trains on the contents of a :class:`ReplayMemory`.
 
     Args:
-        seed: of its initial weights, and of what it samples from its memory.
+        seed: seed of the initial weights and of the samples from the memory.
     """
     initial, replay = np.random.SeedSequence(seed).generate_state(2)
     with _contained_randomness(int(initial)):
@@ -82,26 +82,26 @@ def new_dqn(observation_size: int, actions: int, settings: Hyperparameters, seed
             policy_kwargs={"net_arch": list(settings.hidden)},
             device="cpu",  # networks this small are slower on a GPU
         )
-    model.set_logger(Logger(None, []))  # train() writes to one; the team's log reads the loss from it
+    model.set_logger(Logger(None, []))  # train() writes the loss to it; the team's log reads it there
     return model
 
 
 def weights_of(model: DQN) -> dict[str, np.ndarray]:
-    """The arrays of its Q-network by torch's names, not copies of them."""
+    """Return the arrays of the Q-network by torch's names, without copying them."""
     return {name: tensor.numpy() for name, tensor in model.q_net.state_dict().items()}
 
 
 def evaluate(model: DQN, observations: np.ndarray) -> np.ndarray:
-    """Q-values, shape (..., actions), for observations of shape (..., size)."""
+    """Return Q-values, shape (..., actions), for observations of shape (..., size)."""
     with torch.no_grad():
         values = model.q_net(torch.as_tensor(observations.reshape(-1, observations.shape[-1])))
     return np.asarray(values.numpy(), dtype=np.float64).reshape(*observations.shape[:-1], -1)
 
 
 def learning_of(model: DQN) -> dict[str, np.ndarray]:
-    """What learning goes on from beside the weights: the optimiser's moments, and where the memory's draws stand.
+    """Return the training state apart from the weights: the optimiser's moments and the memory's random state.
 
-    Nothing if it has not begun.
+    It is empty before training.
     """
     moments = model.policy.optimizer.state_dict()["state"]
     if not moments:
@@ -111,7 +111,7 @@ def learning_of(model: DQN) -> dict[str, np.ndarray]:
 
 
 def restore_learning(model: DQN, saved: Mapping[str, np.ndarray]) -> None:
-    """Take over what :func:`learning_of` gave."""
+    """Restore the training state that :func:`learning_of` returned."""
     moments: dict[int, dict[str, torch.Tensor]] = defaultdict(dict)
     for key, array in saved.items():
         if key != "draws":
@@ -128,12 +128,12 @@ def _memory(model: DQN) -> ReplayMemory:
 
 
 def _falling(rate: float) -> Callable[[float], float]:
-    """From ``rate`` to a twentieth of it, linear in the remaining progress."""
+    """Return a schedule from ``rate`` to a twentieth of it, linear in the remaining progress."""
     return lambda progress_remaining: rate * (0.05 + 0.95 * progress_remaining)
 
 
 class _Spaces(gym.Env[np.ndarray, np.int64]):
-    """Tells a DQN its spaces; the team steps the real environment."""
+    """An environment that only tells a DQN its spaces; the team steps the real one."""
 
     def __init__(self, observation_size: int, actions: int) -> None:
         self.observation_space = spaces.Box(-np.inf, np.inf, (observation_size,), np.float32)
@@ -142,7 +142,7 @@ class _Spaces(gym.Env[np.ndarray, np.int64]):
 
 @contextmanager
 def _contained_randomness(seed: int) -> Iterator[None]:
-    """Seed torch's global generator for the block, and leave every global generator as it was."""
+    """Seed torch's global generator within the block, and restore every global generator after it."""
     numpy_state, python_state = np.random.get_state(), random.getstate()
     try:
         with torch.random.fork_rng(devices=[]):
@@ -155,7 +155,7 @@ def _contained_randomness(seed: int) -> Iterator[None]:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """One torch thread for the block: networks this small lose time to more."""
+    """Limit torch to one thread within the block: with more, networks this small are slower."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -36,24 +36,23 @@ if TYPE_CHECKING:
 
 
 class SelectorTeam:
-    """Three Stable-Baselines3 DQNs that pick in turn, with a coordinator that lets them share each measurement.
+    """Three Stable-Baselines3 DQNs that pick in turn and share each measurement.
 
-    For each decision agent A picks the update rule, B the sampler knowing A's pick, C the abstraction knowing both;
-    the cell is measured once; each agent gets its own reward and learns. A recommendation is the greedy triple of
-    the Q-networks, never the best cell seen.
+    At each decision, agent A picks the update rule, B the sampler knowing A's pick, and C the abstraction knowing both.
+    The algorithm is measured once; each agent gets its own reward and learns. A recommendation is the greedy triple of
+    the Q-networks, never the best algorithm seen.
 
-    An evaluation is a distinct cell measured (where there are several segments, engine seeds or budgets: a distinct
-    beginning of an episode). Playing a measured cell again costs none, and neither does what it is worth under other
-    weights.
+    An evaluation is one distinct algorithm measured; with several segments, engine seeds or budgets, one distinct
+    beginning of an episode. A measured algorithm costs nothing when it is played again or rewarded by other weights.
 
     Args:
-        games, budget, options: of the episodes to train on, as :class:`rlccfr.envs.SelectorEnv` takes them. Of several
-            games, budgets or presets the agents see which it is, so one team learns to pick for each.
-        seed: of everything random in the team: weights, exploration, what is sampled from memories.
-        hyperparameters: of the networks and of training.
+        games, budget, options: episodes to train on, as for :class:`rlccfr.envs.SelectorEnv`. The agents see the game,
+            the budget and the reward weights, so one team learns to pick for several of each.
+        seed: seed of all randomness in the team: initial weights, exploration, samples from memories.
+        hyperparameters: hyperparameters of the networks and of training.
 
     Raises:
-        RLCCFRError: an argument that makes no sense, or a catalog of which nothing can run here.
+        RLCCFRError: an invalid argument, or a catalog of which nothing can run here.
     """
 
     def __init__(
@@ -83,21 +82,21 @@ class SelectorTeam:
         self.forgotten = (0, 0.0)
         """Evaluations and CPU seconds of experience that was not saved with the team."""
         self.settled = 0
-        """Rounds of learning since the last new cell, beyond the one that follows it."""
+        """Rounds of learning since the last measured episode, not counting the round right after it."""
 
     @property
     def catalog(self) -> Catalog:
-        """What there is to choose from."""
+        """The algorithms to choose from."""
         return self.env.catalog
 
     @property
     def evaluations(self) -> int:
-        """Distinct cells measured in training, as far as the experience was kept."""
+        """Number of distinct algorithms measured in training, as far as the experience was kept."""
         return len(self.experience)
 
     @property
     def cost(self) -> tuple[int, float]:
-        """Evaluations that the team has learned from, and the engine CPU seconds that they took."""
+        """Number of evaluations that the team has learned from, and their engine CPU seconds."""
         evaluations, seconds = self.forgotten
         return evaluations + len(self.experience), seconds + self.experience.cpu_seconds
 
@@ -109,21 +108,22 @@ class SelectorTeam:
         callback: Callable[[Mapping[str, float | int | str]], None] | None = None,
         log_dir: str | Path | None = None,
     ) -> None:
-        """Train until so many evaluations have been made in all; a team that was stopped or loaded goes on.
+        """Train up to a total number of evaluations; a stopped or loaded team goes on.
 
         Args:
-            evaluations: the cap, with what was measured in earlier calls; all cells if there are fewer.
-            progress: called after each episode and each further round of learning with about the share of the time.
-            callback: called after each measured episode with its row of ``training.csv``: what was measured, its
-                rewards, the losses and the greedy picks after learning of it.
-            log_dir: for ``training.csv``, TensorBoard's files and the checkpoint ``team.npz``, which is written
-                after each measured episode and when training ends or is interrupted.
+            evaluations: largest number of evaluations, earlier calls included; all algorithms if there are fewer.
+            progress: function called after each episode and each further round of learning with the approximate share
+                of the time that is over.
+            callback: function called after each measured episode with its row of ``training.csv``: the measurement,
+                the rewards, and the losses and greedy picks after learning from it.
+            log_dir: directory for ``training.csv``, TensorBoard's files and the checkpoint ``team.npz``, which is
+                written after each measured episode and when training ends or is interrupted.
 
         Raises:
             RLCCFRError: fewer than one evaluation, or too few for one whole episode; or ``log_dir`` holds a team while
-                this one has learned nothing yet: load that one to go on with it.
+                this one has learned nothing yet (load that team to go on with it).
         """
-        from rlccfr.agents.team.selector_dqn import single_threaded  # what only training needs takes seconds to import
+        from rlccfr.agents.team.selector_dqn import single_threaded  # only training needs these slow imports
         from rlccfr.agents.team.team_file import refuse_to_replace
         from rlccfr.agents.team.training import Training
         from rlccfr.agents.team.training_log import TrainingLog
@@ -148,14 +148,15 @@ class SelectorTeam:
     def recommend(
         self, game: str | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None
     ) -> Recommendation:
-        """The greedy triple of the Q-networks, and its measurement.
+        """Return the greedy triple of the Q-networks, with its measurement.
 
         Args:
-            game, budget, preset: to pick for, trained on or not; by default the first of the team's.
+            game, budget, preset: game, budget and reward weights to pick for, trained on or not; by default the team's
+                first.
 
         Raises:
             GameError: an unknown game.
-            RLCCFRError: a budget or preset that makes no sense.
+            RLCCFRError: an invalid budget, or invalid reward weights.
         """
         env = self._env_for(game, budget, preset)
         env.reset(options={"engine_seed": env.engine_seeds[0]})
@@ -170,20 +171,20 @@ class SelectorTeam:
         return Recommendation(env.game, env.budget, env.preset.name, tuple(cells), measurement, earned)
 
     def pick(self, game: str | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None) -> Cell:
-        """As :meth:`recommend`, but nothing is measured: the first segment's triple."""
+        """Return the first segment's algorithm of :meth:`recommend`, without measuring anything."""
         env = self._env_for(game, budget, preset)
         env.reset()
         return self.catalog.cell(*self.greedy(env))
 
     def greedy(self, env: SelectorEnv) -> Triple:
-        """The greedy triple at the present decision of an environment, among what can run here."""
+        """Return the greedy triple at an environment's present decision, among the algorithms that can run here."""
         return greedy_triple(lambda picks: self.q_values(env, picks), self.available)
 
     def q_values(self, env: SelectorEnv, picks: tuple[int, ...] = ()) -> np.ndarray:
-        """Q-values, shape (choices,), of the agent whose turn it is after some picks of the present decision.
+        """Return the Q-values, shape (choices,), of the agent whose turn it is at an environment's present decision.
 
         Args:
-            picks: action indices: none for agent A, one for B, two for C.
+            picks: action indices of the earlier agents: none for agent A, one for B, two for C.
         """
         ids = [self.catalog.axes[axis][index] for axis, index in enumerate(picks)]
         return self.selectors[len(picks)].q_values(env.observe(ids))
@@ -198,7 +199,7 @@ class SelectorTeam:
         """Draw what the agents expect of every algorithm: see :func:`rlccfr.agents.team.q_picture.draw_q_values`.
 
         Args:
-            game, budget, preset: as of :meth:`recommend`.
+            game, budget, preset: as for :meth:`recommend`.
         """
         from rlccfr.agents.team.q_picture import draw_q_values
 
@@ -207,13 +208,14 @@ class SelectorTeam:
         return draw_q_values(self, env, axes)
 
     def save(self, path: str | Path, *, experience: bool = True) -> Path:
-        """Write the team to ``team.npz`` in a directory, whole or not at all; returns the file's path.
+        """Write the team to ``team.npz`` in a directory, whole or not at all; return the file's path.
 
-        Networks, experience, optimisers and random states are kept: a training that goes on from a file that was
-        written between two episodes learns bit by bit what one never stopped does, if it measures the same.
+        Networks, experience, optimisers and random states are kept. A training that goes on from a file written between
+        two episodes therefore learns the same, bit for bit, as one that never stopped, if it measures the same.
 
         Args:
-            experience: leave it out for a team that is to pick, not to learn: a file of its Q-networks alone.
+            experience: whether to keep what further learning needs; without it the file holds the Q-networks alone,
+                which suffice to pick.
         """
         from rlccfr.agents.team.team_file import save_team
 
@@ -227,13 +229,13 @@ class SelectorTeam:
 
         Args:
             path: the directory, or the file in it.
-            catalog: the one that it is to choose from, by default the saved one; :func:`expand_team` makes a team
-                for another.
-            evaluator: as on construction; name the store again to meet its measurements.
+            catalog: catalog to choose from, by default the saved one; :func:`expand_team` makes a team for a larger
+                one.
+            evaluator: as for the constructor; name the store again to reuse its measurements.
 
         Raises:
-            CheckpointError: there is none, it is damaged, or it was trained on another catalog; the message names
-                the difference.
+            CheckpointError: there is no team, the file is damaged, or the team was trained on another catalog; the
+                message names the difference.
         """
         from rlccfr.agents.team.team_file import load_team
 
@@ -251,7 +253,7 @@ class SelectorTeam:
         from rlccfr.agents.team.training import Plan
 
         segments = self.env.segments
-        evaluations = whole_number(evaluations, "evaluations", segments, RLCCFRError)  # at least one a segment
+        evaluations = whole_number(evaluations, "evaluations", segments, RLCCFRError)  # at least one per segment
         cells = int(self.available.sum())
         beginnings = sum(cells ** (segment + 1) for segment in range(segments))
         starts = len(self.env.games) * len(self.env.engine_seeds) * len(self.env.budgets)

@@ -1,4 +1,4 @@
-"""Teams on disk: a NumPy archive of networks, experience and what learning goes on from, and no pickles."""
+"""Teams on disk: a NumPy archive, without pickles, of networks, experience and training state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILE_NAME = "team.npz"
 
 
 def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
-    """See :meth:`SelectorTeam.save`."""
+    """Save a team; see :meth:`SelectorTeam.save`."""
     env = team.env
     header = {
         "format": FORMAT,
@@ -67,10 +67,10 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
 
 
 def refuse_to_replace(directory: Path) -> None:
-    """A new team's training must not cost an old team.
+    """Refuse to train a new team in a directory where another would be overwritten.
 
     Raises:
-        RLCCFRError: the directory holds one.
+        RLCCFRError: the directory holds a team.
     """
     if (directory / FILE_NAME).exists():
         raise RLCCFRError(
@@ -81,7 +81,7 @@ def refuse_to_replace(directory: Path) -> None:
 def load_team(
     path: Path, kind: type[SelectorTeam], catalog: CatalogLike | None, evaluator: str | Path | Evaluator | None
 ) -> SelectorTeam:
-    """See :meth:`SelectorTeam.load`."""
+    """Load a team; see :meth:`SelectorTeam.load`."""
     wanted = None if catalog is None else parse_catalog(catalog)
     file = path / FILE_NAME if path.is_dir() else path
     if not file.is_file():
@@ -135,15 +135,15 @@ def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray
 
 
 def _versions(catalog: Catalog) -> list[list[int]]:
-    """Of each component's definition, axis by axis."""
+    """Return the version of each component's definition, axis by axis."""
     return [[registry[id].version for id in ids] for registry, ids in zip(REGISTRIES, catalog.axes, strict=True)]
 
 
 def _checked_catalog(saved: dict[str, Any], wanted: Catalog | None, file: Path) -> Catalog:
-    """The catalog to load a team with.
+    """Return the catalog to load a team with.
 
     Raises:
-        CheckpointError: it is another than the saved one; the message names the difference.
+        CheckpointError: it differs from the saved one; the message names the difference.
     """
     rules, samplers_, abstractions_ = (tuple(ids) for ids in saved["axes"])
     axes: tuple[tuple[str, ...], ...] = (rules, samplers_, abstractions_)
@@ -156,7 +156,7 @@ def _checked_catalog(saved: dict[str, Any], wanted: Catalog | None, file: Path) 
         differences += [f"{axis} {id!r} is new" for id in new if id not in old]
         differences += [f"{axis} {id!r} is gone" for id in old if id not in new]
         if set(old) == set(new) and old != new:
-            differences.append(f"the {axis}s stand in another order")
+            differences.append(f"the {axis}s are in another order")
         was = dict(zip(old, before, strict=True))
         differences += [
             f"the definition of {axis} {id!r} has changed"

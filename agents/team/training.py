@@ -1,4 +1,4 @@
-"""How a team learns: episodes on new cells, and a round of learning from all that was measured after each."""
+"""Training of a team: episodes on new algorithms, each followed by a round of learning from all measurements."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 
 VERSION = 1
-"""Version of how a team learns. Raise it when the same seed and measurements would give another team."""
+"""Version of the training. Raise it when the same seed and measurements would give another team."""
 
 MEASURING = 0.8
-"""Share of the time until the last evaluation, roughly, where one takes a second."""
+"""Rough share of the training's time that is over at the last evaluation, if an evaluation takes a second."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is measured and learned.
+    """The amount of measuring and learning in a training.
 
     Attributes:
-        cap: evaluations in all.
-        settling: rounds of learning after the last.
+        cap: number of evaluations in all.
+        settling: rounds of learning after the last measured episode and its own round.
     """
 
     cap: int
     settling: int
 
     def share_done(self, evaluations: int, settled: int) -> float:
-        """From 0 to 1, which is when there is nothing left to do; each evaluation and each round counts the same."""
+        """Return the share of the plan that is done, from 0 to 1; evaluations and rounds count the same."""
         return min(1.0, (min(evaluations, self.cap) + settled) / (self.cap + self.settling))
 
 
@@ -53,20 +53,20 @@ class _Step(NamedTuple):
 
 
 class Training:
-    """One call of :meth:`SelectorTeam.train`: measures with the team and lets it learn from that."""
+    """One call of :meth:`SelectorTeam.train`: the team measures, and learns from the measurements."""
 
     def __init__(self, team: SelectorTeam, plan: Plan, log: TrainingLog) -> None:
         self.team, self.plan, self.log = team, plan, log
-        self._induction: Induction | None = None  # of what is measured now
+        self._induction: Induction | None = None  # over the present experience
 
     @property
     def share_done(self) -> float:
-        """Of the plan, from 0 to 1."""
+        """Share of the plan that is done, from 0 to 1."""
         return self.plan.share_done(self.team.evaluations, self.team.settled)
 
     @property
     def progress(self) -> float:
-        """About the share of the training's time that is over, from 0 to 1."""
+        """Approximate share of the training's time that is over, from 0 to 1."""
         plan, team = self.plan, self.team
         if self.share_done == 1.0:
             return 1.0
@@ -74,7 +74,7 @@ class Training:
         return MEASURING * measured + (1 - MEASURING) * team.settled / max(1, plan.settling)
 
     def step(self) -> bool:
-        """One round of learning, after an episode on new cells where one is left; returns whether there was one."""
+        """Learn for one round, after an episode on new algorithms if any are left; return whether one was played."""
         measures = self.team.evaluations < self.plan.cap
         steps = self._play_new() if measures else []
         if measures or self._induction is None:
@@ -115,7 +115,7 @@ class Training:
         return presets[int(self.team.generator.integers(len(presets)))]
 
     def _reset(self, situation: Situation, preset: Preset) -> None:
-        """To the beginning of the episode that the situation is part of."""
+        """Reset the environment to the beginning of the situation's episode."""
         options = {"game": situation.game, "engine_seed": situation.engine_seed, "budget": situation.budget}
         self.team.env.reset(options={**options, "preset": preset})
 
@@ -128,9 +128,9 @@ class Training:
         return measurement, Outcome.of(observations, measurement, env.scale, done)
 
     def _where_to_explore(self) -> Situation:
-        """An episode's start or, with several segments, sometimes a later decision point reached before.
+        """Return an episode's start or, with several segments, sometimes a later decision point reached before.
 
-        Where there is a choice, one from which the evaluations that are left suffice to end the episode.
+        If possible, the remaining evaluations suffice to end the episode from there.
         """
         team, segments = self.team, self.team.env.segments
         starts = [Situation(*start) for start in product(team.env.games, team.env.engine_seeds, team.env.budgets)]

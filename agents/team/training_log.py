@@ -1,4 +1,4 @@
-"""What a training writes down: a CSV that survives a restart, and TensorBoard where it is installed."""
+"""The log of a training: a CSV file that survives a restart, and TensorBoard's files if it is installed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Row = Mapping[str, float | int | str]
 
 
 class TrainingLog:
-    """Writes a row for each measured episode; to nowhere without a directory.
+    """A log with one row per measured episode; without a directory, no file is written.
 
-    Rows go to ``training.csv`` in the directory, after those of an earlier part of the same training, and through
-    Stable-Baselines3's logger to TensorBoard's event files beside it if tensorboard is installed.
+    Rows go to ``training.csv`` in the directory, after those of an earlier part of the same training. If tensorboard is
+    installed, Stable-Baselines3's logger also writes them to event files beside it.
 
     Args:
-        evaluations: that the training has made before; what the directory's rows tell of others is dropped.
-        callback: called with each row.
+        evaluations: number of evaluations that the training has made before; rows of later ones are dropped.
+        callback: function called with each row.
 
     Raises:
         RLCCFRError: the directory can't be written.
@@ -46,10 +46,10 @@ class TrainingLog:
         self._logger = Logger(str(directory) if directory else None, outputs)
 
     def write(self, step: int, row: Row) -> None:
-        """One row; every row must have the same columns.
+        """Write one row; every row must have the same columns.
 
         Args:
-            step: TensorBoard's horizontal axis.
+            step: position on TensorBoard's horizontal axis.
         """
         if self._callback:
             self._callback(row)
@@ -75,7 +75,7 @@ class TrainingLog:
 
 
 def _drop_after(evaluations: int, path: Path) -> None:
-    """Leave out rows of another training, or of this one where it was killed before they were saved with the team."""
+    """Drop rows of another training, and rows that this one wrote after it last saved the team."""
     with path.open(newline="") as file:
         lines = list(csv.reader(file))
     whole = [line for line in lines[1:] if len(line) == len(lines[0]) and line[0].isdigit()]

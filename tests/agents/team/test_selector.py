@@ -84,7 +84,7 @@ def test_what_learning_cannot_go_on_from_is_refused(damage):
     one = taught(selector())
     saved = one.learning()
     damage(saved)
-    with pytest.raises(RLCCFRError, match=r"do not fit: (draws|\d/\w+) is not theirs"):
+    with pytest.raises(RLCCFRError, match=r"do not fit: (draws|\d/\w+) is missing or wrong"):
         selector().restore(one.state(), saved)
 
 
@@ -100,7 +100,7 @@ def test_what_learning_cannot_go_on_from_is_refused(damage):
 def test_weights_of_another_network_are_refused(damage):
     state = selector().state()
     damage(state)
-    with pytest.raises(RLCCFRError, match=r"do not fit: q_net\.\d\.bias is not theirs"):
+    with pytest.raises(RLCCFRError, match=r"do not fit: q_net\.\d\.bias is missing or wrong"):
         selector().restore(state)
 
 

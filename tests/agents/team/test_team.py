@@ -228,7 +228,7 @@ def test_a_loaded_team_goes_on(make_evaluator, small, tmp_path):
         (Catalog(("dcfr", "cfr"), ("none", "external", "outcome"), ("cfr_br", "none")), "update_rule 'lcfr' is gone"),
         (
             Catalog(("dcfr", "cfr", "lcfr"), ("external", "none", "outcome"), ("cfr_br", "none")),
-            "the samplers stand in another order",
+            "the samplers are in another order",
         ),
     ],
 )
