@@ -1,4 +1,4 @@
-"""Methods of choosing that a team is compared with."""
+"""The baselines that a team is compared with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best cell in hindsight: of a game, and of other games."""
+"""The best algorithm in hindsight: on a game (VBS), and over the other games (SBS)."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from rlccfr.errors import RLCCFRError
 
 
 def virtual_best(rewards: Rewards) -> Cell:
-    """The virtual best solver of a game: its best cell; of equals the first in the catalog's order.
+    """Return the virtual best solver (VBS) of a game: its best algorithm, in a tie the catalog's first.
 
     Raises:
-        RLCCFRError: there are no cells.
+        RLCCFRError: there are no algorithms.
     """
     if not rewards:
-        raise RLCCFRError("no cells to choose from: measure some first")
+        raise RLCCFRError("no algorithms to choose from: measure some first")
     return max(rewards, key=rewards.__getitem__)
 
 
 def single_best(rewards_by_game: Mapping[str, Rewards], game: str) -> Cell:
-    """The single best solver for a game: the cell with the highest mean R-bar over the *other* games.
+    """Return the single best solver (SBS) for a game: the algorithm with the highest mean R̄ over the *other* games.
 
     Args:
-        rewards_by_game: R-bar of the same cells on each game; ``game`` itself need not be among them.
+        rewards_by_game: R̄ of the same algorithms on each game; ``game`` itself need not be among the games.
 
     Raises:
-        RLCCFRError: no other game, or games measured on different cells.
+        RLCCFRError: there is no other game, or games were measured on different algorithms.
     """
     others = [rewards for name, rewards in rewards_by_game.items() if name != game]
     if not others:
         raise RLCCFRError(f"the single best solver for {game!r} needs measurements of at least one other game")
     if any(rewards.keys() != others[0].keys() for rewards in others):
-        raise RLCCFRError("the games were measured on different cells: measure one catalog on all of them")
+        raise RLCCFRError("the games were measured on different algorithms: measure one catalog on all of them")
     return virtual_best({cell: math.fsum(rewards[cell] for rewards in others) for cell in others[0]})

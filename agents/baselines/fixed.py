@@ -13,11 +13,11 @@ FIXED = {
     "DeepCFR": Cell("deep_cfr", "external", "none"),
     "ES-MCCFR": Cell("cfr", "external", "none"),
 }
-"""The paper's fixed algorithms as cells; ES-MCCFR is external-sampling Monte Carlo CFR."""
+"""The paper's fixed algorithms by name; ES-MCCFR is external-sampling Monte Carlo CFR."""
 
 
 def fixed_cells(catalog: Catalog) -> dict[str, Cell]:
-    """Those of :data:`FIXED` that a catalog has, whatever hyperparameters its components have there."""
+    """Return those of :data:`FIXED` that a catalog has, with any hyperparameters."""
     by_id = [
         {registry[spec].id: spec for spec in reversed(specs)}
         for registry, specs in zip(REGISTRIES, catalog.axes, strict=True)

@@ -1,4 +1,4 @@
-"""Successive halving: all cells for a moment, the better ones for longer.
+"""Successive halving: run all algorithms briefly, and the better ones for longer.
 
 Jamieson and Talwalkar, Non-stochastic best arm identification and hyperparameter optimization, AISTATS 2016.
 """
@@ -22,21 +22,21 @@ VERSION = 1
 """Version of successive halving. Raise it when the same seed and measurements would give another choice."""
 
 ETA = 3
-"""Of the cells no fewer than one in so many go on."""
+"""Largest factor by which a rung may reduce the number of algorithms."""
 
 ROUNDING = 1e-9
-"""So that a share of a whole number of cells, short of it by rounding, is that number."""
+"""Tolerance for a number of algorithms that rounding left just below a whole number."""
 
 
 @dataclass(frozen=True)
 class Halving:
-    """What successive halving recommends.
+    """The result of successive halving.
 
     Attributes:
-        cell: the best of the last rung.
-        spent: of whole budgets; what a cell ran for counts as the part of one that it is, once.
-        cpu_seconds: engine CPU seconds of each cell's longest run, which its shorter ones were parts of.
-        rungs: (cells, budget) of each.
+        cell: recommendation, the best algorithm of the last rung.
+        spent: number of whole budgets spent; each algorithm counts once, with its longest run's share of the budget.
+        cpu_seconds: engine CPU seconds of the algorithms' longest runs, of which their shorter runs are parts.
+        rungs: number of algorithms and budget of each rung.
     """
 
     cell: Cell
@@ -46,13 +46,14 @@ class Halving:
 
 
 def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halving:
-    """Measure every cell that can run here for a part of the budget, and fewer and fewer of them for longer.
+    """Measure every available algorithm under a part of the budget, and fewer and fewer of them for longer.
 
-    All rungs together take at most ``evaluations`` whole budgets, or little more where parts are rounded to whole
-    iterations; the last rung has the whole budget.
+    All rungs together take at most ``evaluations`` whole budgets, or slightly more where parts are rounded to whole
+    iterations. The last rung has the whole budget.
 
     Args:
-        seed: of the draw of cells where there are too many to begin with all.
+        evaluations: number of whole budgets to spend.
+        seed: seed of the draw of algorithms, if there are too many to begin with all.
 
     Raises:
         RLCCFRError: fewer than one evaluation.
@@ -66,7 +67,7 @@ def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halvin
     rungs, rewards, spent = [], dict[Cell, float](), dict[Cell, float]()
     for survivors, part in ladder:
         if rewards:
-            cells = sorted(cells, key=rewards.__getitem__, reverse=True)  # stable: of equals the catalog's first
+            cells = sorted(cells, key=rewards.__getitem__, reverse=True)  # stable: ties keep the catalog's order
         cells = cells[:survivors]
         shorter = _part(task.budget, part)
         measured = {cell: task.measure(cell, shorter) for cell in cells}
@@ -78,19 +79,19 @@ def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halvin
 
 
 def _ladder(cells: int, evaluations: int) -> list[tuple[int, float]]:
-    """For each rung how many cells it has, and for what part of the budget they have run by its end.
+    """Return each rung's number of algorithms, and the share of the budget that these have run by its end.
 
-    Runs go on from rung to rung. Each rung has the same share of the evaluations; so as cells become fewer by a factor,
-    what they run in a rung grows by it. With more rungs the shares are smaller and the first is shorter; so the fewest
-    are taken with which the first can have all cells and the factor is at most :data:`ETA`. Where even a rung for each
-    evaluation is too few, cells are left out from the start.
+    Runs go on from rung to rung, and each rung has the same share of the evaluations. So as the number of algorithms
+    falls by a factor, what each of them runs in a rung grows by that factor. With more rungs, the shares are smaller
+    and the first rung is shorter. The number of rungs is the smallest with which the first can hold all algorithms and
+    the factor is at most :data:`ETA`. If even one rung per evaluation is too few, some algorithms are left out.
     """
 
     def lasts(factor: float, rungs: int) -> float:
-        """The whole budget, in what the first rung runs."""
+        """Return the length of the whole budget, in units of the first rung's."""
         return math.fsum(factor**rung for rung in range(rungs))
 
-    wanted = cells / evaluations  # times the number of rungs: that many first rungs must be no longer than the budget
+    wanted = cells / evaluations  # times the number of rungs: that many first rungs must fit into the budget
     rungs = next((n for n in range(1, evaluations) if wanted * n <= lasts(ETA, n)), evaluations)
     factor = float(ETA)
     if rungs > 1 and wanted * rungs < lasts(ETA, rungs):

@@ -1,4 +1,4 @@
-"""One DQN over all cells at once: what three agents in turn are compared with."""
+"""One DQN over all algorithms at once, a baseline for three agents in turn."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ VERSION = 1
 """Version of the joint DQN. Raise it when the same seed and measurements would give another choice."""
 
 EXPLORING = 0.5
-"""Share of the evaluations over which the share of cells drawn at random falls from 1 ..."""
+"""Share of the evaluations over which epsilon, the share of algorithms drawn at random, falls from 1."""
 
 LEAST_EPSILON = 0.05
-"""... to this, as Stable-Baselines3's DQN does over its first steps."""
+"""Value to which epsilon falls, as in Stable-Baselines3's DQN over its first steps."""
 
 
 def joint_dqn(
     task: Task, *, evaluations: int, seed: int = 0, hyperparameters: Hyperparameters | None = None
 ) -> SearchResult:
-    """Train a DQN whose actions are all cells; it recommends the one with the highest Q-value.
+    """Train a DQN whose actions are all algorithms; it recommends the algorithm with the highest Q-value.
 
-    As in a team, no cell is measured twice, and measured ones are learned from as often as a team's agents learn.
+    As in a team, no algorithm is measured twice. The DQN learns as often as a team's agents.
 
     Args:
-        evaluations: cells to measure; all that can run here if they are fewer.
-        seed: of weights, exploration and what is sampled from the memory.
+        evaluations: number of algorithms to measure; all available ones if there are fewer.
+        seed: seed of initial weights, exploration and samples from the memory.
+        hyperparameters: hyperparameters of the network and of training.
 
     Raises:
         RLCCFRError: fewer than one evaluation.
@@ -70,7 +71,7 @@ def joint_dqn(
 
 
 def _next(values: np.ndarray, open_: np.ndarray, epsilon: float, generator: np.random.Generator) -> int:
-    """An unmeasured cell: at random, or the one of the highest value."""
+    """Return an unmeasured algorithm: one drawn at random, or the one with the highest Q-value."""
     if generator.random() < epsilon:
         return int(generator.choice(np.flatnonzero(open_)))
     return int(np.where(open_, values, -np.inf).argmax())

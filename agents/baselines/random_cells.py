@@ -1,4 +1,4 @@
-"""Random search, and what it typically finds."""
+"""Random search, and its typical result."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ VERSION = 1
 
 
 def random_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResult:
-    """Measure distinct cells drawn at random among those that can run here; recommend the best of them.
+    """Measure distinct available algorithms, drawn at random, and recommend the best of them.
 
     Args:
-        evaluations: cells to draw; all that there are if they are fewer.
-        seed: of the draw.
+        evaluations: number of algorithms to draw; all available ones if there are fewer.
+        seed: seed of the draw.
 
     Raises:
         RLCCFRError: fewer than one evaluation.
@@ -33,11 +33,13 @@ def random_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResul
 
 
 def median_search(rewards: Rewards, evaluations: int, seed: int = 0, searches: int = 1001) -> Cell:
-    """What random search typically finds: of so many searches the one with the median reward.
+    """Return the typical result of random search: of the algorithms found by many searches, the one with median R̄.
 
     Args:
-        rewards: R-bar of every cell.
-        evaluations: cells that a search draws.
+        rewards: R̄ of every algorithm.
+        evaluations: number of algorithms that a search draws.
+        seed: seed of the draws.
+        searches: number of searches.
     """
     cells, values = list(rewards), np.array(list(rewards.values()))
     generator = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Optuna's tree-structured Parzen estimator over the three axes, a common tool for such searches."""
+"""A search by Optuna's tree-structured Parzen estimator (TPE) over the three axes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ VERSION = 1
 """Version of the search. Raise it when the same seed and measurements would give another choice."""
 
 TRIALS = 20
-"""For each evaluation at most: it proposes cells that are measured already, which cost nothing."""
+"""Largest number of trials per evaluation; proposals of measured algorithms are trials, but cost nothing."""
 
 
 def tpe_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResult:
-    """Measure the cells that TPE proposes, and recommend the best of them.
+    """Measure the algorithms that TPE proposes, and recommend the best of them.
 
     Bergstra et al., Algorithms for hyper-parameter optimization, NIPS 2011.
 
     Args:
-        evaluations: distinct cells to measure at most.
-        seed: of TPE.
+        evaluations: largest number of distinct algorithms to measure.
+        seed: seed of TPE.
 
     Raises:
         RLCCFRError: fewer than one evaluation, or Optuna is not installed.

@@ -58,7 +58,7 @@ def test_single_best_needs_comparable_games():
     a, b = Cell("cfr", "none", "none"), Cell("dcfr", "none", "none")
     with pytest.raises(RLCCFRError, match="at least one other game"):
         single_best({"kuhn": {a: 1.0}}, "kuhn")
-    with pytest.raises(RLCCFRError, match="different cells"):
+    with pytest.raises(RLCCFRError, match="different algorithms"):
         single_best({"kuhn": {a: 1.0}, "leduc": {b: 1.0}}, "royal")
     with pytest.raises(RLCCFRError, match="measure some"):
         virtual_best({})
