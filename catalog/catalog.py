@@ -1,4 +1,4 @@
-"""An explicit, ordered set of components: what an action's indices mean."""
+"""Catalogs: ordered sets of components, which give the indices of actions their meaning."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Cell(NamedTuple):
 
     @classmethod
     def of(cls, row: Mapping[Any, Any], prefix: str = "") -> Cell:
-        """Return the cell that a row of a table names, in columns of such a prefix."""
+        """Return the algorithm that a table's row names, in the axes' columns with a prefix."""
         return cls(*(str(row[f"{prefix}{axis}"]) for axis in AXES))
 
     def __str__(self) -> str:
@@ -41,12 +41,12 @@ AXES = Cell._fields
 
 @dataclass(frozen=True)
 class Catalog:
-    """Which components there are, in the order of the action indices.
+    """The components to choose from, in the order of the action indices.
 
-    A component is an id, or one with hyperparameters: ``"deep_cfr(preset='sweep')"``.
+    A component is an id, or an id with hyperparameters: ``"deep_cfr(preset='sweep')"``.
 
     Raises:
-        ComponentError: an unknown id, a wrong hyperparameter, an empty axis, or an id that stands twice.
+        ComponentError: an unknown id, a wrong hyperparameter, an empty axis, or a duplicate id.
     """
 
     update_rules: tuple[str, ...]
@@ -62,22 +62,22 @@ class Catalog:
 
     @classmethod
     def paper(cls) -> Catalog:
-        """The paper's Table 2: 16 update rules x 7 samplers x 3 abstractions."""
+        """Return the paper's catalog (Table 2): 16 update rules x 7 samplers x 3 abstractions."""
         return cls(TABULAR_RULES + DEEP_RULES, SAMPLERS, ABSTRACTIONS)
 
     @classmethod
     def tabular(cls) -> Catalog:
-        """Those of the paper's algorithms that learn no function: 8 x 7 x 2."""
+        """Return the part of the paper's catalog that learns no function: 8 x 7 x 2."""
         return cls(TABULAR_RULES, SAMPLERS, ("cfr_br", "none"))
 
     @classmethod
     def extended(cls) -> Catalog:
-        """The paper's components, and after them those of :mod:`rlccfr.catalog.extended`: 21 x 11 x 3."""
+        """Return the paper's catalog followed by the components of :mod:`rlccfr.catalog.extended`: 21 x 11 x 3."""
         return cls.paper().plus(MORE_RULES, MORE_SAMPLERS)
 
     @classmethod
     def extended_tabular(cls) -> Catalog:
-        """Those of the extended catalog that learn no function: 13 x 11 x 2."""
+        """Return the part of the extended catalog that learns no function: 13 x 11 x 2."""
         return cls.tabular().plus(MORE_RULES, MORE_SAMPLERS)
 
     def plus(
@@ -86,19 +86,22 @@ class Catalog:
         samplers: Sequence[str] = (),
         abstractions: Sequence[str] = (),
     ) -> Catalog:
-        """A catalog with more components behind these, whose indices along each axis stay.
+        """Return a catalog with more components after these, which keep their indices along each axis.
 
         Raises:
-            ComponentError: an unknown id, or one that is in the catalog.
+            ComponentError: an unknown id, or one that is already in the catalog.
         """
         more = (update_rules, samplers, abstractions)
         return Catalog(*((*ids, *added) for ids, added in zip(self.axes, more, strict=True)))
 
     def with_networks(self, preset: str) -> Catalog:
-        """The same catalog with this preset of networks in its deep rules.
+        """Return the same catalog with other network settings in its deep rules.
+
+        Args:
+            preset: name of the network settings.
 
         Raises:
-            ComponentError: an unknown preset.
+            ComponentError: unknown network settings.
         """
         rules = (f"{id}(preset={preset!r})" if id in DEEP_RULES else id for id in self.update_rules)
         return Catalog(tuple(rules), self.samplers, self.abstractions)
@@ -119,11 +122,11 @@ class Catalog:
         return (self.cell(*self.unravel(index)) for index in range(len(self)))
 
     def cell(self, rule: int, sampler: int, abstraction: int) -> Cell:
-        """The triple of ids behind three action indices."""
+        """Return the algorithm behind three action indices."""
         return Cell(self.update_rules[rule], self.samplers[sampler], self.abstractions[abstraction])
 
     def unravel(self, index: int) -> tuple[int, int, int]:
-        """Flat action index to three; the abstraction varies fastest."""
+        """Return the three action indices behind a flat one; the abstraction varies fastest."""
         if not 0 <= index < len(self):
             raise IndexError(f"action {index} is not in 0 .. {len(self) - 1}")
         rest, abstraction = divmod(index, len(self.abstractions))
@@ -131,14 +134,14 @@ class Catalog:
         return rule, sampler, abstraction
 
     def ravel(self, rule: int, sampler: int, abstraction: int) -> int:
-        """Three action indices to a flat one."""
+        """Return the flat action index of three action indices."""
         return (rule * len(self.samplers) + sampler) * len(self.abstractions) + abstraction
 
     def index(self, cell: Cell) -> tuple[int, int, int]:
-        """The action indices of a triple of ids.
+        """Return the three action indices of an algorithm.
 
         Raises:
-            ComponentError: one of the ids is not in this catalog.
+            ComponentError: one of its ids is not in this catalog.
         """
         for id, ids in zip(cell, self.axes, strict=True):
             if id not in ids:
@@ -147,16 +150,16 @@ class Catalog:
         return rule, sampler, abstraction
 
     def flat(self, cell: Cell) -> int:
-        """The flat action index of a triple of ids.
+        """Return the flat action index of an algorithm.
 
         Raises:
-            ComponentError: one of the ids is not in this catalog.
+            ComponentError: one of its ids is not in this catalog.
         """
         return self.ravel(*self.index(cell))
 
     @property
     def content_hash(self) -> str:
-        """Equal for equal action spaces of equal definitions: saved with every result and model."""
+        """Hash of the action space and of its definitions' versions, saved with every result and model."""
         versions = [
             [(id, registry[id].version) for id in ids] for registry, ids in zip(REGISTRIES, self.axes, strict=True)
         ]

@@ -1,7 +1,7 @@
-"""Families of games, small members to learn on, and others that tell what such learning is worth.
+"""Families of games: small training games, and others that show what training on those is worth.
 
-Every training member has at most 2,900 histories, so that Royal, Liar's dice with six faces, Leduc with 26 cards,
-Goofspiel with seven and the larger battleship are a hundred times the largest of them.
+Every training game has at most 2,900 histories. Royal, Liar's dice with six faces, Leduc with 26 cards, Goofspiel with
+seven cards and the larger Battleship are therefore a hundred times as large as the largest training game.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Family:
-    """Games that differ in a few numbers.
+    """A family: games that differ in a few numbers.
 
     Attributes:
-        name: what its members' names begin with.
-        train: names or OpenSpiel strings that :func:`rlccfr.load_game` takes, to learn on; none in a family that is
-            there to be met for the first time.
-        validation: never learned on, but looked at while it was decided how to learn (ADR 16). Of the paper's games
-            Kuhn is the three-card member to learn on, the others are here.
-        test: never learned on, and measured only when all was decided.
+        name: prefix of its members' names.
+        train: training games, as names or OpenSpiel strings that :func:`rlccfr.load_game` takes; none in a family that
+            only validates or tests.
+        validation: validation games, never trained on, but looked at while the training method was chosen (ADR 16). Of
+            the paper's games, three-card Kuhn is a training game; the others are here.
+        test: test games, never trained on, and measured only when everything had been decided.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Family:
 
     @property
     def held_out(self) -> tuple[str, ...]:
-        """All that are never learned on."""
+        """The validation and test games, which are never trained on."""
         return (*self.validation, *self.test)
 
 
@@ -112,5 +112,5 @@ TEST = tuple(game for family in FAMILIES for game in family.test)
 
 
 def family_of(game: str) -> str:
-    """What the game's name begins with, its parameters left out; ``kuhn_poker`` is of the family ``kuhn``."""
+    """Return the family in a game's name, without parameters: ``kuhn`` for ``kuhn_poker``."""
     return game.split("(")[0].strip().removesuffix("_poker")
