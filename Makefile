@@ -6,13 +6,13 @@ STAMP := $(VENV)/.installed
 .PHONY: help install demo test verify bench measure docs site notebooks lint types wheel check clean
 
 help:
-	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best of all algorithms"
+	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best algorithm"
 	@echo "make test     set up, run the test suite"
-	@echo "make verify   the long suite: statistics, convergence, speed, other dependency versions; writes docs/verification.md and reliability.md"
-	@echo "make bench    this engine beside its peers (pip install -e '.[bench]' for those from PyPI); most of an hour; writes docs/benchmarks.md"
-	@echo "make measure  every algorithm on the paper's games and on families of small ones, and the teams trained on that"
-	@echo "make site     the documentation as a site, in docs/_build"
-	@echo "make check    lint, types, tests and the wheel: all that CI runs"
+	@echo "make verify   run the long suite (statistics, convergence, speed, other dependency versions); write docs/verification.md and docs/reliability.md"
+	@echo "make bench    compare this engine with its peers (pip install -e '.[bench]' adds those from PyPI); write docs/benchmarks.md; takes most of an hour"
+	@echo "make measure  measure every algorithm on the paper's games and on families of small games, and train teams on that; takes many CPU hours"
+	@echo "make site     build the documentation as a site, in docs/_build"
+	@echo "make check    run all that CI runs: lint, types, tests, site and wheel"
 
 install: $(STAMP)
 
@@ -36,8 +36,8 @@ verify: install
 bench: install
 	$(BIN)/python -m benchmarks > docs/benchmarks.md
 
-# What the package brings along, and the measurements behind it: many CPU hours (each sweep begins by saying how many),
-# which go on where they stopped.
+# What comes with the package, and the measurements behind it. This takes many CPU hours (each sweep begins by saying how
+# many). A sweep that was stopped goes on where it stopped.
 measure: install
 	$(BIN)/rlccfr sweep kuhn leduc goofspiel --close 0.05
 	$(BIN)/rlccfr sweep royal --seeds 3 --close 0.05
