@@ -96,7 +96,7 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
     Raises:
         GameError: more histories than :data:`LARGEST`.
     """
-    from rlccfr.games.openspiel import edge_names
+    from rlccfr.games.openspiel_policies import edge_names
 
     if game.num_histories > LARGEST:
         raise GameError(f"{game.name!r} has {game.num_histories:,} histories; up to {LARGEST} can be drawn")

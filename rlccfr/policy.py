@@ -83,7 +83,7 @@ class Policy:
         Raises:
             PolicyError: it does not know the game's states, or gives what are no probabilities.
         """
-        from rlccfr.games.openspiel import from_openspiel
+        from rlccfr.games.openspiel_policies import from_openspiel
 
         return cls(game, from_openspiel(game, policy))
 
@@ -109,7 +109,7 @@ class Policy:
         Where recall was restored (``royal``), OpenSpiel's own exploitability of it is another: its best responses
         forget what ours remember.
         """
-        from rlccfr.games.openspiel import to_openspiel
+        from rlccfr.games.openspiel_policies import to_openspiel
 
         return to_openspiel(self.game, self.probabilities)
 

@@ -125,7 +125,7 @@ def _from_npz(data: bytes) -> tuple[str, pd.DataFrame]:
 
 def _named(policy: Policy) -> pd.DataFrame:
     """Return :meth:`Policy.to_frame` with what OpenSpiel calls each action."""
-    from rlccfr.games.openspiel import sequence_names
+    from rlccfr.games.openspiel_policies import sequence_names
 
     frame = policy.to_frame()
     frame.insert(len(IDENTITY), "action_name", sequence_names(policy.game))

@@ -23,7 +23,7 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
     Raises:
         GameError: as :func:`rlccfr.load_game`.
     """
-    from rlccfr.games.openspiel import registered_here  # loads pyspiel
+    from rlccfr.games.openspiel import registered_here
 
     if game in _compiled:
         tree, code = _compiled[game]

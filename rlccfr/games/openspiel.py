@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import difflib
 import os
-from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pyspiel
-from open_spiel.python import policy as openspiel_policy
 
-from rlccfr.errors import GameError, PolicyError, RLCCFRError, brief, first_line
+from rlccfr.errors import GameError, RLCCFRError, brief, first_line
 from rlccfr.games.cache import find_game, keep_game
 from rlccfr.games.check import is_played_as, registered_code
-from rlccfr.games.compiler import Traversal, build
-from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.games.compiler import build
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.traversal import traverse
 
 MAX_HISTORIES = 2_000_000
 """Default size limit: under 1 GB and about 15 seconds to compile."""
-
-REPORT_EVERY = 20_000
-"""Histories between two calls of ``progress``: a sixth of a second."""
 
 
 def compile_game(
@@ -50,7 +45,7 @@ def compile_game(
     try:
         with _quiet() as aloud:
             report = _reporter(progress, aloud) if progress else None
-            walk, forgetful = _traverse(game, openspiel_name, restore_recall, max_histories, report)
+            walk, forgetful = traverse(game, openspiel_name, restore_recall, max_histories, report)
     except _ProgressError as error:
         raise error.__cause__ or error from None
     except (RLCCFRError, MemoryError):
@@ -172,207 +167,6 @@ def solvable_names() -> dict[str, str]:
     }
 
 
-def _traverse(
-    game: Any, name: str, restore_recall: bool, max_histories: int, progress: Callable[[float], None] | None
-) -> tuple[Traversal, int]:
-    """Visit every history, depth first; also count the infosets whose owner forgets."""
-    parents, depths, actions, actors = array("i"), array("i"), array("q"), array("b")
-    infosets, probabilities, utilities = array("i"), array("d"), array("d")
-    seen = _SeenInfosets(restore_recall)
-    # An entry: the state above, its number, the action from it, the action's chance probability, the depth, and
-    # its share of all work if siblings were alike, each player's last (infoset, action index). A state is made when
-    # its turn comes, since some are megabytes.
-    stack: list[tuple[Any, ...]] = [(None, -1, -1, 1.0, 0, 1.0, (), ())]
-    done = 0.0
-    while stack:
-        above, parent, action, probability, depth, share, *last = stack.pop()
-        state = game.new_initial_state() if above is None else above.child(action)
-        here = len(parents)
-        if here >= max_histories:
-            raise GameError(
-                f"{name!r} has more than {max_histories:,} histories, the size limit; "
-                "load_game and `rlccfr solve` take a larger one (max_histories, --max-histories)"
-            )
-        if progress and here % REPORT_EVERY == 0:
-            progress(done)
-        actor = state.current_player()
-        terminal = actor == pyspiel.PlayerId.TERMINAL
-        infoset = seen.number(actor, state.information_state_string(actor), last[actor]) if actor >= 0 else -1
-        parents.append(parent)
-        depths.append(depth)
-        actions.append(action)
-        actors.append(actor if actor >= 0 else TERMINAL if terminal else CHANCE)
-        infosets.append(infoset)
-        probabilities.append(probability)
-        utilities.append(state.player_return(0) if terminal else 0.0)
-        if actor >= 0:
-            moves = state.legal_actions()
-            for index, move in reversed([*enumerate(moves)]):
-                after = [(infoset, index) if player == actor else last[player] for player in (0, 1)]
-                stack.append((state, here, move, 1.0, depth + 1, share / len(moves), *after))
-        elif not terminal:
-            outcomes = [(a, p) for a, p in state.chance_outcomes() if p > 0]
-            stack.extend((state, here, a, p, depth + 1, share / len(outcomes), *last) for a, p in reversed(outcomes))
-        else:
-            done += share
-    walk = Traversal(
-        parent=np.array(parents),
-        depth=np.array(depths),
-        action=np.array(actions),
-        actor=np.array(actors),
-        infoset=np.array(infosets),
-        probability=np.array(probabilities),
-        utility=np.array(utilities),
-        infoset_player=np.array(seen.owners),
-        infoset_level=np.array(seen.levels),
-        infoset_keys=seen.keys,
-    )
-    return walk, len(seen.forgetful)
-
-
-class _SeenInfosets:
-    """Numbers infosets in order of discovery, and notices owners who forget their own last move."""
-
-    def __init__(self, restore_recall: bool) -> None:
-        self._restore_recall = restore_recall
-        self._ids: dict[Any, int] = {}
-        self._last: list[tuple[int, ...]] = []
-        self.owners, self.levels = array("b"), array("i")
-        self.keys: list[str] = []
-        self.forgetful: set[int] = set()
-
-    def number(self, player: int, text: str, last: tuple[int, ...]) -> int:
-        """Args: OpenSpiel's information state, and the player's last (infoset, action index), () if none."""
-        key = (player, text, last) if self._restore_recall else (player, text)
-        infoset = self._ids.setdefault(key, len(self._ids))
-        if infoset == len(self.keys):
-            self.owners.append(player)
-            self.levels.append(self.levels[last[0]] + 1 if last else 0)
-            self.keys.append(text)
-            self._last.append(last)
-        elif self._last[infoset] != last:
-            self.forgetful.add(infoset)
-        return infoset
-
-
 def openspiel_game(tree: GameTree) -> Any:
     """The turn-based OpenSpiel game that ``tree`` was compiled from."""
     return _open(tree.openspiel_name, ())
-
-
-def edge_names(tree: GameTree) -> list[str]:
-    """What OpenSpiel calls the action that leads to each history; the root's is empty."""
-    names = [""] * tree.num_histories
-    for number, state in _states(tree):
-        for child in _children(tree, number):
-            names[child] = state.action_to_string(state.current_player(), int(tree.edge_action[child]))
-    return names
-
-
-def sequence_names(tree: GameTree) -> list[str]:
-    """Return what OpenSpiel calls the action of each sequence, asked at one history of each infoset."""
-    names = [""] * tree.num_sequences
-    decides = np.flatnonzero(tree.histories["actor"] < CHANCE)
-    first = decides[np.unique(tree.histories["infoset"][decides], return_index=True)[1]]
-    asked = set(first.tolist())
-    for number, state in _states(tree, _with_ancestors(tree, first)):
-        if number in asked:
-            sequences = tree.infoset_sequences(int(tree.histories["infoset"][number]))
-            player = int(tree.histories["actor"][number])
-            names[sequences] = [state.action_to_string(player, int(a)) for a in tree.sequence_action[sequences]]
-    return names
-
-
-def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
-    """Return which histories are among some, or above one of them; bool."""
-    counts = tree.histories["num_children"].astype(np.int64)
-    parent = np.full(tree.num_histories, -1)
-    inner = np.flatnonzero(counts)
-    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts[inner]) - counts[inner], counts[inner])
-    parent[np.repeat(tree.histories["first_child"][inner], counts[inner]) + offsets] = np.repeat(inner, counts[inner])
-    found = np.zeros(tree.num_histories, np.bool_)
-    while len(numbers):
-        found[numbers] = True
-        above = np.unique(parent[numbers])
-        numbers = above[(above >= 0) & ~found[above]]
-    return found
-
-
-def from_openspiel(tree: GameTree, policy: openspiel_policy.Policy) -> np.ndarray:
-    """Probabilities over sequences, shape (m,), of an OpenSpiel policy, asked at one history of each infoset.
-
-    Raises:
-        PolicyError: it does not know a state.
-    """
-    probabilities, known = np.zeros(tree.num_sequences), np.zeros(tree.num_infosets, np.bool_)
-    for number, state in _states(tree):
-        record = tree.histories[number]
-        if record["actor"] >= CHANCE or known[infoset := int(record["infoset"])]:
-            continue
-        known[infoset] = True
-        sequences = tree.infoset_sequences(infoset)
-        try:
-            given = policy.action_probabilities(state, int(record["actor"]))
-        except Exception as error:  # what others' policies raise has no common base
-            raise PolicyError(f"the policy has no probabilities for {tree.infoset_keys[infoset]!r}") from error
-        probabilities[sequences] = [given.get(int(action), 0.0) for action in tree.sequence_action[sequences]]
-    return probabilities
-
-
-def _states(tree: GameTree, wanted: np.ndarray | None = None) -> Iterator[tuple[int, Any]]:
-    """Yield each history that goes on, by its number, with OpenSpiel's state.
-
-    Args:
-        wanted: which histories, bool; with one those above it. By default all.
-    """
-    above = [(0, openspiel_game(tree).new_initial_state())]
-    while above:
-        number, state = above.pop()
-        yield number, state
-        for child in _children(tree, number):
-            if tree.histories["num_children"][child] and (wanted is None or wanted[child]):
-                above.append((child, state.child(int(tree.edge_action[child]))))
-
-
-def _children(tree: GameTree, number: int) -> range:
-    first = int(tree.histories["first_child"][number])
-    return range(first, first + int(tree.histories["num_children"][number]))
-
-
-def to_openspiel(tree: GameTree, probabilities: np.ndarray) -> openspiel_policy.Policy:
-    """A policy over sequences, shape (m,), as OpenSpiel's.
-
-    A ``TabularPolicy`` where OpenSpiel's information states tell all infosets apart, else a ``Policy`` that
-    finds the infoset by the history, because there two infosets share one information state.
-    """
-    game = openspiel_game(tree)
-    if tree.restore_recall:
-        return _HistoryPolicy(game, tree, probabilities)
-    tabular = openspiel_policy.TabularPolicy(game)
-    for infoset, key in enumerate(tree.infoset_keys):
-        sequences = tree.infoset_sequences(infoset)
-        row = tabular.policy_for_key(key)
-        row[:] = 0.0
-        row[tree.sequence_action[sequences]] = probabilities[sequences]
-    return tabular
-
-
-class _HistoryPolicy(openspiel_policy.Policy):  # type: ignore[misc]
-    """Probabilities looked up by following a state's actions through the compiled tree."""
-
-    def __init__(self, game: Any, tree: GameTree, probabilities: np.ndarray):
-        super().__init__(game, list(range(game.num_players())))
-        self._tree = tree
-        self._probabilities = probabilities
-
-    def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
-        history = 0
-        for action in state.history():
-            (history,) = (child for child in _children(self._tree, history) if self._tree.edge_action[child] == action)
-        sequences = self._tree.infoset_sequences(int(self._tree.histories["infoset"][history]))
-        return {
-            int(action): float(probability)
-            for action, probability in zip(
-                self._tree.sequence_action[sequences], self._probabilities[sequences], strict=True
-            )
-        }

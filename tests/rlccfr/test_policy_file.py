@@ -56,7 +56,7 @@ def test_actions_have_names_beside_numbers(tmp_path):
 
 
 def test_names_are_those_of_every_history(tmp_path):
-    from rlccfr.games.openspiel import edge_names, sequence_names
+    from rlccfr.games.openspiel_policies import edge_names, sequence_names
 
     game = rlccfr.load_game("goofspiel(num_cards=3,imp_info=True,points_order=descending)")
     names, edges = sequence_names(game), edge_names(game)

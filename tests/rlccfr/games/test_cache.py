@@ -25,13 +25,13 @@ def cache(tmp_path, monkeypatch):
 def compiled_again(monkeypatch) -> list[str]:
     """Which games are walked through from now on."""
     walked: list[str] = []
-    traverse = openspiel._traverse
+    traverse = openspiel.traverse
 
     def watched(game, name, *arguments):
         walked.append(name)
         return traverse(game, name, *arguments)
 
-    monkeypatch.setattr(openspiel, "_traverse", watched)
+    monkeypatch.setattr(openspiel, "traverse", watched)
     return walked
 
 

@@ -13,7 +13,7 @@ from support import FORGETFUL, SMALL_DICE, game, random_policy
 
 import rlccfr
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
-from rlccfr.games.openspiel import REPORT_EVERY
+from rlccfr.games.traversal import REPORT_EVERY
 
 # Histories, decisions, terminals, infosets, sequences of a player with the empty one, payoffs that are not 0:
 # counted independently of this compiler, see docs/architecture.md.

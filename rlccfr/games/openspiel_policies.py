@@ -1,0 +1,131 @@
+"""Policies and names of actions in OpenSpiel's form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from open_spiel.python import policy as openspiel_policy
+
+from rlccfr.errors import PolicyError
+from rlccfr.games.flat_tree import CHANCE, GameTree
+from rlccfr.games.openspiel import openspiel_game
+
+
+def edge_names(tree: GameTree) -> list[str]:
+    """What OpenSpiel calls the action that leads to each history; the root's is empty."""
+    names = [""] * tree.num_histories
+    for number, state in _states(tree):
+        for child in _children(tree, number):
+            names[child] = state.action_to_string(state.current_player(), int(tree.edge_action[child]))
+    return names
+
+
+def sequence_names(tree: GameTree) -> list[str]:
+    """Return what OpenSpiel calls the action of each sequence, asked at one history of each infoset."""
+    names = [""] * tree.num_sequences
+    decides = np.flatnonzero(tree.histories["actor"] < CHANCE)
+    first = decides[np.unique(tree.histories["infoset"][decides], return_index=True)[1]]
+    asked = set(first.tolist())
+    for number, state in _states(tree, _with_ancestors(tree, first)):
+        if number in asked:
+            sequences = tree.infoset_sequences(int(tree.histories["infoset"][number]))
+            player = int(tree.histories["actor"][number])
+            names[sequences] = [state.action_to_string(player, int(a)) for a in tree.sequence_action[sequences]]
+    return names
+
+
+def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
+    """Return which histories are among some, or above one of them; bool."""
+    counts = tree.histories["num_children"].astype(np.int64)
+    parent = np.full(tree.num_histories, -1)
+    inner = np.flatnonzero(counts)
+    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts[inner]) - counts[inner], counts[inner])
+    parent[np.repeat(tree.histories["first_child"][inner], counts[inner]) + offsets] = np.repeat(inner, counts[inner])
+    found = np.zeros(tree.num_histories, np.bool_)
+    while len(numbers):
+        found[numbers] = True
+        above = np.unique(parent[numbers])
+        numbers = above[(above >= 0) & ~found[above]]
+    return found
+
+
+def from_openspiel(tree: GameTree, policy: openspiel_policy.Policy) -> np.ndarray:
+    """Probabilities over sequences, shape (m,), of an OpenSpiel policy, asked at one history of each infoset.
+
+    Raises:
+        PolicyError: it does not know a state.
+    """
+    probabilities, known = np.zeros(tree.num_sequences), np.zeros(tree.num_infosets, np.bool_)
+    for number, state in _states(tree):
+        record = tree.histories[number]
+        if record["actor"] >= CHANCE or known[infoset := int(record["infoset"])]:
+            continue
+        known[infoset] = True
+        sequences = tree.infoset_sequences(infoset)
+        try:
+            given = policy.action_probabilities(state, int(record["actor"]))
+        except Exception as error:  # what others' policies raise has no common base
+            raise PolicyError(f"the policy has no probabilities for {tree.infoset_keys[infoset]!r}") from error
+        probabilities[sequences] = [given.get(int(action), 0.0) for action in tree.sequence_action[sequences]]
+    return probabilities
+
+
+def _states(tree: GameTree, wanted: np.ndarray | None = None) -> Iterator[tuple[int, Any]]:
+    """Yield each history that goes on, by its number, with OpenSpiel's state.
+
+    Args:
+        wanted: which histories, bool; with one those above it. By default all.
+    """
+    above = [(0, openspiel_game(tree).new_initial_state())]
+    while above:
+        number, state = above.pop()
+        yield number, state
+        for child in _children(tree, number):
+            if tree.histories["num_children"][child] and (wanted is None or wanted[child]):
+                above.append((child, state.child(int(tree.edge_action[child]))))
+
+
+def _children(tree: GameTree, number: int) -> range:
+    first = int(tree.histories["first_child"][number])
+    return range(first, first + int(tree.histories["num_children"][number]))
+
+
+def to_openspiel(tree: GameTree, probabilities: np.ndarray) -> openspiel_policy.Policy:
+    """A policy over sequences, shape (m,), as OpenSpiel's.
+
+    A ``TabularPolicy`` where OpenSpiel's information states tell all infosets apart, else a ``Policy`` that
+    finds the infoset by the history, because there two infosets share one information state.
+    """
+    game = openspiel_game(tree)
+    if tree.restore_recall:
+        return _HistoryPolicy(game, tree, probabilities)
+    tabular = openspiel_policy.TabularPolicy(game)
+    for infoset, key in enumerate(tree.infoset_keys):
+        sequences = tree.infoset_sequences(infoset)
+        row = tabular.policy_for_key(key)
+        row[:] = 0.0
+        row[tree.sequence_action[sequences]] = probabilities[sequences]
+    return tabular
+
+
+class _HistoryPolicy(openspiel_policy.Policy):  # type: ignore[misc]
+    """Probabilities looked up by following a state's actions through the compiled tree."""
+
+    def __init__(self, game: Any, tree: GameTree, probabilities: np.ndarray):
+        super().__init__(game, list(range(game.num_players())))
+        self._tree = tree
+        self._probabilities = probabilities
+
+    def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
+        history = 0
+        for action in state.history():
+            (history,) = (child for child in _children(self._tree, history) if self._tree.edge_action[child] == action)
+        sequences = self._tree.infoset_sequences(int(self._tree.histories["infoset"][history]))
+        return {
+            int(action): float(probability)
+            for action, probability in zip(
+                self._tree.sequence_action[sequences], self._probabilities[sequences], strict=True
+            )
+        }

@@ -1,0 +1,141 @@
+"""The walk over all histories of an OpenSpiel game, from which it is compiled."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyspiel
+
+from rlccfr.errors import GameError
+from rlccfr.games.compiler import Traversal
+from rlccfr.games.flat_tree import CHANCE, TERMINAL
+
+REPORT_EVERY = 20_000
+"""Histories between two calls of ``progress``: a sixth of a second."""
+
+Last = tuple[int, ...]
+"""A player's last (infoset, action index), () if it has not moved."""
+
+
+class _Pending(NamedTuple):
+    """A history that waits for its turn; its state is made then, since some are megabytes."""
+
+    above: Any  # the state above; None at the root
+    parent: int  # number of the history above
+    action: int  # the action that leads here
+    probability: float  # of that action where chance takes it, else 1
+    depth: int
+    share: float  # of all work, if siblings were alike
+    last: tuple[Last, Last]  # of each player
+
+
+class _Columns:
+    """The histories met so far, a column per property."""
+
+    def __init__(self) -> None:
+        self.parent, self.depth, self.action, self.actor = array("i"), array("i"), array("q"), array("b")
+        self.infoset, self.probability, self.utility = array("i"), array("d"), array("d")
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def add(self, pending: _Pending, actor: int, infoset: int, utility: float) -> None:
+        self.parent.append(pending.parent)
+        self.depth.append(pending.depth)
+        self.action.append(pending.action)
+        self.actor.append(actor)
+        self.infoset.append(infoset)
+        self.probability.append(pending.probability)
+        self.utility.append(utility)
+
+
+def traverse(
+    game: Any, name: str, restore_recall: bool, max_histories: int, progress: Callable[[float], None] | None
+) -> tuple[Traversal, int]:
+    """Visit every history, depth first.
+
+    Returns:
+        The traversal, and the number of infosets whose owner forgets.
+
+    Raises:
+        GameError: there are more histories than ``max_histories``.
+    """
+    columns, seen, done = _Columns(), _SeenInfosets(restore_recall), 0.0
+    stack = [_Pending(None, -1, -1, 1.0, 0, 1.0, ((), ()))]
+    while stack:
+        pending, here = stack.pop(), len(columns)
+        if here >= max_histories:
+            raise GameError(
+                f"{name!r} has more than {max_histories:,} histories, the size limit; "
+                "load_game and `rlccfr solve` take a larger one (max_histories, --max-histories)"
+            )
+        if progress and here % REPORT_EVERY == 0:
+            progress(done)
+        state = game.new_initial_state() if pending.above is None else pending.above.child(pending.action)
+        actor = state.current_player()
+        if actor >= 0:
+            infoset = seen.number(actor, state.information_state_string(actor), pending.last[actor])
+            columns.add(pending, actor, infoset, 0.0)
+            stack.extend(_decisions(state, here, pending, actor, infoset))
+        elif actor == pyspiel.PlayerId.TERMINAL:
+            columns.add(pending, TERMINAL, -1, state.player_return(0))
+            done += pending.share
+        else:
+            columns.add(pending, CHANCE, -1, 0.0)
+            stack.extend(_outcomes(state, here, pending))
+    return _finished(columns, seen), len(seen.forgetful)
+
+
+def _decisions(state: Any, here: int, pending: _Pending, actor: int, infoset: int) -> list[_Pending]:
+    """Return the histories below a player's, the last action first, as a stack wants them."""
+    moves, below = state.legal_actions(), []
+    for index in range(len(moves) - 1, -1, -1):
+        first, second = pending.last
+        last = ((infoset, index), second) if actor == 0 else (first, (infoset, index))
+        below.append(_Pending(state, here, moves[index], 1.0, pending.depth + 1, pending.share / len(moves), last))
+    return below
+
+
+def _outcomes(state: Any, here: int, pending: _Pending) -> list[_Pending]:
+    """Return the histories below one where chance moves, the last outcome first; those of probability 0 are no part."""
+    outcomes = [(action, probability) for action, probability in state.chance_outcomes() if probability > 0]
+    depth, share = pending.depth + 1, pending.share / len(outcomes)
+    return [_Pending(state, here, action, p, depth, share, pending.last) for action, p in reversed(outcomes)]
+
+
+def _finished(columns: _Columns, seen: _SeenInfosets) -> Traversal:
+    arrays = {name: np.array(column) for name, column in vars(columns).items()}
+    return Traversal(
+        **arrays,
+        infoset_player=np.array(seen.owners),
+        infoset_level=np.array(seen.levels),
+        infoset_keys=seen.keys,
+    )
+
+
+class _SeenInfosets:
+    """Numbers infosets in order of discovery, and notices owners who forget their own last move."""
+
+    def __init__(self, restore_recall: bool) -> None:
+        self._restore_recall = restore_recall
+        self._ids: dict[Any, int] = {}
+        self._last: list[Last] = []
+        self.owners, self.levels = array("b"), array("i")
+        self.keys: list[str] = []
+        self.forgetful: set[int] = set()
+
+    def number(self, player: int, text: str, last: Last) -> int:
+        """Return the number of an infoset by OpenSpiel's information state and the owner's last move."""
+        key = (player, text, last) if self._restore_recall else (player, text)
+        infoset = self._ids.setdefault(key, len(self._ids))
+        if infoset == len(self.keys):
+            self.owners.append(player)
+            self.levels.append(self.levels[last[0]] + 1 if last else 0)
+            self.keys.append(text)
+            self._last.append(last)
+        elif self._last[infoset] != last:
+            self.forgetful.add(infoset)
+        return infoset
