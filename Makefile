@@ -3,16 +3,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test verify bench measure docs site notebooks lint types wheel check clean
+.PHONY: help install demo test test-all verify bench measure docs site notebooks lint types wheel check clean
 
 help:
 	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best algorithm"
-	@echo "make test     set up, run the test suite"
+	@echo "make test     set up, run the tests of the whole public surface (minutes)"
 	@echo "make verify   run the long suite (statistics, convergence, speed, other dependency versions); write docs/verification.md and docs/reliability.md"
 	@echo "make bench    compare this engine with its peers (pip install -e '.[bench]' adds those from PyPI); write docs/benchmarks.md; takes most of an hour"
 	@echo "make measure  measure every algorithm on the paper's games and on families of small games, and train teams on that; takes many CPU hours"
 	@echo "make site     build the documentation as a site, in docs/_build"
-	@echo "make check    run all that CI runs: lint, types, tests, site and wheel"
+	@echo "make check    run all that CI runs: lint, types, all tests but the long suite, site and wheel"
 
 install: $(STAMP)
 
@@ -26,6 +26,10 @@ demo: install
 	$(BIN)/rlccfr demo
 
 test: install
+	$(BIN)/python -m pytest -n 2 -m "not verify and not slow"
+
+# Everything but the long suite.
+test-all: install
 	$(BIN)/python -m pytest -n 2 -m "not verify"
 
 verify: install
@@ -69,7 +73,7 @@ types: install
 wheel: install
 	$(BIN)/python tests/wheel.py
 
-check: lint types test site wheel
+check: lint types test-all site wheel
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

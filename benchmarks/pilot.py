@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 import rlccfr
 from rlccfr.catalog import Catalog
-from rlccfr.envs.sweep.estimate import cost_of
-from rlccfr.envs.sweep.plan import jobs
+from rlccfr.envs.sweeping.estimate import cost_of
+from rlccfr.envs.sweeping.plan import jobs
 
 SEEDS = {"kuhn": range(5), "goofspiel": range(5), "leduc": range(5), "royal": range(3)}
 

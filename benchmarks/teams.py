@@ -37,8 +37,8 @@ from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS
-from rlccfr.envs.sweep.close import close_calls
-from rlccfr.envs.sweep.plan import Job, jobs
+from rlccfr.envs.sweeping.close import close_calls
+from rlccfr.envs.sweeping.plan import Job, jobs
 from rlccfr.files import write_atomically
 
 SWEPT, FAMILIES_SWEPT = Path("runs") / "sweep", Path("runs") / "families"

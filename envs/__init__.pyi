@@ -9,6 +9,8 @@ from .observation import FEATURE_NAMES, OBSERVATION_SIZE, Progress, observe
 from .reward import PRESETS, Preset, Weights
 from .selector import SelectorEnv, SelectorFlatEnv
 from .stage import SelectorStageEnv
+from .sweeping.plan import Limits
+from .sweeping.sweep import SweepPlan, sweep
 
 __all__ = [
     "FEATURE_NAMES",
@@ -20,6 +22,7 @@ __all__ = [
     "EpisodeSpec",
     "Evaluator",
     "GameFeatures",
+    "Limits",
     "LiveEvaluator",
     "Measurement",
     "MissingCellError",
@@ -31,7 +34,9 @@ __all__ = [
     "SelectorStageEnv",
     "Store",
     "StoreError",
+    "SweepPlan",
     "TableEvaluator",
     "Weights",
     "observe",
+    "sweep",
 ]

@@ -19,8 +19,8 @@ from rlccfr.catalog import Catalog
 from rlccfr.catalog.families import Family
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import Store
-from rlccfr.envs.sweep.plan import Job, Limits, jobs
-from rlccfr.envs.sweep.worker import measure
+from rlccfr.envs.sweeping.plan import Job, Limits, jobs
+from rlccfr.envs.sweeping.worker import measure
 
 SMALL = Catalog(("cfr", "lcfr", "dcfr", "ecfr"), ("external", "none"), ("none",))
 GAMES = ("kuhn", "goofspiel")

@@ -117,19 +117,27 @@ def without_quick_walks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steppers, "STEPPERS", kinds)
 
 
+_walk_tables: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
 def walk_tables(solver: rlccfr.Solver) -> WalkTables:
-    """The tables that a walk reads and writes."""
+    """Return the tables that a walk from a solver's policies reads and writes: the same at each call."""
+    from rlccfr.engine.walks import walk_tables
+
     stepper = solver._engine.stepper
-    return stepper._phases.estimates if stepper.learns else stepper._walk_tables
+    if stepper not in _walk_tables:
+        _walk_tables[stepper] = walk_tables(stepper.state, stepper.binding)
+    return _walk_tables[stepper]
 
 
 def walk_arguments(solver: rlccfr.Solver) -> tuple:
-    """The walk kernel's arguments of the solver's sampler."""
+    """Return the walk kernel's arguments of the solver's sampler."""
     from rlccfr.engine.walks import walk_parameters
+    from rlccfr.kernels.walks.walk_layout import frames_for
 
     engine = solver._engine
-    return (*walk_parameters(engine.state, engine.stepper.binding), walk_tables(solver), engine.stepper._frames,
-            engine.state.rng)  # fmt: skip
+    parameters = walk_parameters(engine.state, engine.stepper.binding)
+    return *parameters, walk_tables(solver), frames_for(solver.game), engine.state.rng
 
 
 def learners(solver: rlccfr.Solver) -> Sequence:

@@ -23,8 +23,8 @@ from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import PRESETS
-from rlccfr.envs.sweep.plan import Job, Limits, jobs
-from rlccfr.envs.sweep.worker import measure, prepare
+from rlccfr.envs.sweeping.plan import Job, Limits, jobs
+from rlccfr.envs.sweeping.worker import measure, prepare
 
 pytestmark = pytest.mark.verify
 

@@ -17,8 +17,8 @@ import pytest
 
 from rlccfr.catalog import Catalog
 from rlccfr.envs import Store
-from rlccfr.envs.sweep.plan import Job, Limits, jobs
-from rlccfr.envs.sweep.runner import Runner
+from rlccfr.envs.sweeping.plan import Job, Limits, jobs
+from rlccfr.envs.sweeping.runner import Runner
 
 KILLS = 10
 FIXED = ("game", "update_rule", "sampler", "abstraction", "seed", "status", "exploitability", "nash_conv",

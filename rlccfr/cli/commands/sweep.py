@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,11 +13,11 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from rlccfr.cli.console import RUNS, CatalogName, Interrupted, Json, load, print_json, print_table, progress, stderr
-from rlccfr.errors import BudgetError, RLCCFRError, first_line, whole_number
+from rlccfr.errors import BudgetError, RLCCFRError, whole_number
 
 if TYPE_CHECKING:
     from rlccfr.envs.measuring.store import Store
-    from rlccfr.envs.sweep.plan import Job
+    from rlccfr.envs.sweeping.plan import Job
 
 GAMES = ("kuhn", "leduc", "goofspiel", "royal")
 LINE_EVERY = 60.0
@@ -67,38 +65,29 @@ def sweep(
     """
     from rlccfr.envs.episode import parse_catalog
     from rlccfr.envs.measuring.store import Store
-    from rlccfr.envs.sweep.close import close_calls
-    from rlccfr.envs.sweep.handover import take_over
-    from rlccfr.envs.sweep.plan import Limits, jobs
-    from rlccfr.envs.sweep.runner import left_to_do
+    from rlccfr.envs.sweeping.handover import take_over
+    from rlccfr.envs.sweeping.plan import Limits
+    from rlccfr.envs.sweeping.runner import left_to_do
+    from rlccfr.envs.sweeping.sweep import SweepPlan, statuses
 
     names = _members(families) if families is not None else games or list(GAMES)
-    whole_number(seeds, "seeds", 1, BudgetError)
-    whole_number(model_seeds, "model-seeds", 1, BudgetError)
     whole_number(workers, "workers", 0, BudgetError)
     for game in names:
         load(game)
     limits = Limits(iterations, seconds, timeout, megabytes)
-    planned = jobs(
-        {game: range(seeds) for game in names},
-        parse_catalog(catalog).with_networks(networks),
-        range(model_seeds),
-        limits,
-    )
-    kept = Store(store, create=not status)
+    plan = SweepPlan(names, parse_catalog(catalog).with_networks(networks), seeds, model_seeds, close, limits)
+    planned, kept = plan.jobs(), Store(store, create=not status)
     if take is not None:
         _say(f"{take_over(take, planned, kept):,} runs taken over from {take}")
-    todo = left_to_do(planned, kept, retry_failed=retry_failed)
-    if not status and todo:
-        _run(todo, kept, workers, dask, pilot)
-    if close > 0:
-        more = close_calls(planned, kept, range(seeds), close)
-        planned += more
-        todo = left_to_do(more, kept, retry_failed=retry_failed)
-        if not status and todo:
-            _say(f"{len(todo):,} more runs of models close to the best")
+    for number in range(2):
+        if number:
+            planned += (more := plan.more_jobs(kept, planned))
+        todo = left_to_do(more if number else planned, kept, retry_failed=retry_failed)
+        if todo and not status:
+            if number:
+                _say(f"{len(todo):,} more runs of models close to the best")
             _run(todo, kept, workers, dask, pilot)
-    _tell(planned, kept, json)
+    _tell(statuses(planned, kept), json)
     if compact is not None:
         _say(f"written to {kept.compact(compact, small=small)}")
 
@@ -118,80 +107,22 @@ def _say(text: str) -> None:
 
 
 def _run(todo: Sequence[Job], store: Store, workers: int, dask: str | None, pilot: bool) -> None:
-    from rlccfr.envs.sweep.cores import physical_cores
-    from rlccfr.envs.sweep.runner import Runner
+    from rlccfr.envs.sweeping.cores import physical_cores
+    from rlccfr.envs.sweeping.estimate import total_cost
+    from rlccfr.envs.sweeping.executors import dask_cluster, processes
+    from rlccfr.envs.sweeping.runner import Runner
 
     count = workers or len(physical_cores())
     if pilot:
-        hours = _estimate(todo) / 3600 / count
+        with progress("estimating") as report:
+            hours = total_cost(todo, report) / 3600 / count
         _say(f"{len(todo):,} runs, about {hours:.1f} hours with {count} workers, by a hundredth of each")
-    with _cluster(dask, count) as (make, threads), _progress(len(todo)) as report:
+    cluster = nullcontext(processes(count)) if dask is None else dask_cluster(dask, count)
+    with cluster as where, _progress(len(todo)) as report:
         try:
-            Runner(store, make, threads, report).run(todo)
+            Runner(store, where.make, where.workers, report).run(todo)
         except KeyboardInterrupt:
             raise Interrupted("interrupted; the same command goes on from there") from None
-
-
-def _estimate(todo: Sequence[Job]) -> float:
-    """CPU seconds of all these runs."""
-    from rlccfr.envs.sweep.estimate import cost_of
-
-    kinds = Counter((job.game, job.cell) for job in todo)
-    one = {(job.game, job.cell): job for job in todo}
-    total = 0.0
-    with progress("estimating") as report:
-        for done, (kind, count) in enumerate(kinds.items(), start=1):
-            try:
-                total += count * sum(cost_of(one[kind]))
-            except RLCCFRError:  # it can't run here, which the sweep will record
-                continue
-            except Exception:  # a broken plug-in: for all that is known it takes as long as it may
-                total += count * one[kind].limits.timeout
-            report(done / len(kinds))
-    return total
-
-
-def _pool(workers: int) -> Executor:
-    """Processes, each pinned to a core while there are enough of them."""
-    import multiprocessing
-
-    from rlccfr.envs.sweep.cores import physical_cores
-    from rlccfr.envs.sweep.worker import prepare
-    from rlccfr.plugins import loaded
-
-    context = multiprocessing.get_context("spawn")
-    cores = physical_cores()
-    own = context.Queue() if workers <= len(cores) else None
-    if own:
-        for core in cores:
-            own.put(core)
-    return ProcessPoolExecutor(workers, context, initializer=prepare, initargs=(own, loaded))
-
-
-@contextmanager
-def _cluster(dask: str | None, workers: int) -> Iterator[tuple[Callable[[], Executor], int]]:
-    """How to make an executor, and how many runs it makes at a time: of processes here, or of a Dask cluster."""
-    if dask is None:
-        yield lambda: _pool(workers), workers
-        return
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise RLCCFRError("a sweep on Dask needs the extra: pip install 'rlccfr[dask]'") from None
-    from rlccfr.envs.sweep.worker import prepare
-    from rlccfr.plugins import loaded
-
-    local = (
-        LocalCluster(n_workers=workers, threads_per_worker=1)  # type: ignore[no-untyped-call]
-        if dask == "local"
-        else nullcontext(dask)
-    )
-    try:
-        with local as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
-            client.run(prepare, None, loaded)
-            yield client.get_executor, sum(client.nthreads().values())
-    except OSError as error:
-        raise RLCCFRError(f"there is no Dask scheduler at {dask}: {first_line(error)}") from None
 
 
 @contextmanager
@@ -221,14 +152,10 @@ def _progress(total: int) -> Iterator[Any]:
         yield report
 
 
-def _tell(planned: Sequence[Job], store: Store, json: bool) -> None:
-    """How many runs of each game have which status."""
-    found: dict[str, Counter[str]] = {job.game: Counter() for job in planned}
-    for job in planned:
-        record = store.get(job.id)
-        found[job.game]["missing" if record is None else record["status"]] += 1
+def _tell(found: Mapping[str, Mapping[str, int]], json: bool) -> None:
+    """Print how many runs of each game have which status."""
     if json:
-        print_json({game: dict(counts) for game, counts in found.items()})
+        print_json(found)
         return
-    statuses = sorted({status for counts in found.values() for status in counts})
-    print_table(("game", *statuses), [(game, *(counts[s] for s in statuses)) for game, counts in found.items()])
+    known = sorted({status for counts in found.values() for status in counts})
+    print_table(("game", *known), [(game, *(counts.get(s, 0) for s in known)) for game, counts in found.items()])

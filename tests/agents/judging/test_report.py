@@ -17,8 +17,8 @@ from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.record import to_frame
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.sweep.plan import Limits, jobs
-from rlccfr.envs.sweep.worker import measure
+from rlccfr.envs.sweeping.plan import Limits, jobs
+from rlccfr.envs.sweeping.worker import measure
 
 pytest.importorskip("plotly", reason="the report needs the extra rlccfr[report]")
 CATALOG = Catalog(("cfr", "dcfr"), ("external", "none"), ("cfr_br", "none"))

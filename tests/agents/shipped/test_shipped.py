@@ -22,7 +22,7 @@ from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS
-from rlccfr.envs.sweep.worker import measure
+from rlccfr.envs.sweeping.worker import measure
 from rlccfr.errors import RLCCFRError
 
 

@@ -7,8 +7,8 @@ import rlccfr
 from rlccfr.catalog import Cell
 from rlccfr.envs import Budget, LiveEvaluator, MissingCellError, Request, Store, TableEvaluator
 from rlccfr.envs.measuring.record import to_frame
-from rlccfr.envs.sweep.plan import Job, Limits
-from rlccfr.envs.sweep.worker import measure
+from rlccfr.envs.sweeping.plan import Job, Limits
+from rlccfr.envs.sweeping.worker import measure
 
 CELL = Cell("cfr_plus", "none", "none")
 

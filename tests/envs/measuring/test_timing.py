@@ -41,7 +41,7 @@ def test_repetitions_run_what_the_solver_ran(monkeypatch):
     assert total.iterations == runs * 80
     assert total.seconds >= 0.005
     for engine in engines:
-        assert engine.true_policy_sum().tobytes() == policy_sums(solver).tobytes()
+        assert engine.state.true_policy_sum().tobytes() == policy_sums(solver).tobytes()
 
 
 def test_time_is_added_up():

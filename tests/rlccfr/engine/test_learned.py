@@ -306,10 +306,10 @@ def test_ctrl_c_waits_for_the_iteration_to_end():
     learner = learners(stopped)[0]
     learn = learner.learn
 
-    def interrupted(iteration, row):
+    def interrupted(state, iteration, row):
         if iteration == 3:
             os.kill(os.getpid(), signal.SIGINT)
-        return learn(iteration, row)
+        return learn(state, iteration, row)
 
     learner.learn = interrupted
     with pytest.raises(KeyboardInterrupt):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rlccfr.envs.sweep.cores import physical_cores
+from rlccfr.envs.sweeping.cores import physical_cores
 
 
 def test_of_a_cores_threads_one_is_taken(monkeypatch):

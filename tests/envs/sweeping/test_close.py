@@ -6,9 +6,9 @@ import pytest
 
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs import Store
-from rlccfr.envs.sweep.close import close_calls
-from rlccfr.envs.sweep.plan import Limits, jobs
-from rlccfr.envs.sweep.worker import measure
+from rlccfr.envs.sweeping.close import close_calls
+from rlccfr.envs.sweeping.plan import Limits, jobs
+from rlccfr.envs.sweeping.worker import measure
 
 RULES = ("cfr", "deep_cfr(preset='sweep')")
 

@@ -4,7 +4,7 @@ import pytest
 
 import rlccfr
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.sweep.plan import Job, Limits, jobs
+from rlccfr.envs.sweeping.plan import Job, Limits, jobs
 
 
 def test_each_algorithm_has_the_seeds_that_make_a_difference():

@@ -14,7 +14,7 @@ from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.measuring.store import Store, StoreError
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.sweep.plan import Job
+from rlccfr.envs.sweeping.plan import Job
 
 
 def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:

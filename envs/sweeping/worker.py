@@ -20,7 +20,7 @@ from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Status
 from rlccfr.envs.measuring.record import FIRST_SECONDS, make_record
 from rlccfr.envs.measuring.timing import LEAST_SECONDS, Beside, Part, ReferenceClock, Timing, compare, time_again
-from rlccfr.envs.sweep.plan import Job
+from rlccfr.envs.sweeping.plan import Job
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.plugins import Loaded

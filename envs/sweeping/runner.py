@@ -10,8 +10,8 @@ from typing import Any
 
 from rlccfr.envs.measuring.record import make_record
 from rlccfr.envs.measuring.store import Store, StoreError
-from rlccfr.envs.sweep.plan import Job
-from rlccfr.envs.sweep.worker import measure
+from rlccfr.envs.sweeping.plan import Job
+from rlccfr.envs.sweeping.worker import measure
 
 TRIES = 3
 """Of a run whose worker was lost, the last ones with nothing beside it."""

@@ -11,7 +11,7 @@ from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS, mean_reward
-from rlccfr.envs.sweep.plan import Job, Limits
+from rlccfr.envs.sweeping.plan import Job, Limits
 
 PARTS = (1, 10, 100)
 """What a run's seconds are divided by, for the budgets under which closeness is asked for."""

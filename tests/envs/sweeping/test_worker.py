@@ -12,9 +12,9 @@ from rlccfr.envs import Store
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.record import to_measurement
 from rlccfr.envs.measuring.timing import ReferenceClock
-from rlccfr.envs.sweep import worker
-from rlccfr.envs.sweep.plan import Job, Limits
-from rlccfr.envs.sweep.worker import measure
+from rlccfr.envs.sweeping import worker
+from rlccfr.envs.sweeping.plan import Job, Limits
+from rlccfr.envs.sweeping.worker import measure
 
 
 def job(**changes) -> Job:

@@ -12,11 +12,11 @@ import pytest
 
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs import Store, StoreError
-from rlccfr.envs.sweep import runner
-from rlccfr.envs.sweep.handover import take_over
-from rlccfr.envs.sweep.plan import Job, Limits, jobs
-from rlccfr.envs.sweep.runner import TRIES, Runner, left_to_do
-from rlccfr.envs.sweep.worker import measure
+from rlccfr.envs.sweeping import runner
+from rlccfr.envs.sweeping.handover import take_over
+from rlccfr.envs.sweeping.plan import Job, Limits, jobs
+from rlccfr.envs.sweeping.runner import TRIES, Runner, left_to_do
+from rlccfr.envs.sweeping.worker import measure
 
 LIMITS = Limits(iterations=5, seconds=0)
 SMALL = Catalog(("cfr", "cfr_plus"), ("external", "none"), ("none",))
@@ -109,7 +109,7 @@ def test_another_processors_runs_count_as_done(store, tmp_path, monkeypatch):
         store.put(measure(job))
     store.put({**measure(planned[3]), "engine_version": "0/0"})
     file = store.compact(tmp_path / "runs.parquet")
-    monkeypatch.setattr("rlccfr.envs.sweep.plan.processor_model", lambda: "another processor")
+    monkeypatch.setattr("rlccfr.envs.sweeping.plan.processor_model", lambda: "another processor")
     here = Store(tmp_path / "here")
     take_over(file, planned, here)
     assert left_to_do(planned, here) == planned[3:]  # the fourth is of another engine

@@ -1,0 +1,64 @@
+"""How long a sweep would take, from a hundredth of each run."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.sweeping.plan import Job
+from rlccfr.errors import RLCCFRError
+from rlccfr.result import POINTS_PER_DECADE
+from rlccfr.solver import Solver
+
+SHARE = 0.01
+
+
+class Cost(NamedTuple):
+    """CPU seconds of one run."""
+
+    iterating: float
+    around: float  # making the solver, and measuring its curve
+
+
+def cost_of(job: Job) -> Cost:
+    """Return a run's cost, from 1 % of its iterations after as many that do not count: models are slowest at first.
+
+    Making the solver and measuring its curve at ten points per decade are counted, too.
+    """
+    begin = time.process_time()
+    solver = Solver(compiled(job.game), *job.cell, seed=job.seed)
+    making = time.process_time() - begin
+    count = math.ceil(SHARE * job.limits.iterations)
+    first = solver.run(iterations=count, curve=False).cpu_seconds
+    each = (solver.run(iterations=count, curve=False).cpu_seconds - first) / count
+    begin = time.process_time()
+    solver.exploitability()
+    measuring = 2 * (time.process_time() - begin)  # the average policy's, and the current one's
+    seconds = max(each * job.limits.iterations, job.limits.seconds)
+    points = POINTS_PER_DECADE * math.log10(max(seconds / each, job.limits.iterations))
+    return Cost(seconds, making + points * measuring)
+
+
+def total_cost(todo: Sequence[Job], progress: Callable[[float], None] | None = None) -> float:
+    """Return the CPU seconds of all these runs, by a trial of 1 % of one run per algorithm and game.
+
+    Args:
+        progress: called with the share of the trials done.
+    """
+    kinds = Counter((job.game, job.cell) for job in todo)
+    one = {(job.game, job.cell): job for job in todo}
+    total = 0.0
+    for done, (kind, count) in enumerate(kinds.items(), start=1):
+        try:
+            total += count * sum(cost_of(one[kind]))
+        except RLCCFRError:  # it can't run here, which the sweep will record
+            continue
+        except Exception:  # a broken plug-in: for all that is known it takes as long as it may
+            total += count * one[kind].limits.timeout
+        if progress:
+            progress(done / len(kinds))
+    return total
