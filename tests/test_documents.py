@@ -25,6 +25,7 @@ def blocks(path):
 PAGES = [path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if blocks(path)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_notebooks_run(path, tmp_path, monkeypatch):
     """Each in a process of its own: one registers a component that others need not meet."""

@@ -28,6 +28,7 @@ def test_every_game_is_judged_on_once_by_thirds_and_once_by_families():
         assert sorted(judged_on) == sorted(TRAIN)
 
 
+@pytest.mark.slow
 def test_the_regression_alone_knows_the_games_that_it_is_of(monkeypatch):
     monkeypatch.setattr(imagination, "NOISE", 1e-9)
     games = ("kuhn(cards=3)", "kuhn(cards=5)", "leduc(ranks=3,suits=1,raises=1)")

@@ -16,6 +16,7 @@ HUNDREDFOLD = {
 }
 
 
+@pytest.mark.slow
 def test_training_members_are_small_and_no_other_member_is_one_of_them():
     assert len(TRAIN) == len(set(TRAIN)) >= 30
     trees = [rlccfr.load_game(game) for game in TRAIN]

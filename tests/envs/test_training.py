@@ -36,6 +36,7 @@ def test_dqn_finds_the_best_triple(evaluator):
     assert np.ptp(scores) > 0.05
 
 
+@pytest.mark.slow
 def test_ppo_trains(evaluator):
     env = gym.make("rlccfr/Selector-v0", segments=2, catalog=CATALOG, evaluator=evaluator, **KWARGS)
     model = PPO("MlpPolicy", env, seed=0, n_steps=32, batch_size=32, gamma=1.0, device="cpu")

@@ -43,6 +43,7 @@ print(rlccfr.Solver(rlccfr.load_game("kuhn"), "test_mine").run(iterations=50).ex
 """
 
 
+@pytest.mark.slow
 def test_what_was_compiled_for_one_use_harms_no_other(call):
     loaded = ("-m", "rlccfr", "--load", "mine.py", *SOLVE)
     found = {json.loads(call(*loaded))["exploitability"] for _ in range(2)}
@@ -51,12 +52,14 @@ def test_what_was_compiled_for_one_use_harms_no_other(call):
     assert len(found) == 1
 
 
+@pytest.mark.slow
 def test_a_sweep_measures_what_was_loaded(call):
     sweep = ("sweep", "kuhn", "--catalog", "tabular + test_mine", "--seeds", "1", "--seconds", "0", "--iterations", "3")
     out = call("-m", "rlccfr", "--load", "mine.py", *sweep, "--no-pilot", "--workers", "1", "--json")
     assert json.loads(out) == {"kuhn": {"ok": 9 * 7 * 2}}
 
 
+@pytest.mark.slow
 def test_the_command_that_recommend_prints_loads_what_was_loaded(call):
     rlccfr = ("-m", "rlccfr", "--plugins", "--load", "mine.py")
     call(*rlccfr, "train", "kuhn", "--catalog", "tabular + test_mine", "--evaluations", "3", "--iterations", "20")

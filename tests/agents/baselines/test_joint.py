@@ -17,6 +17,7 @@ def train(evaluator, catalog, evaluations, seed=0, **settings):
     return joint_dqn(task, evaluations=evaluations, seed=seed, hyperparameters=Hyperparameters(**settings))
 
 
+@pytest.mark.slow
 def test_it_finds_the_best_of_few_when_it_has_seen_them_all(evaluator, small):
     found = train(evaluator, small, 100)
     assert found.cell == ("dcfr", "external", "none")

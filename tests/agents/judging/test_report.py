@@ -20,6 +20,9 @@ from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.sweeping.plan import Limits, jobs
 from rlccfr.envs.sweeping.worker import measure
 
+pytestmark = pytest.mark.slow  # its fixture sweeps and trains
+
+
 pytest.importorskip("plotly", reason="the report needs the extra rlccfr[report]")
 CATALOG = Catalog(("cfr", "dcfr"), ("external", "none"), ("cfr_br", "none"))
 BUDGETS = [Budget("iterations", 10), Budget("iterations", 100)]

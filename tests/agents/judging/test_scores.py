@@ -64,6 +64,7 @@ def test_runs_are_resampled_within_their_game():
     assert bootstrap_interval([[0.0, 0.0], [1.0, 1.0]], lambda values: float(values.mean())) == (0.5, 0.5)
 
 
+@pytest.mark.slow
 def test_bootstrap_on_frozen_numbers():
     strata = [[0.1, 0.5, 0.9], [0.2, 0.3, 0.7, 0.8]]
     first = bootstrap_interval(strata)

@@ -18,6 +18,7 @@ CATALOG = Catalog(("cfr", "dcfr"), ("none",), ("none",))
 UNIFORM = 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "kind"),
     [

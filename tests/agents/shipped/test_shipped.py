@@ -25,6 +25,8 @@ from rlccfr.envs.reward import PRESETS
 from rlccfr.envs.sweeping.worker import measure
 from rlccfr.errors import RLCCFRError
 
+pytestmark = pytest.mark.slow  # its fixture sweeps and trains
+
 
 @pytest.fixture(scope="module", autouse=True)
 def data(tmp_path_factory):

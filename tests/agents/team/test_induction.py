@@ -42,6 +42,7 @@ def table():
     return TableEvaluator(pd.DataFrame(rows))
 
 
+@pytest.mark.slow
 def test_each_agent_does_its_best_given_what_the_later_ones_do(table):
     settings = Hyperparameters(hidden=(32, 32), batch_size=64, gradient_steps=100, settling=20)
     team = train_on_table(EpisodeSpec.parse("kuhn", budget=BUDGET, catalog=CATALOG, evaluator=table), settings=settings)
@@ -50,6 +51,7 @@ def test_each_agent_does_its_best_given_what_the_later_ones_do(table):
     assert team.pick("kuhn", BUDGET, HASTY) == Cell("cfr", "none", "cfr_br")
 
 
+@pytest.mark.slow
 def test_for_unseen_games_each_agent_does_what_is_best_for_all(table):
     """Agent C alone would take what is fast, which costs the others more than it gains."""
     settings = Hyperparameters(hidden=(32, 32), batch_size=64, gradient_steps=100, settling=20)
@@ -91,6 +93,7 @@ def test_what_is_imagined_of_a_real_game_is_its_own(monkeypatch):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_to_learn_for_unseen_games_takes_everything(table):
     team = SelectorTeam("kuhn", BUDGET, catalog=CATALOG, evaluator=table)
     team.train(3)

@@ -104,6 +104,7 @@ def test_weights_of_another_network_are_refused(damage):
         selector().restore(state)
 
 
+@pytest.mark.slow
 def test_a_shipped_team_is_loaded_and_picks_without_torch():
     code = (
         "import sys; from rlccfr.agents.shipped.advice import advise; print(advise('leduc').cell); "

@@ -31,6 +31,7 @@ def same(first, second):
     return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
 
 
+@pytest.mark.slow
 def test_a_trained_team_finds_the_best_of_small_catalog(evaluator, small):
     team = SelectorTeam("kuhn", catalog=small, evaluator=evaluator, seed=1)
     team.train(12)
@@ -41,6 +42,7 @@ def test_a_trained_team_finds_the_best_of_small_catalog(evaluator, small):
     assert str(pick).startswith("kuhn, 1000 iterations, accuracy: dcfr x external x none (exploitability 4.58e-08")
 
 
+@pytest.mark.slow
 def test_one_team_learns_what_is_best_on_each_game(evaluator, small):
     team = SelectorTeam(["kuhn", "goofspiel"], catalog=small, evaluator=evaluator)
     team.train(30)
@@ -63,6 +65,7 @@ def test_the_recommendation_is_the_q_networks_argmax_not_the_best_cell_seen(eval
         assert int(np.argmax(team.q_values(team.env, picks))) == small.index(pick.cell)[agent]
 
 
+@pytest.mark.slow
 def test_one_team_learns_what_is_best_under_each_budget_and_preset(make_evaluator):
     """More iterations favour dcfr, fewer cfr; where speed counts, external sampling beats what is more exact."""
 
@@ -438,6 +441,7 @@ def test_evaluations_are_whole(evaluator, small, evaluations):
         quick(evaluator, small).train(evaluations)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_switch_that_pays_is_learned(make_evaluator, seed):
     """Exact passes with any rule, then cfr; from every other beginning it is not worth 1e-7.

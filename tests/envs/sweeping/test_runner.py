@@ -70,6 +70,7 @@ def test_a_killed_worker_costs_what_was_under_way_at_most(store, tmp_path, monke
     assert left_to_do(planned, store, retry_failed=True) == killers
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_the_sweep_in_one_line_and_the_next_goes_on(store, monkeypatch):
     planned = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS)
     written, put = [], Store.put

@@ -61,6 +61,7 @@ def test_without_seconds_it_is_the_same_each_time():
     assert first["exploitability"] == plain.exploitability
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", [("deep_cfr(preset='sweep')", "external", "none"), ("cfr", "none", "rcfr")])
 def test_a_run_with_models_lasts_its_iterations_and_is_kept(cell, tmp_path):
     learner = Job("kuhn", Cell(*cell), 1, Limits(iterations=20, seconds=0.0))
@@ -96,6 +97,7 @@ def test_a_run_that_takes_too_much_memory_is_told_so(monkeypatch):
     assert len(np.ones(2**26)) == 2**26  # the limit is gone
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is Linux's")
 def test_runs_in_threads_leave_no_limit_behind():
     import resource

@@ -187,6 +187,7 @@ def printed_command(out):
     return shlex.split(line.removeprefix("run it: rlccfr "))
 
 
+@pytest.mark.slow
 def test_the_command_that_recommend_prints_repeats_all_segments(run, monkeypatch):
     picks = [(0, 1, 0), (3, 2, 0), (5, 0, 0)]
     monkeypatch.setattr(SelectorTeam, "greedy", lambda team, env: picks[env._progress.segment])
@@ -269,6 +270,7 @@ def test_a_policy_that_solve_wrote_is_read_back(run, suffix):
 SMALL = ("--iterations", "20", "--evaluations", "9", "--preset", "paper-kuhn")
 
 
+@pytest.mark.slow
 def test_train_then_recommend(run, tmp_path):
     (trained,) = json.loads(run("train", "kuhn", *SMALL, "--json")[1])
     assert (tmp_path / "runs" / "kuhn" / "training.csv").exists()
@@ -295,6 +297,7 @@ def test_train_then_recommend(run, tmp_path):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_training_again_goes_on_or_refuses(run, tmp_path):
     run("train", "kuhn", *SMALL)
     again = run("train", "kuhn", *SMALL)[1]
@@ -306,6 +309,7 @@ def test_training_again_goes_on_or_refuses(run, tmp_path):
     assert run("train", "kuhn", *SMALL[:-1], "accuracy", "--fresh")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("heeds_ctrl_c")
 def test_interrupted_training_goes_on(tmp_path, heeds_ctrl_c):
     command = [sys.executable, "-m", "rlccfr", "train", "kuhn", "--catalog", "tabular"]
@@ -327,6 +331,7 @@ def test_interrupted_training_goes_on(tmp_path, heeds_ctrl_c):
     assert len(log.read_text().splitlines()) == 41  # the head and a row for each, none twice
 
 
+@pytest.mark.slow
 def test_compare(run, tmp_path):
     arguments = ("kuhn", "--iterations", "20", "--evaluations", "9", "--no-exhaustive")
     rows = json.loads(run("compare", *arguments, "--json", "--out", "table.csv")[1])
@@ -335,6 +340,7 @@ def test_compare(run, tmp_path):
     assert "not converged" in run("compare", *arguments)[1]
 
 
+@pytest.mark.slow
 def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypatch):
     monkeypatch.setattr("rlccfr.agents.team.pretraining.SETTINGS", Hyperparameters(hidden=(8,), settling=1))
     sweep = ("--catalog", "tabular", "--iterations", "20", "--seconds", "0", "--seeds", "3", "--no-pilot")
@@ -368,6 +374,7 @@ def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypa
     assert "say by --catalog" in run("table", "--results", "sweep.parquet")[2]  # of the paper's the sweep lacks most
 
 
+@pytest.mark.slow
 def test_the_demo_tells_the_whole_story(run, monkeypatch):
     monkeypatch.setattr(demo, "OTHERS", ("goofspiel",))
     monkeypatch.setattr(demo, "ITERATIONS", 10)

@@ -54,6 +54,7 @@ def test_a_kept_game_is_the_compiled_one(cache, monkeypatch):
     assert runs[0].exploitability == runs[1].exploitability
 
 
+@pytest.mark.slow
 def test_a_process_that_meets_a_kept_game_first_can_walk_it(cache):
     """Numba takes records of one layout for one type once it has seen the compiled game's."""
     tree = rlccfr.load_game(LARGE)

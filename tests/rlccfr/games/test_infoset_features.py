@@ -9,6 +9,7 @@ from rlccfr.games.infoset_features import infoset_features
 from rlccfr.networks.inputs import inputs_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel", "royal", SMALL_DICE])
 def test_features_tell_all_infosets_of_a_player_apart(name):
     """Also on Royal, where OpenSpiel's tensors forget in what order the public cards came."""

@@ -59,6 +59,7 @@ def plans(theirs, tree, policy):
     return both
 
 
+@pytest.mark.slow
 @games(150)
 @given(seed=SEEDS, depth=DEPTHS)
 def test_values_and_best_responses_are_the_linear_programs(seed, depth, tmp_path):
@@ -70,6 +71,7 @@ def test_values_and_best_responses_are_the_linear_programs(seed, depth, tmp_path
     assert values.best_response[1] == pytest.approx(theirs.best_response(1, first), abs=TOLERANCE)
 
 
+@pytest.mark.slow
 @games(150)
 @given(seed=SEEDS, depth=DEPTHS, rule=st.sampled_from(["cfr", "cfr_plus", "dcfr", "pcfr_plus"]))
 def test_the_solvers_value_is_as_near_the_linear_programs_as_it_says(seed, depth, rule, tmp_path):

@@ -58,6 +58,7 @@ def files(folder: Path) -> set[Path]:
     return {path for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_kernels_are_kept_outside_of_the_package(site, tmp_path):
     """So an uninstalled wheel leaves no folder behind, and a package that can't be written compiles once, too.
 

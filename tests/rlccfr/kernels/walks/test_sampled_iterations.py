@@ -49,6 +49,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.slow
 def test_compiled_kernels_equal_their_python():
     """Every kernel once more as the interpreter runs it; the same random words, so the same walks."""
     out = subprocess.run(
