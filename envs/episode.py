@@ -1,4 +1,4 @@
-"""The specification of episodes: JSON-able on the way in, checked and typed on the way out."""
+"""The specification of episodes: from JSON-able options to checked and typed values."""
 
 from __future__ import annotations
 
@@ -35,19 +35,21 @@ CatalogLike = str | Catalog | Mapping[str, Sequence[str]]
 
 
 class EpisodeOptions(TypedDict, total=False):
-    """What episodes are made of besides games and budgets: the keyword arguments of environments, teams and tables.
+    """Options of episodes besides games and budgets: keyword arguments of environments, teams and tables.
 
     Attributes:
-        segments: number of decisions per episode. The budget is split evenly, and the solver keeps its tables in
-            between. The default is 1.
+        segments: number of decisions per episode. The budget is split evenly, and the solver keeps its tables from
+            segment to segment. The default is 1.
         preset: reward weights of the agents: a name of :data:`rlccfr.envs.reward.PRESETS`, three pairs (alpha, beta),
-            or a list of such, of which each episode draws one. The default is ``"accuracy"``.
+            or a list of these, from which each episode draws one. The default is ``"accuracy"``.
         scale: scale of the error cost e, ``"log"`` (the default) or ``"linear"``.
         catalog: ``"paper"`` (the default), ``"tabular"``, ``"extended"``, ``"extended-tabular"``, a ``Catalog``, or a
             dict of lists by ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
-        engine_seeds: each episode draws one. Few seeds let episodes meet earlier measurements. The default is (0,).
-        evaluator: None (the default) measures, once per process. A directory measures into that store. A
-            ``.parquet`` file is a table of measurements. Any other evaluator is taken as it is.
+        engine_seeds: engine seeds, from which each episode draws one. With few seeds, episodes reuse earlier
+            measurements. The default is (0,).
+        evaluator: source of measurements. None (the default) measures each request once per process; a directory also
+            keeps the measurements in a store. A ``.parquet`` file is a table of measurements. An evaluator is used as
+            it is.
     """
 
     segments: int
@@ -60,9 +62,9 @@ class EpisodeOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class EpisodeSpec:
-    """The episodes that an environment, a team or a table is asked for; everything in it is valid.
+    """A checked specification of the episodes of an environment, a team or a table.
 
-    Attributes are as :class:`EpisodeOptions` has them, each with all values that an episode may draw.
+    The attributes are those of :class:`EpisodeOptions`, each with all values that an episode may draw.
     """
 
     games: tuple[str, ...]
@@ -78,17 +80,17 @@ class EpisodeSpec:
     def parse(
         cls, games: Games | EpisodeSpec = "kuhn", budget: Budgets | None = None, **options: Unpack[EpisodeOptions]
     ) -> EpisodeSpec:
-        """Check everything, and compile the games.
+        """Return the specification of some options, after checking them and compiling the games.
 
         Args:
-            games: a name that :func:`rlccfr.load_game` takes, or several: each episode draws one. Or a specification,
-                of which the budget and the options replace what they name.
-            budget: of an episode, ``{"unit": "iterations" | "seconds" | "nodes", "amount": ...}``, or a list of such,
-                of which each episode draws one. The default is 1,000 iterations.
+            games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. Or a
+                specification, in which the budget and the options replace its own.
+            budget: budget of an episode, ``{"unit": "iterations" | "seconds" | "nodes", "amount": ...}``, or a list of
+                budgets, from which each episode draws one. The default is 1,000 iterations.
 
         Raises:
-            RLCCFRError: a value that makes no sense.
-            TypeError: an option that does not exist.
+            RLCCFRError: an invalid value.
+            TypeError: an unknown option.
         """
         for name in options:
             if name not in EpisodeOptions.__annotations__:
@@ -115,7 +117,7 @@ class EpisodeSpec:
 
     @property
     def options(self) -> EpisodeOptions:
-        """The options that, with the games and budgets, make this specification again."""
+        """The options that make this specification again, together with its games and budgets."""
         return {
             "segments": self.segments,
             "preset": self.presets,
@@ -142,10 +144,10 @@ def _budgets(value: Budgets) -> tuple[Budget, ...]:
 
 
 def parse_budget(budget: BudgetLike) -> Budget:
-    """A budget by its unit and amount.
+    """Return the budget of a unit and an amount.
 
     Raises:
-        BudgetError: something else.
+        BudgetError: the value is no budget.
     """
     if isinstance(budget, Budget):
         return budget
@@ -166,12 +168,12 @@ def _presets(value: Presets) -> tuple[Preset, ...]:
 
 
 def parse_preset(value: PresetLike) -> Preset:
-    """A preset by its name, or of weights of one's own, which are then its name.
+    """Return reward weights, given by name or as numbers, which then serve as their name.
 
-    Weights are a pair (alpha, beta) for all three agents, or three pairs; or their two or six numbers in a string.
+    Numbers are a pair (alpha, beta) for all three agents, or three pairs; a string may hold the two or six numbers.
 
     Raises:
-        RLCCFRError: neither.
+        RLCCFRError: the value is neither.
     """
     if isinstance(value, Preset):
         return value
@@ -187,17 +189,17 @@ def parse_preset(value: PresetLike) -> Preset:
         a, b, c = (Weights(float(alpha), float(beta)) for alpha, beta in own)
     except (TypeError, ValueError):
         raise RLCCFRError(
-            f"a preset is a name ({', '.join(PRESETS)}), a pair (alpha, beta), or three pairs, one an agent; "
+            f"a preset is a name ({', '.join(PRESETS)}), a pair (alpha, beta), or three pairs, one per agent; "
             f"not {value!r}"
         ) from None
     return Preset(" ".join(f"({alpha:g}, {beta:g})" for alpha, beta in (a, b, c)), (a, b, c))
 
 
 def parse_scale(value: str) -> Scale:
-    """A scale by its name.
+    """Return a scale by its name.
 
     Raises:
-        RLCCFRError: there is none of that name.
+        RLCCFRError: an unknown name.
     """
     if value not in get_args(Scale):
         raise RLCCFRError(f"scale must be 'log' or 'linear', not {value!r}")
@@ -205,10 +207,10 @@ def parse_scale(value: str) -> Scale:
 
 
 def parse_catalog(value: CatalogLike) -> Catalog:
-    """A catalog by its name, with ids of further components as in ``"tabular + my_rule + my_sampler"``, or its lists.
+    """Return a catalog, given by lists or by a name with further components: ``"tabular + my_rule + my_sampler"``.
 
     Raises:
-        RLCCFRError: neither, or an unknown component.
+        RLCCFRError: the value is neither, or a component is unknown.
     """
     if isinstance(value, Catalog):
         return value

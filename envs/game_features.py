@@ -1,6 +1,6 @@
-"""What an observation says of games and components: fixed-length numbers in [-1, 1], read off their fields.
+"""The features of games and components in an observation: numbers in [-1, 1], computed from their fields.
 
-Features rather than indices, so that a trained selector still makes sense of a catalog that has grown.
+Features replace indices so that a trained selector can still read a catalog that has grown.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
 from rlccfr.registry import REGISTRIES
 
 REFERENCE_ITERATIONS = (10, 1000)
-"""Where schedules are looked at: early and late."""
+"""The iterations at which schedules are read, early and late."""
 
 
 class GameFeatures(NamedTuple):
-    """A game's descriptors, each scaled to [0, 1]."""
+    """The features of a game, each scaled to [0, 1]."""
 
-    histories: float  # base-10 logarithms, over 8
+    histories: float  # base-10 logarithm over 8, as for the next five
     infosets_0: float
     infosets_1: float
     sequences_0: float
     sequences_1: float
     utility_range: float
-    mean_actions: float  # of an infoset, n / (n + 4)
+    mean_actions: float  # per infoset, n / (n + 4), as for the next
     max_actions: float
     depth: float  # n / (n + 10)
-    chance_share: float  # of the histories that are not terminal
-    terminal_share: float  # of all histories
-    leaf_density: float  # pairs of sequences that end together over all pairs: 1 for all, 0 for one in 10^8
+    chance_share: float  # share of the histories that are not terminal
+    terminal_share: float  # share of all histories
+    leaf_density: float  # share of the sequence pairs that end together, as a logarithm: 1 for all, 0 for 10^-8
 
     @classmethod
     def of(cls, tree: GameTree) -> GameFeatures:
-        """The descriptors of a compiled game."""
+        """Return the features of a compiled game."""
         return _game_features(tree)
 
 
@@ -85,9 +85,9 @@ COMPONENT_FEATURES = (RULE_FEATURES, SAMPLER_FEATURES, ABSTRACTION_FEATURES)
 
 
 def component_features(axis: int, component: str | Component) -> np.ndarray:
-    """The features of a component, float32, as :data:`COMPONENT_FEATURES` of its axis names them.
+    """Return the features of a component, float32, in the order of its axis in :data:`COMPONENT_FEATURES`.
 
-    One that can't be made (a missing extra, a broken plug-in) is told by its ``known`` alone.
+    For a component that can't be made (a missing extra, a broken plug-in), only ``known`` is set.
 
     Args:
         axis: 0, 1, 2 for update rule, sampler, abstraction.
@@ -104,7 +104,7 @@ def _by_id(axis: int, id: str) -> np.ndarray:
     entry = REGISTRIES[axis][id]
     try:
         return _features(axis, entry.make())
-    except Exception:  # one that is broken fails when it is measured, not when it is looked at
+    except Exception:  # a broken component fails when it is measured, not when it is described
         features = np.zeros(len(COMPONENT_FEATURES[axis]), np.float32)
         features[0] = 1.0
         return features
@@ -154,7 +154,7 @@ def _sampler(sampler: Sampler) -> list[float]:
         saturating(sampler.subset_size, 1),
         _code(sampler.mixture),
         sampler.one_draw,
-        # In decades: these are counts as often as probabilities.
+        # As logarithms: these are counts as often as probabilities.
         *_padded([logarithm(1e4 * value, 12) for value in sampler.schedule(REFERENCE_ITERATIONS[1], 1)[0]], 3),
     ]
 
@@ -164,13 +164,13 @@ def _abstraction(abstraction: Abstraction) -> list[float]:
 
 
 def _values(schedule: Schedule) -> list[float]:
-    """The schedule at the reference iterations."""
+    """Return the schedule's values at the reference iterations."""
     values = np.broadcast_to(np.asarray(schedule(np.array(REFERENCE_ITERATIONS, np.float64)), np.float64), (2,))
     return [float(value) for value in values]
 
 
 def _exponents(discount: Schedule) -> list[float]:
-    """The e for which ((t-1)/t)^e is the discount, at the reference iterations, as e / (1 + |e|)."""
+    """Return e / (1 + |e|) at the reference iterations t, where the discount is ((t-1)/t)^e."""
     exponents = []
     for t, value in zip(REFERENCE_ITERATIONS, _values(discount), strict=True):
         exponent = math.log(value) / math.log((t - 1) / t) if value > 0 else math.inf
@@ -179,7 +179,7 @@ def _exponents(discount: Schedule) -> list[float]:
 
 
 def _code(function: Callable[..., Any] | None) -> float:
-    """A number that tells plain functions apart, by name: the same in every process and Python version."""
+    """Return a number that tells plain functions apart by name, the same in every process and Python version."""
     if function is None:
         return 0.0
     name = getattr(function, "__qualname__", type(function).__name__)
@@ -195,10 +195,10 @@ def _length(part: slice) -> int:
 
 
 def saturating(x: float, half: float) -> float:
-    """x / (|x| + half): -1 to 1, a half in size at ``half``."""
+    """Return x / (|x| + half), which lies in [-1, 1] and is 1/2 at x = ``half``."""
     return math.copysign(1.0, x) if math.isinf(x) else x / (abs(x) + half)
 
 
 def logarithm(x: float, decades: float) -> float:
-    """log10(1 + x) / decades, at most 1; 0 for what is not positive."""
+    """Return log10(1 + x) / decades, at most 1; 0 if x is not positive."""
     return min(1.0, math.log10(1 + max(x, 0.0)) / decades)

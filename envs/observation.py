@@ -1,4 +1,4 @@
-"""The observation: a fixed-length vector of game, budget, weights, progress and the picks made so far."""
+"""The observation: a fixed-length vector of game, budget, reward weights, progress and the picks so far."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _DECADES = {"iterations": 8.0, "seconds": 10.0, "nodes": 12.0}
 
 
 class Progress(NamedTuple):
-    """Where an episode stands at a decision.
+    """The progress of an episode at a decision.
 
     Attributes:
-        segment: the one to be decided on, from 0.
-        segments: of the episode.
-        previous: the triple of the segment before; None at the first.
-        error_cost: e so far, 1 before anything was run.
-        error_slope: how e changed over the last segment.
+        segment: index of the segment to decide on, from 0.
+        segments: number of segments of the episode.
+        previous: algorithm of the previous segment; None at the first.
+        error_cost: e so far; 1 before the first run.
+        error_slope: change of e over the last segment.
         speed_cost: s so far.
-        failed: the run went wrong, and e and s are 1 for that.
+        failed: whether the run failed, so that e and s are 1.
     """
 
     segment: int = 0
@@ -61,18 +61,18 @@ FEATURE_NAMES: tuple[str, ...] = (
     *_component_names("pick."),
     *_component_names("previous."),
 )
-"""What each number of an observation is."""
+"""The name of each number of an observation."""
 
 OBSERVATION_SIZE = len(FEATURE_NAMES)
 
 GAME = slice(0, len(GameFeatures._fields))
-"""Where an observation describes the game."""
+"""The part of an observation that describes the game."""
 
 _WEIGHTS = [index for index, name in enumerate(FEATURE_NAMES) if name.startswith("weights.")]
 
 
 def observation_space() -> spaces.Box:
-    """Float32 in [-1, 1], of shape (OBSERVATION_SIZE,)."""
+    """Return the space of observations: float32 in [-1, 1], shape (OBSERVATION_SIZE,)."""
     return spaces.Box(-1.0, 1.0, (OBSERVATION_SIZE,), np.float32)
 
 
@@ -83,16 +83,16 @@ def observe(
     progress: Progress = Progress(),  # noqa: B008  (immutable)
     picks: Sequence[str | Component] = (),
 ) -> np.ndarray:
-    """What an agent sees before its pick; unknown is 0 with a flag that is 0.
+    """Return what an agent sees before its pick; an unknown value is 0, and so is its flag.
 
     Args:
-        game: ``GameFeatures.of(tree)``.
-        budget, preset: of the whole episode.
-        progress: by default an episode's beginning.
-        picks: of this decision so far, in the order update rule, sampler, abstraction: none, one, two or three.
+        game: features of the game, ``GameFeatures.of(tree)``.
+        budget, preset: budget and reward weights of the whole episode.
+        progress: progress of the episode, by default that at its beginning.
+        picks: picks at this decision so far, in the order update rule, sampler, abstraction: none, one, two or three.
 
     Returns:
-        Shape (OBSERVATION_SIZE,), float32, a fresh array; :data:`FEATURE_NAMES` says what is where.
+        New float32 array of shape (OBSERVATION_SIZE,); :data:`FEATURE_NAMES` names its numbers.
 
     Raises:
         ComponentError: an unknown id among the picks.
@@ -114,7 +114,7 @@ def observe(
 
 
 def with_weights(observation: np.ndarray, weights: ArrayLike) -> np.ndarray:
-    """The same observations, shape (..., OBSERVATION_SIZE), under other weights.
+    """Return the same observations, shape (..., OBSERVATION_SIZE), under other reward weights.
 
     Args:
         weights: alpha and beta of the three agents, shape (3, 2) or (..., 3, 2).

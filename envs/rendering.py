@@ -1,4 +1,4 @@
-"""What ``render()`` shows of an episode: a few lines of text, or the convergence curve."""
+"""The output of ``render()`` for an episode: a few lines of text, or the convergence curve."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.rounding import EXACT
 
 WIDTH, HEIGHT, DPI = 640, 400, 100
-"""Of the picture, in pixels and pixels per inch."""
+"""Size of the picture in pixels, and its pixels per inch."""
 
 
 def as_text(heading: str, history: list[tuple[Cell, Measurement, float]]) -> str:
-    """A line for the episode and one for each segment so far, with pick, numbers and reward."""
+    """Return a line for the episode and one per segment so far, with its algorithm, numbers and reward."""
     lines = [heading]
     for segment, (cell, measured, reward) in enumerate(history, 1):
         if not measured.ok:
@@ -33,10 +33,10 @@ def as_text(heading: str, history: list[tuple[Cell, Measurement, float]]) -> str
 
 
 def as_picture(heading: str, record: Mapping[str, Any] | None, uniform: float) -> np.ndarray:
-    """The last record's curve, log-log: exploitability by iteration.
+    """Draw the last record's curve, exploitability over iterations, both logarithmic.
 
     Returns:
-        Shape (HEIGHT, WIDTH, 3), uint8.
+        Shape (HEIGHT, WIDTH, 3) array of uint8.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

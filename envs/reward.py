@@ -14,7 +14,7 @@ from rlccfr.rounding import EXACT
 Scale = Literal["log", "linear"]
 
 DECADES = 8
-"""On the log scale the uniform policy costs 1 and an exploitability this many decades below it costs 0."""
+"""Number of decades on the log scale: the uniform policy costs 1, an exploitability this far below it costs 0."""
 
 
 class Weights(NamedTuple):
@@ -26,7 +26,7 @@ class Weights(NamedTuple):
 
 @dataclass(frozen=True)
 class Preset:
-    """The weights of agents A, B and C.
+    """Named reward weights of agents A, B and C.
 
     Raises:
         RLCCFRError: a weight outside [0, 1], or an agent whose weights are both 0.
@@ -44,7 +44,7 @@ class Preset:
         return self.name
 
     def rewards(self, error: float, speed: float) -> tuple[float, float, float]:
-        """R of agents A, B and C for the costs e and s."""
+        """Return R of agents A, B and C for the costs e and s."""
         a, b, c = (1.0 - (alpha * error + beta * speed) for alpha, beta in self.weights)
         return a, b, c
 
@@ -60,26 +60,26 @@ PRESETS = {
         ("paper-speed", (0.3, 0.8), (0.4, 0.7), (0.8, 1)),
     )
 }
-"""``accuracy``, and the weights of the paper's captions."""
+"""Reward weights by name: ``accuracy``, and those of the paper's captions."""
 
 
 def preset(name: str) -> Preset:
-    """A preset by name.
+    """Return reward weights by name.
 
     Raises:
-        RLCCFRError: there is none of that name.
+        RLCCFRError: an unknown name.
     """
     if name not in PRESETS:
-        raise RLCCFRError(f"unknown preset {name!r}; {choices(name, PRESETS)} (or weights of your own, as '0.7,0.3')")
+        raise RLCCFRError(f"unknown preset {name!r}; {choices(name, PRESETS)} (or weights of your own, like '0.7,0.3')")
     return PRESETS[name]
 
 
 def error_cost(exploitability: float, uniform_exploitability: float, scale: Scale = "log") -> float:
-    """The cost e in [0, 1] of an exploitability.
+    """Return the cost e in [0, 1] of an exploitability.
 
-    ``log``: 1 for the uniform policy, 0 from eight decades below it on. ``linear``: the ratio to the uniform
-    policy's, which is the paper's form made comparable between games. Where the uniform policy is an equilibrium,
-    an exploitability of 0 costs 0 and any other 1.
+    On the scale ``log``, e is 1 for the uniform policy and 0 from eight decades below it. On the scale ``linear``, e is
+    the ratio to the uniform policy's exploitability: the paper's form, made comparable between games. If the uniform
+    policy is an equilibrium, an exploitability of 0 costs 0 and any other costs 1.
     """
     floored = max(exploitability, EXACT)
     if uniform_exploitability <= EXACT:  # the uniform policy is an equilibrium already
@@ -90,16 +90,16 @@ def error_cost(exploitability: float, uniform_exploitability: float, scale: Scal
 
 
 def speed_cost(throughput: float, reference_throughput: float) -> float:
-    """The cost s in [0, 1] of a throughput: 0.5 is as fast as plain exact CFR, 0.01 a hundred times faster.
+    """Return the cost s in [0, 1] of a throughput: 0.5 at the speed of plain exact CFR, 0.01 at a hundred times it.
 
-    The paper's Table 4 prints iterations per second while its reward subtracts s; a cost that falls as
-    throughput rises is the reading under which both make sense, and the ratio frees it of the machine.
+    The paper's Table 4 prints iterations per second, while its reward subtracts s. Both make sense if s is a cost that
+    falls as throughput rises. The ratio makes s independent of the machine.
     """
     return 1.0 / (1.0 + throughput / reference_throughput)
 
 
 def costs(measurement: Measurement, scale: Scale = "log") -> tuple[float, float]:
-    """(e, s) of a measurement; (1, 1) where there is none, because the run failed."""
+    """Return (e, s) of a measurement; (1, 1) if the run failed."""
     if not measurement.ok:
         return 1.0, 1.0
     return (
@@ -109,10 +109,10 @@ def costs(measurement: Measurement, scale: Scale = "log") -> tuple[float, float]
 
 
 def rewards(measurement: Measurement, of: Preset, scale: Scale = "log") -> tuple[float, float, float]:
-    """R = 1 - (alpha e + beta s) of agents A, B and C; each at least -1 and at most 1."""
+    """Return R = 1 - (alpha e + beta s) of agents A, B and C, each in [-1, 1]."""
     return of.rewards(*costs(measurement, scale))
 
 
 def mean_reward(measurement: Measurement, of: Preset, scale: Scale = "log") -> float:
-    """The mean of the three agents' rewards, by which triples are compared."""
+    """Return R̄, the mean of the three agents' rewards, by which algorithms are compared."""
     return sum(rewards(measurement, of, scale)) / len(of.weights)

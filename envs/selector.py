@@ -1,4 +1,4 @@
-"""Choosing a CFR algorithm as a Gymnasium environment."""
+"""The choice of a CFR algorithm as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     """``rlccfr/Selector-v0``: an episode solves one game; each step picks the algorithm for one segment of it.
 
     Action: ``MultiDiscrete([update rules, samplers, abstractions])``, indices into ``catalog``. Observation:
-    :data:`rlccfr.envs.observation.FEATURE_NAMES`. Reward: the mean of the three agents' R at the segment's end,
-    e of the average policy then, s of the throughput since the episode's start. The last segment terminates.
-    A triple that can't run raises nothing: e = s = 1, and ``info["status"]`` says why.
+    :data:`rlccfr.envs.observation.FEATURE_NAMES`. Reward: R̄, the mean of the three agents' R, at the segment's end,
+    with e from the average policy then and s from the throughput since the episode's start. The episode terminates
+    after its last segment. An algorithm that can't run raises no error: e = s = 1, and ``info["status"]`` says why.
 
-    ``info`` holds JSON scalars, None for numbers of a run that failed; the record behind them, with its curve, is
+    ``info`` holds JSON scalars; the numbers of a failed run are None. The record behind them, with its curve, is
     ``env.unwrapped.evaluator.result(info["cell_id"])``.
 
     Args:
-        games: a name that :func:`rlccfr.load_game` takes, or several: each episode draws one. Or a specification.
-        budget: of an episode, or a list of budgets, of which each episode draws one.
+        games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. Or a
+            specification.
+        budget: budget of an episode, or a list of budgets, from which each episode draws one.
         options: :class:`rlccfr.envs.EpisodeOptions`.
         render_mode: ``"ansi"``, or ``"rgb_array"`` for the convergence curve.
 
     Raises:
-        RLCCFRError: an argument that makes no sense.
+        RLCCFRError: an invalid argument.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # type: ignore[misc]
@@ -74,11 +75,10 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         """Begin an episode.
 
         Args:
-            options: ``{"game": ..., "engine_seed": ..., "budget": ..., "preset": ...}``, some of them, decide what is
-                otherwise drawn.
+            options: any of ``{"game": ..., "engine_seed": ..., "budget": ..., "preset": ...}``; the others are drawn.
 
         Raises:
-            RLCCFRError: options that this environment does not have.
+            RLCCFRError: an unknown option, or a value that this environment does not have.
         """
         super().reset(seed=seed)
         choices = {
@@ -90,7 +90,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             parse: Any = {"budget": parse_budget, "preset": parse_preset}.get(name, lambda given: given)
             drawn[name] = parse(value)
             if drawn[name] not in choices.get(name, ()):
-                listed = "; ".join(f"{name}, of {', '.join(map(str, among))}" for name, among in choices.items())
+                listed = "; ".join(f"{name} ({', '.join(map(str, among))})" for name, among in choices.items())
                 raise RLCCFRError(f"reset() takes the options {listed}; not {name}={value!r}")
         self.game, self.engine_seed = drawn["game"], drawn["engine_seed"]
         self.budget, self.preset = drawn["budget"], drawn["preset"]
@@ -120,29 +120,29 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         return self._observation(), mine, terminated, False, info
 
     def observe(self, picks: Sequence[str] = ()) -> np.ndarray:
-        """What an agent sees before its pick in the present segment.
+        """Return what an agent sees before its pick in the present segment.
 
         Args:
-            picks: ids picked in this segment so far, in the order update rule, sampler, abstraction; empty for
-                agent A, one for B, two for C.
+            picks: ids picked in this segment so far, in the order update rule, sampler, abstraction: none for agent A,
+                one for B, two for C.
         """
         return observe(GameFeatures.of(compiled(self.game)), self.budget, self.preset, self._progress, picks)
 
     def request(self, cell: Cell) -> Request:
-        """What picking ``cell`` now would ask the evaluator for."""
+        """Return the request that picking ``cell`` now would send to the evaluator."""
         cells = (*(earlier for earlier, _, _ in self._history), cell)
         return Request(self.game, cells, self.budget, self.segments, self.engine_seed)
 
     def action_masks(self) -> np.ndarray:
-        """Which actions can run here, bool; for ``MultiDiscrete`` of one dimension after the other.
+        """Return which indices of an action can run here: bool, one axis after the other.
 
-        An index of ``MultiDiscrete`` counts if some triple with it can run.
+        An index can run if some algorithm with it can.
         """
         allowed = self._available().reshape(self.catalog.shape)
         return np.concatenate([allowed.any(axis=tuple({0, 1, 2} - {axis})) for axis in range(3)])
 
     def render(self) -> Any:
-        """As ``render_mode`` says: a string, or an image (height, width, 3) of uint8."""
+        """Return a string or an image (height, width, 3) of uint8, as ``render_mode`` asks; None without one."""
         heading = f"{self.game}, {self.budget}, {self.segments} segment(s), preset {self.preset}"
         if self.render_mode == "ansi":
             return as_text(heading, self._history)
@@ -157,7 +157,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         return spaces.MultiDiscrete(list(self.catalog.shape))
 
     def _cell(self, action: Any) -> Cell:
-        """The triple behind an action."""
+        """Return the algorithm behind an action."""
         indices = np.asarray(action)
         whole = np.issubdtype(indices.dtype, np.integer)
         if not whole or indices.shape != (3,) or not self.action_space.contains(indices.astype(np.int64)):
@@ -169,13 +169,13 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         return sum(rewards) / len(rewards)
 
     def _begin_segment(self) -> None:
-        """What happens before a decision; partners pick here."""
+        """Prepare a decision; in a stage environment, the partners pick here."""
 
     def _observation(self) -> np.ndarray:
         return self.observe()
 
     def _available(self) -> np.ndarray:
-        """(len(catalog),) bool, by flat index."""
+        """Return which algorithms can run here: bool by flat index, shape (len(catalog),)."""
         return np.array([why_unavailable(cell) is None for cell in self.catalog])
 
     def _advance(self, cell: Cell, measured: Measurement, mine: float) -> None:
@@ -193,13 +193,13 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
 
 class SelectorFlatEnv(SelectorEnv):
-    """``rlccfr/SelectorFlat-v0``: as :class:`SelectorEnv`, the triples in one ``Discrete`` space, for DQN and others.
+    """``rlccfr/SelectorFlat-v0``: :class:`SelectorEnv` with one ``Discrete`` space of algorithms, for DQN and others.
 
-    An action is :meth:`Catalog.ravel` of three indices: the abstraction varies fastest.
+    An action is :meth:`Catalog.ravel` of three indices, in which the abstraction varies fastest.
     """
 
     def action_masks(self) -> np.ndarray:
-        """Which triples can run here: shape (len(catalog),), bool."""
+        """Return which algorithms can run here: bool, shape (len(catalog),)."""
         return self._available()
 
     def _action_space(self) -> spaces.Space[Any]:
@@ -210,19 +210,19 @@ class SelectorFlatEnv(SelectorEnv):
 
 
 def checked_index(action: Any, count: int) -> int:
-    """The action as an int.
+    """Return the action as an int.
 
     Raises:
-        RLCCFRError: not one index, or out of range.
+        RLCCFRError: the action is not one index, or is out of range.
     """
     index = np.asarray(action)
     if index.size != 1 or not np.issubdtype(index.dtype, np.integer) or not 0 <= int(index.item()) < count:
-        raise RLCCFRError(f"an action is an index below {count}, as catalog.ravel gives it for three, not {action!r}")
+        raise RLCCFRError(f"an action is one index below {count}, not {action!r}; catalog.ravel() makes one of three")
     return int(index.item())
 
 
 def _scalars(measured: Measurement) -> dict[str, Any]:
-    """The measurement for ``info``; None for NaN, which JSON does not have."""
+    """Return the measurement for ``info``, with None for NaN, which JSON does not have."""
     numbers = {name: getattr(measured, name) for name in ("exploitability", "nash_conv", "throughput", "cpu_seconds")}
     return {
         "status": measured.status,

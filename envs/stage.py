@@ -1,4 +1,4 @@
-"""One agent's turn as an environment of its own; others pick for the rest."""
+"""One agent's turn as an environment; partners pick for the other two agents."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ RANDOM = "random"
 
 
 class SelectorStageEnv(SelectorEnv):
-    """``rlccfr/SelectorStage-v0``: as :class:`SelectorEnv`, but one agent picks and gets its own R.
+    """``rlccfr/SelectorStage-v0``: :class:`SelectorEnv` in which one agent picks and gets its own R.
 
-    Partners pick at the beginning of each segment; of their picks the agent sees those before its own turn.
+    Partners pick at the beginning of each segment; the agent sees the picks that come before its own turn.
 
     Args:
-        stage: whose turn, ``"update_rule"``, ``"sampler"`` or ``"abstraction"``.
-        partners: for the other two, an id of the catalog, or ``"random"`` (the default) for a fresh draw among the
-            triples that can run.
-        kwargs: as :class:`SelectorEnv`.
+        stage: axis of the agent, ``"update_rule"``, ``"sampler"`` or ``"abstraction"``.
+        partners: for each other axis, an id of the catalog, or ``"random"`` (the default) for a new draw in each
+            segment, among the algorithms that can run.
+        kwargs: arguments of :class:`SelectorEnv`.
 
     Raises:
-        RLCCFRError: an argument that makes no sense.
+        RLCCFRError: an invalid argument.
     """
 
     def __init__(self, stage: str = "update_rule", partners: Mapping[str, str] | None = None, **kwargs: Any) -> None:
@@ -49,15 +49,15 @@ class SelectorStageEnv(SelectorEnv):
                 raise RLCCFRError(f"partner {axis!r} must be 'random' or one of {', '.join(ids)}, not {id!r}")
         self.partners = {axis: given.get(axis, RANDOM) for axis in others}
         if not self._partners_choices():
-            raise RLCCFRError(f"no triple of the catalog with the partners {given} can run here; name others")
+            raise RLCCFRError(f"no algorithm of the catalog with the partners {given} can run here; name others")
         self._partner_cell = self._partners_choices()[0]
 
     def action_masks(self) -> np.ndarray:
-        """Which of the stage's components can run with the partners' picks; bool."""
+        """Return which of the stage's components can run with the partners' picks: bool."""
         return np.array([why_unavailable(self._with(id)) is None for id in self.catalog.axes[self._axis]])
 
     def _partners_choices(self) -> list[Cell]:
-        """The triples that can run and have what the partners are fixed to."""
+        """Return the algorithms that can run and contain the partners' fixed picks."""
         fixed = {axis: id for axis, id in self.partners.items() if id != RANDOM}
         return [
             cell

@@ -1,1 +1,1 @@
-"""Measurements: what is asked, what answers, and how the answers are kept."""
+"""Measurements: the requests for them, the evaluators that answer, and the store that keeps the answers."""

@@ -1,4 +1,4 @@
-"""What a shorter budget would have reached, read off the curve of a longer run."""
+"""Results under a shorter budget, read off the curve of a longer run."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from rlccfr.envs.measuring.request import Budget
 COLUMN = {"iterations": "iteration", "nodes": "nodes", "seconds": "cpu_seconds"}
 
 SLACK = 1.05
-"""A run that was to last a second may end a little before or after it."""
+"""Tolerance for CPU seconds, as a factor: a run that was to last a second may end a little before or after it."""
 
 TINY = 1e-300
-"""Stands for an exploitability of 0 or less (rounding) where logarithms are taken."""
+"""Substitute for an exploitability of 0 or less (from rounding) where logarithms are taken."""
 
 
 def covers(record: Mapping[str, Any], budget: Budget) -> bool:
-    """Whether a record's curve tells what its run had reached when the budget was spent."""
+    """Return whether a record's curve tells what its run had reached when the budget was spent."""
     spent = record["curve"][COLUMN[budget.unit]]
     slack = SLACK if budget.unit == "seconds" else 1.0
     return record["status"] == "ok" and len(spent) > 0 and budget.amount <= slack * spent[-1]
 
 
 def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
-    """The record of the same run under a shorter budget, without a curve; one that failed has failed there too.
+    """Return the record of the same run under a shorter budget, without a curve; a failed run has failed there, too.
 
-    Between two points of the curve the logarithm of exploitability is taken to be linear in that of the budget, and so
-    are iterations, nodes and CPU seconds; before the first point it is the first: a run makes at least one iteration.
+    Between two points of the curve, the logarithms of exploitability, iterations, nodes and CPU seconds are taken to be
+    linear in that of the budget. Before the first point, that point counts: a run makes at least one iteration.
     """
     under = {"cell_id": f"{record['cell_id']}@{budget}", "budget_unit": budget.unit,
              "budget_amount": float(budget.amount), "curve": {name: [] for name in record["curve"]}}  # fmt: skip

@@ -1,4 +1,4 @@
-"""What measures requests, and what it answers."""
+"""The interface of evaluators, and the measurements that they return."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Status = Literal["ok", "failed", "timeout", "out_of_memory", "unavailable"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured at the end of the last segment; everything else is computed from it.
+    """One run's measurement at the end of its last segment; everything else is computed from it.
 
     Attributes:
-        cell_id: names the record in the store; ``Evaluator.result`` finds it by this.
-        status: ``"ok"``, or why there is no number; the numbers are then NaN.
+        cell_id: id of the record in the store, for ``Evaluator.result``.
+        status: ``"ok"``, or why there are no numbers; they are then NaN.
         exploitability: NashConv / 2 of the average policy.
-        uniform_exploitability: the same of the uniform policy, which makes games comparable.
+        uniform_exploitability: NashConv / 2 of the uniform policy, which makes games comparable.
         throughput: iterations per engine CPU second, cumulative over the segments.
-        reference_throughput: the same of plain CFR (exact, no abstraction), measured in alternation.
+        reference_throughput: throughput of plain CFR (exact, no abstraction), measured in alternation.
     """
 
     cell_id: str
@@ -51,12 +51,12 @@ class Measurement:
 class Evaluator(Protocol):
     """Answers requests, by running the engine or from a table of recorded runs.
 
-    Subclasses inherit what needs no table.
+    Subclasses inherit the methods that only a table needs to override.
     """
 
     @abstractmethod
     def measure(self, request: Request) -> Measurement:
-        """Return the measured result; the same request gets the same answer.
+        """Return the measurement; the same request gets the same answer.
 
         A run that fails raises nothing: ``status`` says what happened.
         """
@@ -74,9 +74,9 @@ class Evaluator(Protocol):
         """Return every record as a row, without curves."""
 
     def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
-        """Return the engine seeds that alone can be asked for; () where any can."""
+        """Return the only engine seeds that requests may have; () if they may have any."""
         return ()
 
     def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
-        """Return the run by seed 0 at the speed of a second timing; None where there was none."""
+        """Return what seed 0's run would measure at the speed of its second timing; None if it had none."""
         return None

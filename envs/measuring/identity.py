@@ -19,9 +19,9 @@ from rlccfr.registry import REGISTRIES
 
 
 def definitions(cell: Cell) -> list[dict[str, Any]]:
-    """Per component its id, its entry's version and its hyperparameters: what a measurement is of.
+    """Return the id, version and hyperparameters of each component, which define what is measured.
 
-    Of components that are not the library's own, a digest of their source, too.
+    Components that are not the library's own also have a digest of their source.
 
     Raises:
         ComponentError: an unknown id.
@@ -34,7 +34,7 @@ def definitions(cell: Cell) -> list[dict[str, Any]]:
 
 
 def is_deterministic(cells: Sequence[Cell], tree: GameTree) -> bool:
-    """Whether a run draws nothing at random on this game, whatever its seed."""
+    """Return whether a run draws nothing at random on this game, whatever its seed."""
     try:
         triples = [tuple(r.resolve(id) for r, id in zip(REGISTRIES, cell, strict=True)) for cell in cells]
     except Exception:  # a missing extra, a broken plug-in: nothing will run
@@ -57,7 +57,7 @@ def _has_chance(tree: GameTree) -> bool:
 
 @cache
 def why_unavailable(cell: Cell) -> str | None:
-    """Why a triple can't run here (a missing extra, an unsound combination), or None if it can.
+    """Return why an algorithm can't run here (a missing extra, an unsound combination), or None if it can.
 
     Raises:
         ComponentError: an unknown id.
@@ -74,10 +74,10 @@ def why_unavailable(cell: Cell) -> str | None:
 
 
 def cell_id(request: Request) -> str:
-    """The name of a request's measurement on this machine: equal for runs that would give equal results.
+    """Return the name of a request's measurement on this machine, the same for runs that would give equal results.
 
-    A hash of the components' definitions, game, budget, segments, seed (0 where nothing is drawn at random),
-    engine version and processor model.
+    It is a hash of the components' definitions, game, budget, segments, seed (0 if nothing is drawn at random), engine
+    version and processor model.
     """
     tree = compiled(request.game)
     key = {

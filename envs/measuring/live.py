@@ -1,4 +1,4 @@
-"""An evaluator that runs the engine, once for each distinct request."""
+"""An evaluator that runs the engine, once per distinct request."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from rlccfr.result import RunResult
 from rlccfr.solver import Solver
 
 MOST_LIVE = 8
-"""Unfinished episodes whose solvers are kept, so that a next segment goes on instead of starting over."""
+"""Largest number of unfinished episodes whose solvers are kept, so that their next segment need not start over."""
 
 
 @dataclass
 class _Run:
-    """An episode so far: its solver, what it ran, and plain CFR's slices beside it."""
+    """An episode so far: its solver, its parts, and plain CFR's slices beside it."""
 
     solver: Solver
     parts: list[Part] = field(default_factory=list)
@@ -42,15 +42,15 @@ class _Run:
 
 
 class LiveEvaluator(Evaluator):
-    """Measures by running the engine; the same request is answered from memory, or from the store.
+    """An evaluator that runs the engine; it answers a repeated request from memory or from the store.
 
-    Failing runs raise nothing: their record has the status and the traceback. A missing extra or an unsound
-    combination is ``"unavailable"`` and not written to the store, so that installing the extra helps.
+    A failed run raises no error: its record has the status and the traceback. A missing extra or an unsound combination
+    is ``"unavailable"`` and is not written to the store, so that installing the extra helps.
 
     Args:
-        store: a directory that keeps the measurements; None for this object's lifetime only.
+        store: directory that keeps the measurements; None keeps them for this object's lifetime only.
         reference_seconds: engine CPU seconds of plain CFR before and after each run, at least 0.02.
-        retry_failed: measure again what the store has with another status than ``"ok"``.
+        retry_failed: whether to measure again what the store has with a status other than ``"ok"``.
 
     Raises:
         StoreError: the store's path is a file, or can't be written.
@@ -75,16 +75,17 @@ class LiveEvaluator(Evaluator):
         self._live: OrderedDict[Request, _Run] = OrderedDict()
 
     def measure(self, request: Request) -> Measurement:
-        """The measured result at the end of the request's last segment.
+        """Return the measurement at the end of the request's last segment.
 
-        Under a budget of iterations or nodes the numbers, times apart, are a :class:`rlccfr.Solver`'s, bit for
-        bit; between segments only the components that change are switched. The throughput of a run shorter than
-        half a second is timed on fresh tables, three times for at least 20 ms each and without the stops that the
-        curve needs; the median of the three counts, and ``cpu_seconds`` is then the mean. Under a budget of seconds
-        it stays what the run itself took.
+        Under a budget of iterations or nodes, all numbers except times are a :class:`rlccfr.Solver`'s, bit for bit.
+        Between segments, only the components that change are switched.
+
+        A run shorter than half a second is timed again on new tables: three times for at least 20 ms each, without the
+        stops that the curve needs. Its throughput is that of the median timing, its ``cpu_seconds`` the mean of all.
+        Under a budget of seconds, ``cpu_seconds`` stays what the run itself took.
 
         Raises:
-            RLCCFRError: a request that makes no sense, such as an unknown game or id.
+            RLCCFRError: an invalid request, such as one with an unknown game or id.
         """
         check(request)
         cell = cell_id(request)
@@ -96,15 +97,15 @@ class LiveEvaluator(Evaluator):
         return to_measurement(record)
 
     def known(self, request: Request) -> bool:
-        """Whether ``measure`` would answer without running anything."""
+        """Return whether ``measure`` would answer without running anything."""
         check(request)
         return self._recall(cell_id(request)) is not None
 
     def result(self, cell_id: str) -> dict[str, Any]:
-        """The record (see :mod:`rlccfr.envs.measuring.record`), ``curve`` as a DataFrame among it.
+        """Return the record (see :mod:`rlccfr.envs.measuring.record`), with its ``curve`` as a DataFrame.
 
         Raises:
-            MissingCellError: nothing of that id was measured.
+            MissingCellError: no measurement has that id.
         """
         record = self._recall(cell_id)
         if record is None:
@@ -112,7 +113,7 @@ class LiveEvaluator(Evaluator):
         return with_frame(record)
 
     def frame(self) -> pd.DataFrame:
-        """Every record as a row, without curves: those of the store, and those in memory."""
+        """Return every record, of the store and in memory, as a row without its curve."""
         stored = {record["cell_id"]: record for record in self.store.records()} if self.store is not None else {}
         return to_frame((stored | self._records).values())
 
@@ -122,7 +123,7 @@ class LiveEvaluator(Evaluator):
         return self._records.get(cell)
 
     def _keep_first(self, cell: str, record: dict[str, Any]) -> dict[str, Any]:
-        """Remember a record, or that of another process which measured the same cell meanwhile."""
+        """Remember a record, or that of another process that made the same measurement meanwhile."""
         earlier = self._stored(cell)
         self._records[cell] = record if earlier is None else earlier
         if earlier is None:
@@ -130,7 +131,7 @@ class LiveEvaluator(Evaluator):
         return self._records[cell]
 
     def _write(self, record: Mapping[str, Any]) -> None:
-        """Put a record into the store, unless it is there; if that fails, the next request for it tries again."""
+        """Put a record into the store unless it is there; if that fails, the next request for it tries again."""
         if self.store is not None and record["cell_id"] in self._unwritten and record["status"] != "unavailable":
             self.store.put(record)
         self._unwritten.discard(record["cell_id"])
@@ -140,7 +141,7 @@ class LiveEvaluator(Evaluator):
         return record if record is not None and (record["status"] == "ok" or not self.retry_failed) else None
 
     def _failed_before(self, request: Request, cell: str) -> dict[str, Any] | None:
-        """The record of an episode that went wrong in an earlier segment: running that again would not help."""
+        """Return the record of an episode that failed in an earlier segment; running that again would not help."""
         for count in range(1, len(request.cells)):
             earlier = self._recall(cell_id(replace(request, cells=request.cells[:count])))
             if earlier is not None and earlier["status"] != "ok":
@@ -157,7 +158,7 @@ class LiveEvaluator(Evaluator):
             status, caught = "out_of_memory", error
         except (ImportError, ComponentError) as error:
             status, caught = "unavailable", error
-        except Exception as error:  # whatever a component does wrong is a result, not the end of a sweep
+        except Exception as error:  # a component's failure is a result, not the end of a sweep
             status, caught = "failed", error
         text = "".join(traceback.format_exception(caught))
         return make_record(request, cell, status, error=f"{type(caught).__name__}: {caught}", traceback=text)
@@ -187,10 +188,10 @@ class LiveEvaluator(Evaluator):
         return make_record(request, cell, "ok", numbers=numbers, curve=result.curve)
 
     def _advance(self, request: Request) -> _Run:
-        """Run the segments that are left, from the live solver of the one before if there is one."""
-        # Taken out, not looked up: a run that is broken off must not be gone on with.
+        """Run the segments that are left, on the live solver of the previous segment if there is one."""
+        # Taken out, not looked up: an interrupted run must not be continued.
         run = self._live.pop(replace(request, cells=request.cells[:-1]), None)
-        if run is None or run.solver.game is not compiled(request.game):  # another game was registered by this name
+        if run is None or run.solver.game is not compiled(request.game):  # the name is another game's now
             run = _Run(Solver(compiled(request.game), *request.cells[0], seed=request.seed))
         for index in range(run.segments, len(request.cells)):
             run.reference = run.reference.plus(self._slice(request))
@@ -202,7 +203,7 @@ class LiveEvaluator(Evaluator):
         return run
 
     def _slice(self, request: Request) -> Timed:
-        """Plain CFR for a moment, in calls as short as under the request's budget: each call costs something too."""
+        """Run plain CFR for a moment, in calls as short as under the request's budget, since each call takes time."""
         tree = compiled(request.game)
         if tree not in self._clocks:
             self._clocks[tree] = ReferenceClock(tree)
@@ -227,7 +228,7 @@ class LiveEvaluator(Evaluator):
 
 
 def _switch(run: _Run, request: Request, index: int) -> None:
-    """Take up segment ``index``'s components; those that stay are left alone, so that nothing is flushed."""
+    """Switch to the components of segment ``index``; those that stay are left alone, so that nothing is flushed."""
     solver = run.solver
     changed = changes(request.cells[index - 1], request.cells[index]) if index else {}
     if changed:
@@ -238,5 +239,5 @@ def _switch(run: _Run, request: Request, index: int) -> None:
 
 @cache
 def shared_evaluator(store: str | None = None) -> LiveEvaluator:
-    """The process's own evaluator for a store, or for none: environments side by side measure a cell once."""
+    """Return the process's evaluator for a store, or for none, so that its environments share measurements."""
     return LiveEvaluator(store)

@@ -1,4 +1,4 @@
-"""Where a measurement comes from: engine version, processor, library versions."""
+"""The provenance of a measurement: engine version, processor, library versions."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pathlib import Path
 import rlccfr
 
 ENGINE_VERSION = 2
-"""Raise it when a change of the engine alters results or speed: recorded measurements then no longer match."""
+"""Version of the engine. Raise it when a change alters results or speed; recorded measurements then no longer match."""
 
 NUMBERS = ("cpu family", "model", "stepping", "CPU implementer", "CPU variant", "CPU part", "CPU revision")
-"""By which Linux tells processors apart: the first three of x86, the others of ARM."""
+"""Fields by which Linux tells processors apart: the first three on x86, the others on ARM."""
 
 LIBRARIES = ("numpy", "numba", "open_spiel", "torch", "pandas", "gymnasium")
 
 
 def engine_version() -> str:
-    """Version of the library and of its engine, for example ``"0.1.0/1"``."""
+    """Return the versions of the library and of its engine, for example ``"0.1.0/1"``."""
     return f"{rlccfr.__version__}/{ENGINE_VERSION}"
 
 
 @cache
 def processor_model() -> str:
-    """The processor's name, as far as the system tells, and its numbers: virtual machines have one name for many."""
+    """Return the processor's name, if the system tells it, and its numbers: in virtual machines, many share a name."""
     try:
         first, *_ = Path("/proc/cpuinfo").read_text().split("\n\n")
     except OSError:
@@ -48,5 +48,5 @@ def _versions() -> tuple[tuple[str, str], ...]:
 
 
 def library_versions() -> dict[str, str]:
-    """Versions of Python and of the libraries that a measurement depends on."""
+    """Return the versions of Python and of the libraries that a measurement depends on."""
     return dict(_versions())

@@ -26,19 +26,19 @@ STATUSES: tuple[Status, ...] = ("ok", "failed", "timeout", "out_of_memory", "una
 NUMBERS = ("exploitability", "nash_conv", "throughput", "reference_throughput", "throughput_again", "cpu_seconds")
 COUNTS = ("nodes_touched", "iterations", "timed_runs")
 FINGERPRINT = "fingerprint"
-"""Attribute of a frame that is written to a file: what :func:`fingerprint` said of it."""
+"""Attribute of a frame that is written to a file: its :func:`fingerprint`."""
 
 SMALL = "small"
 """Attribute of such a frame: whether its curves are thinned."""
 
 MEASURED_ALONG = ("curve_cpu_seconds", "curve_exploitability", "curve_exploitability_current")
-"""A curve's columns of measured numbers; the others count."""
+"""Columns of a curve that hold measured numbers; the others hold counts."""
 
 FIRST_SECONDS = 1e-3
-"""The first of the CPU times at which a sweep's runs have points; powers of ten times it are others."""
+"""First CPU time, in seconds, at which a sweep's curves have a point; others are this times powers of ten."""
 
 NESTED = ("cells", "components", "libraries")
-"""Columns that a frame holds as JSON."""
+"""Columns that a frame holds as JSON strings."""
 
 COLUMNS = (
     "cell_id", "status", "error", "traceback",
@@ -48,7 +48,7 @@ COLUMNS = (
     *NUMBERS[:2], "uniform_exploitability", *NUMBERS[2:], *COUNTS,
     "engine_version", "processor", "libraries", "measured_at",
 )  # fmt: skip
-"""A record's fields, besides ``curve``; ``update_rule`` to ``abstraction`` are the last segment's."""
+"""Fields of a record besides ``curve``; ``update_rule`` to ``abstraction`` are the last segment's."""
 
 
 def make_record(
@@ -61,7 +61,7 @@ def make_record(
     error: str = "",
     traceback: str = "",
 ) -> dict[str, Any]:
-    """A whole record; without ``numbers`` (those of :data:`NUMBERS` and :data:`COUNTS`) they are None and 0."""
+    """Return a complete record; without ``numbers``, its :data:`NUMBERS` are None and its :data:`COUNTS` 0."""
     tree = compiled(request.game)
     deterministic = is_deterministic(request.cells, tree)
     last = request.cells[-1]
@@ -98,7 +98,7 @@ def _finite(column: pd.Series[Any]) -> list[float | None]:
 
 
 def to_measurement(record: Mapping[str, Any]) -> Measurement:
-    """What an evaluator answers from a record."""
+    """Return the measurement of a record."""
 
     def number(name: str) -> float:
         value = record.get(name)
@@ -123,19 +123,19 @@ def to_measurement(record: Mapping[str, Any]) -> Measurement:
 
 
 def with_frame(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with its curve as a DataFrame."""
+    """Return the record with its curve as a DataFrame."""
     curve = pd.DataFrame({name: record["curve"][name] for name in CurvePoint._fields})
     return {**record, "curve": curve}
 
 
 def thinned(record: Mapping[str, Any], budgets: Sequence[Budget] = ()) -> dict[str, Any]:
-    """The record with about a third of its curve's points, and without a traceback.
+    """Return the record with about a third of its curve's points, and without a traceback.
 
-    Five a decade of iterations and of CPU seconds are kept, the last, and the neighbours of each power of ten of
-    seconds, so that what is read there is what the whole curve says.
+    Five points per decade of iterations and of CPU seconds are kept, and the last point. The neighbours of each power
+    of ten of seconds are kept, too, so that the result read there is that of the whole curve.
 
     Args:
-        budgets: keep what these are read off or between, and the last, and nothing else.
+        budgets: budgets whose results are to be read; with them, only the points needed for that and the last are kept.
     """
     slim = {**record, "traceback": ""}
     curve = {name: np.asarray(values, dtype=float) for name, values in record["curve"].items()}
@@ -144,7 +144,7 @@ def thinned(record: Mapping[str, Any], budgets: Sequence[Budget] = ()) -> dict[s
         return slim
     kept = np.zeros(len(iterations), np.bool_)
     if budgets:
-        again = record["throughput_again"]  # at that speed, too, runs are asked what they had reached
+        again = record["throughput_again"]  # results are read at that speed, too
         slower = again / record["throughput"] if again else 1.0
         asked = [(budget.unit, budget.amount) for budget in budgets]
         asked += [("seconds", slower * amount) for unit, amount in asked if unit == "seconds"]
@@ -165,7 +165,7 @@ def _five_a_decade(least: float, most: float) -> np.ndarray:
 
 
 def with_short_curves(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with its curves' measured columns in single precision; the run's own numbers stay as they are."""
+    """Return the frame with its curves' measured columns in single precision; the runs' own numbers stay."""
     short = frame.copy()
     for name in MEASURED_ALONG:
         short[name] = pd.Series([np.asarray(row, dtype=np.float32) for row in frame[name]], frame.index, dtype=object)
@@ -173,7 +173,7 @@ def with_short_curves(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def fingerprint(frame: pd.DataFrame) -> str:
-    """A hash of all that a frame says, the same once it was written to Parquet and read."""
+    """Return a hash of a frame's content, the same after the frame was written to Parquet and read."""
     digest = hashlib.sha256()
     for name in frame.columns:
         digest.update(name.encode())
@@ -187,7 +187,7 @@ def fingerprint(frame: pd.DataFrame) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Python's own types; None for what a DataFrame has as NaN."""
+    """Return the value in Python's own types, with None for a DataFrame's missing values."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, np.generic):
@@ -196,7 +196,7 @@ def plain(value: Any) -> Any:
 
 
 def to_frame(records: Iterable[Mapping[str, Any]], *, curves: bool = False) -> pd.DataFrame:
-    """A row a record; nested fields are JSON strings, curves list columns ``curve_iteration``, ... where asked for."""
+    """Return one row per record; nested fields are JSON strings, ``curves`` adds lists as ``curve_iteration``, ..."""
     rows = []
     for record in records:
         row = {name: as_json(record[name]) if name in NESTED else record[name] for name in COLUMNS}

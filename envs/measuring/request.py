@@ -18,10 +18,10 @@ Unit = Literal["iterations", "seconds", "nodes"]
 
 @dataclass(frozen=True)
 class Budget:
-    """How long an episode may solve: iterations, engine CPU seconds, or histories touched.
+    """The budget of an episode: iterations, engine CPU seconds, or histories touched.
 
     Raises:
-        BudgetError: an amount that is not positive and finite, or a fraction of an iteration or node.
+        BudgetError: an unknown unit, an amount that is not positive and finite, or a fraction of an iteration or node.
     """
 
     unit: Unit
@@ -41,14 +41,14 @@ class Budget:
 
 @dataclass(frozen=True)
 class Request:
-    """One measurement: the triples of an episode so far, run in turn on one solver.
+    """A request for one measurement: the algorithms of an episode so far, run in turn on one solver.
 
     Attributes:
         game: a name or OpenSpiel string that :func:`rlccfr.load_game` takes.
-        cells: one triple a segment; each runs for ``budget / segments``.
-        budget: of the whole episode.
-        segments: decision points of the episode, at least ``len(cells)``.
-        seed: of the engine.
+        cells: one algorithm per segment so far; each runs for ``budget / segments``.
+        budget: budget of the whole episode.
+        segments: number of decision points of the episode, at least ``len(cells)``.
+        seed: seed of the engine.
     """
 
     game: str
@@ -62,14 +62,14 @@ def check(request: Request) -> None:
     """Refuse a request that no evaluator can answer.
 
     Raises:
-        RLCCFRError: no triple, or more triples than segments.
-        BudgetError: a budget that is too small to be split.
-        ComponentError: an unknown id.
+        RLCCFRError: no algorithm, or more algorithms than segments.
+        BudgetError: a budget that is too small to be split, or a number of segments that is not positive.
+        ComponentError: an engine seed that is not a non-negative integer.
     """
     check_segments(request.budget, request.segments)
     if not 1 <= len(request.cells) <= request.segments:
         raise RLCCFRError(
-            f"a request needs 1 to {request.segments} triples, one a segment so far, not {len(request.cells)}"
+            f"a request needs 1 to {request.segments} algorithms, one per segment so far, not {len(request.cells)}"
         )
     if isinstance(request.seed, bool) or not isinstance(request.seed, int) or request.seed < 0:
         raise ComponentError(f"an engine seed must be a non-negative integer, not {request.seed!r}")
@@ -79,7 +79,7 @@ def check_segments(budget: Budget, segments: int) -> None:
     """Refuse a number of segments that is not positive, or too large for the budget.
 
     Raises:
-        BudgetError: see above.
+        BudgetError: either is true.
     """
     if isinstance(segments, bool) or not isinstance(segments, int) or segments < 1:
         raise BudgetError(f"segments must be a positive integer, not {segments!r}")
@@ -88,7 +88,7 @@ def check_segments(budget: Budget, segments: int) -> None:
 
 
 def due(budget: Budget, segments: int, finished: int) -> float:
-    """What of the budget is spent after so many segments; whole units where they can't be split."""
+    """Return how much of the budget is spent after ``finished`` segments, in whole units if they can't be split."""
     if budget.unit == "seconds":
         return budget.amount * finished / segments
     return int(budget.amount) * finished // segments
@@ -97,10 +97,10 @@ def due(budget: Budget, segments: int, finished: int) -> float:
 def segment_budget(budget: Budget, segments: int, index: int, before: RunResult | None) -> dict[str, Any]:
     """Return what segment ``index`` may spend, as keyword arguments of :meth:`rlccfr.Solver.run`.
 
-    A segment gets a little less where those before took a little more, and at least one iteration.
+    A segment gets a little less if those before it took a little more, but at least one iteration.
 
     Args:
-        before: what the segments before reached; None for the first.
+        before: result of the segments before it; None for the first.
     """
     total = due(budget, segments, index + 1)
     if before is None:

@@ -1,4 +1,4 @@
-"""Rows of recorded measurements as tables have them: read from where they lie, and checked."""
+"""Rows of a table of measurements: reading and checking them."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ LEAST = {
     "throughput": math.ulp(0.0),
     "reference_throughput": math.ulp(0.0),
 }
-"""The least that a measured number can be; none is NaN or infinite."""
+"""Smallest possible value of each measured number; none is NaN or infinite."""
 
 
 def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
-    """Recorded runs, a row each; ``curve_iteration``, ``curve_exploitability`` ... hold a run's curve as lists.
+    """Return recorded runs, one row per run; ``curve_iteration``, ``curve_exploitability`` ... hold its curve as lists.
 
     Args:
         source: a store, its directory, or a Parquet file of :meth:`Store.compact` or ``rlccfr sweep --compact``.
 
     Raises:
-        StoreError: there is nothing to read, no whole file, or one whose numbers are not those that were written.
+        StoreError: there is nothing to read, or the file is damaged or no longer holds what was written.
     """
     if isinstance(source, pd.DataFrame):
         return source
@@ -76,10 +76,13 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
 
 
 def checked(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
-    """A whole record of a row.
+    """Return the complete record of a table's row.
+
+    Args:
+        number: number of the row, for the error message.
 
     Raises:
-        RLCCFRError: a value of another type, or a number that can't have been measured.
+        RLCCFRError: a value of the wrong type, or a number that can't have been measured.
     """
     try:
         record = _record(row, number)
@@ -96,7 +99,7 @@ def checked(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
 
 
 def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
-    """A whole record from a table's row, the nested fields parsed, what is absent at its default."""
+    """Return the complete record of a table's row, with nested fields parsed and absent ones at their defaults."""
     given = {name: plain(value) for name, value in row.items()}
     if not isinstance(given["game"], str):
         raise RLCCFRError(f"its game is {given['game']!r}")

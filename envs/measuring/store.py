@@ -1,4 +1,4 @@
-"""Measurements on disk: a directory with a JSON file for each, written whole or not at all."""
+"""Measurements on disk: a directory with one JSON file per measurement, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -43,13 +43,14 @@ class MissingCellError(RLCCFRError, KeyError):
 
 
 class Store:
-    """Records by cell id. Several processes may write to one store: each cell is a file of its own.
+    """A directory of records by cell id.
 
-    A file that can't be read is reported in one line, set aside as ``*.corrupt`` and counted as missing.
+    Several processes may write to one store, since each record has its own file. A damaged file is reported in one
+    line, set aside as ``*.corrupt`` and counted as missing.
 
     Args:
-        path: the directory; made if need be.
-        create: whether to make it; without, one that is missing is an error.
+        path: directory of the store.
+        create: whether to make the directory if it is missing; otherwise that is an error.
 
     Raises:
         StoreError: the path is a file, is missing, or can't be written.
@@ -70,7 +71,11 @@ class Store:
             raise StoreError(f"there is no store at {self.path}; check the path")
 
     def get(self, cell_id: str) -> dict[str, Any] | None:
-        """The record, or None where there is none that can be read."""
+        """Return a record, or None if there is none, or only a damaged one.
+
+        Raises:
+            StoreError: the system can't read the file.
+        """
         path = self._file(cell_id)
         try:
             data = path.read_bytes()
@@ -85,7 +90,7 @@ class Store:
             return None
 
     def put(self, record: Mapping[str, Any]) -> None:
-        """Write a record over whatever there was of its ``cell_id``.
+        """Write a record in place of any earlier one with its ``cell_id``.
 
         Raises:
             StoreError: it can't be written.
@@ -93,23 +98,23 @@ class Store:
         write_atomically(self._file(record["cell_id"]), _encode(record), StoreError)
 
     def discard(self, cell_id: str) -> None:
-        """Forget a record, so that it is measured again."""
+        """Delete a record, so that it is measured again."""
         self._file(cell_id).unlink(missing_ok=True)
 
     def missing(self, wanted: Iterable[str]) -> list[str]:
-        """Those of the wanted cell ids that have no readable record: what a restart has left to do."""
+        """Return the wanted cell ids without a readable record: what a restart has left to do."""
         return [cell_id for cell_id in dict.fromkeys(wanted) if self.get(cell_id) is None]
 
     def ids(self) -> list[str]:
-        """The cell ids that have a file, sorted."""
+        """Return the cell ids that have a file, sorted."""
         return sorted(path.stem for path in self.path.glob("*.json") if not path.name.startswith("."))
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Every readable record, by cell id."""
+        """Return an iterator over the readable records, in the order of their cell ids."""
         return (record for cell_id in self.ids() if (record := self.get(cell_id)) is not None)
 
     def frame(self) -> pd.DataFrame:
-        """Every record as a row, without curves; nested fields are JSON strings."""
+        """Return every record as a row without its curve; nested fields are JSON strings."""
         return to_frame(self.records())
 
     def compact(
@@ -120,13 +125,14 @@ class Store:
         budgets: Sequence[Budget] = (),
         ids: Iterable[str] | None = None,
     ) -> Path:
-        """Write records to one Parquet file, curves as list columns; returns its path.
+        """Write records to one Parquet file, with curves as list columns; return its path.
 
         Args:
-            path: by default ``measurements.parquet`` in the store. The store's own files stay.
-            small: for publishing: fewer points of each curve, in single precision (see :func:`thinned`).
-            budgets: with ``small``, all that is to be read off the curves; by default any.
-            ids: of those to write, where they are; by default all.
+            path: path of the file, by default ``measurements.parquet`` in the store. The store's own files stay.
+            small: whether to write fewer points of each curve, in single precision, as for publishing (see
+                :func:`thinned`).
+            budgets: with ``small``, the budgets whose results are to be read off the curves; by default any.
+            ids: cell ids of the records to write, if they exist; by default all.
         """
         target = self.path / "measurements.parquet" if path is None else Path(path)
         buffer = io.BytesIO()
@@ -152,7 +158,7 @@ class Store:
         try:
             path.rename(aside)
             log.warning("%s is damaged (%s); set aside as %s, to be measured again", path, error, aside.name)
-        except OSError:  # a store that may only be read, or another process was faster
+        except OSError:  # the store is read-only, or another process was faster
             log.warning("%s is damaged (%s); to be measured again", path, error)
 
     def __len__(self) -> int:
@@ -169,7 +175,11 @@ def _encode(record: Mapping[str, Any]) -> bytes:
 
 
 def _decode(data: bytes, cell_id: str) -> dict[str, Any]:
-    """Raises ValueError, which says what is wrong, unless the record is whole."""
+    """Return the record in a file's bytes.
+
+    Raises:
+        ValueError: the record is damaged; the message says how.
+    """
     record = json.loads(data)  # JSONDecodeError and UnicodeDecodeError are ValueErrors
     if not isinstance(record, dict):
         raise ValueError("not a record")
@@ -180,7 +190,7 @@ def _decode(data: bytes, cell_id: str) -> dict[str, Any]:
     if absent:
         raise ValueError(f"it has no {min(absent)!r}")
     if record["cell_id"] != cell_id or record["status"] not in STATUSES:
-        raise ValueError("it is of another cell or has an unknown status")
+        raise ValueError("it is another measurement's, or has an unknown status")
     if set(CurvePoint._fields) - record["curve"].keys():
         raise ValueError("its curve is incomplete")
     return record

@@ -24,18 +24,18 @@ from rlccfr.result import CurvePoint
 
 
 class TableEvaluator(Evaluator):
-    """Answers from a table of measurements, so that selectors train in seconds and on the same numbers everywhere.
+    """An evaluator with a table of measurements: selectors train in seconds and on the same numbers everywhere.
 
-    The engine version and processor may be others than these; the components' definitions may not. Of several
-    measurements of one request the newest counts; without any, a longer run's curve is read (``envs/read_off.py``).
-    Where the newest run of a cell failed, and no other is long enough, the cell has failed under any budget: how fast
-    it was is not known.
+    The table may come from another engine version or processor, but not from other definitions of its components. Of
+    several measurements of one request, the newest counts. Without any, the result is read off a longer run's curve
+    (:mod:`rlccfr.envs.measuring.curve`). If an algorithm's newest run failed and no other run is long enough, it has
+    failed under any budget, since its speed is not known.
 
     Args:
         source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.
 
     Raises:
-        RLCCFRError: there is nothing to read, a required column is missing, or a row makes no sense; the message
+        RLCCFRError: there is nothing to read, a required column is missing, or a row is not a measurement; the message
             names the row.
     """
 
@@ -62,11 +62,11 @@ class TableEvaluator(Evaluator):
                     self._seeds[run[:2]].add(run[2])
 
     def measure(self, request: Request) -> Measurement:
-        """The recorded result.
+        """Return the recorded measurement.
 
         Raises:
-            MissingCellError: the table does not have it; the message says which measurement is missing.
-            RLCCFRError: a request that makes no sense.
+            MissingCellError: the table does not have the measurement; the message names it.
+            RLCCFRError: an invalid request.
         """
         check(request)
         record = self._find(request)
@@ -79,15 +79,15 @@ class TableEvaluator(Evaluator):
         return to_measurement(record)
 
     def known(self, request: Request) -> bool:
-        """Whether the table has it."""
+        """Return whether the table has the measurement."""
         check(request)
         return self._find(request) is not None
 
     def result(self, cell_id: str) -> dict[str, Any]:
-        """The full record, ``curve`` as a DataFrame among it (empty where the table has no curves).
+        """Return the full record, with its ``curve`` as a DataFrame (empty if the table has no curves).
 
         Raises:
-            MissingCellError: there is none of that id.
+            MissingCellError: no measurement has that id.
         """
         record = self._by_id.get(cell_id) or self._read_off.get(cell_id)
         if record is None:
@@ -95,17 +95,17 @@ class TableEvaluator(Evaluator):
         return {**record, "curve": pd.DataFrame(record["curve"], columns=list(CurvePoint._fields))}
 
     def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
-        """The engine seeds of a cell's runs, sorted; (0,) for one that draws nothing at random, () if there is none."""
+        """Return an algorithm's engine seeds, sorted; (0,) if nothing is drawn at random, () if there is no run."""
         found = self._seeds.get(self._run_of(game, (cell,), None)[:2], set())
         return (0,) if None in found else tuple(sorted(seed for seed in found if seed is not None))
 
     def run(self, game: str, cell: Cell, seed: int) -> dict[str, Any]:
-        """The record of a cell's longest run with a seed; its curve says what any shorter budget would have reached.
+        """Return the record of an algorithm's longest run with a seed; its curve answers any shorter budget.
 
-        Of runs by several engines or processors those by the newest run's count.
+        If the runs come from several engine versions or processors, only those from the newest run's count.
 
         Raises:
-            MissingCellError: there is none.
+            MissingCellError: there is no run.
         """
         keys = (self._run_of(game, (cell,), wanted) for wanted in (seed, None))
         records = [record for key in keys for record in self._runs.get(key, ())]
@@ -143,19 +143,19 @@ class TableEvaluator(Evaluator):
 
     @property
     def games(self) -> list[str]:
-        """The games that were measured, by the names they had."""
+        """The games that were measured, by the names that the table has."""
         return list(dict.fromkeys(record["game"] for record in self._by_id.values()))
 
     def ids(self) -> list[str]:
-        """The ids of its measurements."""
+        """Return the ids of the table's measurements."""
         return list(self._by_id)
 
     def record(self, cell_id: str) -> dict[str, Any]:
-        """The record as a store keeps it."""
+        """Return a record as a store keeps it."""
         return self._by_id[cell_id]
 
     def frame(self) -> pd.DataFrame:
-        """Every record as a row, without curves."""
+        """Return every record as a row, without its curve."""
         return to_frame(self._by_id.values())
 
     def _find(self, request: Request) -> dict[str, Any] | None:
@@ -177,9 +177,9 @@ class TableEvaluator(Evaluator):
         return None
 
     def _run_of(self, game: str, cells: Sequence[Cell], seed: int | None) -> tuple[str, str, int | None]:
-        """What is run: game, components with their definitions, and seed."""
+        """Return the key of a run: game, components with their definitions, and seed."""
         for cell in cells:
-            if cell not in self._definitions:  # which take long to look up, and don't change
+            if cell not in self._definitions:  # definitions take long to look up, and don't change
                 self._definitions[cell] = as_json(definitions(cell))
         return openspiel_name(game), f"[{','.join(self._definitions[cell] for cell in cells)}]", seed
 
@@ -194,6 +194,6 @@ class TableEvaluator(Evaluator):
 
 
 def _key_of(record: Mapping[str, Any], game: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """What a request is found by: its budget, and what runs; the seed None where any will do, as nothing is drawn."""
+    """Return the keys of a record's budget and run; the seed is None if nothing is drawn at random."""
     budget = record["budget_unit"], float(record["budget_amount"]), int(record["segments"])
     return budget, (game, as_json(record["components"]), None if record["deterministic"] else int(record["seed"]))

@@ -1,4 +1,4 @@
-"""How fast the engine is: a cell's iterations per second beside those of plain CFR on the same game."""
+"""The engine's speed: an algorithm's iterations per second beside those of plain CFR on the same game."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.result import RunResult
 
 LEAST_SECONDS = 0.02
-"""What a timed measurement lasts at least; a shorter run is repeated."""
+"""Least duration of a timing, in engine CPU seconds; a shorter run is repeated."""
 
 ROUNDS = 3
-"""Of timing a short run: odd, so that there is a median."""
+"""Number of timings of a short run: odd, so that there is a median."""
 
 REPEAT_BELOW = 0.5
-"""A run shorter than this is timed again without its curve: stopping at the curve's points costs up to tens of ms."""
+"""Engine CPU seconds below which a run is timed again without its curve, whose stops cost up to tens of ms."""
 
 
 class Timed(NamedTuple):
-    """Iterations, and the engine CPU seconds they took."""
+    """A number of iterations, and the engine CPU seconds that they took."""
 
     iterations: float
     seconds: float
@@ -39,14 +39,14 @@ class Timed(NamedTuple):
 NO_TIME = Timed(0, 0.0)
 
 SPACING = 0.1
-"""The least time between slices of plain CFR beside a run, as a share of what the run has taken."""
+"""Least time between slices of plain CFR beside a run, as a share of what the run has taken."""
 
 SHARE = 0.2
-"""Of a run's time, what these slices take at most."""
+"""Largest share of a run's time that these slices take."""
 
 
 class Part(NamedTuple):
-    """A stretch of a run with one triple of components."""
+    """A stretch of a run with one algorithm."""
 
     update_rule: UpdateRule
     sampler: Sampler
@@ -55,9 +55,9 @@ class Part(NamedTuple):
 
 
 class ReferenceClock:
-    """Plain CFR (exact, no abstraction) on one game, run in slices between the cells that are compared with it.
+    """Plain CFR (exact, no abstraction) on one game, run in slices between the runs that are compared with it.
 
-    The cost of an exact pass does not depend on the tables, so one run goes on over all slices.
+    The cost of an exact pass does not depend on the tables, so all slices continue one run.
     """
 
     def __init__(self, tree: GameTree) -> None:
@@ -69,7 +69,7 @@ class ReferenceClock:
         self._rate = 1 / max(time.thread_time() - begin, 1e-6)
 
     def slice(self, seconds: float = LEAST_SECONDS, chunk: int = CHUNK) -> Timed:
-        """Run for at least ``seconds`` in calls of ``chunk`` iterations, as the compared run makes them."""
+        """Run for at least ``seconds``, in calls of ``chunk`` iterations like those of the compared run."""
         total = NO_TIME
         while total.seconds < seconds:
             limit = max(1, min(chunk, CHUNK, int(self._rate * seconds)))
@@ -81,9 +81,9 @@ class ReferenceClock:
 
 
 class Beside:
-    """Plain CFR beside a run: slices now and while it goes on, as other work on the machine comes and goes.
+    """Plain CFR beside a run, in slices before and during it, since other work on the machine comes and goes.
 
-    Each slice tells how fast plain CFR was in the stretch before it; ``total`` is what it would have done in all.
+    Each slice gives the speed of plain CFR in the stretch before it; ``total`` is what it would have done in all.
     """
 
     def __init__(self, slice: Callable[[], Timed]) -> None:
@@ -92,7 +92,7 @@ class Beside:
         self._until = 0.0
 
     def go_on(self, seconds: float) -> None:
-        """Run another if it is time for one, the run having taken so many engine CPU seconds."""
+        """Run another slice if one is due, after the run has taken ``seconds`` engine CPU seconds."""
         stretch = seconds - self._until
         if stretch >= max(self._last.seconds / SHARE, SPACING * seconds):
             self._last, self._until = self._slice(), seconds
@@ -100,27 +100,27 @@ class Beside:
 
 
 class Timing(NamedTuple):
-    """How fast a run is, and plain CFR beside it."""
+    """The speed of a run, and that of plain CFR beside it."""
 
     runs: int
-    cpu_seconds: float  # of a run
+    cpu_seconds: float  # per run
     throughput: float
     reference_throughput: float
-    reference: Timed  # the slice of plain CFR that was run last
+    reference: Timed  # the slice of plain CFR that is to be added to the earlier ones
 
 
 def compare(
     result: RunResult, before: Timed, slice: Callable[[], Timed], again: Callable[[], tuple[int, Timed]]
 ) -> Timing:
-    """How fast a run is beside plain CFR.
+    """Return the speed of a run beside that of plain CFR.
 
-    A long run is compared with the slices before, during and after it. A short one is timed again on fresh tables, in
-    rounds with a slice after each; the round of the median ratio counts, as other work on the machine may disturb one.
+    A long run is compared with the slices before, during and after it. A short run is timed again on new tables, in
+    rounds with a slice after each. The round with the median ratio counts, since other work may disturb a round.
 
     Args:
         before: plain CFR's slices so far.
-        slice: runs another.
-        again: repeats the run, see :func:`time_again`.
+        slice: function that runs another slice.
+        again: function that repeats the run (see :func:`time_again`).
     """
     if result.cpu_seconds >= REPEAT_BELOW:
         last = slice()
@@ -135,10 +135,10 @@ def compare(
 
 
 def time_again(tree: GameTree, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
-    """Repeat a run on fresh tables until its repetitions have lasted ``seconds`` together.
+    """Repeat a run on new tables until its repetitions have lasted ``seconds`` together.
 
     Returns:
-        Number of runs, and the iterations and engine seconds of all of them.
+        Number of runs, and the iterations and engine CPU seconds of all of them.
     """
     runs, total = 0, NO_TIME
     while total.seconds < seconds:

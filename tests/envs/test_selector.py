@@ -306,7 +306,7 @@ def test_an_episode_draws_one_of_several_budgets_and_presets(evaluator):
     e, s = costs(env.evaluator.measure(Request("kuhn", (env.catalog.cell(0, 0, 0),), Budget("nodes", 500))))
     assert reward == pytest.approx(1 - (e + 0.5 * s))
     for wrong in ({"budget": {"unit": "nodes", "amount": 501}}, {"preset": "paper-royal"}, {"colour": "red"}):
-        with pytest.raises(RLCCFRError, match=r"reset\(\) takes the options game, of kuhn; .* preset, of accuracy"):
+        with pytest.raises(RLCCFRError, match=r"reset\(\) takes the options game \(kuhn\); .* preset \(accuracy"):
             env.reset(options=wrong)
 
 
