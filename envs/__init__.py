@@ -1,7 +1,7 @@
 """The Gymnasium environments in which selectors learn, and the evaluators that measure for them.
 
 Importing this module, or ``rlccfr``, registers ``rlccfr/Selector-v0``, ``rlccfr/SelectorFlat-v0`` and
-``rlccfr/SelectorStage-v0``; ``gymnasium.make("rlccfr:rlccfr/Selector-v0")`` imports it by itself.
+``rlccfr/SelectorStage-v0``; ``gymnasium.make("rlccfr:rlccfr/Selector-v0")`` imports this module by itself.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Measurement:
 
 
 class Evaluator(Protocol):
-    """Answers requests, by running the engine or from a table of recorded runs.
+    """A source of measurements: it answers requests by running the engine, or from a table of recorded runs.
 
     Subclasses inherit the methods that only a table needs to override.
     """
@@ -58,7 +58,7 @@ class Evaluator(Protocol):
     def measure(self, request: Request) -> Measurement:
         """Return the measurement; the same request gets the same answer.
 
-        A run that fails raises nothing: ``status`` says what happened.
+        A failed run raises no error: ``status`` says what happened.
         """
 
     @abstractmethod
