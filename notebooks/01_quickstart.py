@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Solve a game, and see how fast
 #
-# Load Leduc poker from OpenSpiel, run two algorithms, and compare their exploitability: what the players lose to best
-# responses on average. 0 is a Nash equilibrium.
+# Load Leduc poker from OpenSpiel, run two algorithms, and compare their exploitability. Exploitability is what the
+# players lose on average to best responses; at a Nash equilibrium it is 0.
 
 # %%
 import matplotlib.pyplot as plt
@@ -41,7 +41,7 @@ for name, result in results.items():
 plt.show()
 
 # %% [markdown]
-# The average policy is what converges: here as a table, below as OpenSpiel's own policy.
+# The average policy is the policy that converges. Here it is a table; below it is an OpenSpiel policy.
 
 # %%
 policy = solvers["CFR+, exact"].average_policy()
@@ -50,7 +50,7 @@ policy.to_frame().head()
 # %% [markdown]
 # ## Play a hand against it
 #
-# You are player 0, and call whatever comes; put your own play in place of `me`.
+# You are player 0 and call every time. Replace `me` by your own way of playing.
 
 # %%
 rng = np.random.default_rng(3)
@@ -84,7 +84,7 @@ print(state)
 print(f"you win {state.returns()[0]:+g}")
 
 # %% [markdown]
-# Components are data. A hyperparameter is a keyword; switching in mid-run keeps the tables.
+# Components are data. A hyperparameter is a keyword argument. A switch during a run keeps the tables.
 
 # %%
 solver = rlccfr.Solver(game, rlccfr.catalog.make("dcfr", gamma=3.0))

@@ -13,9 +13,10 @@
 # %% [markdown]
 # # Train three agents to pick an algorithm
 #
-# An algorithm is an update rule, a sampler and an abstraction. Three DQN agents pick one of each, in this order; the
-# algorithm runs, is measured, and each agent is rewarded by 1 - (alpha e + beta s): e falls with exploitability, s with
-# speed, and alpha and beta are what that agent cares for.
+# An algorithm is an update rule, a sampler and an abstraction. Three DQN agents pick one of each, in this order. The
+# algorithm runs and is measured. Then each agent gets the reward 1 - (alpha e + beta s). The cost e is low where
+# exploitability is low, and the cost s is low where the algorithm is fast. Each agent has its own weights alpha and
+# beta.
 
 # %%
 import matplotlib.pyplot as plt
@@ -30,14 +31,14 @@ team = SelectorTeam(
     "kuhn",
     budget={"unit": "iterations", "amount": 1000},
     preset="paper-kuhn",
-    catalog="tabular",  # those of the paper's algorithms that fit no networks
+    catalog="tabular",  # the paper's algorithms that fit no networks
 )
 print(f"{len(team.catalog)} algorithms: {' x '.join(map(str, team.catalog.shape))}")
 pd.DataFrame(team.env.preset.weights, ["update rule", "sampler", "abstraction"], ["alpha", "beta"])
 
 # %% [markdown]
-# An evaluation is one algorithm measured, once. Each is learned from as often as it helps: gradient steps are cheap
-# beside runs of a solver.
+# An evaluation is one algorithm, measured once. The agents learn from each evaluation as often as it helps, because
+# gradient steps are cheap beside runs of a solver.
 
 # %%
 team.train(evaluations=24, log_dir="team")
@@ -45,14 +46,14 @@ log = pd.read_csv("team/training.csv")
 log[["evaluations", "update_rule", "sampler", "abstraction", "mean_reward"]].tail()
 
 # %% [markdown]
-# What the team recommends is what its Q-networks say, not the best that it happened to see.
+# The team recommends what its Q-networks say, not the best algorithm that it happened to measure.
 
 # %%
 recommended = team.recommend()
 print(recommended)
 
 # %% [markdown]
-# Was that good? Here everything can be measured, so the truth is known.
+# Was that good? Every algorithm can be measured here, so the truth is known.
 
 # %%
 budget, preset = team.env.budgets[0], team.env.preset
@@ -79,7 +80,8 @@ figure.colorbar(image, label="mean reward, better abstraction")
 plt.show()
 
 # %% [markdown]
-# What each agent thinks its choices are worth, at the beginning of an episode and after the picks before it:
+# The three best choices of each agent by its Q-values, at the beginning of an episode and after the earlier agents'
+# picks:
 
 # %%
 team.env.reset()
@@ -89,7 +91,8 @@ for agent, (axis, ids) in enumerate(zip(("update rule", "sampler", "abstraction"
     print(values.sort_values(ascending=False).head(3).round(3).to_string(), end="\n\n")
 
 # %% [markdown]
-# A team is kept in a directory, and goes on from there: `SelectorTeam.load("team")`, or `rlccfr train kuhn` in a shell.
+# A team is kept in a directory, and its training can go on from there: with `SelectorTeam.load("team")`, or with
+# `rlccfr train kuhn` in a shell.
 
 # %%
 again = SelectorTeam.load("team", evaluator=team.env.evaluator)

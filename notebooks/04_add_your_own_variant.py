@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Add a variant of your own
 #
-# An update rule is a frozen dataclass of schedules in the iteration t. Registered, it can be solved with, checked like
-# those that come along, measured beside them, and picked by a team.
+# An update rule is a frozen dataclass of schedules in the iteration t. Once it is registered, it solves games, is
+# checked and measured like the rules that come with the library, and can be picked by a team.
 
 # %%
 import matplotlib.pyplot as plt
@@ -39,14 +39,14 @@ def root_cfr(power: float = 0.5) -> UpdateRule:
 
 
 # %% [markdown]
-# `rlccfr.testing` runs what every rule must pass: sane schedules, the same numbers when stopped and started again,
-# convergence. It says in one line what is wrong, and is silent here.
+# `rlccfr.testing` has the checks that every rule must pass: sane schedules, the same numbers when a run is stopped and
+# started again, and convergence. A failed check says in one line what is wrong. Here all pass, so nothing is printed.
 
 # %%
 check_update_rule("root_cfr")
 
 # %% [markdown]
-# Hyperparameters are part of a name, so that each value is an algorithm of its own:
+# Hyperparameters are part of a component's name, so each value makes an algorithm of its own:
 
 # %%
 game = rlccfr.load_game("leduc")
@@ -59,7 +59,7 @@ axes.legend()
 plt.show()
 
 # %% [markdown]
-# A team that has learned to pick among other algorithms keeps what it knows when the catalog grows:
+# A team keeps what it has learned when the catalog grows:
 
 # %%
 catalog = Catalog(("cfr", "lcfr", "dcfr"), ("external", "none"), ("none",))
@@ -72,5 +72,5 @@ larger.train(evaluations=10)
 print(f"after: {larger.recommend().cell}, {larger.evaluations - team.evaluations} more algorithms measured")
 
 # %% [markdown]
-# Samplers and abstractions are added in the same way (`CONTRIBUTING.md`), in a file for `rlccfr --load FILE`, or in a
-# package of your own that others install (`examples/rlccfr-example`).
+# Samplers and abstractions are added in the same way (`CONTRIBUTING.md`). Put them in a file for `rlccfr --load FILE`,
+# or in a package of your own that others can install (`examples/rlccfr-example`).

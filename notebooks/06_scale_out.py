@@ -13,8 +13,9 @@
 # %% [markdown]
 # # Measure everything, on many machines
 #
-# A sweep runs every algorithm of a catalog, each run once for each seed that makes a difference. Runs are independent,
-# so any executor will do: processes here, or a Dask cluster. What was measured is in files; to go on is to start again.
+# A sweep runs every algorithm of a catalog, once per seed that makes a difference. Runs are independent, so any
+# executor will do: processes on this machine, or a Dask cluster. Every measurement is kept in a file. A sweep that was
+# stopped goes on when it is started again.
 
 # %%
 import subprocess
@@ -28,32 +29,32 @@ from rlccfr.catalog import Catalog
 from rlccfr.envs import TableEvaluator
 
 SWEEP = [sys.executable, "-m", "rlccfr", "sweep", "kuhn", "--catalog", "tabular", "--store", "store", "--seeds", "2"]
-SHORT = ["--iterations", "100", "--seconds", "0", "--no-pilot"]  # without, a run lasts a CPU second at least
+SHORT = ["--iterations", "100", "--seconds", "0", "--no-pilot"]  # without these, a run lasts at least a CPU second
 
 # %% [markdown]
-# `--dask local` starts a cluster on this machine; an address in its place, such as `tcp://scheduler:8786`, is that of a
-# cluster that runs already.
+# `--dask local` starts a cluster on this machine. To use a cluster that runs already, give its address instead, such as
+# `tcp://scheduler:8786`.
 
 # %%
 done = subprocess.run([*SWEEP, *SHORT, "--dask", "local", "--workers", "2"], capture_output=True, text=True, check=True)
 print(done.stdout)
 
 # %% [markdown]
-# The same command again has nothing left to do. A run that was lost with its worker is run again, and one that kills
-# its worker is found and recorded as failed.
+# The same command has nothing left to do now. If a worker is lost, its runs are repeated. A run that kills its worker
+# is found and recorded as failed.
 
 # %%
 print(subprocess.run([*SWEEP, *SHORT, "--status"], capture_output=True, text=True, check=True).stdout)
 
 # %% [markdown]
-# Runs as a table, curves among them:
+# All runs as a table, which also has their curves:
 
 # %%
 runs = rlccfr.load_results("store")
 runs.groupby(["sampler", "abstraction"])["exploitability"].median().unstack()
 
 # %% [markdown]
-# Each curve answers every shorter budget. What each component does for the reward, by all these runs:
+# Each run's curve answers for every shorter budget. All runs together show what each component does for the reward:
 
 # %%
 found = insights(TableEvaluator("store"), Catalog.tabular(), "kuhn", {"unit": "iterations", "amount": 100})
@@ -66,5 +67,5 @@ axes.set(xlabel="mean reward with it, less the mean of all", title="Kuhn poker, 
 plt.show()
 
 # %% [markdown]
-# `rlccfr table --results store`, `report` and `insights` read such a sweep; `--compact runs.parquet` makes one file of
-# it, and `--import runs.parquet` goes on elsewhere.
+# `rlccfr table --results store`, `report` and `insights` read the results of a sweep. `--compact runs.parquet` writes
+# all runs to one file. `--import runs.parquet` takes them over elsewhere, where the sweep can then go on.

@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Switch the algorithm during a run
 #
-# What is best at the beginning of a run need not be best at its end. With several segments an episode has several
-# decisions: the solver keeps its tables, and the agents see how far it has come.
+# The best algorithm at the beginning of a run need not be the best at its end. With several segments, an episode has
+# several decisions. The solver keeps its tables in between, and the agents see how far it has come.
 
 # %%
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs import Budget, LiveEvaluator, Request
 
 # %% [markdown]
-# By hand: `Solver.switch`, at any time. Regrets and the average so far stay.
+# To switch by hand, call `Solver.switch` at any time. The regrets and the average so far are kept.
 
 # %%
 game = rlccfr.load_game("leduc")
@@ -36,7 +36,7 @@ solver.switch(update_rule="dcfr")
 print(solver.run(iterations=750))
 
 # %% [markdown]
-# All that two segments of 150 iterations can be, of six algorithms:
+# Every pair of six algorithms, each for a segment of 150 iterations:
 
 # %%
 catalog = Catalog(("cfr", "cfr_plus", "dcfr", "pcfr_plus", "hs_dcfr", "hedge"), ("none",), ("none",))
@@ -64,8 +64,9 @@ figure.colorbar(image, label="exploitability, power of ten")
 plt.show()
 
 # %% [markdown]
-# A team learns both decisions at once; a first pick is worth its own reward and what the best second one then earns.
-# All pairs were measured above, so it may see them all; a quarter of a decade is little to tell them apart by.
+# A team learns both decisions at once. The value of a first pick is its own reward plus what the best second pick then
+# earns. All pairs were measured above, so the team may see them all. It needs to: the three best pairs are less than a
+# quarter of a decade apart, which is little to tell them apart by.
 
 # %%
 team = SelectorTeam("leduc", budget, segments=2, catalog=catalog, evaluator=evaluator)
