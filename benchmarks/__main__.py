@@ -1,8 +1,8 @@
-"""``python -m benchmarks``: this engine and its peers, in alternation within one run, on one thread.
+"""``python -m benchmarks``: compare this engine with its peers, in alternation within one run, on one thread.
 
-Writes benchmarks/results/<date>.json and prints docs/benchmarks.md: rates, CPU seconds to an exploitability, how near
-an exact iteration comes to what the machine could do, and the sections of :data:`SECTIONS`. Exits non-zero where the
-lower 95 % bound of a ratio to the fastest peer is under 0.7 of its target.
+Writes benchmarks/results/<date>.json and prints docs/benchmarks.md. The page has rates, CPU seconds to an
+exploitability, exact iterations compared with what the machine could do, and the sections of :data:`SECTIONS`. Exits
+non-zero if the lower 95 % bound of a ratio to the fastest peer is below 0.7 of its target.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ SECTIONS = {
 
 
 def main() -> int:
-    """Measure what is asked for."""
+    """Measure what the command line asks for, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--games", nargs="*", default=list(GAMES), choices=list(GAMES))
     parser.add_argument("--rows", nargs="*", default=list(ROWS), choices=list(ROWS))
     parser.add_argument("--races", nargs="*", default=list(race.GAMES), choices=list(race.GAMES))
     parser.add_argument("--sections", nargs="*", default=list(SECTIONS), choices=list(SECTIONS))
-    parser.add_argument("--seconds", type=float, default=0.5, help="of each contender in each round")
+    parser.add_argument("--seconds", type=float, default=0.5, help="CPU seconds per contender and round")
     parser.add_argument("--rounds", type=int, default=7, choices=range(2, 100), metavar="2..99")
     parser.add_argument("--out", type=Path, default=RESULTS / f"{date.today()}.json")
     arguments = parser.parse_args()
@@ -72,7 +72,7 @@ def main() -> int:
 
 
 def measure(row: str, game: str, seconds: float, rounds: int) -> dict[str, Any]:
-    """One row of the table on one game."""
+    """Measure one row of the table on one game."""
     contenders = [contender for contender in ROWS[row] if installed(contender)]
     rates = alternate({contender.name: contender.make(game) for contender in contenders}, seconds, rounds)
     record: dict[str, Any] = {"row": row, "game": game, "target": TARGETS[row][game]}
@@ -93,7 +93,7 @@ def measure(row: str, game: str, seconds: float, rounds: int) -> dict[str, Any]:
 
 
 def roofline(game: str) -> dict[str, Any]:
-    """How near an exact iteration comes to what the machine could do."""
+    """Compare an exact iteration with what the machine could do."""
     work = work_of(tree(game))
     machine = measured_machine(work.bytes)
     solver = rlccfr.Solver(tree(game), "cfr_plus")
@@ -108,7 +108,7 @@ def roofline(game: str) -> dict[str, Any]:
 
 
 def line(record: dict[str, Any]) -> str:
-    """One record in a line."""
+    """Return a record as one line of text."""
     if "ratio" not in record:
         return f"{record['game']}, {record['row']}: {record['per second']}"
     return (
@@ -118,15 +118,16 @@ def line(record: dict[str, Any]) -> str:
 
 
 def markdown(report: dict[str, Any]) -> list[str]:
-    """The tables of ratios, the targets beside."""
+    """Return the tables of ratios and targets, as lines of Markdown."""
     lines = [
         "# Benchmarks",
         "",
         f"Written by `{report['command']}`; not edited by hand. "
-        f"{report['date']}, {report['processor']}, Python {report['python']}, one thread, this engine and its peers in "
-        "alternation. Geometric means over the rounds. A target is missed if the interval's lower end is under 0.7 of "
-        "it; machines differ by as much. On Royal OpenSpiel's solvers play another game: one that forgets the order of "
-        "public cards, with half the infosets; LiteEFG reads the same as this engine.",
+        f"Measured on {report['date']}, on {report['processor']}, with Python {report['python']} and one thread, this "
+        "engine and its peers in alternation. Rates are geometric means over the rounds. A target is missed if the "
+        "lower end of the interval is below 0.7 of it; machines differ by as much. On Royal, OpenSpiel's solvers play "
+        "another game, which forgets the order of public cards and has half the infosets. LiteEFG reads the same game "
+        "as this engine.",
         "",
         "## Rates",
         "",
@@ -144,12 +145,12 @@ def markdown(report: dict[str, Any]) -> list[str]:
             )
     lines += [
         "",
-        "## Beside what the machine could do",
+        "## Compared with what the machine could do",
         "",
-        "An exact iteration of CFR+, against the time in which one core moves the bytes that it must move, or does its "
-        "operations, whichever is longer.",
+        "An exact iteration of CFR+ is compared with the least time that one core needs: the time to move the bytes "
+        "that must be moved, or the time to do the operations, whichever is longer.",
         "",
-        "| game | MB moved | GB/s | Gflop/s | us an iteration | share of the roofline |",
+        "| game | MB moved | GB/s | Gflop/s | us per iteration | share of the roofline |",
         "|---|---|---|---|---|---|",
     ]
     for record in report["rows"]:

@@ -13,23 +13,23 @@ from benchmarks.contenders import Step
 
 
 class Rates(NamedTuple):
-    """Iterations per CPU second of each contender, (rounds,)."""
+    """Iterations per CPU second of each contender, shape (rounds,) each."""
 
     per_second: dict[str, np.ndarray]
 
     def mean(self, name: str) -> float:
-        """Geometric: the ratio of two of them is that of :meth:`ratio`."""
+        """Return a contender's geometric mean; the ratio of two such means is that of :meth:`ratio`."""
         return float(np.exp(np.log(self.per_second[name]).mean()))
 
     def ratio(self, name: str, other: str) -> tuple[float, float, float]:
-        """How many times as fast: the geometric mean over rounds, and Student's 95 % interval of it."""
+        """Return how many times as fast one is: the geometric mean over rounds, and Student's 95 % interval of it."""
         logs = np.log(self.per_second[name] / self.per_second[other])
         half = stats.t.ppf(0.975, len(logs) - 1) * stats.sem(logs)
         return tuple(float(np.exp(logs.mean() + shift)) for shift in (0.0, -half, half))  # type: ignore[return-value]
 
 
 def alternate(steps: Mapping[str, Step], seconds: float, rounds: int) -> Rates:
-    """Let each contender run for about ``seconds`` a round, one after the other."""
+    """Let each contender run for about ``seconds`` per round, one after the other."""
     counts = {name: _calibrated(step, seconds) for name, step in steps.items()}
     for name, step in steps.items():  # a round that does not count: some solvers speed up as their tables fill
         step(counts[name])
@@ -41,14 +41,14 @@ def alternate(steps: Mapping[str, Step], seconds: float, rounds: int) -> Rates:
 
 
 def timed(step: Step, count: int) -> float:
-    """CPU seconds of so many iterations, all threads together."""
+    """Return the CPU seconds that ``count`` iterations take, all threads together."""
     begin = time.process_time()
     step(count)
     return max(time.process_time() - begin, 1e-9)
 
 
 def _calibrated(step: Step, seconds: float) -> int:
-    """Iterations that take about so long; the first ones also warm up."""
+    """Return the number of iterations that take about ``seconds``; the first ones also warm up."""
     step(1)
     count = 1
     while (spent := timed(step, count)) < seconds / 4:

@@ -1,7 +1,7 @@
-"""``python -m benchmarks.audit``: what one of LiteEFG's calls does, by the infosets whose policies it changes.
+"""``python -m benchmarks.audit``: show what one call of LiteEFG does, by the infosets whose policies it changes.
 
-A sampled call that changes infosets of both players walks for both; an exact one that changes as many of player 1's as
-one after player 0's update does moves them in turn.
+A sampled call that changes infosets of both players walks for both. An exact call updates the players in turn if it
+changes as many infosets of player 1 as a call after player 0's update does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ CALLS = (("CFR", "Enumerate"), ("CFRplus", "Enumerate"), ("DCFR", "Enumerate"), 
 
 
 def changed(game: str, baseline: str, traverse: str) -> tuple[int, ...]:
-    """Infosets of each player whose policy is another after the first call."""
+    """Return, per player, the number of infosets whose policy the first call changes."""
     env, graph = lite.environment(game, baseline, traverse)
     before = _policies(env, graph)
     graph.update_graph(env)

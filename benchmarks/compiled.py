@@ -18,13 +18,13 @@ GAMES = {
 
 @cache
 def tree(name: str) -> rlccfr.GameTree:
-    """A compiled game."""
+    """Return a compiled game, by its name in :data:`GAMES`."""
     return rlccfr.load_game(GAMES[name])
 
 
 @cache
 def spiel(name: str) -> Any:
-    """OpenSpiel's game; Royal as its information states print it, which forgets the order of public cards."""
+    """Return OpenSpiel's game. Its Royal forgets the order of public cards, as its information states print it."""
     from rlccfr.games.openspiel import openspiel_game
 
     return openspiel_game(tree(name))

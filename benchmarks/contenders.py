@@ -1,4 +1,4 @@
-"""Who is measured: this engine, and what can be installed from PyPI, each with what one of its iterations does."""
+"""The contenders: this engine and peers that PyPI has, each with a description of one of its iterations."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from benchmarks.compiled import spiel, tree
 from benchmarks.scipy_cfr import SparseCFRPlus
 
 Step = Callable[[int], None]
-"""Runs so many iterations."""
+"""Runs a given number of iterations."""
 
 
 class Contender(NamedTuple):
     """One implementation of one row of the table.
 
     Attributes:
-        iteration: what one of its iterations does.
-        make: from the name of one of the benchmark's games to its step; not timed.
+        iteration: description of one of its iterations.
+        make: function from a name in the benchmark's games to the contender's step; not timed.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Contender(NamedTuple):
 
 
 def ours(rule: str, sampler: str = "none", iteration: str = "both players in turn") -> Contender:
-    """This engine by its public interface."""
+    """Return this engine, used through its public interface."""
 
     def make(name: str) -> Step:
         solver = rlccfr.Solver(tree(name), rule, sampler, seed=0)
@@ -40,7 +40,7 @@ def ours(rule: str, sampler: str = "none", iteration: str = "both players in tur
 
 
 def repeated(step: Callable[[], Any]) -> Step:
-    """So many calls of what makes one iteration."""
+    """Return a step that makes one call of ``step`` per iteration."""
 
     def run(n: int) -> None:
         for _ in range(n):
@@ -50,7 +50,7 @@ def repeated(step: Callable[[], Any]) -> Step:
 
 
 def openspiel(solver: str, method: str, iteration: str, *arguments: int) -> Contender:
-    """One of OpenSpiel's solvers in C++."""
+    """Return one of OpenSpiel's solvers in C++."""
 
     def make(name: str) -> Step:
         return repeated(getattr(getattr(pyspiel, solver)(spiel(name), *arguments), method))
@@ -59,7 +59,7 @@ def openspiel(solver: str, method: str, iteration: str, *arguments: int) -> Cont
 
 
 def liteefg(baseline: str, iteration: str, traverse: str = "Enumerate") -> Contender:
-    """One of LiteEFG's graphs."""
+    """Return one of LiteEFG's graphs."""
 
     def make(name: str) -> Step:
         env, graph = lite.environment(name, baseline, traverse)
@@ -74,16 +74,16 @@ def liteefg(baseline: str, iteration: str, traverse: str = "Enumerate") -> Conte
 
 
 def sparse() -> Contender:
-    """The same iteration with SciPy's sparse matrices."""
+    """Return CFR+ with SciPy's sparse matrices, which makes the same iterations as this engine."""
 
     def make(name: str) -> Step:
         return repeated(SparseCFRPlus(tree(name)).iterate)
 
-    return Contender("SciPy", "both players in turn, by sparse products and sums a level", make)
+    return Contender("SciPy", "both players in turn, by sparse products and sums per level", make)
 
 
 def our_exploitability() -> Contender:
-    """An evaluation of the uniform policy."""
+    """Return this engine's evaluation of the uniform policy."""
 
     def make(name: str) -> Step:
         return repeated(rlccfr.Policy.uniform(tree(name)).exploitability)
@@ -92,7 +92,7 @@ def our_exploitability() -> Contender:
 
 
 def their_exploitability() -> Contender:
-    """OpenSpiel's, in C++."""
+    """Return OpenSpiel's evaluation of the uniform policy, in C++."""
 
     def make(name: str) -> Step:
         policy = pyspiel.UniformRandomPolicy(spiel(name))
@@ -102,7 +102,7 @@ def their_exploitability() -> Contender:
 
 
 def lite_exploitability() -> Contender:
-    """LiteEFG's, of the last strategy."""
+    """Return LiteEFG's evaluation of the last strategy."""
 
     def make(name: str) -> Step:
         env, graph = lite.environment(name, "CFRplus", "Enumerate")
@@ -114,7 +114,7 @@ def lite_exploitability() -> Contender:
 
 
 ALTERNATING, WALKS = "both players in turn", "one walk for each player"
-AT_ONCE = "a walk for each player, both from the same policies"  # by what a call changes: benchmarks/audit.py
+AT_ONCE = "a walk for each player, both from the same policies"  # shown by benchmarks/audit.py
 ROWS: dict[str, list[Contender]] = {
     "CFR+, exact": [
         ours("cfr_plus"),
@@ -136,9 +136,9 @@ ROWS: dict[str, list[Contender]] = {
     ],
     "exploitability": [our_exploitability(), their_exploitability(), lite_exploitability()],
 }
-"""What is measured, this engine first."""
+"""Contenders of each row of the table, this engine first."""
 
 
 def installed(contender: Contender) -> bool:
-    """Whether it can run here."""
+    """Return whether a contender can run here."""
     return contender.name != "LiteEFG" or lite.is_installed()

@@ -1,4 +1,4 @@
-"""What choosing costs: a decision by Stable-Baselines3, its gradient steps, and what the coordinator adds to them."""
+"""The cost of choosing: a decision by Stable-Baselines3, its gradient steps, and what the coordinator adds to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EVALUATIONS, DECISIONS = 24, 1_000
 
 
 def report() -> list[str]:
-    """The table as Markdown: CPU microseconds, on Kuhn with the default networks."""
+    """Return the table of CPU microseconds as Markdown, for Kuhn with the default networks."""
     team = SelectorTeam("kuhn", {"unit": "iterations", "amount": 10})
     team.train(EVALUATIONS)
     observation, model = team.env.observe([]), team.selectors[0].model
@@ -33,7 +33,7 @@ def report() -> list[str]:
         rows = [(title, timed(step, DECISIONS) / DECISIONS) for title, step in (
             ("one decision by `DQN.predict`", predict), ("the same by `Selector.q_values`", look_up),
         )]  # fmt: skip
-    team.settled = 0  # so that it learns once more from what it has, and measures nothing
+    team.settled = 0  # so that it learns once more, and measures nothing
     with _clocked("q_values") as deciding, _clocked("learn") as learning:
         begin = time.process_time()
         team.train(EVALUATIONS)
@@ -41,15 +41,15 @@ def report() -> list[str]:
     rounds, steps = team.hyperparameters.settling, team.hyperparameters.gradient_steps
     rows += [
         (f"a round of learning, {steps} gradient steps of each agent", learning.seconds / rounds),
-        ("its looks at Q-values, of all that was measured at once", deciding.seconds / rounds),
-        ("the rest of it, the coordinator", (whole - learning.seconds - deciding.seconds) / rounds),
+        ("its evaluations of Q-values, for all that was measured at once", deciding.seconds / rounds),
+        ("the rest of the round, the coordinator", (whole - learning.seconds - deciding.seconds) / rounds),
     ]  # fmt: skip
     return ["| | CPU us |", "|---|---|", *(f"| {title} | {1e6 * seconds:.0f} |" for title, seconds in rows)]
 
 
 @contextlib.contextmanager
 def _clocked(method: str) -> Iterator[SimpleNamespace]:
-    """CPU seconds in one method of all selectors, and its calls."""
+    """Measure the CPU seconds of one method of all selectors, and count its calls."""
     spent, original = SimpleNamespace(seconds=0.0, calls=0), getattr(Selector, method)
 
     def clocked(self: Selector, *arguments: object) -> object:

@@ -1,4 +1,4 @@
-"""LiteEFG on the compiled games: it reads game files, which are written from them, so that it plays the same games.
+"""LiteEFG on the compiled games. It reads files that are written from them, so that it plays the same games.
 
 From OpenSpiel it would read Royal's information states, which forget the order of public cards.
 """
@@ -20,12 +20,12 @@ from rlccfr.games.flat_tree import CHANCE, TERMINAL
 
 
 def is_installed() -> bool:
-    """Whether LiteEFG is."""
+    """Return whether LiteEFG is installed."""
     return importlib.util.find_spec("LiteEFG") is not None
 
 
 def environment(game: str, baseline: str, traverse: str) -> tuple[Any, Any]:
-    """An environment and one of LiteEFG's graphs, without what both print."""
+    """Return an environment and one of LiteEFG's graphs, without the text that both print."""
     with contextlib.redirect_stdout(io.StringIO()):
         import LiteEFG
 
@@ -38,13 +38,13 @@ def environment(game: str, baseline: str, traverse: str) -> tuple[Any, Any]:
 
 @cache
 def _folder() -> tempfile.TemporaryDirectory[str]:
-    """Gone when this process ends."""
+    """Return a folder that is deleted when this process ends."""
     return tempfile.TemporaryDirectory(prefix="rlccfr-bench-")
 
 
 @cache
 def file_of(game: str) -> Path:
-    """The game in LiteEFG's format."""
+    """Return the path of a file that has the game in LiteEFG's format."""
     path = Path(_folder().name) / f"{game}.game"
     with path.open("w") as file:
         write(tree(game), file)
@@ -52,7 +52,7 @@ def file_of(game: str) -> Path:
 
 
 def write(game: rlccfr.GameTree, file: TextIO) -> None:
-    """Histories depth first, then infosets, as LiteEFG writes OpenSpiel's."""
+    """Write histories depth first, then infosets, as LiteEFG writes OpenSpiel's games."""
     infosets = defaultdict(list)
     print("# Opt {", "#     openspiel,", "#     players: 2,", "# }", "#", sep="\n", file=file)
     stack = [0]

@@ -1,6 +1,6 @@
-"""How methods of choosing compare: each with so many evaluations, on what was measured, over several seeds.
+"""Comparison of methods of choosing at equal numbers of evaluations, on recorded runs, over several seeds.
 
-A method sees the runs that one may choose by; what it chose is judged on the others, beside the best of all cells. A
+A method sees the runs by the choosing seeds. Its choice is judged by the judging seeds, against the best algorithm. A
 deterministic algorithm has one run, which is judged by its second timing. Choices are kept in benchmarks/results, so
 that an interrupted comparison goes on. A choice is made anew if it was made on other measurements or by another version
 of its method.
@@ -38,7 +38,7 @@ HUNDRED = 100
 
 
 class Trial(NamedTuple):
-    """One choice: by a method with a seed, for a game and a preset, after so many evaluations."""
+    """One choice: by a method with a seed, for a game and reward weights, after a number of evaluations."""
 
     game: str
     preset: str
@@ -48,7 +48,7 @@ class Trial(NamedTuple):
 
 
 Choice = tuple[Cell, float, float]
-"""A cell, the evaluations that it took, and their engine CPU seconds."""
+"""An algorithm, the number of evaluations that choosing it took, and their engine CPU seconds."""
 
 
 def _team(task: Task, evaluations: int, seed: int) -> Choice:
@@ -65,7 +65,7 @@ def _search(search: Callable[..., SearchResult | Halving]) -> Callable[[Task, in
 
 
 class Method(NamedTuple):
-    """How to choose from a task, a number of evaluations and a seed; and the declared version of that."""
+    """A function that chooses, from a task, a number of evaluations and a seed; and its declared version."""
 
     choose: Callable[[Task, int, int], Choice]
     version: int
@@ -81,7 +81,7 @@ METHODS = {
 
 
 def at_a_hundred(games: Sequence[str] = shipped.GAMES, seeds: int = 10) -> list[Trial]:
-    """Each method on each game, under ``accuracy`` and the paper's weights for the game."""
+    """Return the trials of each method on each game, under ``accuracy`` and the paper's weights for the game."""
     return [
         Trial(game, preset, method, HUNDRED, seed)
         for game in games
@@ -92,14 +92,14 @@ def at_a_hundred(games: Sequence[str] = shipped.GAMES, seeds: int = 10) -> list[
 
 
 def choose(trial: Trial) -> dict[str, Any]:
-    """What the method chose, and what it measured for that."""
+    """Return what the method chose, and what its measurements took."""
     task = Task(ChoosingRuns(shipped.results()), shipped.catalog(), trial.game, SECOND, PRESETS[trial.preset])
     cell, spent, seconds = METHODS[trial.method].choose(task, trial.evaluations, trial.seed)
     return {**trial._asdict(), **cell._asdict(), "spent": spent, "cpu_seconds": seconds, **basis(trial.method)}
 
 
 def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> list[dict[str, Any]]:
-    """Of all these trials, those read from a file that were made before."""
+    """Return the choices of all trials; those that were made before are read from a file."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     text = kept.read_text() if kept.exists() else ""
     # A line that does not end like a row is one whose writing was interrupted.
@@ -112,7 +112,7 @@ def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> l
             for future in as_completed(futures):
                 row = found[futures[future]] = future.result()
                 print(json.dumps(row), file=file, flush=True)
-        finally:  # where one failed the others are not waited for
+        finally:  # if one failed, the others are not waited for
             for future in futures:
                 future.cancel()
     return [found[trial] for trial in trials]
@@ -139,7 +139,7 @@ def _is_current(row: Mapping[str, Any]) -> bool:
 
 @cache
 def bench(game: str, preset: str, budget: Budget) -> Bench:
-    """Judges by the shipped measurements."""
+    """Return a bench that judges by the shipped measurements."""
     return Bench(
         Task(shipped.results(), shipped.catalog(), game, budget, PRESETS[preset]),
         {game: _evidence(game, budget)},
@@ -152,7 +152,7 @@ def _evidence(game: str, budget: Budget) -> Evidence:
 
 
 def judged(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Choices with their ``regret``, ``normalised_score`` and ``in_tied_set`` beside."""
+    """Return the choices with their ``regret``, ``normalised_score`` and ``in_tied_set``."""
     names = ("regret", "normalised_score", "in_tied_set")
     judgements = [
         bench(row["game"], row["preset"], SECOND).row(

@@ -1,8 +1,9 @@
-"""Meyer's Table 5.1 again: samplers between external and outcome sampling on Leduc poker, after 2^10 iterations.
+"""Meyer's Table 5.1, reproduced: samplers between external and outcome sampling on Leduc, after 2^10 iterations.
 
     python benchmarks/meyer.py > docs/meyer.md
 
-Exploitability (NashConv / 2) of CFR's average policy: the mean of 20 seeds, and half of Student's 95 % interval.
+The table has the exploitability (NashConv / 2) of CFR's average policy: its mean over 20 seeds, and half of Student's
+95 % interval.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ SAMPLERS = {
     "locus": ("mixed_locus", {"horizon": ITERATIONS}),
 }
 MEYER = {"outcome": "2.20 to 2.37", "linear mix per node": "1.48 to 1.73"}
-"""His figures over exploration from 0 to 1, as far as they are at hand."""
+"""Meyer's figures over explorations from 0 to 1, as far as they are at hand."""
 
 
 def measured(id: str, settings: dict, exploration: float) -> tuple[float, float]:
-    """The mean over seeds, and half of its interval."""
+    """Return the mean exploitability over seeds, and half of its 95 % interval."""
     game = rlccfr.load_game("leduc")
     sampler = {"id": id, "exploration": exploration, **settings}
     found = [
@@ -45,14 +46,11 @@ def main() -> None:
     """Print the table as Markdown."""
     uniform = rlccfr.Policy.uniform(rlccfr.load_game("leduc")).exploitability()
     print("# Samplers between external and outcome sampling\n")
-    print(f"Written by `python benchmarks/meyer.py`: Leduc poker, CFR, {ITERATIONS:,} iterations of one walk a player,")
-    print(
-        f"exploitability as mean ± half of the 95 % interval over {SEEDS} seeds. The uniform policy has {uniform:.2f}."
-    )
-    print(
-        "Meyer's figures (Table 5.1 of his thesis) are over explorations from 0 to 1; his 0, under which estimates are"
-    )
-    print("biased because actions of probability 0 are never seen again, is 0.05 here.\n")
+    print("Written by `python benchmarks/meyer.py`; not edited by hand. The table has the exploitability of CFR on")
+    print(f"Leduc poker after {ITERATIONS:,} iterations of one walk per player: the mean over {SEEDS} seeds ±")
+    print(f"half of the 95 % interval. The uniform policy has {uniform:.2f}.\n")
+    print("Meyer's figures (Table 5.1 of his thesis) are over explorations from 0 to 1. With exploration 0, actions of")
+    print("probability 0 are never seen again, so that estimates are biased; here 0.05 takes its place.\n")
     print(f"| sampler | {' | '.join(f'exploration {value}' for value in EXPLORATION)} | Meyer |")
     print("|---" * (len(EXPLORATION) + 2) + "|")
     for name, (id, settings) in SAMPLERS.items():

@@ -1,4 +1,4 @@
-"""Where the time of an exact iteration of CFR+ goes: each of its passes alone, over and over."""
+"""The parts of the time of an exact iteration of CFR+: each of its passes is timed alone, over and over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DECAY = 0.999  # near 1, so that sums neither vanish nor overflow
 
 @njit(**OPTIONS)
 def gradients(count, view, scratch):
-    """The payoffs at the leaves, for both players."""
+    """Compute the payoffs at the leaves, for both players."""
     for _ in range(count):
         for player in range(2):
             exact.gradient_pass(view, player, scratch.reach, scratch)
@@ -30,7 +30,7 @@ def gradients(count, view, scratch):
 
 @njit(**OPTIONS)
 def averages(count, view, tables, scratch):
-    """Reach and average."""
+    """Compute reach and average, for both players."""
     for _ in range(count):
         for player in range(2):
             exact.reach_and_average_pass(view, player, tables, scratch.reach, DECAY, 1.0, -1)
@@ -38,7 +38,7 @@ def averages(count, view, tables, scratch):
 
 @njit(**OPTIONS)
 def updates(count, view, tables, gradient, before, row):
-    """Values, regrets and next policies, each time from the same values at the leaves."""
+    """Compute values, regrets and next policies, each time from the same values at the leaves."""
     load = (row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
     for _ in range(count):
         copies(1, gradient, before)
@@ -48,14 +48,14 @@ def updates(count, view, tables, gradient, before, row):
 
 @njit(**OPTIONS)
 def copies(count, gradient, before):
-    """What has to be taken off the above."""
+    """Restore the values at the leaves; this time is taken off that of :func:`updates`."""
     for _ in range(count):
         for k in range(len(before)):
             gradient[k] = before[k]
 
 
 def measure(game: str) -> Rates:
-    """Of whole iterations, and of each pass."""
+    """Measure the rates of whole iterations and of each pass."""
     solver = rlccfr.Solver(tree(game), "cfr_plus")
     solver.run(iterations=300, curve=False)
     engine, view = solver._engine, tree(game).view
@@ -80,8 +80,8 @@ def measure(game: str) -> Rates:
 
 
 def report() -> list[str]:
-    """The table as Markdown."""
-    lines = ["| game | us an iteration | leaves | reach and average | regrets and policies |", "|---|---|---|---|---|"]
+    """Return the table as Markdown."""
+    lines = ["| game | us per iteration | leaves | reach and average | regrets and policies |", "|---|---|---|---|---|"]
     for game in GAMES:
         rates = measure(game)
         seconds = {name: 1 / rates.mean(name) for name in rates.per_second}

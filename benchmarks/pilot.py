@@ -1,8 +1,8 @@
-"""``python -m benchmarks.pilot``: how long measuring all 336 algorithms on the four games would take.
+"""``python -m benchmarks.pilot``: estimate how long it takes to measure all 336 algorithms on the four games.
 
-Each algorithm runs for a hundredth of the sweep's budget, which is the longer of 1,000 iterations and a CPU second with
-tables, and 1,000 iterations with models. What it took, times a hundred and the seeds that the sweep gives it, is the
-estimate.
+Each algorithm runs for a hundredth of the 1,000 iterations that a sweep's run has at least. At that rate, a run lasts
+for the longer of 1,000 iterations and an engine CPU second. That time, multiplied by the number of seeds that the sweep
+gives to the algorithm, is the estimate.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ SEEDS = {"kuhn": range(5), "goofspiel": range(5), "leduc": range(5), "royal": ra
 
 
 def report(games: Sequence[str] = tuple(SEEDS)) -> list[str]:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     lines = ["| game | kind | algorithms | runs | CPU hours iterating | around it |", "|---|---|---|---|---|---|"]
     total = 0.0
     for game in games:
-        rlccfr.Solver(rlccfr.load_game(game)).run(iterations=1)  # what is loaded for it is no run's
+        rlccfr.Solver(rlccfr.load_game(game)).run(iterations=1)  # so that loading counts for no run
         planned = jobs({game: SEEDS[game]}, Catalog.paper().with_networks("sweep"))
         runs = Counter(job.cell for job in planned)
         found = defaultdict(list)

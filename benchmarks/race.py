@@ -1,7 +1,7 @@
 """CPU seconds to a given exploitability: this engine's best algorithm against each peer's best.
 
-Only iterations are timed, not the evaluations between them. A peer runs until it is there, or until it has taken
-:data:`CAP` times as long as this engine, which then is a lower bound of the ratio.
+Only iterations are timed, not the evaluations between them. A peer runs until it gets there, or until it has taken
+:data:`CAP` times as long as this engine. In the second case there is only a lower bound of the ratio.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GAMES = ("leduc", "liars_dice", "royal")
 EXPLOITABILITIES = (1e-3, 1e-4)
 TARGET, CAP = 50, 60
 GROWTH = 1.1
-"""Of the iterations between two evaluations, so that a time is right to a tenth."""
+"""Growth of the number of iterations between evaluations, so that a time is right to a tenth."""
 
 
 class Racer(NamedTuple):
@@ -33,28 +33,28 @@ class Racer(NamedTuple):
 
     name: str
     algorithm: str
-    advance: Callable[[int], float]  # by so many iterations; returns the CPU seconds that they took
+    advance: Callable[[int], float]  # by a number of iterations; returns their CPU seconds
     exploitability: Callable[[], float]
 
 
 RULES = ("cfr_plus", "dcfr", "dcfr_plus", "pcfr_plus")
-"""This engine's exact algorithms that are known to be fast."""
+"""Update rules of this engine that are known to be fast with exact passes."""
 
 
 def ours(game: str, rule: str) -> Racer:
-    """One of them, from its start."""
+    """Return one of :data:`RULES` at its start."""
     solver = rlccfr.Solver(tree(game), rule)
     return Racer("rlccfr", rule, partial(engine_seconds, solver), solver.exploitability)
 
 
 def engine_seconds(solver: rlccfr.Solver, iterations: int) -> float:
-    """CPU seconds in the engine that so many more iterations take; a run evaluates at its end besides."""
+    """Return the engine CPU seconds of further iterations, without the evaluation at the end of a run."""
     before = solver.result().cpu_seconds
     return solver.run(iterations=iterations, curve=False).cpu_seconds - before
 
 
 def liteefgs(game: str) -> list[Racer]:
-    """LiteEFG's, with the averages that its own command lines take."""
+    """Return LiteEFG's racers, with the averages that its own command lines take."""
     racers: list[Racer] = []
     if not lite.is_installed():
         return racers
@@ -75,7 +75,7 @@ def liteefgs(game: str) -> list[Racer]:
 
 
 def openspiels(game: str) -> list[Racer]:
-    """OpenSpiel's CFR+ in C++; not on Royal, where its solvers and its exploitability are of another game."""
+    """Return OpenSpiel's CFR+ in C++; none on Royal, where its solvers and its exploitability are of another game."""
     if game == "royal":
         return []
     solver = pyspiel.CFRPlusSolver(spiel(game))
@@ -92,7 +92,7 @@ def openspiels(game: str) -> list[Racer]:
 
 @dataclass
 class Run:
-    """A racer on its way.
+    """A racer, and how far it has come.
 
     Attributes:
         found: CPU seconds until each of :data:`EXPLOITABILITIES`, infinite before it is reached.
@@ -105,7 +105,7 @@ class Run:
     spent: float = 0.0
 
     def until(self, cap: float) -> list[float]:
-        """Go on until all is reached or so much is spent."""
+        """Go on until every exploitability is reached, or ``cap`` CPU seconds are spent."""
         while self.spent < cap and math.inf in self.found:
             count = max(1, round(self.done * (GROWTH - 1)))
             self.spent += self.racer.advance(count)
@@ -119,7 +119,7 @@ class Run:
 
 
 def race(game: str) -> list[dict[str, Any]]:
-    """One record for each exploitability: this engine's best algorithm, run again after each peer, in the median."""
+    """Return one record per exploitability; this engine's time is the median of a run after each peer."""
     scouts = {rule: Run(ours(game, rule)).until(60.0) for rule in RULES}
     best = [min(RULES, key=lambda rule: scouts[rule][index]) for index in range(len(EXPLOITABILITIES))]
     again: list[list[float]] = [[] for _ in EXPLOITABILITIES]
@@ -147,13 +147,13 @@ def _record(game: str, index: int, algorithm: str, seconds: Sequence[float], pee
 
 
 def markdown(records: Sequence[dict[str, Any]]) -> list[str]:
-    """The table of the records that are a race's."""
+    """Return the table of the records that are a race's, as lines of Markdown."""
     lines = [
         "",
         "## CPU seconds to an exploitability",
         "",
-        f"The best algorithm of each; a peer is stopped after {CAP} times this engine's time, which is the median of a "
-        "run after each peer.",
+        f"Each library runs its best algorithm. A peer is stopped after {CAP} times this engine's time. The time shown "
+        "for this engine is the median of several runs, one after each peer.",
         "",
         "| game | exploitability | rlccfr, CPU s | by | fastest peer, CPU s | ratio | target |",
         "|---|---|---|---|---|---|---|",

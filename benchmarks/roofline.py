@@ -1,4 +1,4 @@
-"""What the machine could do: bytes and operations that an exact iteration must move, against measured limits."""
+"""The roofline: the bytes and operations of an exact iteration, against measured limits of the machine."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from numba import njit
 from rlccfr.games.flat_tree import GameTree
 
 SIDE = 384
-"""Of the matrices: large enough to reach what the core can do, small enough for its cache."""
+"""Side of the matrices: large enough to reach what the core can do, small enough for its cache."""
 
 
 class Work(NamedTuple):
-    """Of one iteration of both players."""
+    """Bytes and operations of one iteration of both players."""
 
     bytes: float
     operations: float
 
 
 class Machine(NamedTuple):
-    """What one core reaches."""
+    """Rates that one core reaches."""
 
     bytes_per_second: float
     operations_per_second: float
 
     def seconds(self, work: Work) -> float:
-        """The least that the work takes: whichever limit binds."""
+        """Return the least time that the work takes, by the limit that binds."""
         return max(work.bytes / self.bytes_per_second, work.operations / self.operations_per_second)
 
 
 def work_of(game: GameTree) -> Work:
-    """What alternating CFR+ must read and write at least once, as doubles and 32-bit indices.
+    """Return what alternating CFR+ must read and write at least once, as doubles and 32-bit indices.
 
-    For each player: its payoffs (those that blocks share once), the opponent's reach for each line and the gradient
-    for each of its leaf sequences; for each sequence gradient, regret and policy read, regret, policy, reach and
-    average written, the average read; for each infoset its first sequence, parent and chance weight, twice. A
-    multiply-add for each payoff of each block, and a dozen operations for each sequence.
+    Bytes per player: its payoffs (those that blocks share count once), the opponent's reach for each line, and the
+    gradient for each of its leaf sequences. Bytes per sequence: gradient, regret, policy and average are read; regret,
+    policy, reach and average are written. Bytes per infoset: its first sequence, parent and chance weight, twice.
+    Operations: a multiply-add for each payoff of each block, and a dozen for each sequence.
     """
     view = game.view
     payoffs = len(view.payoff_0) + len(view.payoff_1)
@@ -53,7 +53,7 @@ def work_of(game: GameTree) -> Work:
 
 
 def measured_machine(working_set: float, seconds: float = 0.3) -> Machine:
-    """Bandwidth of a sum over as many bytes as the game has, and the rate of multiply-adds in a product of matrices."""
+    """Measure the bandwidth of a sum over ``working_set`` bytes, and the rate of multiply-adds in a matrix product."""
     numbers = np.ones(max(int(working_set / 8), 1024))
     times = max(1, int(1e7 / len(numbers)))
     bandwidth = _best(lambda: _sum(numbers, times), 8 * len(numbers) * times, seconds)
@@ -63,7 +63,7 @@ def measured_machine(working_set: float, seconds: float = 0.3) -> Machine:
 
 
 def _best(run, amount: float, seconds: float) -> float:
-    """The highest rate of several runs, by CPU time, so of one core: a limit is not an average."""
+    """Return the highest rate of several runs, as a limit is not an average; by CPU time, so that it is one core's."""
     run()
     best, begin = 0.0, time.process_time()
     while time.process_time() - begin < seconds:
@@ -77,7 +77,7 @@ def _best(run, amount: float, seconds: float) -> float:
 def _sum(numbers, times):
     total = 0.0
     for repeat in range(times):
-        numbers[repeat % len(numbers)] = 1.0  # so that no sum is that of the time before
+        numbers[repeat % len(numbers)] = 1.0  # so that no sum equals the one before
         for k in range(len(numbers)):
             total += numbers[k]
     return total

@@ -1,7 +1,7 @@
-"""What an iteration costs as games grow, from Kuhn to millions of histories; each game in processes of its own.
+"""The cost of an iteration as games grow, from Kuhn to millions of histories; each game has processes of its own.
 
-The line fitted to the logarithms has slope 1 if the cost grows in proportion to leaf pairs and sequences; between games
-it also depends on how many of them the policy reaches.
+The line fitted to the logarithms has slope 1 if the cost is proportional to the number of leaf pairs and sequences.
+Between games the cost also depends on how many of them the policy reaches.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ PICTURE = Path(__file__).parent.parent / "docs" / "scaling.svg"
 
 
 def measure(name: str) -> dict[str, Any]:
-    """Size, memory and cost of one game."""
-    rlccfr.load_game("kuhn")  # what is imported for it is not the game's
+    """Measure the size, memory and cost of one game."""
+    rlccfr.load_game("kuhn")  # so that imports do not count for the game
     begin = time.process_time()
     game = rlccfr.load_game(name, max_histories=20_000_000)
     loaded = time.process_time() - begin
@@ -61,8 +61,8 @@ def measure(name: str) -> dict[str, Any]:
 
 
 def peak_bytes() -> float:
-    """Most memory that this process has held; NaN where the system does not tell."""
-    try:  # not resource.getrusage, which counts what the process held that started this one
+    """Return the most bytes of memory that this process has held; NaN where the system does not tell."""
+    try:  # resource.getrusage would also count what the parent process held
         status = Path("/proc/self/status").read_text()
     except OSError:
         return float("nan")
@@ -70,7 +70,7 @@ def peak_bytes() -> float:
 
 
 def alone(name: str) -> dict[str, Any]:
-    """``measure`` in a process that compiles the game; and how long one takes to load it that finds it compiled."""
+    """Measure a game in a process that compiles it, and its loading in another that finds it compiled."""
     command = [sys.executable, "-m", "benchmarks.scaling", name]
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "RLCCFR_CACHE": cache}
@@ -82,11 +82,11 @@ def alone(name: str) -> dict[str, Any]:
 
 
 def report() -> list[str]:
-    """The table as Markdown; draws the picture too."""
+    """Return the table as Markdown, and draw the picture."""
     rows = [alone(name) for name in GAMES]
-    heads = ("game", "histories", "infosets", "leaf pairs + sequences", "us an iteration", "ns each",
+    heads = ("game", "histories", "infosets", "leaf pairs + sequences", "us per iteration", "ns each",
              "compile, CPU s", "load again, CPU s",
-             "bytes a history", "bytes an infoset", "peak MB")  # fmt: skip
+             "bytes per history", "bytes per infoset", "peak MB")  # fmt: skip
     lines = ["![cost by size](scaling.svg)", "", f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     for row in rows:
         lines.append(
@@ -102,7 +102,7 @@ def report() -> list[str]:
 
 
 def draw(rows: list[dict[str, Any]], sizes: np.ndarray, fitted: np.ndarray) -> None:
-    """The costs and the fitted line."""
+    """Draw the costs and the fitted line."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -113,14 +113,14 @@ def draw(rows: list[dict[str, Any]], sizes: np.ndarray, fitted: np.ndarray) -> N
     axes.loglog(sizes[order], fitted[order] * 1e6, color="0.6", label="fitted line")
     axes.loglog(sizes, [row["seconds"] * 1e6 for row in rows], "o", color="C0", label="CFR+, exact")
     for row, size in zip(rows, sizes, strict=True):
-        dice = row["game"].startswith("liars_dice")  # below the line, the others above it: some are equally large
+        dice = row["game"].startswith("liars_dice")  # below the line, others above it: some are equally large
         label = row["game"].replace("liars_dice(dice_sides=", "liar's dice, ").replace(")", " faces")
         side, shift = ("left", (6, -9)) if dice else ("right", (-6, 4))
         at = (size, row["seconds"] * 1e6)
         axes.annotate(label, at, xytext=shift, textcoords="offset points", fontsize=8, ha=side)
     axes.margins(x=0.15)
     axes.set_xlabel("leaf pairs + sequences")
-    axes.set_ylabel("CPU microseconds an iteration")
+    axes.set_ylabel("CPU microseconds per iteration")
     axes.legend(frameon=False)
     figure.savefig(PICTURE, metadata={"Date": None})
 

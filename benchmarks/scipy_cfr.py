@@ -1,4 +1,4 @@
-"""CFR+ in NumPy and SciPy: what the sequence form gives without a compiler of one's own."""
+"""CFR+ in NumPy and SciPy: the sequence form without compiled kernels."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rlccfr.games.flat_tree import GameTree
 
 
 class SparseCFRPlus:
-    """Alternating CFR+ with linear averaging, one sparse product for the payoffs and array operations level by level.
+    """Alternating CFR+ with linear averaging: one sparse product for the payoffs, array operations level by level.
 
-    The same iterates as the engine's; ``tests/benchmarks/test_scipy_cfr.py`` compares them.
+    Its iterates are the engine's; ``tests/benchmarks/test_scipy_cfr.py`` compares them.
     """
 
     def __init__(self, game: GameTree) -> None:
@@ -30,7 +30,7 @@ class SparseCFRPlus:
             self._update_reach(player)
 
     def iterate(self) -> None:
-        """One update of each player."""
+        """Update each player once."""
         self._t += 1
         for player in (0, 1):
             other = self._sequences[1 - player]
@@ -56,12 +56,16 @@ class SparseCFRPlus:
 
 
 class _Level:
-    """The infosets that have as many own moves before them.
+    """A player's infosets with equally many own moves before them.
 
     Attributes:
-        sequences: theirs, infoset after infoset; ``row`` says which of the infosets each is of, ``starts`` where each
-            infoset's begin, ``above`` the sequence before it.
-        parents: the sequences before the infosets, each once; ``child_of`` says which of them is before each infoset.
+        sequences: the sequences of these infosets, infoset after infoset.
+        row: number, within the level, of each sequence's infoset.
+        starts: index in ``sequences`` at which each infoset's begin.
+        above: the sequence before each sequence's infoset.
+        parents: the sequences before the infosets, each once.
+        child_of: index in ``parents`` of the sequence before each infoset.
+        uniform: the uniform policy's probability of each sequence's action.
     """
 
     def __init__(self, game: GameTree, infosets: np.ndarray) -> None:
@@ -87,7 +91,7 @@ def _levels(game: GameTree, player: int) -> list[_Level]:
 
 
 def _payoff(game: GameTree) -> sparse.csr_array:
-    """Player 0's payoffs, chance summed over: rows and columns are sequences, the empty ones last."""
+    """Return player 0's payoffs, summed over chance; rows and columns are sequences, the empty ones last."""
     view, rows, columns, values = game.view, [], [], []
     for block in view.blocks_0:
         own = view.leaf_0[block["own"] : block["own_end"]]

@@ -1,6 +1,6 @@
-"""``python -m benchmarks.selection > docs/selection.md``: selection judged against the best of all that was measured.
+"""``python -m benchmarks.selection > docs/selection.md``: judge selection against the best of all algorithms.
 
-Draws docs/selection.svg, too. What methods chose is kept in benchmarks/results; without it this takes hours.
+This also draws docs/selection.svg. The methods' choices are kept in benchmarks/results; without them it takes hours.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from rlccfr.envs.reward import PRESETS
 
 PICTURE = Path(__file__).parent.parent / "docs" / "selection.svg"
 LADDER = (14, 28, 56, 100, 200, 336)
-"""Evaluations; with the fewest hardly every component was tried, with the most every algorithm."""
+"""Numbers of evaluations: with the fewest hardly every component is tried, with the most every algorithm."""
 
 LADDER_SEEDS = 5
 LEAST = 0.02
-"""Regret that counts as none."""
+"""Largest regret that counts as none."""
 
 GOOD = 0.9
-"""Normalised score; 1 is the best of all, 0 what a draw gives on average."""
+"""Normalised score that counts as good; 1 is the best algorithm's, 0 a random pick's on average."""
 
 
 def main() -> None:
@@ -49,14 +49,14 @@ def main() -> None:
 
 
 def report(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
-    """Print the document on judged choices, and draw."""
+    """Print the document on judged choices, and draw its picture."""
     draw(hundred, ladder)
     for section in (head(), picks(), at_hundred(hundred), along(ladder), never_met()):
         print("\n".join([*section, ""]), flush=True)
 
 
 def rungs() -> list[Trial]:
-    """Each method on each game under ``accuracy``, with few evaluations and with many."""
+    """Return the trials of each method on each game under ``accuracy``, with few evaluations and with many."""
     return [
         Trial(game, "accuracy", method, evaluations, seed)
         for game in shipped.GAMES
@@ -67,31 +67,31 @@ def rungs() -> list[Trial]:
 
 
 def head() -> Iterator[str]:
-    """What was measured."""
+    """Yield the lines on what was measured."""
     frame = shipped.results().frame()
     yield from ("# Selection", "", "Written by `python -m benchmarks.selection`; not edited by hand.", "")
     yield (
-        f"{len(frame):,} runs of engine {', '.join(sorted(frame['engine_version'].unique()))} on "
-        f"{', '.join(sorted(frame['processor'].unique()))}: each of the paper's 336 algorithms and of the extended "
-        "catalog's tabular ones on four games, for the longer of 1,000 iterations and an engine CPU second. Shorter "
-        "budgets are read off the runs' curves. Of an algorithm's runs the first two fifths are chosen by, the others "
-        "judge. A deterministic algorithm has one run: after as many iterations its exploitability is the same by "
-        "definition. It is chosen by one timing of that run and judged by a second, brief one, at which the run may "
-        "reach more or less within a budget in seconds."
+        f"The figures rest on {len(frame):,} runs of engine {', '.join(sorted(frame['engine_version'].unique()))} on "
+        f"{', '.join(sorted(frame['processor'].unique()))}. Each of the paper's 336 algorithms, and each tabular "
+        "algorithm of the extended catalog, ran on four games for the longer of 1,000 iterations and an engine CPU "
+        "second. Shorter budgets are read off the runs' curves. The first two fifths of an algorithm's seeds are its "
+        "choosing seeds, the others its judging seeds. A deterministic algorithm has one run: after as many iterations "
+        "its exploitability is the same by definition. It is chosen by one timing of that run and judged by a second, "
+        "brief one, at which the run may reach more or less within a budget in seconds."
     )
     yield ""
     statuses = frame.groupby(["game", "status"]).size().unstack(fill_value=0)
     yield from table(statuses.reset_index().rename_axis(columns=None))
     yield ""
     yield (
-        "How fast an algorithm is beside plain CFR depends on the processor and on what else that did meanwhile: of "
-        f"two runs of a tabular algorithm that differ in their seeds alone, {alike(frame):.0%} have speeds within 25 % "
-        "of each other. [The verification](verification.md) makes ten of all these runs again."
+        "An algorithm's speed depends on the processor, and on what else the processor did meanwhile. Of the pairs of "
+        f"runs of a tabular algorithm that differ in their seed alone, {alike(frame):.0%} have speeds within 25 % of "
+        "each other. [The verification](verification.md) repeats ten of all these runs."
     )
 
 
 def alike(frame: pd.DataFrame) -> float:
-    """The share of pairs of a tabular algorithm's seeds of which the faster's speed is at most 1.25 of the other's."""
+    """Return the share of pairs of a tabular algorithm's runs whose speeds differ by at most a factor of 1.25."""
     tabular = frame[frame["throughput_again"].notna()]
     speed = tabular["throughput"] / tabular["reference_throughput"]
     pairs = [
@@ -103,14 +103,14 @@ def alike(frame: pd.DataFrame) -> float:
 
 
 def picks() -> Iterator[str]:
-    """What the shipped teams pick."""
+    """Yield the lines on what the shipped teams pick."""
     teams = {game: shipped.team(game) for game in shipped.GAMES}
     presets = list(PRESETS)
     found = recommended_table(
         shipped.results(), shipped.catalog(), shipped.GAMES, shipped.BUDGETS, presets, "log", teams
     ).frame
     own, best = (found[found["method"] == method] for method in (TEAM, VBS))
-    yield from ("## What to take", "", "What the teams pick that come with the package, under `accuracy`.", "")
+    yield from ("## What to take", "", "The picks of the teams that come with the package, under `accuracy`:", "")
     shown = own[own["preset"] == "accuracy"]
     columns = ["game", "budget", *AXES, "exploitability", "speed", "regret",
                "in_tied_set", "converged"]  # fmt: skip
@@ -123,21 +123,22 @@ def picks() -> Iterator[str]:
     )
     same = (own[list(AXES)].to_numpy() == best[list(AXES)].to_numpy()).all(axis=1)
     yield (
-        f"Over all {len(own)} games, budgets and presets their regret is at most {own['regret'].max():.3g}, on "
-        f"average {own['regret'].mean():.3g}; {good.sum()} are within {LEAST} of the best or tied with it, "
-        f"{same.sum()} the very algorithm that is best by the runs to choose by. {fixed} of the picks draw nothing at "
-        "random."
+        f"There are {len(own)} combinations of game, budget and reward weights. Over all of them the picks' regret is "
+        f"at most {own['regret'].max():.3g} and on average {own['regret'].mean():.3g}. Of the picks, {good.sum()} are "
+        f"within {LEAST} of the best or tied with it; {same.sum()} are the very algorithm that is best by the choosing "
+        f"seeds. {fixed} of the picks draw nothing at random."
     )
 
 
 def at_hundred(rows: pd.DataFrame) -> Iterator[str]:
-    """Methods at equal evaluations."""
+    """Yield the lines on methods at equal numbers of evaluations."""
     yield from (f"## {methods.HUNDRED} evaluations of 336", "")
     yield (
-        "One CPU second, ten seeds. An evaluation is an algorithm measured; successive halving, which begins with all "
-        "of them and draws nothing at random, counts parts of the budget as the parts of an evaluation that they are; "
-        "TPE proposes some again, which costs nothing. Scores are 1 for the best of all and 0 for the mean of a "
-        "draw; interquartile means over games, presets and seeds, with a stratified bootstrap's 95 % interval."
+        "The budget is one CPU second; each method has ten seeds. An evaluation is one algorithm, measured once. "
+        "Successive halving begins with all algorithms and draws nothing at random; a part of the budget counts as "
+        "that part of an evaluation. TPE proposes some algorithms again, which costs nothing. The normalised score is "
+        "1 for the best algorithm and 0 for a random pick on average. The table has its interquartile mean (IQM) over "
+        "games, reward weights and seeds, with a stratified bootstrap's 95 % interval."
     )
     yield ""
     regrets = rows.pivot_table(index=["game", "preset"], columns="method", values="regret", sort=False)
@@ -159,15 +160,15 @@ def at_hundred(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def along(rows: pd.DataFrame) -> Iterator[str]:
-    """Mean scores by evaluations, and when they are good."""
-    yield from ("## With fewer and with more", "", "![scores](selection.svg)", "")
-    yield f"Mean normalised score over games and {LADDER_SEEDS} seeds, preset `accuracy`."
+    """Yield the lines on mean scores by number of evaluations, and when they are good."""
+    yield from ("## With fewer and with more evaluations", "", "![scores](selection.svg)", "")
+    yield f"Mean normalised score over games and {LADDER_SEEDS} seeds, under `accuracy`, by number of evaluations:"
     yield ""
     scores = rows.pivot_table(index="method", columns="evaluations", values="normalised_score", sort=False)
     yield from table(scores.reset_index().rename_axis(columns=None))
     yield from (
         "",
-        f"Fewest of these evaluations, and their engine CPU seconds, from which on mean scores are at least {GOOD:g}:",
+        f"Fewest of these evaluations from which on mean scores are at least {GOOD:g}, and their engine CPU seconds:",
         "",
     )
     lines = []
@@ -181,40 +182,41 @@ def along(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def never_met() -> Iterator[str]:
-    """The team for games that were not measured."""
+    """Yield the lines on the team for games that were not measured."""
     rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
     known = {str(budget) for budget in shipped.BUDGETS}
     yield from ("## Games never met", "")
     yield (
-        f"Regret of what a team picks by the game's features alone, of {len(shipped.tabular())} algorithms; beside, of "
-        "the single best on the games that the team was trained on (SBS), and the engine CPU seconds of measuring all "
-        "algorithms instead. Means over budgets and presets. The team that comes with the package:"
+        f"Here a team picks one of {len(shipped.tabular())} algorithms by the game's features alone. The tables have "
+        "the regret of its picks, and that of the single best algorithm on the team's training games (SBS). "
+        "*measuring* is the engine CPU seconds that it takes to measure all algorithms instead. All are means over "
+        "budgets and reward weights. For the team that comes with the package:"
     )
     yield ""
     own = rows[(rows["without"] == "") & rows["budget"].isin(known)]
     columns = ["kind", "member", "game", "histories"]
     yield from table(own.groupby(columns, sort=False)[["team", "SBS", "measuring"]].mean().reset_index())
-    yield from ("", "By kind of game, the team's gain on SBS with a bootstrap's 95 % interval over games:", "")
+    yield from ("", "By kind of game, with the team's gain and a bootstrap's 95 % interval of it over games:", "")
     yield from table(_summarised(own))
     together = summary(own[own["kind"].isin([MEMBER, LARGER])].assign(kind=ALL))[ALL]
     interval = (together.get("gain from", -np.inf), together.get("gain to", np.inf))
-    verdict = "holds" if interval[0] > 0 else "is missed"
+    verdict = "reached" if interval[0] > 0 else "missed"
     yield (
-        f"\nOn members of families that it knows and on hundredfold larger games together its regret is "
-        f"{together['team']:.4f} and the SBS's {together['SBS']:.4f}; the gain, {together['gain']:.4f}, has the "
-        f"interval {interval[0]:.4f} to {interval[1]:.4f}: the aim, to be surely better, {verdict}."
+        "\nOn unseen members of known families and on hundredfold larger games together, the team's regret is "
+        f"{together['team']:.4f} and the SBS's {together['SBS']:.4f}. The gain is {together['gain']:.4f}, with the "
+        f"interval {interval[0]:.4f} to {interval[1]:.4f}. The aim, an interval above 0, is {verdict}."
     )
     yield from (
         "",
-        "The same of members for test alone: those for validation were looked at while it was decided how to learn, "
-        "these were named before any of them was measured, and measured after that "
+        "The same for test games alone. Validation games were looked at while it was decided how to learn. Test games "
+        "were named before any of them was measured, and were measured after that decision "
         "([decision 16](adr/0016-learning-for-unseen-games.md)):",
         "",
     )
     yield from table(_summarised(own[own["member"] == "test"]))
     yield from ("", "Under budgets that no team has met:", "")
     yield from table(_summarised(rows[(rows["without"] == "") & ~rows["budget"].isin(known)]))
-    yield from ("", "Teams trained without one family, on those of its members that none learns on:", "")
+    yield from ("", "Teams trained without one family, on its validation and test games:", "")
     left_out = rows[(rows["without"] != "") & rows["budget"].isin(known)]
     yield from table(
         pd.concat(
@@ -229,7 +231,7 @@ def _summarised(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
-    """Scores by evaluations, and the share of choices above each score."""
+    """Draw scores by number of evaluations, and the share of choices above each score."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -251,7 +253,7 @@ def draw(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
 
 
 def table(frame: pd.DataFrame) -> list[str]:
-    """As Markdown."""
+    """Return a frame as lines of Markdown."""
     return RecommendationTable(frame).to_markdown().splitlines()
 
 

@@ -1,4 +1,4 @@
-"""What a user waits for before the first iteration: help, import, and the first compilation on a fresh machine."""
+"""The waiting time before the first iteration: help, import, and the first compilation on a fresh machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOLVE = [sys.executable, "-m", "rlccfr", "solve", "kuhn", "--iterations", "1"]
 
 
 def seconds(command: list[str], **environment: str) -> float:
-    """Of the clock, the fastest of three; of one where something is compiled."""
+    """Return wall-clock seconds: the fastest of three runs, or one run where the environment makes it compile."""
     found = []
     for _ in range(1 if environment else 3):
         begin = time.perf_counter()
@@ -24,7 +24,7 @@ def seconds(command: list[str], **environment: str) -> float:
 
 
 def report() -> list[str]:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     with tempfile.TemporaryDirectory() as empty:
         compiling = seconds(SOLVE, NUMBA_CACHE_DIR=empty)
     solving = seconds(SOLVE)

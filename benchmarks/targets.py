@@ -1,4 +1,4 @@
-"""What is aimed at: times as fast as the fastest peer, on one thread."""
+"""The targets: how many times as fast as the fastest peer, on one thread."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ TARGETS: dict[str, dict[str, float]] = {
 }
 
 SHARE = 0.7
-"""Of a target that the lower bound of a measured ratio must reach."""
+"""Share of a target that the lower bound of a measured ratio must reach."""

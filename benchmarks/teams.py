@@ -1,11 +1,11 @@
-"""``python -m benchmarks.teams``: writes what the package ships, from what `make measure` has measured.
+"""``python -m benchmarks.teams``: write what the package ships, from what `make measure` has measured.
 
-Written to agents/data: the runs of the paper's games, without what else runs/sweep may hold; a team for each of these
-games and one for all of them, trained on those runs; and one for other games, trained on the small members of the
-families, with what it is worth on others. The families' runs are written to benchmarks/results, so that this needs no
-hours of measuring to be made again. A file is kept as long as it was made from the same runs by the same version of
-learning and judging; benchmarks/results/made-from.json records these. Measurements are kept, too, where their runs are
-not here.
+These files go to agents/shipped/data: the runs of the paper's games, without what else runs/sweep may hold; a team for
+each of these games and one for all of them, trained on those runs; a team for unseen games, trained on the families'
+training games, and what it is worth on other games. The families' runs go to benchmarks/results, so that all this can
+be made again without hours of measuring. A file is kept as long as it was made from the same runs by the same version
+of learning and judging; benchmarks/results/made-from.json records these. Measurements are also kept where their runs
+are not here.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ from rlccfr.files import write_atomically
 
 SWEPT, FAMILIES_SWEPT = Path("runs") / "sweep", Path("runs") / "families"
 RESULTS = Path(__file__).parent / "results"
-"""Tracked: measurements that are not shipped, and what the files came from."""
+"""Folder under version control: measurements that are not shipped, and what each file was made from."""
 
 MEASURED = "families.parquet"
 MADE_FROM = "made-from.json"
 ITERATIONS = 1_000
-"""The paper's budget, beside the seconds."""
+"""The paper's budget, besides those in seconds."""
 
 BRIEF = Budget("seconds", 0.001)
-"""Learned for other games beside what is met: a small game with little time is much like a large one with more."""
+"""Further budget of teams for unseen games: a small game with little time is much like a large one with more."""
 
 BETWEEN = tuple(Budget("seconds", amount) for amount in (0.03, 0.3))
 """Budgets that no team has met."""
 
 CLOSE = 0.05
-"""As `make measure` has it."""
+"""Value of ``--close`` in `make measure`."""
 
 
 def main() -> None:
-    """Write what is missing, or was made from something else."""
+    """Write the files that are missing, or were made from something else."""
     measured = shipped.DATA / shipped.MEASURED
     published(measured, Store(SWEPT), planned)
     for games in (*((game,) for game in shipped.GAMES), shipped.GAMES):
@@ -78,12 +78,12 @@ def main() -> None:
 
 
 def met() -> tuple[Budget, ...]:
-    """The budgets that teams learn."""
+    """Return the budgets that teams learn."""
     return (*shipped.BUDGETS, Budget("iterations", ITERATIONS))
 
 
 Origin = dict[str, Any]
-"""What a file was made from, as JSON has it."""
+"""Description of what a file was made from, in JSON's types."""
 
 
 def origin(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Origin:
@@ -97,15 +97,15 @@ def origin(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Orig
 
 
 def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], budgets: Sequence[Budget] = ()) -> None:
-    """Have the runs of a plan written to one file; what is there stays where not all of them were made here.
+    """Write the runs of a plan to one file; where not all of them were made here, the file stays as it is.
 
     Args:
-        budgets: all that is to be read off the runs; by default any.
+        budgets: all budgets to be read off the runs; by default any.
     """
     ids = {job.id for job in plan(store)} if len(store) else set()
     lacking = len(ids - set(store.ids()))
     if lacking or not ids:
-        what = f"{store.path} has not all runs of `make measure`"
+        what = f"{store.path} lacks runs of `make measure`"
         if not path.exists():
             sys.exit(f"error: {path.name} can't be written: {what}")
         say(f"{path.name} stays as it is: {what}")
@@ -115,7 +115,7 @@ def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], 
 
 
 def planned(store: Store) -> list[Job]:
-    """The runs of `make measure` on the paper's games, further seeds of models that come close among them."""
+    """Return the runs of `make measure` on the paper's games, with the further seeds of models that come close."""
     found: list[Job] = []
     for game in shipped.GAMES:
         seeds = range(3 if game == "royal" else 5)
@@ -126,13 +126,13 @@ def planned(store: Store) -> list[Job]:
 
 
 def members() -> list[Job]:
-    """The runs of `make measure` on the families."""
+    """Return the runs of `make measure` on the families."""
     seeds = {**dict.fromkeys(TRAIN, range(2)), **dict.fromkeys(held_out(), range(3))}
     return jobs(seeds, shipped.tabular())
 
 
 def held_out() -> dict[str, str]:
-    """The families' members that no team learns on, and what each is for."""
+    """Return the families' members that no team learns on, and what each is for."""
     validation = [game for family in FAMILIES for game in family.validation]
     test = [game for family in FAMILIES for game in family.test]
     return {**dict.fromkeys(validation, "validation"), **dict.fromkeys(test, "test")}
@@ -140,12 +140,12 @@ def held_out() -> dict[str, str]:
 
 @cache
 def others() -> TableEvaluator:
-    """The families' measurements."""
+    """Return the families' measurements."""
     return TableEvaluator(RESULTS / MEASURED)
 
 
 def generalise(path: Path) -> None:
-    """Judge the team for unseen games, and for each family that it was trained on one that has never met it."""
+    """Judge the team for unseen games, and per family a team that was trained without it."""
 
     def rows(team: SelectorTeam, games: Sequence[str], without: str) -> pd.DataFrame:
         say(f"judging a team{' without ' * bool(without)}{without} on {len(games)} games")
@@ -165,19 +165,19 @@ def generalise(path: Path) -> None:
 
 
 def trained(games: Sequence[str]) -> SelectorTeam:
-    """A team for these of the paper's games."""
+    """Return a team for some of the paper's games."""
     spec = EpisodeSpec.parse(games, budget=met(), catalog=shipped.catalog(), evaluator=shipped.results())
     return train_on_table(spec)
 
 
 def trained_for_unseen(games: Sequence[str]) -> SelectorTeam:
-    """A team for other games than these."""
+    """Return a team for games other than these."""
     spec = EpisodeSpec.parse(games, budget=(BRIEF, *met()), catalog=shipped.tabular(), evaluator=others())
     return train_on_table(spec, unseen=True)
 
 
 def made_for_unseen(path: Path, games: Sequence[str]) -> None:
-    """Have such a team trained and written."""
+    """Train a team for unseen games and write it, unless it is there."""
     source = origin(RESULTS / MEASURED, (BRIEF, *met()), games)
     made(path, source, partial(write_team, partial(trained_for_unseen, games)))
 
@@ -193,7 +193,7 @@ def write_team(train: Callable[[], SelectorTeam], path: Path) -> None:
 
 
 def made(path: Path, source: Origin, write: Callable[[Path], object]) -> None:
-    """Have a file written unless it is there and was made from the same."""
+    """Write a file, unless it is there and was made from the same."""
     if path.exists() and recorded().get(path.name) == source:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -204,18 +204,18 @@ def made(path: Path, source: Origin, write: Callable[[Path], object]) -> None:
 
 
 def recorded() -> dict[str, Origin]:
-    """What each file was made from, by its name."""
+    """Return what each file was made from, by its name."""
     path = RESULTS / MADE_FROM
     return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
 def names(ids: Iterable[str]) -> str:
-    """Return a hash of runs by their ids, which tell all that they depend on."""
+    """Return a hash of runs by their ids, which change with all that the runs depend on."""
     return hashlib.sha256(" ".join(sorted(ids)).encode()).hexdigest()
 
 
 def say(text: str) -> None:
-    """On the way."""
+    """Print a line to stderr."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,7 +1,7 @@
-"""What a walk costs a node, and how much of that is waiting for memory.
+"""The cost of a walk per node, and the part of it that is waiting for memory.
 
-Beside each game as it is stands the same game in which chance always deals the same cards: its walks compute the same,
-but on histories and tables that stay in the processor's first caches.
+Each game is measured as it is, and with chance always dealing the same cards. In the second case walks compute the
+same, but on histories and tables that stay in the processor's first caches.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NODES = 2_000_000
 
 
 def one_deal(game: rlccfr.GameTree) -> rlccfr.GameTree:
-    """The game with the first of chance's outcomes always."""
+    """Return the game in which chance always takes its first outcome."""
     histories = game.histories.copy()
     dealt = histories["actor"] == CHANCE
     for first, count in zip(histories["first_child"][dealt], histories["num_children"][dealt], strict=True):
@@ -29,7 +29,7 @@ def one_deal(game: rlccfr.GameTree) -> rlccfr.GameTree:
 
 
 def nanoseconds(game: rlccfr.GameTree, sampler: str) -> float:
-    """CPU nanoseconds a node, the fastest of five runs."""
+    """Return the CPU nanoseconds per node of the fastest of five runs."""
     solver = rlccfr.Solver(game, "cfr", sampler)
     before, found = solver.run(nodes=NODES, curve=False), []
     for _ in range(5):
@@ -40,8 +40,11 @@ def nanoseconds(game: rlccfr.GameTree, sampler: str) -> float:
 
 
 def report() -> list[str]:
-    """The table as Markdown."""
-    lines = ["| game | external, ns a node | target | always one deal | outcome, ns a node |", "|---|---|---|---|---|"]
+    """Return the table as Markdown."""
+    lines = [
+        "| game | external, ns per node | target | always one deal | outcome, ns per node |",
+        "|---|---|---|---|---|",
+    ]
     for name in GAMES:
         game = tree(name)
         same = f"{nanoseconds(one_deal(game), 'external'):.1f}" if (game.histories["actor"] == CHANCE).any() else ""

@@ -1,6 +1,6 @@
-"""What ADR 17 claims: speed with vectors of 256 bits beside the width that LLVM takes, and how far processes differ.
+"""Figures of ADR 17: speed with vectors of 256 bits beside LLVM's own width, and how far processes differ.
 
-Each process measures all samplers on its own: where it has its memory is what made one differ from the next.
+Each process measures all samplers by itself, because processes differed by where they had their memory.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ TIMES = 4
 
 
 def rates(width: str) -> list[float]:
-    """Nodes per CPU second, of each game, rule and sampler in turn: in this process, with nothing compiled before.
+    """Return the nodes per CPU second of each game, rule and sampler, in a process that has compiled nothing yet.
 
-    The fastest of several times: what else the machine does slows some of them, what the process is slows all.
+    Each is the fastest of several times. Other work on the machine slows some of them; what is due to the process
+    slows all.
     """
     jit.WIDTH = WIDTHS[width]
     from rlccfr import Solver, load_game
@@ -46,7 +47,7 @@ def rates(width: str) -> list[float]:
 
 
 def measured() -> dict[str, np.ndarray]:
-    """Of each width, (processes, games, rules, samplers); the two in turn."""
+    """Return the rates by width, shape (processes, games, rules, samplers); the two widths take turns."""
     found: dict[str, list[list[float]]] = {width: [] for width in WIDTHS}
     with tempfile.TemporaryDirectory() as caches:
         for process in range(1 + PROCESSES):
@@ -66,15 +67,15 @@ def measured() -> dict[str, np.ndarray]:
 
 
 def report(found: dict[str, np.ndarray]) -> list[str]:
-    """The table as Markdown: geometric means beside one another, of samplers with Welch's 95 % interval over processes.
+    """Return the table as Markdown: ratios of geometric means, for samplers with Welch's 95 % interval over processes.
 
-    And of the rule and sampler that differ most from process to process, the fastest beside the slowest; of exact
-    passes, which the width hardly touches, that says how quiet the machine was.
+    The last columns have the fastest process over the slowest, for the rule and sampler that differ most between
+    processes. For exact passes, which the width hardly touches, this says how quiet the machine was.
     """
     ours, own = (np.log(one) for one in found.values())
     sampled = SAMPLERS.index("none") + 1
     lines = [
-        "| game | exact passes | samplers | fastest process beside slowest, 256 bits | LLVM's own | exact, both |",
+        "| game | exact passes | samplers | fastest over slowest process, 256 bits | LLVM's own width | exact, both |",
         "|---|---|---|---|---|---|",
     ]
     for k, name in enumerate(GAMES):
