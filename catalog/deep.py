@@ -95,7 +95,12 @@ NETWORK_SETTINGS = {
         train_every=1,
     ),
 }  # fmt: skip
-"""Settings for little, for normal and for plenty of time; ``paper`` follows Steinberger's for Leduc poker."""
+"""Settings for little, for normal and for plenty of time.
+
+``paper`` has Steinberger's settings for Leduc poker, but for the network of the average policy: his is trained from
+scratch at each measured iteration, for 5,000 steps; here it goes on from its last weights, for ``policy_steps`` after
+each fit. His data have linear weights, as those of deep_lcfr.
+"""
 
 _SIZES = get_type_hints(NetworkSettings)
 _AT_LEAST_ONE = ("hidden", "traversals", "train_steps", "policy_steps", "batch_size", "memory", "train_every")
@@ -167,15 +172,16 @@ def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode
 
 @deep_rule(
     "deep_cfr",
-    source=f"{BROWN_2019}, section 4 and appendix C; kept value networks: {STEINBERGER_2019}",
+    source=f"{BROWN_2019}, section 4; kept value networks: {STEINBERGER_2019}",
     guarantee=Guarantee(exact_fit="cfr", fitted={"external": "Brown et al. 2019 (Deep CFR), theorem 1"}),
 )
 def deep_cfr(networks: Networks) -> UpdateRule:
     """Deep CFR: V fits all advantages so far, each weighted with its mass; uniform average. Exact fit: cfr.
 
-    Differs from the source in rows that sum an infoset's data of one fit, which changes the loss by a constant; in
-    going on from the last fit's weights, unless retrain_from_scratch; and in a policy network that is trained as the
-    run goes on, not at its end.
+    Differs from the source in its networks: plain layers over the information state tensor, not the source's appendix C
+    (embeddings of cards, a branch for bets, skip connections, normalisation); in rows that sum an infoset's data of one
+    fit, which changes the loss by a constant; in going on from the last fit's weights, unless retrain_from_scratch; and
+    in a policy network that is trained as the run goes on, not at its end.
     """
     return learned(tabular.cfr(), networks)
 

@@ -17,7 +17,10 @@ XU_2024 = "Xu et al., Minimizing weighted counterfactual regret with optimistic 
 ZHANG_2024 = "Zhang et al., Faster game solving via hyperparameter schedules, 2024"
 HEDGE = "Freund and Schapire, Adaptive game playing using multiplicative weights, GEB 1999"
 LI_2020 = "Li et al., Double neural counterfactual regret minimization, ICLR 2020"
-MEYER_2022 = "Meyer, Mixed Monte Carlo sampling for counterfactual regret minimization, thesis"
+MEYER_2021 = (
+    "Meyer, Toward Generality: Building Better Counterfactual Regret Minimization for Imperfect Information Games, "
+    "Harvard bachelor's thesis, 2021"
+)
 _OPEN = {"exploration": (0.05, 1.0)}
 _SEARCHED = Guarantee(exact_open="schedules found by search; no theorem", sampled_open=UNDER_SAMPLING)
 
@@ -135,23 +138,27 @@ def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
     )
 
 
-@sampler("mixed_linear", source=f"{MEYER_2022}, section 5.1", bounds=_OPEN, guarantee=UNBIASED)
+@sampler("mixed_linear", source=f"{MEYER_2021}, sections 5.1 and 5.2", bounds=_OPEN, guarantee=UNBIASED)
 def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
     """External sampling with probability 1 - t/T, else outcome sampling; drawn once a walk, or at every node.
 
-    The source also tries no exploration at all; then actions of probability 0 bias the estimates, so here it is open.
+    Differs from the source, whose outcome sampling is on-policy in its mixes (exploration 0). Actions of probability 0
+    are then never sampled again, which biases the estimates; so the least exploration here is 0.05.
     """
     return _mixed(linear_share(horizon), exploration, per_node)
 
 
 @sampler(
     "mixed_exponential",
-    source=f"{MEYER_2022}, section 5.1",
+    source=f"{MEYER_2021}, section 5.2",
     bounds={**_OPEN, "half_life": (1e-3, 1e12)},
     guarantee=UNBIASED,
 )
 def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_node: bool = False) -> Sampler:
-    """External sampling with probability 2^(-t/H), else outcome sampling; drawn once a walk, or at every node."""
+    """External sampling with probability 2^(-t/H), else outcome sampling; drawn once a walk, or at every node.
+
+    Differs from the source, whose outcome sampling is on-policy in its mixes; see mixed_linear.
+    """
     return _mixed(halving_share(half_life), exploration, per_node)
 
 
@@ -184,7 +191,7 @@ def confidence(horizon: int, half_life: float) -> Schedule:
 
 @sampler(
     "mixed_locus",
-    source=f"{MEYER_2022}, section 5.2",
+    source=f"{MEYER_2021}, section 5.4",
     bounds={**_OPEN, "half_life": (1e-3, 1e12)},
     guarantee=UNBIASED,
 )
@@ -194,7 +201,9 @@ def mixed_locus(
     """Outcome sampling where the average policy is nearly pure and well known, external sampling elsewhere.
 
     Nearly pure: its largest probability exceeds a cut-off drawn from Beta(60, 10). Well known: past half the horizon,
-    or by chance more and more, or visited more than so many times.
+    or with probability 1 - 2^(-t/H), or visited more than so many times. Differs from the source, which tries these
+    three criteria separately, each alone, draws the second once an iteration (here at every node), and samples
+    outcomes on-policy; see mixed_linear.
     """
     return Sampler(
         traverser="one",

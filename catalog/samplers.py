@@ -78,7 +78,8 @@ def variance_reduced(exploration: float = 0.6, rate: float = 0.5) -> Sampler:
     """Outcome sampling with a learned baseline for every player's action, bootstrapped.
 
     A baseline moves toward what the action's walk returned, not toward its importance-weighted estimate, which
-    diverges.
+    diverges. Differs from the source in one baseline per infoset and action, where the source has one per history and
+    action.
     """
     return Sampler(traverser="one", exploration=exploration, baseline_rate=rate)
 
