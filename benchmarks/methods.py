@@ -152,8 +152,8 @@ def _evidence(game: str, budget: Budget) -> Evidence:
 
 
 def judged(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return the choices with their ``regret``, ``normalised_score`` and ``in_tied_set``."""
-    names = ("regret", "normalised_score", "in_tied_set")
+    """Return the choices with their ``regret``, ``normalised_score``, ``in_tied_set`` and ``tied_set_size``."""
+    names = ("regret", "normalised_score", "in_tied_set", "tied_set_size")
     judgements = [
         bench(row["game"], row["preset"], SECOND).row(
             row["method"], Cell.of(row), row["evaluations"], row["cpu_seconds"]

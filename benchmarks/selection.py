@@ -112,8 +112,8 @@ def picks() -> Iterator[str]:
     own, best = (found[found["method"] == method] for method in (TEAM, VBS))
     yield from ("## What to take", "", "The picks of the teams that come with the package, under `accuracy`:", "")
     shown = own[own["preset"] == "accuracy"]
-    columns = ["game", "budget", *AXES, "exploitability", "speed", "regret",
-               "in_tied_set", "converged"]  # fmt: skip
+    columns = ["game", "budget", *AXES, "exploitability", "speed", "regret", "in_tied_set", "tied_set_size",
+               "converged"]  # fmt: skip
     yield from table(shown[columns])
     yield ""
     good = (own["regret"] <= LEAST) | own["in_tied_set"].astype(bool)
@@ -128,6 +128,15 @@ def picks() -> Iterator[str]:
         f"within {LEAST} of the best or tied with it; {same.sum()} are the very algorithm that is best by the choosing "
         f"seeds. {fixed} of the picks draw nothing at random."
     )
+    yield from (
+        "",
+        "How many algorithms can't be told from the best, over the budgets: where the set is large, to be in it says "
+        "little, and regret says as little.",
+        "",
+    )
+    sizes = best.groupby(["game", "preset"], sort=False)["tied_set_size"].agg(["min", "max"])
+    spans = sizes.apply(lambda one: str(one["min"]) if one["min"] == one["max"] else f"{one['min']} to {one['max']}", 1)
+    yield from table(spans.unstack("preset")[presets].reset_index().rename_axis(columns=None))
 
 
 def at_hundred(rows: pd.DataFrame) -> Iterator[str]:
@@ -141,8 +150,9 @@ def at_hundred(rows: pd.DataFrame) -> Iterator[str]:
         "games, reward weights and seeds, with a stratified bootstrap's 95 % interval."
     )
     yield ""
-    regrets = rows.pivot_table(index=["game", "preset"], columns="method", values="regret", sort=False)
-    yield "Mean regret:"
+    sizes = rows.groupby(["game", "preset"], sort=False)["tied_set_size"].first().rename("tied set")
+    regrets = rows.pivot_table(index=["game", "preset"], columns="method", values="regret", sort=False).join(sizes)
+    yield "Mean regret, and how many algorithms can't be told from the best:"
     yield ""
     yield from table(regrets.reset_index().rename_axis(columns=None))
     yield ""

@@ -37,13 +37,15 @@ print(f"{len(table):,} runs of {len(catalog)} algorithms and some more on {', '.
 #
 # For a second of CPU time. *Regret* is the shortfall of the pick's reward from that of the best algorithm, on runs that
 # were not chosen by. A deterministic algorithm has one run: it is chosen by one timing of it and judged by a second.
-# *Tied* picks can't be told from the best.
+# The *tied set* is all that can't be told from the best: where it is large, to be in it says little.
 
 # %%
 second = Budget("seconds", 1.0)
 teams = {game: shipped.team(game) for game in shipped.GAMES}
 recommended = recommended_table(table, catalog, shipped.GAMES, [second], ["accuracy", "paper-speed"], teams=teams)
-recommended.picks[["game", "preset", *Cell._fields, "exploitability", "speed", "regret", "in_tied_set"]]
+recommended.picks[
+    ["game", "preset", *Cell._fields, "exploitability", "speed", "regret", "in_tied_set", "tied_set_size"]
+]
 
 # %% [markdown]
 # When speed matters (`paper-speed` weighs it more than exploitability) the picks differ: `speed` is throughput as a

@@ -205,6 +205,7 @@ class Bench:
             "reward": reward,
             **self._scores(reward),
             "in_tied_set": None if self._tied is None else cell in self._tied,
+            "tied_set_size": None if self._tied is None else len(self._tied),
             "converged": all(run.converged for run in runs),
             "evaluations": evaluations,
             "cpu_seconds": cpu_seconds,

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS = (
-    "game", "budget", "preset", "method", *AXES, "exploitability", "throughput",
-    "speed", "reward", "regret", "normalised_score", "closed_gap", "in_tied_set", "converged", "evaluations",
-    "cpu_seconds",
+    "game", "budget", "preset", "method", *AXES, "exploitability", "throughput", "speed", "reward", "regret",
+    "normalised_score", "closed_gap", "in_tied_set", "tied_set_size", "converged", "evaluations", "cpu_seconds",
 )  # fmt: skip
 SUFFIXES = (".md", ".csv", ".html", ".json")
 TEAM, RANDOM, VBS, SBS = "team", "random search", "VBS", "SBS"
@@ -35,8 +34,9 @@ class RecommendationTable:
         frame: with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best cell of all), ``SBS``
             (best on average over the other games) or one of the paper's fixed algorithms. ``speed`` is throughput as a
             multiple of plain CFR's, which the reward is computed from; ``reward`` is R-bar;
-            ``evaluations`` and ``cpu_seconds`` are what choosing took: for VBS every cell of the game, for SBS
-            every cell of the other games. NaN where there is nothing to compute from.
+            ``tied_set_size`` counts the cells that can't be told from the best: where there are many, to be one of them
+            says little; ``evaluations`` and ``cpu_seconds`` are what choosing took: for VBS every cell of the game, for
+            SBS every cell of the other games. NaN where there is nothing to compute from.
     """
 
     frame: pd.DataFrame

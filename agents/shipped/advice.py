@@ -28,7 +28,7 @@ from rlccfr.envs.reward import Preset
 from rlccfr.errors import RLCCFRError
 from rlccfr.rounding import none_for_nan
 
-SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "converged")
+SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tied_set_size", "converged")
 
 
 @dataclass(frozen=True)
@@ -190,12 +190,19 @@ def _beyond(task: Task, figures: dict[str, Any]) -> str:
     return f"; beyond these, {best} of the extended catalog reached {reached:.3g}, {more:.3g} of reward more"
 
 
+def _place(tied: bool, size: int) -> str:
+    """Say where a pick stands, and among how many: one of very many says little."""
+    if not tied:
+        return "is not the best"
+    return "is the best" if size == 1 else f"is one of {size} that can't be told from the best"
+
+
 def _sureness(figures: dict[str, Any], budget: Budget, fixed: bool) -> str:
     """Say how sure a pick is; ``fixed``: it draws nothing at random, so that it has one run."""
     if not figures:
         return "picked by a team that has seen every algorithm on this game, but not under such a budget"
     judged = "by a second timing of its only run" if fixed else "on runs that it was not chosen by"
-    place = "can't be told from the best" if figures["in_tied_set"] else "is not the best"
+    place = _place(figures["in_tied_set"], figures["tied_set_size"])
     return (
         f"measured after {budget}: of {len(shipped.catalog())} algorithms it {place}; regret {figures['regret']:.3g} "
         f"{judged}; exploitability {figures['exploitability']:.3g}"

@@ -104,6 +104,12 @@ def _ask(source: Measured, presets: list[str], scale: str) -> RecommendationTabl
 def _print_picks(table: RecommendationTable) -> None:
     lines = []
     for _, row in table.picks.iterrows():
-        remarks = ["tied with the best"] * bool(row["in_tied_set"]) + ["not converged"] * (not row["converged"])
+        remarks = [_tie(int(row["tied_set_size"]))] if row["in_tied_set"] else []
+        remarks += ["not converged"] * (not row["converged"])
         lines.append([row[name] for name in SHOWN] + [", ".join(remarks)])
     print_table((*SHOWN, ""), lines)
+
+
+def _tie(size: int) -> str:
+    """Say among how many a pick is tied with the best: one of very many says little."""
+    return "the best" if size == 1 else f"one of {size} tied for the best"

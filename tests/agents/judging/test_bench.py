@@ -68,6 +68,22 @@ def test_team_and_random_search_make_equal_evaluations(table):
         assert set(picked.cpu_seconds) == {2.5}
 
 
+def test_the_size_of_the_tied_set_is_told(make_evaluator):
+    """lcfr and dcfr are equal, cfr is worse; the pick's row and the others' have the same set."""
+    catalog = Catalog(("cfr", "lcfr", "dcfr"), ("none",), ("none",))
+    evaluator = make_evaluator(lambda game, cell: 1e-2 if cell.update_rule == "cfr" else 1e-3)
+    frame = build_table(
+        ["kuhn"], [BUDGET], ["accuracy"], evaluator=evaluator, catalog=catalog, evaluations=3, hyperparameters=QUICK
+    ).frame
+    assert set(frame["tied_set_size"]) == {2}
+    assert dict(zip(frame["update_rule"], frame["in_tied_set"], strict=True))["cfr"] is False
+    unmeasured = build_table(
+        ["kuhn"], [BUDGET], ["accuracy"], evaluator=evaluator, catalog=catalog, evaluations=3, exhaustive=False,
+        hyperparameters=QUICK,
+    ).frame  # fmt: skip
+    assert unmeasured["tied_set_size"].isna().all()
+
+
 def test_without_measuring_everything_there_is_no_regret(evaluator, small):
     frame = build_table(
         ["kuhn"], [BUDGET], evidence={}, evaluator=evaluator, catalog=small,

@@ -13,9 +13,9 @@ from rlccfr.errors import RLCCFRError
 
 ROWS = [
     ("kuhn", "1000 iterations", "accuracy", "team", "dcfr", "none", "none", 1.23456e-5, 2109079.0, 1.5, 0.75, 0.0, 1.0,
-     1.0, True, True, 24, 1.5),
+     1.0, True, 45, True, 24, 1.5),
     ("a|b", "1 seconds", "accuracy", "CFR", "cfr", "none", "none", 0.5, 12.345678, 0.25, 0.1, math.nan, math.nan,
-     math.nan, False, False, 0, 0.0),
+     math.nan, False, 45, False, 0, 0.0),
 ]  # fmt: skip
 
 
@@ -32,11 +32,11 @@ def test_markdown(table):
     header, rule, first, second = table.to_markdown().splitlines()
     assert header.startswith("| game | budget | preset | method | update_rule |")
     assert rule == "| " + " | ".join(["---"] * len(COLUMNS)) + " |"
-    assert "| 1.235e-05 | 2,109,079 | 1.5 | 0.75 | 0 | 1 | 1 | yes | yes | 24 | 1.5 |" in first
+    assert "| 1.235e-05 | 2,109,079 | 1.5 | 0.75 | 0 | 1 | 1 | yes | 45 | yes | 24 | 1.5 |" in first
     assert second.startswith(r"| a\|b |")
-    assert "| - | - | - | no | not converged | 0 | 0 |" in second
-    untold = RecommendationTable(table.frame.assign(in_tied_set=[None, True]))
-    assert "| 1 | - | yes | 24 |" in untold.to_markdown().splitlines()[2]
+    assert "| - | - | - | no | 45 | not converged | 0 | 0 |" in second
+    untold = RecommendationTable(table.frame.assign(in_tied_set=[None, True], tied_set_size=[None, 45]))
+    assert "| 1 | - | - | yes | 24 |" in untold.to_markdown().splitlines()[2]
 
 
 def test_csv_keeps_the_numbers(table):

@@ -13,7 +13,7 @@ from benchmarks import methods, selection, teams
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.evidence import Evidence, selecting
-from rlccfr.agents.shipped.advice import _beyond, advise
+from rlccfr.agents.shipped.advice import _beyond, _place, advise
 from rlccfr.agents.team import pretraining
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import EpisodeSpec
@@ -138,7 +138,8 @@ def test_of_the_papers_catalog_the_games_team_picks(data):
     assert (found.basis, found.game) == ("measured", "kuhn_poker")
     assert found.cell in set(SMALL)
     assert found.figures["exploitability"] > 0
-    assert found.why.startswith(f"measured after {BUDGETS[1]}: of 8 algorithms it ")
+    place = _place(found.figures["in_tied_set"], found.figures["tied_set_size"])
+    assert found.why.startswith(f"measured after {BUDGETS[1]}: of 8 algorithms it {place}; regret ")
     longer_ago = advise_paper("kuhn", BUDGETS[-1]).figures
     longer = advise_paper("kuhn", Budget("iterations", 1000))
     assert (longer.budget, longer.figures) == (Budget("iterations", 1000), {})
@@ -164,6 +165,18 @@ def test_advice_says_by_which_run_a_pick_is_judged(data, monkeypatch, sampler, w
     runs = [shipped.results().run("kuhn", cell, seed) for seed in ((0,) if sampler == "none" else (1, 2))]
     name = "throughput_again" if sampler == "none" else "throughput"
     assert found.figures["throughput"] == pytest.approx(sum(run[name] for run in runs) / len(runs))
+
+
+@pytest.mark.parametrize(
+    ("tied", "size", "words"),
+    [
+        (True, 1, "is the best"),
+        (True, 45, "is one of 45 that can't be told from the best"),
+        (False, 2, "is not the best"),
+    ],
+)
+def test_advice_says_among_how_many_a_pick_is_tied(tied, size, words):
+    assert _place(tied, size) == words
 
 
 def test_teams_without_a_family_are_judged_on_it(data):

@@ -351,7 +351,7 @@ def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypa
     assert [row["budget"] for row in team] == ["10 iterations", "20 iterations"]
     keys = {
         "game", "budget", "preset", "update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward",
-        "regret", "in_tied_set", "converged",
+        "regret", "in_tied_set", "tied_set_size", "converged",
     }  # fmt: skip
     assert all(keys <= set(row) for row in rows)
     kept = pd.read_parquet("sweep.parquet")
@@ -364,6 +364,9 @@ def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypa
         reached = [curve[at] for curve, at in zip(runs["curve_exploitability"], index, strict=True)]
         assert row["exploitability"] == pytest.approx(sum(reached) / len(reached))
     assert {row["in_tied_set"] for row in rows} == {True, False}
+    for budget in ("10 iterations", "20 iterations"):
+        (size,) = {row["tied_set_size"] for row in rows if row["budget"] == budget}
+        assert 1 <= size < 112
     code, out, _ = run("table", *asked, "--preset", "paper-kuhn", "--out", "table.html")
     assert code == 0
     assert out.count("paper-kuhn") == 2
