@@ -34,7 +34,7 @@ def recommend(
         Path | None, typer.Option(help="A team of your own: the directory that `rlccfr train` wrote. [runs/GAME]")
     ] = None,
     shipped: Annotated[
-        bool, typer.Option("--shipped", help="Ask the package's team though there is your own.")
+        bool, typer.Option("--shipped", help="Ask the package although there is a team of your own.")
     ] = False,
     store: StorePath = RUNS / "store",
     json: Json = False,
@@ -46,6 +46,8 @@ def recommend(
     kuhn, leduc, goofspiel and royal it names the best of all algorithms that were measured, or with --catalog paper
     what the game's team picks; for any other game, what a team picks from the game's features.
     """
+    if shipped and team is not None:
+        raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")
     limit: dict[str, Any] | None = None
     if (iterations, seconds, nodes) != (None, None, None):
         limit = budget(iterations, seconds, nodes)

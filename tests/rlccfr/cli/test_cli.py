@@ -95,6 +95,7 @@ def test_version(run):
         (("train", "kuhn", "--preset", "fast"), 1, "unknown preset"),
         (("train", "kuhn", "--evaluations", "0"), 1, "evaluations must be a positive integer"),
         (("recommend", "kuhn", "--team", "nowhere"), 1, "rlccfr train 'kuhn'"),
+        (("recommend", "kuhn", "--shipped", "--team", "runs/kuhn"), 1, "give one of them"),
         (("table", "kuhn", "--out", "table.doc"), 1, ".md"),
         (("compare", "kuhn", "--out", "table.doc"), 1, ".md"),
         (("compare", "kuhn", "--scale", "cubic"), 1, "log"),
