@@ -31,8 +31,9 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     with e from the average policy then and s from the throughput since the episode's start. The episode terminates
     after its last segment. An algorithm that can't run raises no error: e = s = 1, and ``info["status"]`` says why.
 
-    ``info`` holds JSON scalars; the numbers of a failed run are None. The record behind them, with its curve, is
-    ``env.unwrapped.evaluator.result(info["cell_id"])``.
+    ``info`` holds JSON scalars: what was measured, ``speed`` (throughput as a multiple of plain CFR's), ``error_cost`` and
+    ``speed_cost`` (e and s), and the agents' rewards. The numbers of a failed run are None. The record behind them, with
+    its curve, is ``env.unwrapped.evaluator.result(info["cell_id"])``.
 
     Args:
         games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. Or a
@@ -113,6 +114,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         mine = self._reward(each)
         self._advance(cell, measured, mine)
         info = {"game": self.game, **_scalars(measured), **cell._asdict()}
+        info["error_cost"], info["speed_cost"] = costs(measured, self.scale)
         info |= {f"reward_{axis}": value for axis, value in zip(AXES, each, strict=True)}
         terminated = len(self._history) >= self.segments
         if not terminated:
@@ -223,7 +225,8 @@ def checked_index(action: Any, count: int) -> int:
 
 def _scalars(measured: Measurement) -> dict[str, Any]:
     """Return the measurement for ``info``, with None for NaN, which JSON does not have."""
-    numbers = {name: getattr(measured, name) for name in ("exploitability", "nash_conv", "throughput", "cpu_seconds")}
+    names = ("exploitability", "nash_conv", "throughput", "speed", "cpu_seconds")
+    numbers = {name: getattr(measured, name) for name in names}
     return {
         "status": measured.status,
         "cell_id": measured.cell_id,

@@ -43,6 +43,11 @@ class Measurement:
         return self.status == "ok"
 
     @property
+    def speed(self) -> float:
+        """Throughput as a multiple of plain CFR's."""
+        return self.throughput / self.reference_throughput
+
+    @property
     def converged(self) -> bool:
         """Exploitability at most a tenth of the uniform policy's."""
         return self.ok and self.exploitability <= 0.1 * self.uniform_exploitability

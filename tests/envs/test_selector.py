@@ -115,6 +115,8 @@ def test_rewards_are_computed_from_the_measurement(evaluator):
     e = measured.exploitability / measured.uniform_exploitability
     s = 1 / (1 + measured.throughput / measured.reference_throughput)
     assert info["reward_sampler"] == pytest.approx(1 - (0.4 * e + 0.9 * s))
+    assert info["speed"] == measured.throughput / measured.reference_throughput
+    assert (info["error_cost"], info["speed_cost"]) == (pytest.approx(e), pytest.approx(s))
 
 
 def test_what_cannot_run_costs_everything(broken_rules, tmp_path):
@@ -126,7 +128,8 @@ def test_what_cannot_run_costs_everything(broken_rules, tmp_path):
         env.reset()
         _, reward, terminated, _, info = env.step([rule, 0, 0])
         assert (reward, terminated, info["status"]) == (0.0, True, status)
-        assert info["exploitability"] is None
+        assert (info["exploitability"], info["speed"]) == (None, None)
+        assert (info["error_cost"], info["speed_cost"]) == (1.0, 1.0)
         assert json.loads(json.dumps(info, allow_nan=False)) == info
         env.render_mode = "ansi"
         assert status in env.render()

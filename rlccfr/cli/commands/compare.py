@@ -29,8 +29,11 @@ from rlccfr.cli.console import (
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = ("method", *AXES, "exploitability", "throughput", "speed", "reward",
-    "regret")  # fmt: skip
+SHOWN = ("method", *AXES, "exploitability", "throughput", "reference", "speed", "reward", "regret")
+LEGEND = (
+    "reference: plain CFR's throughput beside the row's runs, on the machine as busy as it was then; speed: throughput "
+    "over reference."
+)
 
 
 def compare(
@@ -58,7 +61,8 @@ def compare(
 
     Every algorithm is measured here once for each game. VBS, the virtual best solver, is the best of all
     algorithms on the game; SBS, the single best, is the best on average over the other games. Regret is the reward
-    that a pick leaves on the table; speed is throughput as a multiple of plain CFR's.
+    that a pick leaves on the table; speed is throughput as a multiple of the reference, plain CFR's throughput beside
+    the same runs.
     """
     from rlccfr.agents.judging.bench import TeamPlan, build_table
     from rlccfr.agents.judging.recommendation_table import checked_path
@@ -84,11 +88,13 @@ def compare(
         return
     for key, rows in built.frame.groupby(["game", "budget", "preset"], sort=False):
         print_comparison("{}, {}, preset {}".format(*key), rows)
+    print(LEGEND)
 
 
 def print_comparison(title: str, rows: pd.DataFrame) -> None:
     """One game's rows: best reward first, and what has not converged says so."""
     ordered = rows.sort_values("reward", ascending=False, kind="stable")
+    ordered = ordered.assign(reference=ordered["throughput"] / ordered["speed"])  # so that the three agree
     lines = [[row[name] for name in SHOWN] + ["" if row["converged"] else "not converged"]
              for _, row in ordered.iterrows()]  # fmt: skip
     print_table((*SHOWN, ""), lines, title=title)

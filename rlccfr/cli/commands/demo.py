@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from rlccfr.cli.commands.compare import print_comparison
+from rlccfr.cli.commands.compare import LEGEND, print_comparison
 from rlccfr.cli.console import load, progress
 
 GAME, OTHERS = "kuhn", ("leduc", "goofspiel")
@@ -52,8 +52,8 @@ def demo() -> None:
     print_comparison(f"{GAME}, {env.budget}, preset {PRESET}", pd.DataFrame(bench.rows(team)))
     print(
         f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
-        f"average over {' and '.join(OTHERS)}.\nRandom search measures {EVALUATIONS} too: the median of 1,001 such. "
-        "speed: throughput as a multiple of plain CFR's.\nregret: what a pick's reward lacks to VBS's. "
+        f"average over {' and '.join(OTHERS)}.\nRandom search measures {EVALUATIONS} too: the median of 1,001 such.\n"
+        f"{LEGEND}\nregret: what a pick's reward lacks to VBS's. "
         f"{time.monotonic() - begin:.0f} seconds in all.\n"
         "Next: source .venv/bin/activate; rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
     )

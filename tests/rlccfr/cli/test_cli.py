@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
 
 import rlccfr
 from rlccfr.agents.team.hyperparameters import Hyperparameters
@@ -21,6 +22,7 @@ from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
 from rlccfr.cli.commands import demo
+from rlccfr.cli.commands.compare import print_comparison
 from rlccfr.cli.console import stderr
 from rlccfr.envs import Budget, LiveEvaluator, Request
 from rlccfr.envs.measuring.store import Store
@@ -338,7 +340,24 @@ def test_compare(run, tmp_path):
     rows = json.loads(run("compare", *arguments, "--json", "--out", "table.csv")[1])
     assert {"team", "random search", "CFR", "ES-MCCFR"} <= {row["method"] for row in rows}
     assert (tmp_path / "table.csv").read_text().startswith("game,budget,preset")
-    assert "not converged" in run("compare", *arguments)[1]
+    out = run("compare", *arguments)[1]
+    assert "not converged" in out
+    assert "speed: throughput over reference" in out
+
+
+def test_what_a_comparison_shows_of_speed_agrees(capsys):
+    """A row's runs were timed beside others of plain CFR than the next row's."""
+    same = {"sampler": "none", "abstraction": "none", "exploitability": 0.1, "regret": 0.0, "converged": True}
+    rows = [
+        {**same, "method": "CFR", "update_rule": "cfr", "throughput": 447_271.0, "speed": 0.7175, "reward": 0.3},
+        {**same, "method": "LCFR", "update_rule": "lcfr", "throughput": 494_261.0, "speed": 0.5379, "reward": 0.2},
+    ]
+    print_comparison("a game", pd.DataFrame(rows))
+    heading, *lines = (line.split() for line in capsys.readouterr().out.splitlines()[1:3])
+    for line in lines:
+        told = dict(zip(heading, line, strict=True))
+        throughput, reference = (float(told[name].replace(",", "")) for name in ("throughput", "reference"))
+        assert throughput / reference == pytest.approx(float(told["speed"]), rel=1e-3)
 
 
 @pytest.mark.slow
