@@ -31,9 +31,9 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     with e from the average policy then and s from the throughput since the episode's start. The episode terminates
     after its last segment. An algorithm that can't run raises no error: e = s = 1, and ``info["status"]`` says why.
 
-    ``info`` holds JSON scalars: what was measured, ``speed`` (throughput as a multiple of plain CFR's), ``error_cost`` and
-    ``speed_cost`` (e and s), and the agents' rewards. The numbers of a failed run are None. The record behind them, with
-    its curve, is ``env.unwrapped.evaluator.result(info["cell_id"])``.
+    ``info`` holds JSON scalars: what was measured, ``speed`` (throughput as a multiple of plain CFR's), ``error_cost``
+    and ``speed_cost`` (e and s), and the agents' rewards. The numbers of a failed run are None. The record behind them,
+    with its curve, is ``env.unwrapped.evaluator.result(info["cell_id"])``.
 
     Args:
         games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. Or a

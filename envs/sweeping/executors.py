@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
 from rlccfr.envs.sweeping.cores import physical_cores
+from rlccfr.envs.sweeping.pool import Pool
 from rlccfr.envs.sweeping.worker import prepare
 from rlccfr.errors import RLCCFRError, first_line
 from rlccfr.plugins import loaded
@@ -33,17 +33,7 @@ def processes(workers: int = 0) -> Executors:
         workers: number of processes; 0 for one per physical core.
     """
     count = workers or len(physical_cores())
-    return Executors(lambda: _pool(count), count)
-
-
-def _pool(workers: int) -> Executor:
-    context = multiprocessing.get_context("spawn")
-    cores = physical_cores()
-    own = context.Queue() if workers <= len(cores) else None
-    if own:
-        for core in cores:
-            own.put(core)
-    return ProcessPoolExecutor(workers, context, initializer=prepare, initargs=(own, loaded))
+    return Executors(lambda: Pool(count), count)
 
 
 @contextmanager

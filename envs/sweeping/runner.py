@@ -11,6 +11,7 @@ from typing import Any
 from rlccfr.envs.measuring.record import make_record
 from rlccfr.envs.measuring.store import Store, StoreError
 from rlccfr.envs.sweeping.plan import Job
+from rlccfr.envs.sweeping.pool import Pool
 from rlccfr.envs.sweeping.worker import measure
 
 TRIES = 3
@@ -66,9 +67,14 @@ class Runner:
                     self._take(future, running.pop(future), lost)
         except BrokenExecutor:  # while handing one on
             lost.append(job)
+        except KeyboardInterrupt:  # which the workers of a pool don't hear, and a run may take half an hour more
+            _end_workers(executor)
+            raise
         finally:
             for future in running:  # not by shutdown's option, which Dask's executor does not have
                 future.cancel()
+            if lost:
+                _end_workers(executor)
             executor.shutdown(wait=not lost)
             self._keep_finished(running)
         return [again for again in (*lost, *running.values()) if self._may_try(again)]
@@ -98,3 +104,9 @@ class Runner:
         error = f"its worker was killed {TRIES} times; it may need more memory than there is"
         self._keep(job, make_record(job.request(), job.id, "failed", error=error))
         return False
+
+
+def _end_workers(executor: Executor) -> None:
+    """Kill a pool's workers; those that are still starting would otherwise complain that the pool is gone."""
+    if isinstance(executor, Pool):
+        executor.kill()

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from rlccfr.catalog.games import TEST, TRAIN, VALIDATION
 
 import rlccfr
 from rlccfr.agents.team.hyperparameters import Hyperparameters

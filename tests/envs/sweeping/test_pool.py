@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import CancelledError
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import pytest
+
+from rlccfr.envs.sweeping.pool import Pool
+
+SWEEP = ("sweep", "kuhn", "--catalog", "tabular", "--seconds", "600", "--no-pilot", "--workers", "2")
+
+
+def blocked() -> set[signal.Signals]:
+    return signal.pthread_sigmask(signal.SIG_BLOCK, set())
+
+
+def test_workers_are_born_deaf_to_ctrl_c_and_their_parent_is_not():
+    pool, before = Pool(1), blocked()
+    try:
+        assert signal.SIGINT in pool.submit(blocked).result()
+        assert blocked() == before
+    finally:
+        pool.kill()
+
+
+def test_workers_that_are_killed_leave_nothing_to_wait_for():
+    pool = Pool(1)
+    pool.submit(os.getpid).result()
+    endless = pool.submit(time.sleep, 3600)
+    pool.kill()
+    with pytest.raises((BrokenProcessPool, CancelledError)):
+        endless.result()
+
+
+def workers_of(group: int) -> list[int]:
+    """Process ids of the workers that the leader of a process group has started so far."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.getpgid(int(path.name)) == group and b"spawn_main" in (path / "cmdline").read_bytes():
+                found.append(int(path.name))
+        except OSError:  # it has ended meanwhile
+            continue
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are listed as Linux does")
+@pytest.mark.usefixtures("heeds_ctrl_c")
+@pytest.mark.parametrize("later", [0.0, 0.3, 1.0])
+def test_ctrl_c_while_workers_start_is_one_line(tmp_path, later):
+    """A terminal sends the signal to the whole process group; the workers are still importing then."""
+    command = [sys.executable, "-m", "rlccfr", *SWEEP]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline and process.poll() is None and not workers_of(process.pid):
+        time.sleep(0.01)
+    time.sleep(later)
+    os.killpg(process.pid, signal.SIGINT)
+    err = process.communicate(timeout=120)[1]
+    assert (process.returncode, err) == (130, "error: interrupted; the same command goes on from there\n")
+    assert workers_of(process.pid) == []
+
+
+def test_ctrl_c_while_the_command_line_is_imported_is_one_line():
+    code = """
+import sys
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name == "rlccfr.cli":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Finder)
+from rlccfr.__main__ import main
+main()
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (130, "error: interrupted\n")
