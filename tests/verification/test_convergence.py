@@ -53,7 +53,8 @@ def test_every_cell_converges(name, part, figures):
         )  # fmt: skip
         if facts(cell).guarantee != "none" and ratio > 0.5:
             missed.append(cell)
-    figures(f"{len(rows)} cells on {name}: {part}", rows, f"{tree.num_histories:,} histories; seed 0; preset sweep.")
+    note = f"{tree.num_histories:,} histories; engine seed 0; network settings sweep."
+    figures(f"{len(rows)} algorithms on {name}: {part}", rows, note)
     assert not missed
     assert np.isfinite([row["exploitability"] for row in rows]).all()
 
@@ -97,7 +98,7 @@ def test_every_cell_runs_repeats_and_resumes(name, figures, tmp_path):
             assert (policy.probabilities >= 0).all()
     rows = [{"game": name, "cells": len(cells), "CPU seconds of 7 iterations, median": float(np.median(seconds)),
              "largest": max(seconds)}]  # fmt: skip
-    figures(f"Every cell runs, repeats and resumes on {name}", rows)
+    figures(f"Every algorithm runs, repeats and resumes on {name}", rows)
 
 
 @pytest.mark.verify
@@ -118,7 +119,7 @@ def test_against_best_responses_iterates_converge_on_average(name, figures):
             {"update rule": rule, "average": solver.exploitability() / uniform, "last iterate": current[-1],
              "mean of 100 iterates": float(np.mean(current[:100])), "of 1,000": float(np.mean(current))}
         )  # fmt: skip
-    figures(f"Against best responses on {name}: exploitability in units of the uniform policy's", rows)
+    figures(f"Against best responses on {name}: exploitability relative to the uniform policy's", rows)
     assert all(row["of 1,000"] <= 10**-0.3 * row["mean of 100 iterates"] for row in rows)
     assert all(row["average"] < 0.1 for row in rows)
 
@@ -143,7 +144,7 @@ def test_exact_rules_meet_the_pilots(figures):
         found = rlccfr.Solver(game(LEDUC_288), rule).run(iterations=500, curve=False).exploitability
         rows.append({"update rule": rule, "pilot": f"{low:g} to {high:g}", "here": found,
                      "within 50 %": 0.5 * low <= found <= 1.5 * high})  # fmt: skip
-    figures("Exact passes, Leduc with suit isomorphism, t = 500", rows)
+    figures("Exact passes on Leduc with suit isomorphism, 500 iterations", rows)
     assert all(row["within 50 %"] for row in rows)
 
 
@@ -167,5 +168,5 @@ def test_sampled_rules_meet_the_pilots(sampler, figures):
         mean = float(np.mean(runs))
         rows.append({"update rule": rule, "sampler": sampler, "pilot": pilot, "here, mean of 5": mean,
                      "spread": float(np.ptp(runs)), "ratio": mean / pilot})  # fmt: skip
-    figures(f"{sampler} sampling, Leduc with suit isomorphism, 1e5 iterations", rows)
+    figures(f"{sampler} sampling on Leduc with suit isomorphism, 100,000 iterations", rows)
     assert all(1 / 1.5 <= row["ratio"] <= 1.5 for row in rows)

@@ -122,5 +122,5 @@ def test_a_damaged_file_is_an_error_or_what_it_was(tmp_path, figures, kind):
         assert all(np.array_equal(found[name], expected[name], equal_nan=found[name].dtype.kind == "f")
                    for name in expected), how  # fmt: skip
         counts["as it was"] += 1
-    figures(f"Damaged: a {kind}", [{"bytes": len(data), "changed": CHANGES, **counts, "other numbers": 0}])
+    figures(f"Damaged file: {kind}", [{"bytes": len(data), "changed": CHANGES, **counts, "other numbers": 0}])
     assert counts["errors of one line"] > CHANGES / 2

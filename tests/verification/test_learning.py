@@ -41,7 +41,8 @@ def row(results: list[rlccfr.RunResult], **what) -> dict:
 @pytest.mark.parametrize("sampler", ["external", "none"])
 def test_deep_rules_on_kuhn(sampler, figures):
     rows = [row(runs("kuhn", rule, sampler, ITERATIONS), **{"update rule": rule, "limit": 0.03}) for rule in DEEP_RULES]
-    figures(f"Deep rules on Kuhn, {sampler}, default preset", rows, f"{ITERATIONS:,} iterations, {SEEDS} seeds.")
+    title = f"Deep rules on Kuhn, sampler {sampler}, default network settings"
+    figures(title, rows, f"{ITERATIONS:,} iterations, {SEEDS} seeds.")
     assert all(row["exploitability, mean"] <= 0.03 for row in rows)
 
 
@@ -69,7 +70,7 @@ def test_deep_rules_on_leduc(figures):
         for rule in DEEP_RULES
         for sampler in ("external", "none")
     ]
-    figures("Deep rules on Leduc, default preset", rows, f"{ITERATIONS:,} iterations, one seed.")
+    figures("Deep rules on Leduc, default network settings", rows, f"{ITERATIONS:,} iterations, one seed.")
     uniform = rlccfr.Policy.uniform(game("leduc")).exploitability()
     assert all(row["exploitability, mean"] < 0.5 * uniform for row in rows)
 
@@ -88,8 +89,8 @@ def test_few_good_fits_beside_many_small_ones(figures):
         relabels = bool(make(id).networks.relabel)
         rows.append({"update rule": id, "relabels": relabels, "a fit every iteration": means[0],
                      "every tenth": means[1], "ratio": means[1] / means[0]})  # fmt: skip
-    figures("Few good fits beside many small ones: Leduc, external sampling", rows,
-            f"{ITERATIONS:,} iterations, 4 steps of the value networks an iteration, 3 seeds.")  # fmt: skip
+    figures("Few good fits compared with many small ones: Leduc, external sampling", rows,
+            f"{ITERATIONS:,} iterations, 4 training steps of the value networks per iteration, 3 seeds.")  # fmt: skip
     assert all(row["ratio"] < 1 for row in rows if row["relabels"])
 
 
@@ -210,5 +211,5 @@ def test_training_steps_beside_pytorchs_own(figures):
         mine, pytorchs = np.median(np.array(times)[1:], axis=0) / 200 * 1e6
         rows.append({"hidden": hidden, "layers": layers, "rows": size, "us a step": mine,
                      "PyTorch's us a step": pytorchs, "ratio": pytorchs / mine})  # fmt: skip
-    figures("A training step beside PyTorch's own on Leduc", rows)
+    figures("A training step compared with PyTorch's own, on Leduc", rows)
     assert all(row["ratio"] > 1 for row in rows)

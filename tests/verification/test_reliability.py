@@ -95,7 +95,7 @@ def test_a_killed_training_ends_like_one_left_alone(tmp_path, figures):
     equal = [np.array_equal(one[name], other[name]) for one, other in zip(*states, strict=True) for name in one]
     logs = [rows(tmp_path / name / "training.csv") for name in ("alone", "killed")]
     figures(
-        f"A training killed {len(kept)} times",
+        f"A training run killed {len(kept)} times",
         [{"evaluations at the kills": " ".join(map(str, kept)), "arrays of weights": len(equal), "equal": sum(equal)}],
     )
     assert kept == sorted(kept)
@@ -130,7 +130,7 @@ def test_two_sweeps_may_share_a_store(tmp_path, figures):
     left = [path.name for path in (tmp_path / "shared").iterdir() if path.suffix != ".json"]
     equal = int((expected == found).all(axis=1).sum())
     figures(
-        "Two sweeps at a time on one store", [{"runs": len(expected), "equal": equal, "other files left": len(left)}]
+        "Two simultaneous sweeps on one store", [{"runs": len(expected), "equal": equal, "other files left": len(left)}]
     )
     pd.testing.assert_frame_equal(expected, found)
     assert left == []
@@ -178,7 +178,7 @@ def test_a_soak_of_random_algorithms_stays_within_its_memory(figures):
         half = int(passed > SOAK / 2)
         peaks[half] = max(peaks[half], resident())
     row = {"minutes": SOAK / 60, "runs": runs, "failed": failed}
-    figures("A soak", [{**row, "MiB, first half at most": peaks[0], "second half": peaks[1]}])
+    figures("A soak test of random algorithms", [{**row, "MiB, first half at most": peaks[0], "second half": peaks[1]}])
     assert failed == 0
     # The halves draw from one distribution: without a leak the later peak is as likely the lower one. A tenth is for
     # what allocators keep.

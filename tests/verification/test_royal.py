@@ -76,5 +76,5 @@ def test_an_iteration_on_royal_is_the_references(figures):
             for key, infoset in infosets.items():
                 table[tree.infoset_sequences(infoset)] = expected[key]
             differences.append({"rule": rule, "table": title, "largest difference": float(np.abs(mine - table).max())})
-    figures("Royal, one iteration from random regrets, beside the plain reference", differences)
+    figures("One iteration on Royal from random regrets, compared with the plain reference", differences)
     assert all(row["largest difference"] < 1e-12 for row in differences)

@@ -55,7 +55,7 @@ def compared(sampler: str, tree, policy, player: int, count: int = WALKS, respon
 def test_estimates_are_unbiased(sampler, name, figures):
     tree = game(name)
     rows = [row for player in (0, 1) for row in compared(sampler, tree, interior_policy(tree, 11), player)]
-    figures(f"Unbiased: {sampler} on {name}", rows, f"{BATCHES * WALKS:,} walks each; level {LEVEL:g}.")
+    figures(f"Unbiased estimates: {sampler} on {name}", rows, f"{BATCHES * WALKS:,} walks per player; level {LEVEL:g}.")
     assert min(row["smallest p (Holm)"] for row in rows) > LEVEL
 
 

@@ -77,9 +77,9 @@ def test_shipped_teams_pick_what_is_best(figures):
                      "tied": pick["in_tied_set"], "untrained": other["regret"], "untrained tied": other["in_tied_set"]}
                 )  # fmt: skip
     figures(
-        "Picks of the shipped teams, all 336 measured", rows,
-        "Shortfall of the mean reward from the best of all, on runs that were not chosen by; a deterministic algorithm "
-        f"has one run, and is judged by its second timing. At most {LEAST}, or tied.",
+        "Picks of the shipped teams among 336 measured algorithms", rows,
+        "Regret in the mean reward, by the judging seeds; a deterministic algorithm has one run, and is judged by its "
+        f"second timing. It must be at most {LEAST}, or the pick tied with the best.",
     )  # fmt: skip
     assert not [row for row in rows if row["regret"] > LEAST and not row["tied"]]
     for _, own in pd.DataFrame(rows).groupby("game"):  # which the same team untrained fails
@@ -94,7 +94,7 @@ def test_a_hundred_evaluations_of_336(game, figures):
         rows = judged(choices(at_a_hundred([game]), executor))
     means = rows.pivot_table(index="preset", columns="method", values="regret")
     figures(
-        f"A hundred evaluations of 336 on {game}, one CPU second: mean regret over ten seeds",
+        f"A hundred evaluations of 336 algorithms on {game}, one CPU second: mean regret over ten seeds",
         means.reset_index()[["preset", *METHODS]].to_dict("records"),
     )
     team = means["team"].mean()
@@ -119,7 +119,7 @@ def test_the_extended_catalog_has_what_the_peers_show(game, kind, figures):
     best = next(one for one in judge.exhaustive_rows() if one["method"] == "VBS")
     shown = (*Cell._fields, "exploitability", "regret", "in_tied_set")
     figures(
-        f"The extended catalog's {len(catalog)} tabular algorithms on {game}, 1,000 iterations, accuracy",
+        f"The extended catalog's {len(catalog)} tabular algorithms on {game}, 1,000 iterations, under accuracy",
         [{"who": who, **{name: one[name] for name in shown}} for who, one in (("team", row), ("best of all", best))],
     )
     assert row["update_rule"] in kind
@@ -147,8 +147,9 @@ def test_ten_runs_again(figures):
             row[f"speed {when}"] = one["throughput"] / one["reference_throughput"]
         rows.append(row)
     near = [row for row in rows if row["speed again"] == pytest.approx(row["speed shipped"], rel=0.25)]
-    where = "the processor of the shipped" if same else "another processor than the shipped's"
-    figures("Ten runs of the shipped measurement again", rows, f"On {where}: {len(near)} speeds within 25 % of it.")
+    where = "the same processor as" if same else "another processor than"
+    note = f"On {where} that of the shipped measurement; {len(near)} of {len(rows)} speeds are within 25 % of its."
+    figures("Ten runs of the shipped measurement, repeated", rows, note)
     for row in rows:
         assert row["twice"] == row["again"]
         assert row["speed twice"] == pytest.approx(row["speed again"], rel=0.25)
@@ -169,7 +170,7 @@ def test_games_never_met(figures, which, games):
     rows = of_the_team_for_unseen(games)
     found = summary(rows)
     shown = [{"kind": kind, **one} for kind, one in found.items()]
-    figures(f"Games that the shipped team never met, {which}: regret", shown)
+    figures(f"Regret on games that the shipped team never met, {which}", shown)
     for kind in (MEMBER, LARGER):
         assert found[kind]["team"] <= found[kind]["SBS"]
     together = summary(rows[rows["kind"].isin([MEMBER, LARGER])])[ALL]

@@ -50,7 +50,7 @@ def test_speed_on_leduc(figures):
         {"what": "CFR, external sampling"}
         | compare(lambda n: walks.run(iterations=n, curve=False), repeat(external.run_iteration), 400_000, 10_000),
     ]
-    figures("Speed on Leduc, one thread", rows, "An iteration updates both players once, in either library.")
+    figures("Speed on Leduc, one thread", rows, "In either library, an iteration updates each player once.")
     assert rows[0]["ratio"] >= 300
     assert rows[1]["ratio"] >= 25
 

@@ -55,7 +55,7 @@ def test_a_dask_cluster_measures_what_processes_do_and_may_lose_a_worker(tmp_pat
         Runner(shared, client.get_executor, 2, report).run(planned)
     names = ("status", "exploitability", "iterations", "nodes_touched")
     pairs = [[[store.get(job.id)[name] for name in names] for store in (alone, shared)] for job in planned]
-    figures("A sweep on Dask beside one in processes", [
+    figures("A sweep on Dask compared with one in processes", [
         {"runs": len(planned), "reported": len(done), "equal": sum(one == other for one, other in pairs)}
     ])  # fmt: skip
     assert all(one == other for one, other in pairs)
