@@ -1,4 +1,4 @@
-"""Solvers on disk: a NumPy archive of the tables with a JSON header."""
+"""Saved solvers: a NumPy archive of the tables, with a JSON header."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMAT = "rlccfr-solver-1"
 
 
 def save_solver(solver: Solver, path: Path) -> None:
-    """See :meth:`Solver.save`."""
+    """Write a solver to a file; see :meth:`Solver.save`."""
     components = {
         "update_rule": solver.update_rule,
         "sampler": solver.sampler,
@@ -29,7 +29,7 @@ def save_solver(solver: Solver, path: Path) -> None:
     }
     for kind, component in components.items():
         if not component.id:
-            raise CheckpointError(f"the {kind} is not a registered one, so it can't be loaded again; register it first")
+            raise CheckpointError(f"the {kind} is not registered, so it can't be loaded again; register it first")
     header = {
         "format": FORMAT,
         "game": {
@@ -57,7 +57,7 @@ def save_solver(solver: Solver, path: Path) -> None:
 
 
 def load_solver(path: Path, kind: type[Solver]) -> Solver:
-    """See :meth:`Solver.load`."""
+    """Read a solver from a file; see :meth:`Solver.load`."""
     from rlccfr.games.openspiel import compile_game
 
     try:
@@ -71,12 +71,12 @@ def load_solver(path: Path, kind: type[Solver]) -> Solver:
         game = compile_game(**spec)
         if game.content_hash != expected:
             raise CheckpointError(
-                f"{path} was made for another {spec['name']!r}: the game, or how this library lays it out, has changed "
-                "since; start anew"
+                f"{path} was made for another version of {spec['name']!r}: the game, or its layout in this library, "
+                "has changed since; start anew"
             )
         solver = kind(game, **header["components"], **header["options"])
         if header["versions"] != _versions(solver):
-            raise CheckpointError(f"{path} was made with another definition of its components; start anew")
+            raise CheckpointError(f"{path} was made with another version of its components; start anew")
         solver._engine.restore(state)
         solver._cpu_seconds = header["cpu_seconds"]
         solver._curve = [CurvePoint(*point) for point in header["curve"]]
@@ -88,13 +88,13 @@ def load_solver(path: Path, kind: type[Solver]) -> Solver:
         raise CheckpointError(f"there is no solver file at {path}; name one that Solver.save wrote") from None
     except PermissionError:
         raise CheckpointError(f"can't read {path}; check its permissions") from None
-    except Exception as error:  # what damaged archives raise has no common base: half a dozen modules read them
-        raise CheckpointError(f"{path} is not a whole solver file; start anew") from error
+    except Exception as error:  # damaged archives fail in many modules, without a common base
+        raise CheckpointError(f"{path} is not a complete solver file; start anew") from error
     return solver
 
 
 def _versions(solver: Solver) -> list[int]:
-    """Of the components' definitions."""
+    """Return the versions of the components' definitions."""
     return [
         update_rules[solver.update_rule.id].version,
         samplers[solver.sampler.id].version,

@@ -1,9 +1,19 @@
-"""What an algorithm is made of: an update rule, a sampler, an abstraction. All three are data.
+"""The components of an algorithm: an update rule, a sampler and an abstraction. All three are data.
 
-Two of them may learn from data rather than tabulate: see :mod:`rlccfr.networks.settings`.
+The engine reads their fields and knows no algorithm by name; the algorithms themselves are in :mod:`rlccfr.catalog`.
+Update rules and abstractions may use fitted models in place of tables: see :mod:`rlccfr.networks.settings`.
 
-The engine reads these fields and knows no algorithm by name; the algorithms themselves are in
-:mod:`rlccfr.catalog`.
+Words and shapes used below:
+
+- An *infoset* (information set) holds the histories that a player can't tell apart. It has A actions.
+- Its *instantaneous regrets*, (A,), belong to one iteration. They tell how much more each action is worth than the
+  current policy, weighted with the *mass*: the reach of the opponent and chance. Its *regrets* add them up.
+- Its *policy sum*, (A,), adds up the policies played. The average policy is in proportion to it.
+- A *walk* goes through the tree for one player, the *traverser*, and estimates that player's instantaneous regrets.
+  Own nodes and own actions are the traverser's. An *exact pass* computes the same without drawing anything.
+- A *schedule* gives a number for each iteration. Iterations count from 1.
+- A *plain function* works on the arrays of one infoset, and the engine compiles it with Numba. It writes its result
+  into one of them; only ``mixture`` returns a number.
 """
 
 from __future__ import annotations
@@ -19,16 +29,16 @@ from rlccfr.errors import ComponentError, first_line
 from rlccfr.networks.settings import Approximator, Networks
 
 Schedule = Callable[[np.ndarray], Any]
-"""From iterations t = 1, 2, ... (float array) to a value each, or one value for all."""
+"""Function from iterations t = 1, 2, ... (a float array) to one value per iteration, or to one value for all."""
 
 WALKS = ("all", "one", "subset")
-"""How a walk goes on at a node."""
+"""Children of a node that a walk takes."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def always(value: float) -> Schedule:
-    """The schedule that is ``value`` at every iteration."""
+    """Return the schedule that is ``value`` at every iteration."""
     return lambda t: value
 
 
@@ -37,56 +47,80 @@ ZERO = always(0.0)
 
 
 SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_decay", "prediction")
-"""The columns of a rule's schedule, before its parameters."""
+"""Names of the columns of a rule's schedule; its parameters follow."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Component:
-    """Common to all three; the registry fills in both fields."""
+    """Base of update rules, samplers and abstractions.
+
+    The registry fills in both fields.
+
+    Args:
+        id: name in the registry; empty for a component that is not registered.
+        hyperparameters: names and values that the component was made with.
+    """
 
     id: str = ""
     hyperparameters: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
 
     @property
     def learns(self) -> bool:
-        """Whether a model that is fitted to data takes the place of a table."""
+        """Whether a fitted model takes the place of a table."""
         return False
 
     @property
     def spec(self) -> dict[str, Any]:
-        """What makes this component again: ``{"id": ..., **hyperparameters}``, JSON-able."""
+        """Description that makes this component again: ``{"id": ..., **hyperparameters}``, ready for JSON."""
         return {"id": self.id, **self.hyperparameters}
 
     def same_as(self, other: Component) -> bool:
-        """Whether both were made alike; such as have no id are alike only if they are one object."""
+        """Return whether both have the same kind and spec; a component without an id equals only itself."""
         return self is other or (bool(self.id) and type(self) is type(other) and self.spec == other.spec)
 
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateRule(Component):
-    """How estimated regrets become a policy and policies an average.
+    """Rule that turns regrets into policies, and policies into an average.
 
-    At iteration t, for one infoset with regrets R, estimated instantaneous regrets r and policy sum S::
+    Iteration t updates an infoset with regrets R, instantaneous regrets r and policy sum S as follows::
 
-        R <- max(D R + W r, floor)        D: positive_discount where R > 0, else negative_discount
+        R <- max(D R + W r, floor)
         S <- average_decay S + increment
-        policy <- policy_map(D' R + prediction r)    D': the next iteration's discount where prediction is not 0
+        policy <- policy_map(D' R + prediction W r)
 
-    Every schedule is in units where the newest weight is 1, so that rules can be switched in mid-run.
+    D is ``positive_discount`` where R > 0, else ``negative_discount``. W is the effect of ``reweight``, 1 without it.
+    The increment is the policy, weighted with its owner's reach of the infoset. The last line takes the next
+    iteration's prediction and parameters. D' is the next iteration's discount where that prediction is not 0, and 1
+    elsewhere.
+
+    The newest regret and the newest policy always have weight 1, so that rules can be switched during a run. To give
+    iteration t the weight t, multiply the past by (t - 1) / t.
 
     Args:
-        reweight: plain function ``f(instant_regret, mass, state, parameters, utility_range)`` that changes an
-            infoset's instantaneous regrets (A,) in place (the W above); ``mass`` is the opponent's and
-            chance's reach in them, ``state`` (A, len(arrays)) the rule's own tables.
-        policy_map: plain function ``f(row, state, parameters, utility_range)`` that turns regrets (A,) into a
-            policy in place; None is regret matching.
-        parameters: schedules handed to both functions as an array.
-        arrays: names of per-sequence tables that the solver keeps for the rule, zero at first.
-        uses_mass: have ``mass`` computed; without, it is 0 in exact passes.
-        average_weight: one of ``arrays``; weighs each action's increment of the policy sum.
-        fallback: the policy where no regret is positive.
-        exact_only: refuse samplers, because the rule is not sound with estimates.
-        networks: learn advantages by networks; the tables then follow as a shadow, for what comes after.
+        positive_discount: schedule of D for positive regrets, at least 0.
+        negative_discount: schedule of D for all other regrets, at least 0.
+        floor: least value of a regret; -inf for none.
+        average_decay: schedule of the factor on the policy sum, at least 0.
+        prediction: schedule of the weight with which the policy counts the newest regrets once more.
+        reweight: plain function ``f(instant_regret, mass, state, parameters, utility_range)`` that changes
+            ``instant_regret``, (A,). ``mass`` is the reach of the opponent and chance in these regrets. ``state``,
+            (A, len(arrays)), holds the rule's own tables, which the function may change. ``utility_range`` is the
+            game's largest payoff minus its smallest. None leaves the regrets as they are.
+        policy_map: plain function ``f(row, state, parameters, utility_range)`` that turns the regrets in ``row``,
+            (A,), into a policy. None is regret matching: a policy in proportion to positive regrets.
+        parameters: schedules whose values ``reweight`` and ``policy_map`` receive as an array.
+        arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first.
+        average_weight: one of ``arrays``, which multiplies each action's increment; needs ``exact_only``.
+        uses_mass: whether exact passes compute ``mass``, which is 0 there otherwise; walks always do.
+        fallback: policy of regret matching where no regret is positive: ``"uniform"``, or with ``"argmax"`` the action
+            of the largest regret.
+        exact_only: whether to refuse samplers, because the rule is not sound with estimated regrets.
+        networks: settings of networks that learn advantages; None for a tabular rule. The tables are kept up beside
+            the networks, for a later switch to another rule.
+
+    Raises:
+        ComponentError: the fields contradict each other.
     """
 
     positive_discount: Schedule = UNIT
@@ -111,17 +145,17 @@ class UpdateRule(Component):
             self._check_networks(self.networks)
 
     def _check_networks(self, networks: Networks) -> None:
-        """With an exact fit the rule is to be the tabular one, which the networks must be told enough for."""
+        """Check that the networks reproduce the tabular rule if they fit exactly."""
         special = self.policy_map is not None or self.average_weight is not None or self.prediction is not ZERO
         if special or self.floor not in (0.0, -np.inf):
             raise ComponentError(
-                "a rule with networks matches regrets: no policy_map, average_weight or prediction, and floor 0 or none"
+                "a rule with networks must match regrets: no policy_map, average_weight or prediction; floor 0 or -inf"
             )
         if (self.reweight is None) != (networks.action_weight is None):
-            raise ComponentError("networks need an action_weight where the rule has a reweight, and only there")
+            raise ComponentError("networks need an action_weight if and only if the rule has a reweight")
         rows = self.schedule(1, 100)
         if not networks.relabel and (self.floor == 0.0 or not np.array_equal(rows[:, 0], rows[:, 1])):
-            raise ComponentError("networks must relabel where the rule has a floor or unequal discounts")
+            raise ComponentError("networks must relabel if the rule has a floor or unequal discounts")
 
     @property
     def learns(self) -> bool:
@@ -129,12 +163,12 @@ class UpdateRule(Component):
 
     @property
     def is_plain(self) -> bool:
-        """Regret matching on regrets as they come: what the fastest path of the kernels does."""
+        """Whether the rule is regret matching without functions or a prediction: the kernels' fastest path."""
         return self._matches and self.prediction is ZERO
 
     @property
     def only_predicts(self) -> bool:
-        """Regret matching on regrets as they come and a prediction: nearly as fast."""
+        """Whether the rule is regret matching with a prediction, but without functions: nearly as fast."""
         return self._matches and self.prediction is not ZERO
 
     @property
@@ -142,7 +176,11 @@ class UpdateRule(Component):
         return self.reweight is None and self.policy_map is None and self.fallback == "uniform"
 
     def schedule(self, first: int, count: int) -> np.ndarray:
-        """Rows for iterations first .. first + count, shape (count + 1, 5 + len(parameters))."""
+        """Return the rows of iterations ``first`` to ``first + count``, shape (count + 1, 5 + len(parameters)).
+
+        Raises:
+            ComponentError: a schedule fails, or gives a number that is out of range.
+        """
         t = np.arange(first, first + count + 1, dtype=np.float64)
         columns: dict[str, Schedule | float] = {name: getattr(self, name) for name in SCHEDULE_COLUMNS}
         columns |= {f"parameters[{index}]": schedule for index, schedule in enumerate(self.parameters)}
@@ -150,12 +188,12 @@ class UpdateRule(Component):
         for k, (name, column) in enumerate(columns.items()):
             what = f"{name} of {self.id or 'the rule'}"
             try:
-                with np.errstate(all="ignore"):  # what comes of it is looked at here
+                with np.errstate(all="ignore"):  # the result is checked below
                     rows[:, k] = column(t) if callable(column) else column
             except (TypeError, ValueError, LookupError) as error:
                 raise ComponentError(
-                    f"{what} must turn an array of iterations, shape ({count + 1},), into as many numbers, by NumPy's "
-                    f"functions: {first_line(error)}"
+                    f"{what} must turn an array of iterations, shape ({count + 1},), into as many numbers, with "
+                    f"NumPy's functions: {first_line(error)}"
                 ) from None
             wrong = np.isnan(rows[:, k]) if name == "floor" else ~np.isfinite(rows[:, k])
             if name.endswith(("discount", "decay")):
@@ -172,22 +210,32 @@ class UpdateRule(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Sampler(Component):
-    """How a walk goes through the tree; every walk's estimate is unbiased.
+    """Choice of the children that a walk takes at each node.
+
+    The engine accounts for the probability with which a child was taken, so that every estimate is unbiased.
 
     Args:
-        exact: no walk, an exact pass over the whole tree; the other fields are then unused.
-        chance, opponent: walk ``all`` children, or ``one`` drawn by its true probability.
-        traverser: walk ``all`` own actions, ``one`` drawn with ``exploration`` (share of the uniform policy),
-            or a ``subset``, each action independently by ``inclusion``.
-        probe: value each own action that is not walked by one on-policy roll-out.
-        baseline_rate: step of the learned baselines that reduce variance; 0 for none.
-        inclusion: plain function ``f(policy, count, parameters, probability)`` that fills an infoset's
-            inclusion probabilities (A,) of a subset; ``count`` is the average policy's sum at uniform weight.
-        subset_size: instead of ``inclusion``: so many own actions, all such subsets equally likely.
-        mixture: plain function ``f(policy, count, visits, parameters)``: the probability with which ``all`` own
-            actions are walked at an infoset rather than ``one``; ``visits`` counts earlier walks through it.
-        one_draw: a mixture's random number is drawn once a walk, not at every node.
-        parameters: numbers, or schedules of them, handed to the function as an array.
+        exact: whether an exact pass over the whole tree replaces walks; the other fields are then unused.
+        chance, opponent: children taken at nodes of chance and of the opponent: ``"all"``, or ``"one"``, drawn with
+            its true probability.
+        traverser: own actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with the uniform policy; or a
+            ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
+        exploration: share of the uniform policy where one own action is drawn.
+        probe: whether each own action that is not taken is valued by one on-policy roll-out.
+        baseline_rate: step size of learned baselines, which reduce variance; 0 for none.
+        inclusion: plain function ``f(policy, count, parameters, probability)`` that fills ``probability``, (A,). Each
+            own action is taken with its probability, in (0, 1], independently of the others. ``policy``, (A,), is the
+            current policy; ``count``, (A,), is the policy sum if all iterations have the same weight.
+        subset_size: number of own actions taken, in place of ``inclusion``; all subsets of this size are equally
+            likely.
+        mixture: plain function ``f(policy, count, visits, parameters)`` that returns the probability, in [0, 1], with
+            which all own actions of an infoset are taken, not one. ``visits`` is the number of earlier walks through
+            the infoset; ``policy`` and ``count`` are as for ``inclusion``.
+        one_draw: whether a mixture draws its random number once per walk, not at every node.
+        parameters: numbers, or schedules of numbers, whose values ``inclusion`` or ``mixture`` receives as an array.
+
+    Raises:
+        ComponentError: a field has an unknown value, or the fields contradict each other.
     """
 
     exact: bool = False
@@ -204,7 +252,7 @@ class Sampler(Component):
     parameters: tuple[float | Schedule, ...] = ()
 
     def schedule(self, first: int, count: int) -> np.ndarray:
-        """Parameters of iterations first .. first + count - 1, shape (count, len(parameters))."""
+        """Return the parameters of iterations ``first`` to ``first + count - 1``, shape (count, len(parameters))."""
         t = np.arange(first, first + count, dtype=np.float64)
         rows = np.empty((count, len(self.parameters)))
         for k, parameter in enumerate(self.parameters):
@@ -216,7 +264,7 @@ class Sampler(Component):
             if getattr(self, field_) not in choices:
                 raise ComponentError(f"{field_} must be one of {', '.join(choices)}, not {getattr(self, field_)!r}")
         if (self.traverser == "subset") != (self.inclusion is not None or self.subset_size > 0):
-            raise ComponentError("traverser='subset' needs an inclusion function or a subset_size, and only it does")
+            raise ComponentError("traverser='subset', and only this one, needs an inclusion function or a subset_size")
         if self.inclusion is not None and self.subset_size:
             raise ComponentError("give an inclusion function or a subset_size, not both")
         if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
@@ -225,14 +273,16 @@ class Sampler(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Abstraction(Component):
-    """What stands for the opponent.
+    """Choice of the opponent, and of a function that stands for the regrets.
 
     Args:
-        best_response: the opponent plays an exact best response to the current policy, not its own policy.
-        regressor: play from a function of infoset and action that is fitted to the regrets (or, under a rule with
-            networks, to the advantages), rather than from the regrets themselves.
-        bootstrap: the fitted values also replace the regrets, so that the next ones are added to them.
-        traversals: walks of each player an iteration, unless the rule has a number of its own; 0: the solver's.
+        best_response: whether the opponent plays an exact best response to the learner's policy, not its own policy.
+        regressor: settings of a function of infoset and action that is fitted to the regrets, and from which the
+            policies follow. Under a rule with networks it is fitted to the advantages. None: the policies follow from
+            the regrets (or from the rule's networks).
+        bootstrap: whether the fitted values also replace the regrets, so that the next regrets are added to them.
+        traversals: number of walks per player and iteration where a regressor is fitted; 0 for the solver's number.
+            A rule with networks has its own number.
     """
 
     best_response: bool = False
@@ -245,7 +295,7 @@ class Abstraction(Component):
         return self.regressor is not None
 
     def fits_as(self, other: Abstraction) -> bool:
-        """Whether models under both are alike."""
+        """Return whether both abstractions fit the same models."""
         return (self.regressor, self.bootstrap) == (other.regressor, other.bootstrap)
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong, in one line that says what to do about it."""
+"""Errors of the library; each message is one line that says what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class ComponentError(RLCCFRError, ValueError):
 
 
 class PolicyError(RLCCFRError, ValueError):
-    """Numbers that are no policy of the game."""
+    """Numbers that are not a policy of the game."""
 
 
 class BudgetError(RLCCFRError, ValueError):
-    """A budget that is missing, doubled, not positive, or longer than what was measured."""
+    """A budget that is missing, given twice, not positive, or longer than what was measured."""
 
 
 class OverflowedError(RLCCFRError, ArithmeticError):
@@ -35,14 +35,20 @@ class OverflowedError(RLCCFRError, ArithmeticError):
 
 
 class CheckpointError(RLCCFRError):
-    """A saved file that is damaged, or was made for something else."""
+    """A saved file that is damaged or was made for something else."""
 
 
 def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) -> int:
-    """``value`` as an int, NumPy's integers among them.
+    """Return ``value`` as an int; NumPy's integers are accepted, too.
+
+    Args:
+        value: value to check.
+        name: name of the value in the error's message.
+        least: least value allowed.
+        failure: class of the error.
 
     Raises:
-        RLCCFRError: of the class ``failure``: not whole, below ``least``, or beyond 64 bits.
+        RLCCFRError: the value is not whole, below ``least``, or beyond 64 bits.
     """
     try:
         number = operator.index(value)

@@ -17,15 +17,18 @@ from rlccfr.errors import CheckpointError, RLCCFRError
 def write_atomically(
     path: Path, data: bytes, failure: type[RLCCFRError] = CheckpointError, *, trial: bool = False
 ) -> None:
-    """Write to a temporary neighbour, then rename: a reader sees the old file or the new one, never half.
+    """Write a file under a temporary name, then rename it: readers see the old file or the new one, never a part.
 
     A device or a pipe is written to as it is, because a rename would put a file in its place.
 
     Args:
-        trial: do not rename.
+        path: the file; its folder is made if need be.
+        data: content of the file.
+        failure: class of the error.
+        trial: only check that the file can be written, without renaming.
 
     Raises:
-        RLCCFRError: of the class ``failure``, if the file can't be written.
+        RLCCFRError: the file can't be written.
     """
     temporary = path.parent / f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
@@ -72,7 +75,7 @@ def _write_through(path: Path, data: bytes, *, trial: bool) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Have the renaming itself outlive a power cut, where the system lets folders be opened."""
+    """Make a renaming survive a power cut, on systems that let folders be opened."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -82,14 +85,14 @@ def _sync(folder: Path) -> None:
 
 
 def require_writable(path: Path) -> None:
-    """Find out before the work whether a file can be written after it.
+    """Check, before the work begins, that its result can be written to a file.
 
     Raises:
-        RLCCFRError: it can't.
+        RLCCFRError: the file can't be written.
     """
     write_atomically(path, b"", RLCCFRError, trial=True)
 
 
 def as_json(value: Any) -> str:
-    """JSON with sorted keys: equal values give equal strings."""
+    """Return a value as JSON with sorted keys: equal values give equal strings."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)

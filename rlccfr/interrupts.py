@@ -1,4 +1,4 @@
-"""Work that Ctrl-C must not break off in the middle."""
+"""Protection of work that Ctrl-C must not cut short."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from types import FrameType
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back until the end, because tables and counts would be out of step; then let it take effect."""
+    """Hold Ctrl-C back until the block ends, so that tables and counts stay in step; then let it take effect."""
     before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before is None:  # None: not Python's to change
+    if threading.current_thread() is not threading.main_thread() or before is None:  # None: not installed from Python
         yield
         return
     held: list[int] = []

@@ -1,4 +1,4 @@
-"""Pictures of runs and of small games, on axes of Matplotlib's."""
+"""Pictures of runs and of small games, drawn with Matplotlib."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from rlccfr.policy import Policy
 
 LARGEST = 400
-"""Histories of a game that can still be read as a picture."""
+"""Largest number of histories in a readable picture of a game."""
 
 UNITS = {"iteration": "iterations", "nodes": "histories touched", "cpu_seconds": "engine CPU seconds"}
-COLOURS = {0: "#0072b2", 1: "#d55e00", CHANCE: "0.6"}  # Okabe and Ito's, told apart by all
+COLOURS = {0: "#0072b2", 1: "#d55e00", CHANCE: "0.6"}  # Okabe and Ito's, safe for colour-blind readers
 NAMES = {0: "player 0", 1: "player 1", CHANCE: "chance"}
 
 
 def new_axes(width: float = 6.4, height: float = 4.8) -> Axes:
-    """Axes of a new figure, which a notebook shows by itself."""
+    """Return the axes of a new figure; a notebook shows it by itself."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def checked_picture(path: Path) -> Path:
-    """A file to save a picture to.
+    """Return ``path`` if a picture can be saved there.
 
     Raises:
-        RLCCFRError: its suffix names no format of pictures, or it can't be written.
+        RLCCFRError: the suffix names no picture format, or the file can't be written.
     """
     from matplotlib.figure import Figure
 
@@ -50,32 +50,34 @@ def checked_picture(path: Path) -> Path:
 
 
 def save(axes: Axes, path: Path) -> None:
-    """Write the figure of some axes to a file, whole or not at all, and forget it.
+    """Write the figure of ``axes`` to a file, whole or not at all, and close the figure.
 
     Raises:
-        RLCCFRError: it can't be written.
+        RLCCFRError: the file can't be written.
     """
     import matplotlib.pyplot as plt
     from matplotlib.figure import Figure
 
     picture, figure = io.BytesIO(), axes.figure
-    assert isinstance(figure, Figure)  # these functions draw on no part of one
+    assert isinstance(figure, Figure)  # no function here draws on a part of a figure
     kind = path.suffix.removeprefix(".")
-    undated = {"Date": None} if kind == "svg" else None  # the same picture is the same file
+    undated = {"Date": None} if kind == "svg" else None  # without a date, equal pictures give equal files
     figure.savefig(picture, format=kind, metadata=undated)
     plt.close(figure)
     write_atomically(path, picture.getvalue(), RLCCFRError)
 
 
 def draw_curve(curve: pd.DataFrame, x: str = "iteration", axes: Axes | None = None, label: str | None = None) -> Axes:
-    """Exploitability of the average policy along a run, both axes logarithmic.
+    """Draw the exploitability of the average policy during a run; both axes are logarithmic.
 
     Args:
-        curve: of a :class:`rlccfr.RunResult`.
-        x: iteration, nodes or cpu_seconds.
+        curve: curve of a :class:`rlccfr.RunResult`.
+        x: ``"iteration"``, ``"nodes"`` or ``"cpu_seconds"``.
+        axes: axes to draw on; new ones by default.
+        label: name of the run in the legend.
 
     Raises:
-        RLCCFRError: another ``x``.
+        RLCCFRError: ``x`` is none of these.
     """
     if x not in UNITS:
         raise RLCCFRError(f"a curve is drawn over {', '.join(UNITS)}, not over {x!r}")
@@ -88,18 +90,20 @@ def draw_curve(curve: pd.DataFrame, x: str = "iteration", axes: Axes | None = No
 
 
 def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = None) -> Axes:
-    """All histories of a small game; a player can't tell apart those that have the same number.
+    """Draw all histories of a small game; a player can't tell apart histories with the same number.
 
     Args:
-        policy: the more likely an action, the thicker its line.
+        game: the compiled game.
+        policy: policy whose probabilities set the lines' widths: the more likely an action, the thicker its line.
+        axes: axes to draw on; new ones by default.
 
     Raises:
-        GameError: more histories than :data:`LARGEST`.
+        GameError: the game has more histories than :data:`LARGEST`.
     """
     from rlccfr.games.openspiel_policies import edge_names
 
     if game.num_histories > LARGEST:
-        raise GameError(f"{game.name!r} has {game.num_histories:,} histories; up to {LARGEST} can be drawn")
+        raise GameError(f"{game.name!r} has {game.num_histories:,} histories; at most {LARGEST} can be drawn")
     across, down = _positions(game.histories)
     leaves = int((game.histories["actor"] == TERMINAL).sum())
     axes = axes if axes is not None else new_axes(1.6 * (game.depth + 1), max(2.5, 0.26 * leaves))
@@ -131,7 +135,10 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
 
 
 def _positions(histories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each history stands: each move one to the right, leaves below each other, others beside their middle."""
+    """Return each history's place, across and down, (histories,) each.
+
+    A move goes one step to the right. Leaves stand below each other, other histories at their children's mean height.
+    """
     across, down, leaves = np.zeros(len(histories)), np.zeros(len(histories)), 0
 
     def place(number: int, level: int) -> None:
@@ -153,7 +160,7 @@ def _children(record: Any) -> range:
 
 
 def _probabilities(game: GameTree, policy: Policy | None) -> np.ndarray:
-    """Of the action that leads to each history; without a policy a half, so that all lines are alike."""
+    """Return the probability of the action that leads to each history; without a policy 0.5, so lines look alike."""
     found = np.full(game.num_histories, 0.5)
     if policy is None:
         return found

@@ -1,4 +1,4 @@
-"""A behaviour policy of both players, and how good it is."""
+"""Behaviour policies of both players, and their values."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Values(NamedTuple):
-    """Per player, (2,) each, in the game's units."""
+    """Values of a policy, one per player, in the game's units."""
 
-    game: tuple[float, float]  # what the policy is worth against itself
-    best_response: tuple[float, float]  # what a best response to the other's policy is worth
+    game: tuple[float, float]  # value of the policy against itself
+    best_response: tuple[float, float]  # value of a best response to the other player's policy
 
     @property
     def nash_conv(self) -> float:
-        """What the players gain together by best responses; 0 in a Nash equilibrium."""
+        """Sum of both players' gains from best responses; 0 in a Nash equilibrium."""
         return sum(self.best_response) - sum(self.game)
 
     @property
@@ -35,14 +35,17 @@ class Values(NamedTuple):
 
 @cache
 def _evaluation() -> Any:
-    """The module, not before it is needed, since it loads Numba; and once, since Python takes long to find it again."""
+    """Return the module of evaluation, imported at first use because it loads Numba.
+
+    It is kept, because Python takes long to look it up again.
+    """
     from rlccfr.engine import evaluation
 
     return evaluation
 
 
 def _row_sums(game: GameTree, table: np.ndarray) -> np.ndarray:
-    """(n,) sums over each infoset's sequences."""
+    """Return the sums, (n,), over each infoset's sequences."""
     return np.add.reduceat(table, game.view.first_sequence[:-1]) if game.num_infosets else np.zeros(0)
 
 
@@ -51,10 +54,10 @@ class Policy:
 
     Args:
         game: the compiled game.
-        probabilities: shape (game.num_sequences,), summing to 1 over each infoset's sequences.
+        probabilities: shape (game.num_sequences,) array, which sums to 1 over each infoset's sequences.
 
     Raises:
-        PolicyError: another shape, or rows that are no probabilities.
+        PolicyError: the shape is wrong, or the numbers are not probabilities.
     """
 
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
@@ -72,42 +75,42 @@ class Policy:
 
     @classmethod
     def from_sums(cls, game: GameTree, sums: np.ndarray) -> Policy:
-        """The policy in proportion to ``sums``, shape (m,); uniform at infosets whose sums are 0."""
+        """Return the policy in proportion to ``sums``, shape (m,); it is uniform at infosets whose sums are 0."""
         totals = np.repeat(_row_sums(game, sums), np.diff(game.view.first_sequence))
         return cls(game, np.divide(sums, totals, out=game.uniform_policy(), where=totals > 0))
 
     @classmethod
     def from_openspiel(cls, game: GameTree, policy: Any) -> Policy:
-        """Of an ``open_spiel.python.policy.Policy``, to be measured here, or compared with others.
+        """Return an ``open_spiel.python.policy.Policy`` in this library's form, to measure or compare it.
 
         Raises:
-            PolicyError: it does not know the game's states, or gives what are no probabilities.
+            PolicyError: the policy does not know the game's states, or gives numbers that are not probabilities.
         """
         from rlccfr.games.openspiel_policies import from_openspiel
 
         return cls(game, from_openspiel(game, policy))
 
     def values(self) -> Values:
-        """Exact values of the policy and of best responses to it."""
+        """Return the exact values of the policy and of best responses to it."""
         value, first, second = self._evaluated()
         return Values(game=(value, -value), best_response=(first, second))
 
     def nash_conv(self) -> float:
-        _, first, second = self._evaluated()  # as Values has it; the game's own values add up to 0
+        _, first, second = self._evaluated()  # as in Values, where the players' values add up to 0
         return first + second
 
     def exploitability(self) -> float:
-        """NashConv / 2."""
+        """Return NashConv / 2."""
         return self.nash_conv() / 2
 
     def _evaluated(self) -> tuple[float, float, float]:
         return _evaluation().evaluator_of(self.game)(self.probabilities)  # type: ignore[no-any-return]
 
     def to_openspiel(self) -> Any:
-        """As an ``open_spiel.python.policy.Policy`` of the turn-based game, which is its ``game``.
+        """Return an ``open_spiel.python.policy.Policy`` whose ``game`` is the turn-based game.
 
-        Where recall was restored (``royal``), OpenSpiel's own exploitability of it is another: its best responses
-        forget what ours remember.
+        Where recall was restored (``royal``), OpenSpiel reports another exploitability for it: OpenSpiel's best
+        responses forget what ours remember.
         """
         from rlccfr.games.openspiel_policies import to_openspiel
 
@@ -142,7 +145,7 @@ class Policy:
         return load_policy(Path(path), game)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each infoset and action: player, infoset, action, probability."""
+        """Return a table with one row per infoset and action: player, infoset, action, probability."""
         import pandas as pd
 
         counts = np.diff(self.game.view.first_sequence)

@@ -1,4 +1,4 @@
-"""Names of components: registering them, and making them from a name and hyperparameters."""
+"""Registries of components: they make a component from its id and hyperparameters."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ class Entry(Generic[C]):
         return {name: p.default for name, p in inspect.signature(self.factory).parameters.items()}
 
     def with_given(self, hyperparameters: Mapping[str, Any]) -> Entry[C]:
-        """The same with other values for some hyperparameters.
+        """Return this entry with other values for some hyperparameters.
 
         Raises:
-            ComponentError: as :meth:`make`.
+            ComponentError: as in :meth:`make`.
         """
         made = self.make(**hyperparameters)
         return replace(self, given={name: made.hyperparameters[name] for name in hyperparameters})
 
     @property
     def code(self) -> str:
-        """A digest of the source, of the factory and of the functions in what it makes; of the library's own ``""``.
+        """Digest of the source of the factory and of its component's functions; ``""`` for the library's own.
 
-        The library's definitions have versions; who writes one of their own forgets to raise them.
+        The library's definitions have versions; authors of other components may forget to raise theirs.
         """
         return "" if _of_the_library(self.factory) else _digest(self.factory)
 
@@ -75,10 +75,10 @@ class Entry(Generic[C]):
         return self.description.split("\n")[0]
 
     def make(self, **hyperparameters: Any) -> C:
-        """The component with these hyperparameters, the entry's own values for those not given.
+        """Return the component with these hyperparameters; the entry's own values stand for those not given.
 
         Raises:
-            ComponentError: an unknown name, a wrong type, a NaN, or a value out of bounds.
+            ComponentError: a name is unknown, or a value has the wrong type, is NaN or is out of bounds.
         """
         defaults = self._defaults
         for name in hyperparameters:
@@ -88,7 +88,7 @@ class Entry(Generic[C]):
         values = {name: self._checked(name, wanted[name], old) for name, old in defaults.items()}
         try:
             component = self.factory(**values)
-        except TypeError as error:  # such as a field that a component does not have
+        except TypeError as error:  # for example a field that a component does not have
             raise ComponentError(f"the factory of {self.id!r} fails: {first_line(error)}") from error
         if not isinstance(component, self.kind):
             raise ComponentError(
@@ -115,7 +115,7 @@ class Entry(Generic[C]):
         return value
 
     def _type_of_optional(self, name: str) -> Any:
-        """``int`` of a hyperparameter ``int | None``."""
+        """Return the type of an optional hyperparameter: ``int`` for ``int | None``."""
         hint = inspect.signature(self.factory, eval_str=True).parameters[name].annotation
         return next(kind for kind in get_args(hint) if kind is not type(None))
 
@@ -127,7 +127,7 @@ def _of_the_library(function: Callable[..., Any]) -> bool:
 @cache
 def _digest(factory: Callable[..., Component]) -> str:
     functions: list[Callable[..., Any]] = [factory]
-    with contextlib.suppress(Exception):  # a broken one is found out when it is to run
+    with contextlib.suppress(Exception):  # a broken factory is reported when it is used
         functions += [one for one in vars(factory()).values() if inspect.isfunction(one) and not _of_the_library(one)]
     return hashlib.sha256("".join(map(_source, functions)).encode()).hexdigest()[:16]
 
@@ -156,7 +156,9 @@ class Registry(Generic[C]):
         version: int = 1,
         guarantee: Guarantee | None = None,
     ) -> Callable[[Callable[..., C]], Callable[..., C]]:
-        """Decorate a factory; its keyword arguments, all with defaults, are the hyperparameters.
+        """Return a decorator that registers a factory under an id.
+
+        The factory's keyword arguments, which all need defaults, are the component's hyperparameters.
 
         Args:
             source: where the definition comes from, with equation or section.
@@ -165,14 +167,14 @@ class Registry(Generic[C]):
             guarantee: what is proved of it; without, algorithms that have it are said to have no theorem on record.
 
         Raises:
-            ComponentError: the id is taken.
+            ComponentError: the id is taken or not an identifier, a hyperparameter has no default, or bounds name none.
         """
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if id in self._entries:
-                raise ComponentError(f"{self.kind} {id!r} is registered already; give yours another id")
+                raise ComponentError(f"{self.kind} {id!r} is registered already; choose another id")
             if not id.isidentifier():
-                raise ComponentError(f"{self.kind} {id!r}: an id has letters, digits and underscores, to be called by")
+                raise ComponentError(f"{self.kind} {id!r}: an id takes letters, digits and underscores, no digit first")
             parameters = inspect.signature(factory).parameters
             for name, parameter in parameters.items():
                 if parameter.default is inspect.Parameter.empty:
@@ -186,7 +188,7 @@ class Registry(Generic[C]):
         return decorate
 
     def __getitem__(self, id: str) -> Entry[C]:
-        """The entry of an id, or of ``"dcfr(gamma=3)"``: then with other values than the defaults."""
+        """Return the entry of an id; ``"dcfr(gamma=3)"`` gives it other values than the defaults."""
         _load_catalog()
         if "(" in id:
             spec = parse(id)
@@ -206,7 +208,7 @@ class Registry(Generic[C]):
         return iter(tuple(self._entries.values()))
 
     def resolve(self, spec: str | Mapping[str, Any] | C) -> C:
-        """A component from ``"dcfr"``, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or as it is."""
+        """Return a component from ``"dcfr"``, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}`` or a component."""
         if isinstance(spec, self._type):
             return spec
         if isinstance(spec, str):
@@ -214,7 +216,7 @@ class Registry(Generic[C]):
         if isinstance(spec, Mapping) and isinstance(spec.get("id"), str):
             return self[spec["id"]].make(**{name: value for name, value in spec.items() if name != "id"})
         raise ComponentError(
-            f"{self.kind} must be an id, a dict with an 'id', or a {self._type.__name__}, not {spec!r}"
+            f"{self.kind} must be an id, a dict with an 'id', or of type {self._type.__name__}, not {spec!r}"
         )
 
 
@@ -231,17 +233,17 @@ abstraction = abstractions.register
 
 
 def make(id: str, **hyperparameters: Any) -> Component:
-    """A component of whatever kind by its id, for example ``make("dcfr", gamma=3.0)``.
+    """Make a component of any kind by its id, for example ``make("dcfr", gamma=3.0)``.
 
-    An id that several kinds share (``none``) must be made through its own registry.
+    A component whose id several kinds share (``none``) must be made through the registry of its kind.
 
     Raises:
-        ComponentError: an unknown or ambiguous id, or a hyperparameter out of range.
+        ComponentError: the id is unknown or ambiguous, or a hyperparameter is out of range.
     """
     found = [registry for registry in REGISTRIES if id in registry]
     if len(found) > 1:
         kinds = " and ".join(registry.kind for registry in found)
-        raise ComponentError(f"{id!r} names a {kinds}: use rlccfr.registry.samplers[{id!r}].make() or its like")
+        raise ComponentError(f"{id!r} is a {kinds}; use for example rlccfr.registry.samplers[{id!r}].make()")
     if not found:
         raise ComponentError(f"unknown component {brief(id)}; {choices(id, [e.id for r in REGISTRIES for e in r])}")
     component: Component = found[0][id].make(**hyperparameters)
@@ -249,10 +251,10 @@ def make(id: str, **hyperparameters: Any) -> Component:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """``"dcfr(gamma=3)"`` as ``{"id": "dcfr", "gamma": 3}``.
+    """Return ``{"id": "dcfr", "gamma": 3}`` for ``"dcfr(gamma=3)"``.
 
     Raises:
-        ComponentError: hyperparameters of another form.
+        ComponentError: the hyperparameters have another form.
     """
     id, bracket, rest = text.strip().partition("(")
     if not bracket:
@@ -273,11 +275,11 @@ def _a(noun: str) -> str:
 
 
 def _load_catalog() -> None:
-    importlib.import_module("rlccfr.catalog")  # by name: the engine depends on no algorithm
+    importlib.import_module("rlccfr.catalog")  # by name, since the engine depends on no algorithm
 
 
 def choices(name: str, known: Collection[str]) -> str:
-    """For an error's message: the nearest of the known names, or all of them."""
+    """Return a hint for an error's message: the nearest of the known names, or all of them."""
     near = difflib.get_close_matches(name, list(known), n=1)
     if near:
         return f"did you mean {near[0]!r}?"

@@ -1,4 +1,4 @@
-"""What a run measured."""
+"""Results of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POINTS_PER_DECADE = 10
 
 
 class CurvePoint(NamedTuple):
-    """What was measured on the way; see :class:`RunResult`."""
+    """One point of a convergence curve; see :class:`RunResult`."""
 
     iteration: int
     nodes: int
@@ -27,15 +27,17 @@ class CurvePoint(NamedTuple):
 
 @dataclass(frozen=True)
 class RunResult:
-    """Totals since the solver's start; ``curve`` has the way there.
+    """Totals since the solver's start, with the convergence curve.
 
     Attributes:
         exploitability: NashConv / 2 of the average policy, in the game's units.
-        iterations: one update of each player each.
-        nodes_touched: histories visited; an exact or best-response pass counts all of them, for each player.
-        cpu_seconds: inside the engine; measuring exploitability, loading and compiling are left out.
-        points: iteration, nodes, cpu_seconds, exploitability (average policy), exploitability_current.
-        curve: the same as a table.
+        nash_conv: sum of both players' gains from best responses to the average policy.
+        iterations: number of iterations; one iteration updates each player once.
+        nodes_touched: number of histories visited; an exact or best-response pass counts all of them, for each player.
+        cpu_seconds: CPU seconds inside the engine, without measuring exploitability, loading and compiling.
+        points: the curve's points: iteration, nodes, cpu_seconds, exploitability (of the average policy) and
+            exploitability_current (of the current policy).
+        curve: the same points as a table.
     """
 
     exploitability: float
@@ -51,18 +53,18 @@ class RunResult:
 
     @property
     def throughput(self) -> float:
-        """Iterations per engine CPU second; of a short run, mostly what stopping for the curve costs."""
+        """Iterations per engine CPU second; a short run mostly shows the cost of stopping for the curve."""
         return self.iterations / self.cpu_seconds if self.cpu_seconds > 0 else math.inf
 
     def plot(self, x: str = "iteration", axes: Axes | None = None, label: str | None = None) -> Axes:
-        """Draw the way there: see :func:`rlccfr.pictures.draw_curve`."""
+        """Draw the convergence curve; see :func:`rlccfr.pictures.draw_curve`."""
         from rlccfr.pictures import draw_curve
 
         return draw_curve(self.curve, x, axes, label)
 
 
 def next_grid_point(after: int) -> int:
-    """The first integer above ``after`` on a grid of ten points a decade: 1, 2, 3, 4, 5, 6, 8, 10, 13, ..."""
+    """Return the first integer above ``after`` on a grid of ten points per decade: 1, 2, 3, 4, 5, 6, 8, 10, 13, ..."""
     step = math.floor(POINTS_PER_DECADE * math.log10(after) + 1e-9) if after > 0 else -1
     while (point := round(10 ** (step / POINTS_PER_DECADE))) <= after:
         step += 1

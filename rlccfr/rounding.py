@@ -1,4 +1,4 @@
-"""Numbers that rounding makes, and how they are told."""
+"""The limit of rounding, and numbers that JSON can't hold."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 EXACT = 1e-15
-"""An exploitability at or below this is 0 but for rounding; logarithmic axes begin here."""
+"""An exploitability of at most this is 0 up to rounding; logarithmic axes begin here."""
 
 
 def none_for_nan(value: Any) -> Any:
-    """Return a value as JSON has it: None for floats that are not finite, everything else as it is."""
+    """Return a value that JSON can hold: None for a float that is not finite, everything else as it is."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""Solving one game with one algorithm, or with several in turn."""
+"""Solver of one game, with one algorithm or with several in turn."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, next_grid_point
 
 SLICE = 0.05
-"""CPU seconds after which a kernel's call should return, so that Ctrl-C, progress and time budgets are heeded."""
+"""CPU seconds after which a kernel call should return, so that Ctrl-C, progress and time budgets take effect."""
 
 
 class Solver:
     """A configurable CFR solver: update rule x sampler x abstraction on a compiled game.
 
     Args:
-        game: from :func:`rlccfr.load_game`.
-        update_rule, sampler, abstraction: an id, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or what
-            :func:`rlccfr.catalog.make` returns.
-        seed: the same seed gives bitwise the same run.
-        averaging: ``"matching"`` averages each player's policy when the other's walk meets it (after its own
-            update for player 0, before it for player 1), which bounds NashConv by the regrets for every rule;
-            ``"pre"`` averages both before their updates, as OpenSpiel does (exact passes, or simultaneous updates).
-        simultaneous: update both players from the same policies rather than in alternation.
-        walks: of each player an iteration, where the sampler walks; exact passes ignore it, and components that fit
-            models have numbers of their own.
+        game: compiled game, from :func:`rlccfr.load_game`.
+        update_rule, sampler, abstraction: an id, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or a component
+            that :func:`rlccfr.catalog.make` returned.
+        seed: seed of the walks and models; the same seed gives bitwise the same run.
+        averaging: point at which policies enter the average. ``"matching"`` adds a player's policy when the other
+            player's walk meets it: player 0's after its update, player 1's before. NashConv is then bounded by the
+            regrets under every rule. ``"pre"`` adds both policies before their updates, as OpenSpiel does; it needs
+            exact passes or simultaneous updates.
+        simultaneous: whether both players are updated from the same policies, rather than in alternation.
+        walks: number of walks per player and iteration, where the sampler walks. Exact passes ignore it, and
+            components that fit models have their own number.
 
     Raises:
         ComponentError: an unknown component, a hyperparameter out of range, or an unsound combination.
@@ -76,7 +77,7 @@ class Solver:
         self._rate = self._first_rate()
 
     def _first_rate(self) -> float:
-        """Iterations that fill a slice of time: a cautious guess, until some have been seen."""
+        """Return a cautious guess at the iterations per :data:`SLICE`, until some have been timed."""
         return 1.0 if self._engine.learns else max(1.0, 1e6 / self.game.num_histories)
 
     def run(
@@ -88,19 +89,22 @@ class Solver:
         curve: bool = True,
         progress: Callable[[float], None] | None = None,
     ) -> RunResult:
-        """Go on for one budget: iterations, engine CPU seconds, or histories touched.
+        """Continue the run for one budget: iterations, engine CPU seconds, or histories touched.
 
         Args:
-            curve: measure exploitability at ten points a decade of iterations and of nodes, not only at the
-                end. Measuring is not counted in ``cpu_seconds``.
-            progress: called now and then with the share of the budget used.
+            iterations: number of iterations.
+            seconds: CPU seconds of the engine.
+            nodes: number of histories touched.
+            curve: whether to measure exploitability at ten points per decade of iterations and of nodes, not only at
+                the end. ``cpu_seconds`` leaves measuring out.
+            progress: function called now and then with the share of the budget used.
 
         Returns:
-            Totals since the start, not of this call.
+            Totals since the solver's start, not only of this call.
 
         Raises:
-            BudgetError: no budget, several, or one that is not positive.
-            OverflowedError: the tables hold something that is not a number.
+            BudgetError: no budget or several are given, or it is not positive.
+            OverflowedError: the tables hold numbers that are not finite.
         """
         kind, amount = _budget(iterations, seconds, nodes)
         used: dict[str, Callable[[], float]] = {
@@ -122,7 +126,7 @@ class Solver:
         return self.result()
 
     def _advance(self, iterations: int, nodes: int, seconds: float, curve: bool) -> None:
-        """One call of the engine, up to the next point of the curve; kept short enough to be interrupted."""
+        """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted."""
         now, at_nodes = self._engine.iteration, self._engine.nodes
         if curve:
             iterations = min(iterations, next_grid_point(now) - now)
@@ -131,7 +135,7 @@ class Solver:
         begin = time.thread_time()
         try:
             done = self._engine.advance(limit, nodes)
-        finally:  # Ctrl-C comes through when the kernel has returned: what it did counts
+        finally:  # Ctrl-C takes effect when the kernel has returned: its work counts
             elapsed = time.thread_time() - begin
             self._cpu_seconds += elapsed
         self._rate = min(2.0 * self._rate, done * SLICE / max(elapsed, 1e-9)) if elapsed < SLICE else done / 2
@@ -140,11 +144,11 @@ class Solver:
             self._measure()
 
     def _measure(self) -> Values:
-        """Add the present point to the curve, unless it is there."""
+        """Measure the average policy, and add the present point to the curve unless it is there."""
         if not self._engine.is_finite():
             raise OverflowedError(
-                f"{self!r} has overflowed: its tables hold numbers that are not finite; take milder hyperparameters, "
-                "or look at the functions of a component of your own"
+                f"{self!r} has overflowed: its tables hold numbers that are not finite; use milder hyperparameters, "
+                "or check the functions of your own components"
             )
         average = self.average_policy().values()
         if not self._curve or self._curve[-1][0] != self._engine.iteration:
@@ -155,19 +159,19 @@ class Solver:
 
     @property
     def cpu_seconds(self) -> float:
-        """Of the engine's work so far, measuring not counted."""
+        """CPU seconds of the engine's work so far, without measuring."""
         return self._cpu_seconds
 
     @property
     def points(self) -> tuple[CurvePoint, ...]:
-        """The convergence curve as far as it was measured; may be read by another thread while this one runs."""
+        """The convergence curve measured so far; another thread may read it while this one runs."""
         return tuple(self._curve)
 
     def result(self) -> RunResult:
-        """What has been reached so far; measures the average policy.
+        """Measure the average policy and return the totals so far.
 
         Raises:
-            OverflowedError: the tables hold something that is not a number.
+            OverflowedError: the tables hold numbers that are not finite.
         """
         values = self._measure()
         return RunResult(
@@ -186,12 +190,13 @@ class Solver:
         sampler: str | Mapping[str, Any] | Sampler | None = None,
         abstraction: str | Mapping[str, Any] | Abstraction | None = None,
     ) -> None:
-        """Go on with other components; tables, iteration count and random stream are kept.
+        """Continue with other components; tables, iteration count and random stream are kept.
 
-        Models are fitted to what the tables hold, which counts as engine time; models leave their tables behind.
+        New models are fitted to the tables, which counts as engine time. When models are given up, the run continues
+        from the tables, which were kept up beside them.
 
         Raises:
-            ComponentError: as on construction; the solver then goes on with what it had.
+            ComponentError: as on construction; the solver then keeps the components that it had.
         """
         rule = update_rules.resolve(update_rule) if update_rule is not None else self.update_rule
         new_sampler = samplers.resolve(sampler) if sampler is not None else self.sampler
@@ -204,42 +209,42 @@ class Solver:
         self._rate = self._first_rate()
 
     def average_policy(self) -> Policy:
-        """The policy that converges."""
+        """Return the average policy, the one that converges."""
         return Policy.from_sums(self.game, self._engine.average_sums())
 
     def draw_policy(self, seed: int = 0) -> Policy:
-        """A policy to play one episode with, where the update rule keeps its value networks.
+        """Draw a policy to play one episode with, where the update rule keeps its value networks.
 
-        One network is drawn for each player by its weight in the average; over many episodes the play is the average
-        policy's (Steinberger, Single deep counterfactual regret minimization, 2019: trajectory sampling).
+        One network is drawn per player, by its weight in the average. Over many episodes the play is that of the
+        average policy (Steinberger, Single deep counterfactual regret minimization, 2019: trajectory sampling).
 
         Raises:
-            ComponentError: the update rule is none with ``average="value_networks"``, or nothing was played yet.
+            ComponentError: the update rule is not one with ``average="value_networks"``, or no iteration was run yet.
         """
         rng = np.random.default_rng(whole_number(seed, "seed", 0, ComponentError))
         return Policy(self.game, self._engine.draw_policy(rng))
 
     def current_policy(self) -> Policy:
-        """The last iterate."""
+        """Return the current policy, the last iterate."""
         return Policy(self.game, self._engine.state.tables.policy.copy())
 
     def values(self) -> Values:
-        """Per player, the average policy's game value and the value of a best response to it."""
+        """Return, per player, the value of the average policy and of a best response to it."""
         return self.average_policy().values()
 
     def exploitability(self) -> float:
-        """NashConv / 2 of the average policy."""
+        """Return NashConv / 2 of the average policy."""
         return self.values().exploitability
 
     def nash_conv(self) -> float:
         return self.values().nash_conv
 
     def save(self, path: str | Path) -> None:
-        """Write everything to one file, whole or not at all.
+        """Write the solver to one file, whole or not at all.
 
         Raises:
-            CheckpointError: the file can't be written, or a component has no id, so a later process could not make it
-                again.
+            CheckpointError: the file can't be written, or a component has no id, so that a later process could not
+                make it again.
         """
         from rlccfr.checkpoint import save_solver
 
@@ -247,10 +252,10 @@ class Solver:
 
     @classmethod
     def load(cls, path: str | Path) -> Solver:
-        """Read a saved solver; it goes on bitwise as if it had never stopped.
+        """Read a saved solver; its run continues bitwise as if it had never stopped.
 
         Raises:
-            CheckpointError: the file is missing, damaged, of another kind, or of a game that has changed since.
+            CheckpointError: the file is missing, damaged or of another kind, or its game or components have changed.
         """
         from rlccfr.checkpoint import load_solver
 

@@ -1,9 +1,9 @@
-"""Checks that every component must pass, for those who write their own.
+"""Checks that every component must pass, for authors of components.
 
     from rlccfr.testing import check_update_rule
     check_update_rule("my_rule")
 
-A check that fails raises a :class:`ConformanceError` that says in one line what is wrong.
+A failed check raises a :class:`ConformanceError`, which says in one line what is wrong.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from rlccfr.solver import Solver
 
 GAMES = ("kuhn", "liars_dice(numdice=1,dice_sides=3)")
 LEVEL = 1e-4
-"""Of the statistical tests: how often a right sampler fails, if the seed were drawn anew."""
+"""Level of the statistical tests: the probability, over seeds, that a correct sampler fails one of them."""
 
 
 class ConformanceError(RLCCFRError, AssertionError):
-    """A component does not do what every component must."""
+    """A component that fails a check."""
 
 
 def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: bool = True) -> None:
-    """Schedules, plain functions and runs of an update rule.
+    """Check the schedules, plain functions and runs of an update rule.
 
     Args:
         rule: an id, ``{"id": ..., **hyperparameters}``, or the rule itself.
-        converges: also that 2,000 exact iterations on Kuhn (400 with networks) halve the uniform policy's
-            exploitability.
+        converges: whether to check also that 2,000 exact iterations on Kuhn (400 with networks) halve the uniform
+            policy's exploitability.
 
     Raises:
-        ConformanceError: what is wrong.
+        ConformanceError: a check fails.
     """
     made = update_rules.resolve(rule)
     _check_described(update_rules, made)
@@ -62,14 +62,14 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
 
 
 def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 200_000) -> None:
-    """That a sampler's estimates are unbiased, and that it runs with plain and with floored regrets.
+    """Check that a sampler's estimates are unbiased, and that it runs with plain and with floored regrets.
 
     Args:
-        sampler: as for :func:`check_update_rule`.
-        walks: on each game and for each player; more find smaller errors.
+        sampler: an id, ``{"id": ..., **hyperparameters}``, or the sampler itself.
+        walks: number of walks per game and player; more walks find smaller errors.
 
     Raises:
-        ConformanceError: what is wrong.
+        ConformanceError: a check fails.
     """
     made = samplers.resolve(sampler)
     _check_described(samplers, made)
@@ -88,16 +88,16 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
                 p, _ = smallest_p(batches, mean)
                 if p < LEVEL:
                     raise ConformanceError(
-                        f"{_name(made)} is biased: on {name} the mean of its {what} for player {player} is not the "
-                        f"exact pass's (p = {p:.1g})"
+                        f"{_name(made)} is biased: on {name} the mean of its {what} for player {player} differs from "
+                        f"the exact pass (p = {p:.1g})"
                     )
 
 
 def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> None:
-    """Runs of an abstraction, exact and sampled, and that CFR with it converges on Kuhn.
+    """Check exact and sampled runs of an abstraction, and that CFR with it converges on Kuhn.
 
     Raises:
-        ConformanceError: what is wrong.
+        ConformanceError: a check fails.
     """
     made = abstractions.resolve(abstraction)
     _check_described(abstractions, made)
@@ -107,15 +107,15 @@ def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> Non
 
 
 class Estimates(NamedTuple):
-    """Of one player's walks: (m,), (m,) and (n,), or as many rows of these as there are batches."""
+    """Estimates by one player's walks: arrays (m,), (m,) and (n,), or one row of each per batch of walks."""
 
     regrets: np.ndarray  # of the traverser
-    increments: np.ndarray  # of the other's policy sum
-    mass: np.ndarray  # reach of the traverser's infosets by the other and chance
+    increments: np.ndarray  # of the other player's policy sum
+    mass: np.ndarray  # reach of the traverser's infosets by the other player and chance
 
     @classmethod
     def exact(cls, tree: GameTree, policy: np.ndarray, player: int, response: np.ndarray) -> Estimates:
-        """What is estimated, by exact passes; ``response`` is what the other plays."""
+        """Return what walks estimate, by exact passes; ``response``, (m,), is the other player's policy."""
         scratch, increments = scratch_for(tree), np.zeros(tree.num_sequences)
         tables = Tables(np.zeros_like(increments), policy, increments, np.zeros((len(increments), 1)))
         own_increments(tree.view, tables, scratch, 1 - player, -1)
@@ -135,7 +135,13 @@ class Estimates(NamedTuple):
         response: np.ndarray | None = None,
         seed: int = 0,
     ) -> Estimates:
-        """Means of so many batches of walks from a fixed policy, and from counts at random."""
+        """Return the mean estimates of each batch of walks, from a fixed policy and random counts.
+
+        Args:
+            batches: number of batches.
+            walks: number of walks per batch.
+            response: (m,) policy of the other player; by default ``policy``.
+        """
         state, opponent = RunState.at_start(tree, seed), Abstraction(best_response=response is not None)
         binding = Binding.of(tree, UpdateRule(), sampler, opponent, RunOptions(), 0)
         tables, frames = walk_tables(state, binding), frames_for(tree)
@@ -157,9 +163,9 @@ class Estimates(NamedTuple):
 
 
 def smallest_p(batches: np.ndarray, expected: np.ndarray) -> tuple[float, int]:
-    """The smallest Holm-corrected p of "the mean is ``expected``", and how many columns were tested.
+    """Return the smallest Holm-corrected p-value of "the mean is ``expected``", and the number of columns tested.
 
-    A column that does not vary must be as expected: its p is 1 or 0.
+    A column that does not vary must be as expected: its p-value is 1 or 0.
     """
     count = len(batches)
     mean, error = batches.mean(0), batches.std(0, ddof=1) / np.sqrt(count)
@@ -177,7 +183,7 @@ def _name(component: Component) -> str:
 
 
 def _random_policy(tree: GameTree) -> np.ndarray:
-    """With zeros, at which estimates go wrong first."""
+    """Return a random policy with zeros, where estimates go wrong first."""
     rng = np.random.default_rng(3)
     weights = rng.random(tree.num_sequences) * (rng.random(tree.num_sequences) > 0.25)
     return Policy.from_sums(tree, weights).probabilities
@@ -201,13 +207,13 @@ def _check_described(registry: Registry[Any], component: Component) -> None:
 
 
 def _called(component: Component, name: str, *arguments: Any) -> Any:
-    """What a component's plain function returns in Python, which sees what compiled code does not: a wrong index."""
+    """Call a component's plain function in Python, which notices wrong indices; compiled code does not."""
     try:
         return getattr(component, name)(*arguments)
-    except Exception as error:  # whatever a stranger's function raises
+    except Exception as error:  # another author's function may raise anything
         raise ConformanceError(
-            f"the {name} of {_name(component)} fails: {type(error).__name__}: {first_line(error)}; it may use the "
-            "arrays and parameters that the component declares"
+            f"the {name} of {_name(component)} fails: {type(error).__name__}: {first_line(error)}; it may use only "
+            "the arrays and parameters that the component declares"
         ) from error
 
 
@@ -219,7 +225,7 @@ def _check_reweight(rule: UpdateRule) -> None:
         regrets = rng.normal(size=actions)
         _called(rule, "reweight", regrets, 0.5, np.zeros((actions, len(rule.arrays))), parameters, 2.0)
         if not np.isfinite(regrets).all():
-            raise ConformanceError(f"the reweight of {_name(rule)} makes {regrets} of finite regrets")
+            raise ConformanceError(f"the reweight of {_name(rule)} turns finite regrets into {regrets}")
 
 
 def _check_probabilities(sampler: Sampler) -> None:
@@ -246,11 +252,11 @@ def _check_policy_map(rule: UpdateRule) -> None:
             policy = row.copy()
             _called(rule, "policy_map", policy, np.zeros((actions, len(rule.arrays))), parameters, 2.0)
             if not ((policy >= 0).all() and abs(policy.sum() - 1) < 1e-9):
-                raise ConformanceError(f"the policy map of {_name(rule)} makes {policy} of the regrets {row}")
+                raise ConformanceError(f"the policy map of {_name(rule)} turns the regrets {row} into {policy}")
 
 
 def _check_runs(parts: dict[str, Any]) -> None:
-    """Tables are numbers, policies are policies, and a run depends on its seed alone, not on how it is cut."""
+    """Check that tables stay finite, policies are valid, and a run does not depend on how it is divided into calls."""
     for name in GAMES:
         tree = load_game(name)
         whole, cut = (Solver(tree, seed=5, **parts) for _ in range(2))
@@ -263,11 +269,11 @@ def _check_runs(parts: dict[str, Any]) -> None:
             Policy(tree, solver.current_policy().probabilities)
             solver.result()
         if not np.array_equal(whole.average_policy().probabilities, cut.average_policy().probabilities):
-            raise ConformanceError(f"{whole!r} depends on how its run is cut: something is kept outside the tables")
+            raise ConformanceError(f"{whole!r} depends on how its run is divided: something is kept outside the tables")
 
 
 def _fewer(iterations: int, parts: dict[str, Any]) -> int:
-    """A fifth where models are fitted, whose iterations cost more and, with many walks, do more."""
+    """Return a fifth of ``iterations`` where models are fitted: these cost more and, with many walks, do more."""
     return (
         iterations // 5 if any(isinstance(part, Component) and part.learns for part in parts.values()) else iterations
     )
@@ -280,6 +286,6 @@ def _check_converges(parts: dict[str, Any]) -> None:
     reached = Solver(tree, **parts).run(iterations=iterations, curve=False).exploitability
     if reached > uniform / 2:
         raise ConformanceError(
-            f"{iterations:,} iterations on Kuhn end at {reached:.3g}, more than half of "
+            f"{iterations:,} iterations on Kuhn end at the exploitability {reached:.3g}, more than half of "
             f"the uniform policy's {uniform:.3g}"
         )

@@ -1,4 +1,4 @@
-"""What a terminal shows below the bar while a run or a training goes on."""
+"""Displays below the progress bar while a run or a training goes on."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from rlccfr.solver import Solver
 
 WIDTH, HEIGHT = 64, 10
-"""Of a curve, in characters."""
+"""Width and height of a curve, in characters."""
 
 SITUATIONS = 12
-"""Games, budgets and weights of which picks are shown, those met last: a terminal is no longer than it is."""
+"""Number of situations (game, budget, reward weights) whose picks are shown: the latest that fit into a terminal."""
 
 DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
-"""Unicode's bits for the dots of a Braille character, which begin at :data:`BLANK`."""
+"""Unicode's bits for the dots of a Braille character; these characters begin at :data:`BLANK`."""
 
 BLANK = 0x2800
 
 
 def solving(solver: Solver) -> Callable[[], RenderableType]:
-    """What draws a run's convergence curve so far, with how far and how fast it got."""
+    """Return a function that draws a run's convergence curve so far, with its exploitability and speed."""
 
     def draw() -> RenderableType:
         points = [point for point in solver.points if point.iteration > 0]
@@ -45,7 +45,7 @@ def solving(solver: Solver) -> Callable[[], RenderableType]:
 
 
 class TrainingView:
-    """What a team measured last, and what it picked after that and the measurements before."""
+    """View of a team's training: its last measurement, and its latest pick in each situation."""
 
     def __init__(self) -> None:
         self._last: Mapping[str, Any] = {}
@@ -55,14 +55,14 @@ class TrainingView:
         """Take note of an episode.
 
         Args:
-            row: of ``training.csv``.
+            row: a row of ``training.csv``.
         """
         about = (str(row["game"]), str(row["budget"]), str(row["preset"]))
         self._picks = {**{key: pick for key, pick in self._picks.items() if key != about}, about: _cell(row, "greedy_")}
         self._last = row
 
     def __call__(self) -> RenderableType:
-        """What is to be drawn now."""
+        """Return what is to be drawn now."""
         row = self._last
         if not row:
             return Text()
@@ -81,11 +81,11 @@ def _cell(row: Mapping[str, Any], prefix: str = "") -> str:
 
 
 def curve(x: Sequence[float], y: Sequence[float], width: int = WIDTH, height: int = HEIGHT) -> list[str]:
-    """A line through points, both axes logarithmic, as lines of text with the axes' ends beside and below.
+    """Draw a line through points as lines of text, with logarithmic axes and their ends beside and below.
 
     Args:
         x, y: the points, ``x`` positive and rising.
-        width, height: of the drawing, in characters.
+        width, height: size of the drawing, in characters.
     """
     across, up = np.log10(np.asarray(x, dtype=float)), np.log10(np.maximum(y, EXACT))
     low, high = np.floor(up.min()), np.floor(up.max()) + 1

@@ -1,4 +1,4 @@
-"""What policies of a game are worth, evaluated often: nothing is set up twice."""
+"""Evaluation of policies: a game's working memory is set up only once."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from rlccfr.kernels.passes.sequence_form import evaluate
 
 
 class PolicyEvaluator:
-    """Evaluates policies of one game; :func:`evaluator_of` keeps one for each.
+    """Evaluator of one game's policies; :func:`evaluator_of` keeps one per game.
 
-    Its working memory is shared by all threads, of which one at a time is inside a kernel: kernels hold the GIL.
+    All threads share its working memory. Only one of them at a time is inside a kernel, since kernels hold the GIL.
     """
 
     def __init__(self, game: GameTree) -> None:
         self._scratch = scratch_for(game)
-        self._view = game.view  # the handles hold addresses only
+        self._view = game.view  # kept alive here: the handles hold addresses only
         self._handles = handle_of(self._view, VIEW), handle_of(self._scratch, SCRATCH)
 
     def __call__(self, policy: np.ndarray) -> tuple[float, float, float]:
-        """Player 0's value of a policy (m,), and both players' values of a best response to it."""
+        """Return player 0's value of a policy (m,), and both players' values of a best response to it."""
         view, scratch = self._handles
         return evaluate(view, scratch, policy)  # type: ignore[no-any-return]
 
@@ -33,7 +33,7 @@ _evaluators: WeakKeyDictionary[GameTree, PolicyEvaluator] = WeakKeyDictionary()
 
 
 def evaluator_of(game: GameTree) -> PolicyEvaluator:
-    """The game's evaluator, made at the first use."""
+    """Return the game's evaluator, made at first use."""
     found = _evaluators.get(game)
     if found is None:
         found = _evaluators[game] = PolicyEvaluator(game)

@@ -1,4 +1,4 @@
-"""What one player learns in the course of a run: by a rule with networks, or by a regressor of regrets."""
+"""Models of one player in the course of a run: those of a rule with networks, or a regressor of regrets."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rlccfr.networks.learners import ENTRY_FITS, Advantages, State, prefixed, un
 from rlccfr.networks.models import make_model
 
 ADVANTAGES, AVERAGE, REGRESSOR = 1, 2, 3
-"""Second words of seeds, so that no two models draw alike; the walks' seed is of one word."""
+"""Second words of the models' seeds, so that no two models draw alike; the walks' seed has one word."""
 
 
 class Past(NamedTuple):
-    """What models take over from."""
+    """The past of a run, from which models take over."""
 
-    mass: np.ndarray  # (n,): what the average policy so far gives in one iteration
-    weight: float  # of all iterations so far, as the rule to come discounts positive regrets
+    mass: np.ndarray  # (n,): mass of one iteration against the average policy so far
+    weight: float  # total of all iterations so far, as the new rule discounts positive regrets
     average: np.ndarray  # (m,): the average policy
 
 
 class DeepPlayer:
-    """Advantages, and the average policy, by models; see :class:`rlccfr.networks.settings.Networks`."""
+    """Models of one player's advantages and average policy; see :class:`rlccfr.networks.settings.Networks`."""
 
     def __init__(self, game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> None:
         assert rule.networks is not None
@@ -43,7 +43,7 @@ class DeepPlayer:
         self.played: PlayedModels | None = None
 
     def average(self, state: RunState, increment: np.ndarray, decay: float) -> None:
-        """The increments (m,) of one iteration's average."""
+        """Take one iteration's increments (m,) into the average policy."""
         if self._model is not None:
             self._model.observe(increment, decay)
         elif self._networks.average == "value_networks":
@@ -52,11 +52,11 @@ class DeepPlayer:
             self.played.play(decay)
 
     def observe(self, mass: np.ndarray, gain: np.ndarray, now: np.ndarray) -> None:
-        """One iteration's masses (n,) and instantaneous regrets (m,)."""
+        """Take in one iteration's masses (n,) and instantaneous regrets (m,)."""
         self._advantages.observe(mass, gain, now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
 
     def learn(self, state: RunState, iteration: int, row: np.ndarray) -> np.ndarray | None:
-        """(player's sequences,) from which the next policies follow; None where they are to stay."""
+        """Fit the advantages; return the rows (player's sequences,) for the next policies, None if these stay."""
         if not self._fits_at(iteration):
             return None
         self._advantages.learn()
@@ -70,11 +70,14 @@ class DeepPlayer:
             self._model.learn()
 
     def _fits_at(self, iteration: int) -> bool:
-        """Also after the first: until then all that is learned is about the uniform policy."""
+        """Return whether a fit follows an iteration.
+
+        The first iteration is among them: until a fit, all data are about the uniform policy.
+        """
         return iteration == 1 or iteration % self._networks.train_every == 0
 
     def enter(self, state: RunState, past: Past) -> np.ndarray:
-        """Take over from tables; (player's sequences,) from which the policies follow."""
+        """Take over from tables; return the rows (player's sequences,) from which the policies follow."""
         game, tables, first = state.game, state.tables, state.game.view.first_sequence[:-1]
         # No advantage exceeds the payoff range, so no mass is smaller than this, whatever its estimate.
         least = np.maximum.reduceat(np.abs(tables.regret), first) / (game.utility_range or 1.0)
@@ -92,22 +95,25 @@ class DeepPlayer:
         return self._advantages.rows()
 
     def _weight_of_average(self, state: RunState) -> float:
-        """Of all iterations so far in the policy sum: what it holds at the player's first infosets, by their chance."""
+        """Return the weight of all iterations so far in the policy sum.
+
+        It is what the sum holds at the player's first infosets, over the chance of reaching them.
+        """
         game, view, infosets = state.game, state.game.view, state.game.infosets_of(self._player)
         outset = view.parent[infosets] == game.num_sequences + self._player
         sums = np.add.reduceat(state.tables.policy_sum, view.first_sequence[:-1])[infosets]
         return float(sums[outset].sum() / view.chance_weight[infosets][outset].sum()) if outset.any() else 0.0
 
     def rows(self) -> np.ndarray:
-        """(player's sequences,) from which the policies follow."""
+        """Return the rows (player's sequences,) from which the policies follow."""
         return self._advantages.rows()
 
     def average_sums(self) -> np.ndarray | None:
-        """(player's sequences,) in proportion to the average policy; None if the table has it."""
+        """Return an array (player's sequences,) in proportion to the average policy; None if the table has it."""
         return self._model.sums() if self._model is not None else None
 
     def rows_of(self, number: int) -> np.ndarray | None:
-        """The rows of a model that was played; None of what was played before the first."""
+        """Return the rows of a model that was played; None for number 0, the policy before the first model."""
         assert self.played is not None
         return self._advantages.rows_of(self.played.snapshots[number - 1]) if number else None
 
@@ -126,7 +132,7 @@ class DeepPlayer:
 
 
 class RegressionPlayer:
-    """Regrets by a regressor; see :class:`rlccfr.components.Abstraction`."""
+    """A model of one player's regrets; see :class:`rlccfr.components.Abstraction`."""
 
     def __init__(self, game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> None:
         assert abstraction.regressor is not None
@@ -139,28 +145,28 @@ class RegressionPlayer:
         self._weight = np.ones(infosets.stop - infosets.start)
 
     def average(self, state: RunState, increment: np.ndarray, decay: float) -> None:
-        """Nothing: the table has it."""
+        """Do nothing: the table has the average."""
 
     def observe(self, mass: np.ndarray, gain: np.ndarray, now: np.ndarray) -> None:
-        """Nothing: the regrets have it."""
+        """Do nothing: the regrets have all observations."""
 
     def learn(self, state: RunState, iteration: int, row: np.ndarray) -> np.ndarray:
-        """(player's sequences,) fitted to the regrets (m,) from which a table's policies would follow."""
+        """Return rows (player's sequences,) fitted to the regrets (m,) from which a table's policies would follow."""
         return self._fitted(state, row[self._sequences], iteration)
 
     def learn_average(self, iteration: int) -> None:
-        """Nothing: the table has it."""
+        """Do nothing: the table has the average."""
 
     def enter(self, state: RunState, past: Past) -> np.ndarray:
-        """Take over from the regrets as they are."""
+        """Take over from the regrets as they are; return the rows fitted to them."""
         return self._fitted(state, state.tables.regret[self._sequences], state.iteration, ENTRY_FITS)
 
     def rows(self) -> np.ndarray:
-        """(player's sequences,) fitted."""
+        """Return the model's predictions (player's sequences,), in units of the largest regret."""
         return self._model.predict()
 
     def _fitted(self, state: RunState, row: np.ndarray, iteration: int, times: int = 1) -> np.ndarray:
-        regret = state.tables.regret[self._sequences]  # the row, but for a prediction
+        regret = state.tables.regret[self._sequences]  # equals the row, except for a prediction
         scale = np.abs(row).max(initial=0.0) or 1.0
         self._model.fit(row / scale, self._weight, [*self._seed, iteration], times)
         fitted = self._model.predict() * scale
@@ -169,7 +175,7 @@ class RegressionPlayer:
         return fitted
 
     def average_sums(self) -> None:
-        """The table has them."""
+        """Return None: the table has them."""
 
     def state(self) -> State:
         return self._model.state()
@@ -182,10 +188,10 @@ Player = DeepPlayer | RegressionPlayer
 
 
 CHUNK = 4096
-"""Iterations whose discounts are looked at together."""
+"""Number of iterations whose discounts are evaluated together."""
 
 NEGLIGIBLE = 1e-18
-"""A weight in the past's, beneath which the still older ones change no digit."""
+"""Share of the past's weight below which an iteration and all older ones change no digit."""
 
 
 def make_player(game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> Player:
@@ -199,7 +205,7 @@ def make_player(game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstra
 
 
 def past_weight(rule: UpdateRule, iterations: int) -> float:
-    """The weights together that positive regrets of so many past iterations have, the newest's being 1."""
+    """Return the total weight of the positive regrets of past iterations, of which the newest has weight 1."""
     total, of_oldest, last = 1.0, 1.0, iterations
     while last > 1 and of_oldest > NEGLIGIBLE * total:
         first = max(2, last - CHUNK + 1)  # an iteration's weight is the product of the discounts after it

@@ -1,4 +1,4 @@
-"""Compiled games on disk, so that a large one is compiled once on a machine."""
+"""Compiled games on disk, so that a large game is compiled only once per machine."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import BLOCK, HISTORY, GameTree, SequenceView
 
 FORMAT = "rlccfr-game-2"
-"""Raise it when the compiler changes what it makes; the layout of a :class:`GameTree`'s arrays is in the key anyway."""
+"""Version of the compiler's output, to be raised when that changes; the layout of its arrays is in the key anyway."""
 
 LEAST_HISTORIES = 20_000
-"""Smaller games are compiled faster than a file is worth."""
+"""Fewest histories of a game that is kept; smaller games compile too fast to be worth a file."""
 
 _VIEW = "view_"
 
 
 def cache_folder() -> Path:
-    """Where games are kept: ``$RLCCFR_CACHE``, or the user's cache folder of this system."""
+    """Return the folder of kept games: ``$RLCCFR_CACHE``, or the system's cache folder for the user."""
     if told := os.environ.get("RLCCFR_CACHE"):
         return Path(told)
     from platformdirs import user_cache_path
@@ -34,19 +34,19 @@ def cache_folder() -> Path:
 
 
 def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
-    """The game that OpenSpiel loads by this string, if it was kept, whole, and of this version of OpenSpiel."""
+    """Return the kept game of an OpenSpiel string; None if no complete file of this version of OpenSpiel exists."""
     try:
         with np.load(_path(openspiel_name, restore_recall), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         view = {name: arrays.pop(f"{_VIEW}{name}") for name in SequenceView._fields}
         keys = arrays.pop("infoset_keys").tobytes().decode().split("\0")[:-1]
-        arrays["histories"] = arrays["histories"].view(HISTORY)  # a file does not say that its records are aligned
+        arrays["histories"] = arrays["histories"].view(HISTORY)  # a file does not store the records' alignment
         depth, digest = int(arrays.pop("depth")), str(arrays.pop("content_hash"))
         tree = GameTree(
             name=openspiel_name, openspiel_name=openspiel_name, restore_recall=restore_recall,
             view=SequenceView(**view), infoset_keys=tuple(keys), depth=depth, **arrays,
         )  # fmt: skip
-    except Exception:  # missing, damaged or old: it is compiled anew
+    except Exception:  # missing, damaged or old: the game is compiled anew
         return None
     return tree if tree.content_hash == digest and len(keys) == tree.num_infosets else None
 
@@ -57,7 +57,7 @@ def keep_game(tree: GameTree) -> None:
     A game that OpenSpiel reads from a file is not kept, since the file may change.
 
     Args:
-        tree: a game that OpenSpiel ships; its string says nothing about the code of others.
+        tree: a game that OpenSpiel ships; the string of any other game says nothing about its code.
     """
     small, read = tree.num_histories < LEAST_HISTORIES, "filename=" in tree.openspiel_name
     if small or read or any("\0" in key for key in tree.infoset_keys):
@@ -81,7 +81,7 @@ def keep_game(tree: GameTree) -> None:
 
 
 def _forget_older() -> None:
-    """Drop the games of other layouts and versions of OpenSpiel: they are some hundred megabytes each."""
+    """Delete the games of other layouts and versions of OpenSpiel: they take some hundred megabytes each."""
     for path in cache_folder().glob("game-*.npz"):
         if not path.name.startswith(_prefix()):
             with contextlib.suppress(OSError):
@@ -93,7 +93,7 @@ def _path(openspiel_name: str, restore_recall: bool) -> Path:
 
 
 def _prefix() -> str:
-    """Of the files that this version can read."""
+    """Return the prefix of the files that this version can read."""
     layout = repr((HISTORY.descr, BLOCK.descr, SequenceView._fields))
     return f"game-{_digest(FORMAT, layout, version('open_spiel'))}-"
 

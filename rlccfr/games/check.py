@@ -1,4 +1,4 @@
-"""Whether a kept game is still the one that OpenSpiel plays."""
+"""Checks that a kept game is still the one that OpenSpiel plays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHIPPED_IN = ("pyspiel", "open_spiel")
 """Packages whose games change with OpenSpiel's version alone."""
 
 PLAYOUTS = 20
-"""Random playouts that a kept game is compared by: about a millisecond."""
+"""Number of random playouts that check a kept game; they take about a millisecond."""
 
 
 def registered_code(game: Any, name: str, known: Collection[str], load: Callable[..., Any]) -> tuple[type, ...] | None:
@@ -25,9 +25,9 @@ def registered_code(game: Any, name: str, known: Collection[str], load: Callable
     makes another game: such a game is not shipped, even where all its classes are OpenSpiel's.
 
     Args:
-        game: what OpenSpiel loaded.
-        name: the string that it was loaded by.
-        known: the registered names.
+        game: the game that OpenSpiel loaded.
+        name: the string that the game was loaded by.
+        known: the names registered with OpenSpiel.
         load: OpenSpiel's ``load_game(name, parameters)``.
     """
     try:
@@ -56,12 +56,12 @@ def is_played_as(tree: GameTree, game: Any) -> bool:
     """Return whether random playouts of an OpenSpiel game agree with a compiled one.
 
     Actors, actions, chance probabilities, information states and returns are compared. The playouts are the same each
-    time. A difference that none of them meets goes unseen.
+    time. A difference that none of them meets goes unnoticed.
     """
     rng = np.random.default_rng(0)
     try:
         return all(_agrees(tree, game.new_initial_state(), rng) for _ in range(PLAYOUTS))
-    except Exception:  # what a game raises shows that it has changed; compiling says what is wrong
+    except Exception:  # an error shows that the game has changed; compiling says what is wrong
         return False
 
 

@@ -1,4 +1,4 @@
-"""From a traversal of a game to its :class:`~rlccfr.games.flat_tree.GameTree`."""
+"""The compiler: it makes a :class:`~rlccfr.games.flat_tree.GameTree` from a traversal of a game."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ MOST_CHILDREN = int(np.iinfo(HISTORY["num_children"]).max)
 
 
 class Traversal(NamedTuple):
-    """What a walk over all histories in depth-first preorder collects.
+    """All histories of a game in depth-first preorder, and its raw infosets in order of discovery.
 
-    The first seven have one entry a history, the others one a raw infoset, in order of discovery.
+    The first seven arrays have one entry per history, the others one per raw infoset.
     """
 
     parent: np.ndarray  # int32, -1 at the root
     depth: np.ndarray  # int32
-    action: np.ndarray  # int64: what led here, -1 at the root
+    action: np.ndarray  # int64: OpenSpiel's action that leads here, -1 at the root
     actor: np.ndarray  # int8
     infoset: np.ndarray  # int32: raw id, -1 where nobody decides
-    probability: np.ndarray  # float64: of the chance outcome that leads here, 1 elsewhere
-    utility: np.ndarray  # float64: player 0's at terminals
+    probability: np.ndarray  # float64: probability of the chance outcome that leads here, 1 elsewhere
+    utility: np.ndarray  # float64: player 0's utility at terminals
     infoset_player: np.ndarray  # int8
-    infoset_level: np.ndarray  # int32: own moves made before
+    infoset_level: np.ndarray  # int32: number of earlier moves of its player
     infoset_keys: list[str]
 
 
@@ -36,14 +36,14 @@ class _Infosets(NamedTuple):
     begin: np.ndarray  # (3,)
     first_sequence: np.ndarray  # (n + 1,)
     raw_id: np.ndarray  # (n,)
-    of_history: np.ndarray  # (histories,): -1 where nobody decides
+    of_history: np.ndarray  # (histories,): infoset, -1 where nobody decides
 
 
 def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bool) -> GameTree:
     """Number, reorder and aggregate a traversal of a game with perfect recall.
 
     Raises:
-        GameError: two histories of one infoset offer different numbers of actions, or a history has too many.
+        GameError: two histories of one infoset offer different numbers of actions, or a history has too many children.
     """
     order = np.argsort(walk.depth, kind="stable")  # preorder -> breadth first, children contiguous
     rank = np.empty_like(order)
@@ -87,7 +87,7 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
 
 
 def _even_chances(actor: np.ndarray, probability: np.ndarray, parent: np.ndarray) -> np.ndarray:
-    """Whether all outcomes of a history are equally likely, but for rounding; only where chance moves."""
+    """Return, for each history, whether chance moves there with equally likely outcomes, up to rounding."""
     least, most = np.ones(len(actor)), np.zeros(len(actor))
     np.minimum.at(least, parent[1:], probability[1:])
     np.maximum.at(most, parent[1:], probability[1:])
@@ -96,10 +96,10 @@ def _even_chances(actor: np.ndarray, probability: np.ndarray, parent: np.ndarray
 
 
 def _number_infosets(walk: Traversal, order: np.ndarray, num_children: np.ndarray) -> _Infosets:
-    """Player 0's infosets first, each player's by own moves made before, hence parents before children.
+    """Number player 0's infosets first, and each player's by the number of its earlier moves: parents come first.
 
-    Within such a level, infosets of equally many actions stand together: the passes' inner loops then have
-    long runs of the same length.
+    Within such a level, infosets with equally many actions stand together. The inner loops of passes then have long
+    runs of the same length.
     """
     num_raw = len(walk.infoset_keys)
     raw_actions = np.zeros(num_raw, np.int64)
@@ -125,9 +125,9 @@ def _number_infosets(walk: Traversal, order: np.ndarray, num_children: np.ndarra
 def _for_walks(
     histories: np.ndarray, edge_action: np.ndarray, parent: np.ndarray, depth: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Renumber histories: siblings together, then what is below the first of them, and so on.
+    """Renumber histories: siblings together, then the subtree below the first of them, and so on.
 
-    A walk then finds most of its next histories nearby, which on Royal saves it a quarter of its time.
+    A walk then finds most of its next histories nearby, which saves a quarter of its time on Royal.
     """
     levels = [slice(*np.searchsorted(depth, [level, level + 1])) for level in range(int(depth[-1]) + 1)]
     size = np.ones(len(histories), np.int64)
@@ -147,7 +147,7 @@ def _for_walks(
 
 
 def _sequence_taken(histories: np.ndarray, parent: np.ndarray) -> np.ndarray:
-    """For each history, the sequence that the last action completed; -1 after chance and at the root."""
+    """Return, for each history, the sequence that the last action completed; -1 after chance and at the root."""
     index = np.arange(len(histories)) - histories["first_child"][parent]
     decided = histories["actor"][parent] < CHANCE
     decided[0] = False
@@ -157,7 +157,7 @@ def _sequence_taken(histories: np.ndarray, parent: np.ndarray) -> np.ndarray:
 def _reach(
     histories: np.ndarray, parent: np.ndarray, depth: np.ndarray, taken: np.ndarray, num_sequences: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Chance's reach of each history, and (2, histories) each player's last sequence before it."""
+    """Return chance's reach of each history, and (2, histories) each player's last sequence before it."""
     chance_reach = np.ones(len(histories))
     last = np.empty((2, len(histories)), np.int64)
     last[:, 0] = num_sequences, num_sequences + 1

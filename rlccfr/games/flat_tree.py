@@ -1,12 +1,12 @@
 """A compiled two-player zero-sum game: the same tree in two flat views.
 
-The *history view* (one record per history; siblings are neighbours, and what is below a history mostly follows
-soon) serves sampled walks. The *sequence view* serves exact passes: infosets in topological order with their parent
-sequence, and the terminal payoffs aggregated over chance for each pair (sequence of player 0, sequence of player 1),
-after von Stengel, "Efficient computation of behavior strategies", GEB 1996.
+The *history view* serves sampled walks. It has one record per history; siblings are neighbours, and the histories
+below one mostly follow soon. The *sequence view* serves exact passes. It has the infosets in topological order with
+their parent sequence, and the terminal payoffs aggregated over chance for each pair (sequence of player 0, sequence of
+player 1), after von Stengel, "Efficient computation of behavior strategies", GEB 1996.
 
 Both players share one numbering: infosets and sequences of player 0 come first. A *sequence* is a pair
-(infoset, action); the two empty sequences stand behind all others, at ``num_sequences + player``.
+(infoset, action). The two empty sequences come after all others, at ``num_sequences + player``.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ HISTORY = np.dtype(
     ],
     align=True,
 )
-"""One history: 32 bytes, so that a walk touches one cache line a node."""
+"""One history: 32 bytes, so that a walk touches one cache line per node."""
 
 
 LANES = 4
-"""A line of a payoff block is padded with zeros to a multiple of this: doubles in a 256-bit register."""
+"""Number of doubles in a 256-bit register; lines of payoff blocks are padded with zeros to a multiple of it."""
 
 BLOCK = np.dtype(
     [
         ("own", np.uint32),  # the block's own sequences: leaf[own:own_end]
         ("own_end", np.uint32),
-        ("opponent", np.uint32),  # the opponent's: one line each
+        ("opponent", np.uint32),  # the opponent's sequences: one line each
         ("opponent_end", np.uint32),
-        ("payoff", np.uint32),  # where its first line begins; blocks that are equal but for a factor share them
+        ("payoff", np.uint32),  # where its first line begins; blocks that are equal up to a factor share lines
         ("stride", np.uint32),  # padded length of a line
-        ("factor", np.float64),  # that the payoffs are to be multiplied with
+        ("factor", np.float64),  # factor on the payoffs
     ]
 )
 
@@ -65,20 +65,20 @@ class SequenceView(NamedTuple):
     first_sequence: np.ndarray  # (n + 1,): infoset i owns sequences [i] to [i + 1]
     parent: np.ndarray  # (n,): the owner's last sequence before the infoset
     chance_weight: np.ndarray  # (n,): sum of chance reach over the infoset's histories
-    mass_begin: np.ndarray  # (n + 1,): into the next two, an infoset's histories by opponent sequence
+    mass_begin: np.ndarray  # (n + 1,): ranges in the next two, an infoset's histories by opponent sequence
     mass_sequence: np.ndarray  # opponent's last sequence
     mass_probability: np.ndarray  # chance reach
     leaf_0: np.ndarray  # player 0's sequences that end in leaves, block after block
     leaf_1: np.ndarray
     blocks_0: np.ndarray  # of BLOCK: the payoff matrix in dense blocks, as player 0 reads it
     blocks_1: np.ndarray
-    payoff_0: np.ndarray  # payoffs to player 0 weighted by chance, over a factor; one line a sequence of player 1
-    payoff_1: np.ndarray  # payoffs to player 1, one line a sequence of player 0
+    payoff_0: np.ndarray  # payoffs to player 0, weighted by chance, over a factor; one line per sequence of player 1
+    payoff_1: np.ndarray  # payoffs to player 1 likewise; one line per sequence of player 0
 
 
 @dataclass(frozen=True, eq=False)
 class GameTree:
-    """A game ready to be solved; made by :func:`rlccfr.load_game`, never changed afterwards."""
+    """A game ready to be solved, made by :func:`rlccfr.load_game` and never changed afterwards."""
 
     name: str
     openspiel_name: str
@@ -100,12 +100,12 @@ class GameTree:
 
     @property
     def num_sequences(self) -> int:
-        """Pairs (infoset, action) of both players, without the two empty sequences."""
+        """Number of pairs (infoset, action) of both players, without the two empty sequences."""
         return len(self.sequence_action)
 
     @cached_property
     def num_leaf_pairs(self) -> int:
-        """Pairs of the players' last sequences at whose leaves something is paid."""
+        """Number of pairs of the players' last sequences whose leaves have a payoff other than 0."""
         view = self.view
         paid = np.concatenate([[0], np.cumsum(view.payoff_0 != 0)])
         blocks = {name: view.blocks_0[name].astype(np.int64) for name in BLOCK.names or () if name != "factor"}
@@ -127,7 +127,7 @@ class GameTree:
         return slice(int(begin[player]), int(begin[player + 1]))
 
     def sequences_of(self, player: int) -> slice:
-        """The sequences of ``player`` as a slice into any table over sequences."""
+        """Return the sequences of ``player`` as a slice of any table over sequences."""
         infosets = self.infosets_of(player)
         first = self.view.first_sequence
         return slice(int(first[infosets.start]), int(first[infosets.stop]))
@@ -137,7 +137,7 @@ class GameTree:
         return slice(int(first[infoset]), int(first[infoset + 1]))
 
     def uniform_policy(self) -> np.ndarray:
-        """(m,) probabilities, uniform over each infoset's actions."""
+        """Return probabilities, (m,), that are uniform over each infoset's actions."""
         counts = np.diff(self.view.first_sequence)
         return np.repeat(1.0 / counts, counts)
 
@@ -152,7 +152,7 @@ class GameTree:
         return digest.hexdigest()[:16]
 
     def plot(self, policy: Policy | None = None, axes: Axes | None = None) -> Axes:
-        """Draw a small game as a tree: see :func:`rlccfr.pictures.draw_tree`."""
+        """Draw a small game as a tree; see :func:`rlccfr.pictures.draw_tree`."""
         from rlccfr.pictures import draw_tree
 
         return draw_tree(self, policy, axes)

@@ -1,4 +1,4 @@
-"""What networks see of an infoset."""
+"""Features of infosets: the inputs of models."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _kept: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
 
 
 def infoset_features(game: GameTree) -> np.ndarray:
-    """Return OpenSpiel's information state tensors, (n, d) float32; made at the first use, and kept with the game.
+    """Return OpenSpiel's information state tensors, (n, d) float32; they are made at first use and kept with the game.
 
-    Where recall was restored, two infosets may share a tensor; then the mean over the player's infosets on the way
-    there follows it, which says in what order things came to be known.
+    Where recall was restored, two infosets may share a tensor. Then each tensor is followed by the mean over the
+    player's infosets on the way there, which shows the order of observations.
 
     Raises:
         ComponentError: the game offers no such tensors.
@@ -31,7 +31,7 @@ def _infoset_features(game: GameTree) -> np.ndarray:
     opened = openspiel_game(game)
     if not opened.get_type().provides_information_state_tensor:
         raise ComponentError(
-            f"{game.name!r} offers no information state tensors for models to see; take tabular components"
+            f"{game.name!r} offers no information state tensors, which models need; use tabular components"
         )
     tensors = np.empty((game.num_infosets, opened.information_state_tensor_size()), np.float32)
     for infoset, actions in enumerate(_ways_there(game)):
@@ -43,7 +43,7 @@ def _infoset_features(game: GameTree) -> np.ndarray:
 
 
 def _ways_there(game: GameTree) -> list[list[int]]:
-    """OpenSpiel's actions that lead to one history of each infoset."""
+    """Return, for each infoset, OpenSpiel's actions that lead to one of its histories."""
     histories = game.histories
     inner = np.flatnonzero(histories["num_children"])
     counts = histories["num_children"][inner].astype(np.int64)
@@ -64,7 +64,7 @@ def _ways_there(game: GameTree) -> list[list[int]]:
 
 
 def _means_on_the_way(game: GameTree, tensors: np.ndarray) -> np.ndarray:
-    """(n, d) for each infoset, the mean over it and its owner's infosets before it."""
+    """Return, for each infoset, the mean tensor over it and its owner's infosets before it, (n, d)."""
     infoset_of = np.repeat(np.arange(game.num_infosets), np.diff(game.view.first_sequence))
     total, count = tensors.copy(), np.ones((game.num_infosets, 1), np.float32)
     for infoset, sequence in enumerate(game.view.parent.tolist()):  # parents come first

@@ -1,4 +1,4 @@
-"""Games by name, and by a name with parameters."""
+"""Names of games, with and without parameters."""
 
 from __future__ import annotations
 
@@ -44,13 +44,14 @@ NAMED_GAMES = {
 
 @dataclass(frozen=True)
 class Parametrised:
-    """A game whose name takes parameters: ``leduc(ranks=4)``.
+    """A game whose name takes parameters, such as ``leduc(ranks=4)``.
 
     Attributes:
+        name: name of the game without parameters.
         template: the OpenSpiel string, with a field for each parameter.
-        parameters: of each the default, the least and the greatest value.
-        deck: the parameters whose product is the number of cards.
-        dealt: the cards that a game takes; OpenSpiel crashes where the deck has fewer.
+        parameters: default, least and greatest value of each parameter.
+        deck: names of the parameters whose product is the number of cards.
+        dealt: number of cards that are dealt; OpenSpiel crashes if the deck has fewer.
     """
 
     name: str
@@ -60,10 +61,10 @@ class Parametrised:
     dealt: int
 
     def member(self, given: Mapping[str, int]) -> str:
-        """The OpenSpiel string of one game.
+        """Return the OpenSpiel string of one game.
 
         Raises:
-            GameError: a parameter that there is not, or a value out of range.
+            GameError: a parameter is unknown, a value is out of range, or the deck is too small.
         """
         for parameter, value in given.items():
             if parameter not in self.parameters:
@@ -74,7 +75,7 @@ class Parametrised:
         values = {name: bounds[0] for name, bounds in self.parameters.items()} | dict(given)
         if math.prod(values[name] for name in self.deck) < self.dealt:
             raise GameError(
-                f"{self.name} deals {self.dealt} cards: {' times '.join(self.deck)} must be as many or more"
+                f"{self.name} deals {self.dealt} cards: {' times '.join(self.deck)} must be at least that many"
             )
         return self.template.format(**values)
 
@@ -84,7 +85,7 @@ PARAMETRISED = {
     for game in (
         Parametrised(
             "kuhn",
-            # Of the pairs the second is of a round that is not played: OpenSpiel takes one number for no list.
+            # The second number of a pair is for a round that is not played: OpenSpiel takes no list of one number.
             "universal_poker(betting=limit,numPlayers=2,numRounds=1,blind=1 1,raiseSize=1 1,firstPlayer=1 1,"
             "maxRaises=1 1,numSuits=1,numRanks={cards},numHoleCards=1,numBoardCards=0 0)",
             {"cards": (3, 2, 13)},
@@ -101,14 +102,14 @@ PARAMETRISED = {
         ),
     )
 }
-"""Goofspiel and Liar's dice take parameters by OpenSpiel's own strings."""
+"""Games whose names take parameters here; Goofspiel and Liar's dice take theirs in OpenSpiel's own strings."""
 
 
 def openspiel_name(name: str) -> str:
-    """The OpenSpiel string behind a short name or one with parameters; any other string as it is.
+    """Return the OpenSpiel string of a name, with or without parameters; any other string as it is.
 
     Raises:
-        GameError: a parameter that there is not, or a value out of range.
+        GameError: a parameter is unknown or given twice, a value is out of range, or the deck is too small.
     """
     if name in NAMED_GAMES:
         return NAMED_GAMES[name].openspiel_name
@@ -128,23 +129,26 @@ def load_game(
     max_histories: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> GameTree:
-    """Compile a game: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``) or any OpenSpiel string.
+    """Load a game by its name or OpenSpiel string, and compile it.
 
-    ``kuhn(cards=5)`` and ``leduc(ranks=4,suits=2,raises=2)``, parameters as wanted, are larger and smaller kin.
+    ``kuhn(cards=5)`` and ``leduc(ranks=4,suits=2,raises=2)`` are larger or smaller variants; each parameter may be
+    left out.
 
     Simultaneous games are turned into sequential ones. OpenSpiel's own games of 20,000 histories and more are kept in
-    the user's cache folder (or ``$RLCCFR_CACHE``). The next time they are read from there, and compared with what
-    OpenSpiel plays by random playouts. A game that your own code registers is compiled each time.
+    the user's cache folder (or ``$RLCCFR_CACHE``). The next time they are read from there, and random playouts compare
+    them with OpenSpiel's game. A game that your own code registers is compiled each time.
 
     Args:
-        restore_recall: tell histories of one information state apart by the player's own last move, for games
-            whose information states forget (``royal`` does so by itself).
-        max_histories: the size limit (2 million); a history takes about 7 microseconds and 300 bytes to compile.
-        progress: called now and then with the share done, estimated as if siblings were alike.
+        name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), one with parameters, or any OpenSpiel
+            string.
+        restore_recall: whether to tell histories of one information state apart by the player's own last move, for
+            games whose information states forget. By default only ``royal`` does so.
+        max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
+        progress: function called now and then with the share done, estimated as if siblings were alike.
 
     Raises:
-        GameError: an unknown name (the nearest is suggested), more than two players, general-sum, imperfect
-            recall, or more histories than the limit.
+        GameError: the name is unknown (the nearest is suggested), or the game has more than two players, is not
+            zero-sum, has imperfect recall, or has more histories than the limit.
     """
     from rlccfr.games.openspiel import MAX_HISTORIES, compile_game
 

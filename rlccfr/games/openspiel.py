@@ -1,4 +1,4 @@
-"""The one door to OpenSpiel: loading games, and policies in its form."""
+"""The only access to OpenSpiel: it loads games and converts policies."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def compile_game(
         raise error.__cause__ or error from None
     except (RLCCFRError, MemoryError):
         raise
-    except Exception as error:  # a SpielError, or what its C++ library or a game in Python raises
+    except Exception as error:  # a SpielError, or an error of its C++ library or of a game in Python
         raise GameError(f"OpenSpiel can't play {openspiel_name!r}: {first_line(error)}") from None
     if forgetful:
         raise GameError(
@@ -68,7 +68,7 @@ def registered_here(openspiel_name: str) -> tuple[type, ...] | None:
     """Return the classes of a game that are not OpenSpiel's, None for a game that OpenSpiel ships.
 
     Raises:
-        GameError: as :func:`compile_game`.
+        GameError: as in :func:`compile_game`.
     """
     return _registered_code(_open(openspiel_name, ()), openspiel_name)
 
@@ -79,7 +79,7 @@ def _registered_code(game: Any, openspiel_name: str) -> tuple[type, ...] | None:
 
 
 def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
-    """The turn-based OpenSpiel game, refused unless CFR's guarantees can hold for it."""
+    """Return the turn-based OpenSpiel game; refuse one for which CFR's guarantees can't hold."""
     short_name = openspiel_name.split("(")[0].strip()
     registered = pyspiel.registered_names()
     if short_name not in registered:
@@ -108,11 +108,11 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
 
 
 class _ProgressError(Exception):
-    """Its cause was raised by the caller's own function, not by OpenSpiel."""
+    """An error whose cause was raised by the caller's own function, not by OpenSpiel."""
 
 
 def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractContextManager[None]]) -> Any:
-    """The caller's function, with its stderr and its errors as they are."""
+    """Return the caller's function such that its stderr and its errors come through."""
 
     def report(share: float) -> None:
         with aloud():
@@ -152,7 +152,7 @@ def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
 
 
 def solvable_names() -> dict[str, str]:
-    """OpenSpiel's games that may be two-player and zero-sum with known chances: short name to long name.
+    """Return OpenSpiel's games that may be two-player and zero-sum with known chances: long names by short name.
 
     Some need parameters, and some are larger than any size limit.
     """
@@ -168,5 +168,5 @@ def solvable_names() -> dict[str, str]:
 
 
 def openspiel_game(tree: GameTree) -> Any:
-    """The turn-based OpenSpiel game that ``tree`` was compiled from."""
+    """Return the turn-based OpenSpiel game that ``tree`` was compiled from."""
     return _open(tree.openspiel_name, ())

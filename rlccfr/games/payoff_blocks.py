@@ -1,4 +1,4 @@
-"""The payoff matrix as dense blocks, those that are equal but for a factor stored once."""
+"""The payoff matrix as dense blocks; blocks that are equal up to a factor are stored once."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from rlccfr.errors import GameError
 from rlccfr.games.flat_tree import BLOCK, LANES
 
 DENSE_FILL = 0.25
-"""A connected part of the payoff matrix is stored dense when at least this share of it is not zero: a dense
-entry moves 8 bytes, a sparse one 12 to 16 and an indirection, so a third to a quarter is where they meet."""
+"""Least share of entries other than 0 with which a connected part of the payoff matrix is stored dense.
+
+A dense entry moves 8 bytes, a sparse one 12 to 16 and an indirection, so both cost the same at a third to a quarter.
+"""
 
 ROUNDING = 1e-13
-"""What computation rounds: so much, of the largest, may payoffs of two blocks, or two chances, differ and be equal."""
+"""Largest difference, as a share of the largest payoff, between payoffs that count as equal; also between chances."""
 
 
 MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
@@ -23,8 +25,8 @@ MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
 def payoff_blocks(payoff: sparse.csr_array) -> dict[str, np.ndarray]:
     """Cut the payoff matrix into dense blocks.
 
-    Rows and columns that meet form connected parts, in most games small and nearly full. A part that is
-    mostly zeros is cut into one block a row instead, so that no memory is spent on its zeros.
+    Rows and columns that meet form connected parts, which are small and nearly full in most games. A part that is
+    mostly zeros is cut into one block per row instead, so that no memory is spent on its zeros.
     """
     coo = payoff.tocoo()
     size = payoff.shape[0]
@@ -37,7 +39,7 @@ def payoff_blocks(payoff: sparse.csr_array) -> dict[str, np.ndarray]:
     area = np.bincount(row_part, minlength=parts) * np.bincount(column_part, minlength=parts)
     is_sparse = np.bincount(part, minlength=parts) < DENSE_FILL * area
 
-    # A block's id is its part's where the part is dense, else one of its own for each row.
+    # A dense part is one block with the part's id; in other parts each row is a block with its own id.
     row_block = np.where(is_sparse[row_part], parts + np.arange(len(rows)), row_part)
     block = row_block[np.searchsorted(rows, coo.row)]
     dense = ~is_sparse[column_part]
@@ -63,7 +65,7 @@ def payoff_blocks(payoff: sparse.csr_array) -> dict[str, np.ndarray]:
 def _by_block(
     sequences: np.ndarray, block_of: np.ndarray, num_blocks: int, entry_block: np.ndarray, entry: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sequences in order of their block; where each block begins; and each entry's place within its block.
+    """Return the sequences in order of their block, where each block begins, and each entry's place within its block.
 
     A sequence may stand in several blocks, so an entry is found by its pair (block, sequence).
     """
@@ -78,7 +80,7 @@ def _by_block(
 def _payoff_lines(
     block: np.ndarray, own: np.ndarray, opponent: np.ndarray, place: np.ndarray, line: np.ndarray, data: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A player's blocks and payoffs; ``own`` and ``opponent`` say where each block's sequences begin."""
+    """Return a player's blocks and payoffs; ``own`` and ``opponent`` say where each block's sequences begin."""
     stride = -(-np.diff(own) // LANES) * LANES
     begin = np.concatenate([[0], np.cumsum(stride * np.diff(opponent))])
     if begin[-1] > MOST_PAYOFFS:
@@ -94,13 +96,14 @@ def _payoff_lines(
 
 
 def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Keep one of all blocks that are equal but for a factor: the same cards meet at the end of every betting.
+    """Keep one of all blocks that are equal up to a factor: the same cards meet after every betting.
 
     Args:
-        begin: (blocks + 1,) where each block's payoffs begin.
+        begin: (blocks + 1,) places where each block's payoffs begin.
 
     Returns:
-        Each block's factor, its largest payoff; where its payoffs, divided by it, begin; and those that are kept.
+        Each block's factor, which is its payoff of largest absolute value; the place where its payoffs, divided by the
+        factor, begin; and the payoffs that are kept.
     """
     length = np.diff(begin)
     factor, shared, kept, size = np.empty(len(length)), np.empty(len(length), np.int64), [], 0
@@ -119,8 +122,8 @@ def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of rows that are equal but for rounding, the first; and for each row which of these it is."""
+    """Return the indices of rows that differ beyond rounding, and for each row the number of the one that it equals."""
     numbers: dict[bytes, int] = {}
-    rounded = np.round(rows / ROUNDING) + 0.0  # no -0.0, whose bytes are others
+    rounded = np.round(rows / ROUNDING) + 0.0  # turns -0.0 into 0.0, which has other bytes
     of_row = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rounded])
     return np.unique(of_row, return_index=True)[1], of_row

@@ -14,7 +14,10 @@ from rlccfr.networks.settings import Networks
 
 
 class AverageModel:
-    """One player's average policy, fitted to the increments of its sum (m,), each infoset's with its total as mass."""
+    """Model of one player's average policy, fitted to the increments, (m,), of the policy sum.
+
+    The mass of an infoset is the total of its increments.
+    """
 
     def __init__(self, game: GameTree, player: int, networks: Networks, inputs: Inputs, seed: Sequence[int]) -> None:
         self._first = game.view.first_sequence[:-1]
@@ -29,11 +32,11 @@ class AverageModel:
         self._learner.learn()
 
     def enter(self, policy_sum: np.ndarray) -> None:
-        """Take over from a table (m,)."""
+        """Take over from a table, (m,), of policy sums."""
         self._learner.enter(np.add.reduceat(policy_sum, self._first), policy_sum)
 
     def sums(self) -> np.ndarray | None:
-        """(player's sequences,) in proportion to the policy; None before the first fit."""
+        """Return an array (player's sequences,) in proportion to the policy; None before the first fit."""
         return np.maximum(self._learner.values, 0.0) if self._learner.fits[0] else None
 
     def state(self) -> State:
@@ -44,10 +47,10 @@ class AverageModel:
 
 
 class PlayedModels:
-    """Every value model of one player with its weight in the average (SD-CFR: Steinberger 2019).
+    """Every value model of one player, with its weight in the average (SD-CFR: Steinberger 2019).
 
-    The first is a policy, (player's sequences,): the one that was played before the first fit, or the average policy of
-    what was before, with the weight of that.
+    Number 0 is a policy, (player's sequences,), in place of a model. It is the policy played before the first fit; or,
+    after a switch, the average policy up to the switch, with the weight of the iterations before.
     """
 
     def __init__(self, policy: np.ndarray, weight: float = 0.0) -> None:
@@ -56,17 +59,17 @@ class PlayedModels:
         self._weights = np.array([weight])
 
     def add(self, snapshot: np.ndarray) -> None:
-        """From now on this one is played."""
+        """Add a model by its snapshot; from now on it is played."""
         self.snapshots.append(snapshot)
         self._weights = np.append(self._weights, 0.0)
 
     def play(self, decay: float) -> None:
-        """Another iteration goes into the average."""
+        """Multiply all weights by ``decay``, then add one iteration of the newest model."""
         self._weights *= decay
         self._weights[-1] += 1.0
 
     def draw(self, rng: np.random.Generator) -> int:
-        """The number of one of them, by weight; 0 is the first policy."""
+        """Draw the number of a model by weight; 0 is the first policy."""
         share = self._weights / self._weights.sum() if self._weights.any() else [1.0]
         return int(rng.choice(len(self._weights), p=share))
 
@@ -74,7 +77,7 @@ class PlayedModels:
         return len(self._weights)
 
     def share(self, number: int) -> float:
-        """Of one of them in the average."""
+        """Return the share of a model in the average."""
         return float(self._weights[number] / self._weights.sum())
 
     def state(self) -> State:

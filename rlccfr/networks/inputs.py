@@ -1,4 +1,4 @@
-"""What models see: a matrix for each player, and where in a model's output each sequence stands."""
+"""Inputs of models: one matrix per player, and the place of each sequence in a model's output."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ from rlccfr.games.infoset_features import infoset_features
 
 
 class Inputs(NamedTuple):
-    """Of one player with n infosets and m sequences.
+    """Inputs of one player's model, for n infosets and m sequences.
 
-    A row is an infoset, with an output for each of the player's actions; or a row is a sequence, its action among
-    the features, with one output.
+    A row stands for an infoset, with one output per action of the player; or a row stands for a sequence, whose
+    action is among the features, with one output.
     """
 
     matrix: np.ndarray  # (rows, d) float32
     num_outputs: int
-    position: np.ndarray  # (m,): of each sequence in the flattened (rows, num_outputs)
+    position: np.ndarray  # (m,): place of each sequence in the flattened (rows, num_outputs)
     infoset: np.ndarray  # (rows,): the player's infoset, counted from 0
 
 
 def inputs_of(game: GameTree, player: int, *, per_sequence: bool) -> Inputs:
-    """Columns that never vary are left out; the others are scaled to [-1, 1].
+    """Return one player's inputs.
+
+    Columns that never vary are left out; the others are scaled to [-1, 1].
+
+    Args:
+        per_sequence: whether a row stands for a sequence, rather than for an infoset.
 
     Raises:
         ComponentError: the game offers no information state tensors.

@@ -1,4 +1,4 @@
-"""What models of one player are fitted to: advantages, or the average policy."""
+"""Models of one player together with the data that they are fitted to: advantages, or the average policy."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from rlccfr.networks.settings import Approximator, Networks
 
 State = dict[str, np.ndarray]
 ENTRY_FITS = 25
-"""As many training steps as so many fits has the one to what tables hold, when models take over from them."""
+"""When models take over from tables, their first fit has as many training steps as this number of fits."""
 
 
 class Learner:
-    """A model of a quantity that is a mean of data with masses, and those data.
+    """A model fitted to the weighted mean of data, and these data; their weights are called masses.
 
     Arrays are over all infosets (n,) and sequences (m,) of the game; only the player's entries are used.
 
     Attributes:
-        values: (player's sequences,) what the model says since its last fit; 0 before the first.
+        values: (player's sequences,) predictions of the model since its last fit; 0 before the first.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Learner:
     ) -> None:
         self.infosets, self.sequences = game.infosets_of(player), game.sequences_of(player)
         counts = np.diff(game.view.first_sequence)[self.infosets]
-        self.infoset_of = np.repeat(np.arange(len(counts)), counts)  # of the player's sequences, from 0
+        self.infoset_of = np.repeat(np.arange(len(counts)), counts)  # infoset of each own sequence, from 0
         self.unit = 1.0
         self.memory = memory
         self.model: Model = make_model(inputs, settings, seed)
@@ -43,22 +43,22 @@ class Learner:
         self._seed = seed
 
     def discount(self, factor: float) -> None:
-        """Old data count less."""
+        """Multiply the weight of all data so far by ``factor``."""
         self.memory.discount(factor)
         if factor != 1.0:
             for sums in (self.fresh_mass, self.fresh, self.past_mass, self.past):
                 sums *= factor
 
     def observe(self, mass: np.ndarray, vector: np.ndarray) -> None:
-        """New data: masses (n,), negative where there are none, and vectors weighted with them (m,)."""
+        """Add data: masses (n,), negative where there are none, and vectors (m,) weighted with these masses."""
         self.fresh_mass[self.infosets] += np.maximum(mass[self.infosets], 0.0)
         self.fresh[self.sequences] += vector[self.sequences]
 
     def learn(self, relabelled: np.ndarray | None = None) -> None:
-        """Fit the model to all data; those since the last fit then go into the memory.
+        """Fit the model to all data, then move the data since the last fit into the memory.
 
         Args:
-            relabelled: (player's sequences,) what older data are to say instead of what they said.
+            relabelled: (player's sequences,) targets of older data, in place of their own.
         """
         old_mass = (self.memory.mass() + self.past_mass)[self.infosets]
         if relabelled is None:
@@ -71,9 +71,9 @@ class Learner:
         self.forget_fresh()
 
     def enter(self, mass: np.ndarray, vector: np.ndarray) -> None:
-        """Take over from tables: masses (n,) and vectors (m,) of all that was before.
+        """Take over from tables, which give the masses (n,) and vectors (m,) of all data before.
 
-        They stay outside the memory, which would drop them by chance, and with them the past of an infoset.
+        These stay outside the memory, which might drop a row by chance, and with it an infoset's whole past.
         """
         self.past_mass[self.infosets], self.past[self.sequences] = mass[self.infosets], vector[self.sequences]
         own = mass[self.infosets]
@@ -86,11 +86,11 @@ class Learner:
         self.fits += 1
 
     def values_of(self, weights: np.ndarray) -> np.ndarray:
-        """What the model said when it had these weights."""
+        """Return the predictions, (player's sequences,), of the model with these weights."""
         return np.asarray(self.model.predict(weights) * self.unit)
 
     def forget_fresh(self) -> None:
-        """What was observed since the last fit is dealt with."""
+        """Discard the data observed since the last fit."""
         self.fresh_mass[:], self.fresh[:] = 0.0, 0.0
 
     def state(self) -> State:
@@ -115,8 +115,8 @@ class Advantages:
         self._networks: Networks = rule.networks
         self._floor = rule.floor
         self._utility_range = game.utility_range or 1.0
-        self._negative_ratio = np.ones(1)  # of the discounts of negative and positive regret since the last fit
-        self._positive = np.ones(1)  # the discount of positive regret since then
+        self._negative_ratio = np.ones(1)  # ratio of negative to positive regret's discounts since the last fit
+        self._positive = np.ones(1)  # discount of positive regret since then
         self._observed = np.zeros(1)  # iterations since then
         self._learner = self._new_learner(game, player, inputs, [*seed, 0], vectors=not self._networks.relabel)
         weighs = self._networks.action_weight is not None
@@ -131,16 +131,16 @@ class Advantages:
         return learner
 
     def rows(self) -> np.ndarray:
-        """(player's sequences,) from which the policy follows."""
+        """Return the rows, (player's sequences,), from which the policy follows: advantages, perhaps weighted."""
         return self._weighted(self._learner.values, self._weights())
 
     def snapshot(self) -> np.ndarray:
-        """All that :meth:`rows_of` needs to give these rows again, in one dimension."""
+        """Return, in one dimension, all that :meth:`rows_of` needs to reproduce these rows."""
         learners = [self._learner] if self._mean is None else [self._learner, self._mean]
         return np.concatenate([learner.model.weights() for learner in learners])
 
     def rows_of(self, snapshot: np.ndarray) -> np.ndarray:
-        """The rows when the snapshot was taken."""
+        """Return the rows as they were when the snapshot was taken."""
         if self._mean is None:
             return self._learner.values_of(snapshot)
         values, mean = np.split(snapshot, 2)
@@ -148,17 +148,17 @@ class Advantages:
 
     @staticmethod
     def _weighted(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Positive advantages by their weights; where none is positive, the best is the best unweighted."""
+        """Return advantages, the positive ones weighted; where none is positive, the best one stays the best."""
         return np.where(values > 0, weights * values, values)
 
     def _weights(self, mean: np.ndarray | None = None) -> np.ndarray:
-        """Factors of regrets and policies, from mean advantages: by default, those so far."""
+        """Return factors of regrets and policies that follow from mean advantages, by default the present ones."""
         if self._mean is None or self._networks.action_weight is None:
             return np.ones(len(self._learner.values))
         return self._networks.action_weight((self._mean.values if mean is None else mean) / self._utility_range)
 
     def observe(self, mass: np.ndarray, gain: np.ndarray, positive: float, negative: float) -> None:
-        """One iteration's masses (n,) and instantaneous regrets (m,), and the rule's discounts in it."""
+        """Apply one iteration's discounts, then add its masses (n,) and instantaneous regrets (m,)."""
         self._negative_ratio *= negative / positive if positive > 0 else 1.0
         self._positive *= positive
         self._observed += 1
@@ -170,7 +170,7 @@ class Advantages:
         self._learner.observe(mass, gain)
 
     def learn(self) -> None:
-        """Fit the model to all that was observed."""
+        """Fit the models to all data."""
         if self._mean is not None:
             self._mean.learn()
         learner = self._learner
@@ -186,13 +186,15 @@ class Advantages:
         self._negative_ratio[:], self._positive[:], self._observed[:] = 1.0, 1.0, 0.0
 
     def enter(self, mass: np.ndarray, regret: np.ndarray, weight: float, *mean: np.ndarray) -> None:
-        """Take over from tables. Bootstrapped, V is a sum of advantages: the past's weight times their mean.
+        """Take over from tables.
+
+        In the bootstrapped form V is a sum of advantages: their mean, times the weight of the past.
 
         Args:
-            mass: (n,) of all past data together.
-            regret: (m,).
-            weight: of all past iterations together.
-            mean: (n,) masses and (m,) sums of regrets, for the factors of regrets and policies; or none.
+            mass: (n,) total mass of all past data.
+            regret: (m,) regrets.
+            weight: total weight of all past iterations.
+            mean: (n,) masses and (m,) sums of regrets, for the factors of regrets and policies; or nothing.
         """
         learner = self._learner
         if self._networks.bootstrapped:
@@ -218,16 +220,16 @@ class Advantages:
 
 
 def divided(sums: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """Means, 0 where there is no mass."""
+    """Return means: sums over masses, 0 where there is no mass."""
     means: np.ndarray = np.divide(sums, mass, out=np.zeros_like(sums), where=mass > 0)
     return means
 
 
 def prefixed(prefix: str, state: State) -> State:
-    """A part's state as it stands in the whole's."""
+    """Return a part's state under the names that it has in the state of the whole."""
     return {f"{prefix}.{name}": array for name, array in state.items()}
 
 
 def unprefixed(prefix: str, state: State) -> State:
-    """A part's state out of the whole's."""
+    """Return a part's state, taken from the state of the whole."""
     return {name[len(prefix) + 1 :]: array for name, array in state.items() if name.startswith(f"{prefix}.")}

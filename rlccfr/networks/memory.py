@@ -1,4 +1,4 @@
-"""What a model is fitted to: a bounded memory of rows, and its sums for each infoset."""
+"""A bounded memory of the rows that a model is fitted to, with their sums per infoset."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LARGEST_SCALE = 1e100
 
 
 class Memory:
-    """Rows (infoset, mass, vector) under a common discount; a reservoir where there are too many.
+    """Rows (infoset, mass, vector) under a common discount, kept by reservoir sampling where there are too many.
 
-    The squared error over all rows is that over one row for each infoset, with their mass and their mean, up to a
-    constant. So these sums are all that a fit needs; the rows are kept to know what leaves with them.
+    The squared error over all rows equals, up to a constant, the error over one row per infoset that has their total
+    mass and their mean. So a fit needs only the sums per infoset. Rows are kept to subtract them when they leave.
 
     Args:
-        capacity: most rows.
-        vectors: keep vectors too, not only masses.
+        capacity: largest number of rows.
+        vectors: whether vectors are kept, not only masses.
     """
 
     def __init__(self, game: GameTree, capacity: int, seed: Sequence[int], *, vectors: bool) -> None:
@@ -41,7 +41,7 @@ class Memory:
         return int(self._rows.counts[KEPT])
 
     def discount(self, factor: float) -> None:
-        """Multiply all rows."""
+        """Multiply all rows by ``factor``."""
         rows, kept = self._rows, len(self)
         if factor == 1.0 or not kept:
             return
@@ -60,7 +60,7 @@ class Memory:
             self._scale[0] = 1.0
 
     def add(self, infosets: np.ndarray, mass: np.ndarray, vector: np.ndarray) -> None:
-        """A row for each of ``infosets``, from tables over infosets (n,) and sequences (m,)."""
+        """Add a row for each of ``infosets``, from tables over infosets (n,) and sequences (m,)."""
         insert_rows(
             self._first_sequence, infosets.astype(np.uint32), mass, vector, self._scale[0], self._rows, self._rng
         )
@@ -71,11 +71,11 @@ class Memory:
         return float(seen / kept) if kept else 1.0
 
     def mass(self) -> np.ndarray:
-        """(n,) estimated sums over all rows that ever came."""
+        """Return estimates, (n,), of the sums of masses over all rows ever added."""
         return self._rows.mass_sum * self._seen_per_kept
 
     def vector(self) -> np.ndarray:
-        """(m,), likewise."""
+        """Return estimates, (m,), of the sums of vectors over all rows ever added."""
         return self._rows.vector_sum * self._seen_per_kept
 
     def state(self) -> dict[str, np.ndarray]:

@@ -1,7 +1,7 @@
-"""Functions that are fitted to targets: a multilayer perceptron in PyTorch, and a table to compare it with.
+"""Models that are fitted to targets: a multilayer perceptron in PyTorch, and a table to compare it with.
 
 The perceptron's gradient is written out: for networks this small, PyTorch's automatic differentiation and its
-optimisers take several times as long as the matrix products (docs/verification.md has both).
+optimisers take several times as long as the matrix products (both are timed in docs/verification.md).
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ _threads_before: list[int] = []
 
 Layers = list[tuple[torch.Tensor, torch.Tensor]]
 LARGEST_GRADIENT = 1.0
-"""Norm to which gradients are clipped, as by Brown et al. 2019."""
+"""Norm to which gradients are clipped, as in Brown et al. 2019."""
 
 
 class Model(Protocol):
     """A function from a player's sequences to numbers."""
 
     def predict(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """(m,) float64; with others' weights instead of its own, if given."""
+        """Return predictions, (m,) float64; ``weights`` stand in for the model's own, if given."""
 
     def weights(self) -> np.ndarray:
-        """A copy of what ``predict`` depends on, in one dimension."""
+        """Return a copy, in one dimension, of all that ``predict`` depends on."""
 
     def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1) -> None:
-        """Come nearer to the targets.
+        """Fit the model to targets.
 
         Args:
-            target: (m,) over sequences.
-            weight: (n,) over infosets; where it is 0 the target is not looked at.
-            seed: of the draws in this fit.
-            times: with as many steps as so many fits have.
+            target: (m,) targets over sequences.
+            weight: (n,) weights over infosets; where the weight is 0 the target is ignored.
+            seed: seed of the draws in this fit.
+            times: number of fits whose training steps this fit makes.
         """
 
     def state(self) -> dict[str, np.ndarray]:
-        """What the next fit depends on."""
+        """Return all that the next fit depends on."""
 
     def restore(self, state: dict[str, np.ndarray]) -> None: ...
 
 
 class Table:
-    """Fits every target exactly."""
+    """A table, which fits every target exactly."""
 
     def __init__(self, inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> None:
         self._infoset = inputs.infoset[inputs.position // inputs.num_outputs]
@@ -79,9 +79,9 @@ class Table:
 
 
 class Mlp:
-    """ReLU layers, trained by Adam on the weighted squared error.
+    """A network of ReLU layers, trained by Adam on the weighted squared error.
 
-    All weights lie in one flat tensor, so that a step of Adam is a handful of operations.
+    All weights lie in one flat tensor, so that a step of Adam takes few operations.
     """
 
     def __init__(self, inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> None:
@@ -95,7 +95,7 @@ class Mlp:
         self._sizes = _sizes(columns, settings, inputs.num_outputs)
         length = sum((n + 1) * m for n, m in self._sizes)
         self._flat, self._gradient, self._mean, self._square = torch.zeros((4, length), device=self._device)
-        # The same memory for the kernel, on the CPU.
+        # On the CPU the kernel works on the same memory.
         tensors = (self._flat, self._gradient, self._mean, self._square)
         self._arrays = [tensor.numpy() for tensor in tensors] if self._device.type == "cpu" else []
         self._steps = 0
@@ -103,7 +103,7 @@ class Mlp:
         self._begin(seed)
 
     def _begin(self, seed: Sequence[int]) -> None:
-        """New weights, uniform within 1/sqrt of the number of inputs, as PyTorch's linear layers have them."""
+        """Draw new weights, uniform within 1 / sqrt(number of inputs), as PyTorch's linear layers do."""
         rng = np.random.default_rng([*seed, 0])
         bounds = np.concatenate([np.full((n + 1) * m, max(n, 1) ** -0.5) for n, m in self._sizes])
         weights = rng.uniform(-bounds, bounds).astype(np.float32)
@@ -133,7 +133,7 @@ class Mlp:
             return
         goal = np.zeros(self._mask.shape, np.float32)
         goal.flat[self._inputs.position] = target
-        # From new weights one fit has all the steps it takes, however much there is to learn.
+        # A fit that begins with new weights has enough steps, however much there is to learn.
         steps = self._settings.train_steps * (1 if self._settings.from_scratch else times)
         size = self._settings.batch_size
         share = weight[rows] / weight[rows].sum()
@@ -145,7 +145,7 @@ class Mlp:
             return
         luck = np.random.default_rng([*seed, 1]).random((steps, size))
         drawn = rows[np.minimum(np.searchsorted(np.cumsum(share), luck), len(rows) - 1)]
-        # Side by side, so that a batch is gathered at once.
+        # The arrays stand side by side, so that a batch is gathered at once.
         packed, batches = self._tensors(np.hstack([self._inputs.matrix, goal, self._mask / size]), drawn)
         widths = [self._inputs.matrix.shape[1], self._inputs.num_outputs, self._inputs.num_outputs]
         for batch in batches:
@@ -155,7 +155,7 @@ class Mlp:
         return tuple(torch.from_numpy(array).to(self._device) for array in arrays)
 
     def _step(self, matrix: torch.Tensor, goal: torch.Tensor, scale: torch.Tensor) -> None:
-        """One step on sum(scale (output - goal)^2) / 2."""
+        """Make one training step on sum(scale (output - goal)^2) / 2."""
         *values, output = _forward(matrix, self._layers)
         error = (output - goal).mul_(scale)
         for index in reversed(range(len(self._layers))):
@@ -168,7 +168,7 @@ class Mlp:
         self._descend()
 
     def _descend(self) -> None:
-        """Adam (Kingma and Ba, ICLR 2015), along a gradient cut to a length."""
+        """Make one step of Adam (Kingma and Ba, ICLR 2015) along the clipped gradient."""
         step = self._settings.learning_rate / (1 - BETAS[0] ** self._steps)
         spread = (1 - BETAS[1] ** self._steps) ** 0.5
         if self._arrays:
@@ -195,15 +195,17 @@ class Mlp:
 
 
 def make_model(inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> Model:
-    """The model of the settings' kind."""
+    """Return a new model of the settings' kind."""
     return Table(inputs, settings, seed) if settings.kind == "table" else Mlp(inputs, settings, seed)
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """For products this small a second thread costs more than it brings, and CPU time is taken of one.
+    """Let PyTorch use one thread.
 
-    PyTorch's number is the process's: it comes back when the last of several solvers, in threads of their own, is done.
+    For matrices this small a second thread costs more than it saves, and CPU time is measured for one thread only.
+    PyTorch has one number of threads for the whole process. It is restored when the last of several solvers, each in
+    its own thread, is done.
     """
     with _lock:
         _threads_before.append(torch.get_num_threads())
@@ -221,7 +223,7 @@ def one_thread() -> Iterator[None]:
 def _device(name: str) -> torch.device:
     there = torch.cuda.is_available()
     if name == "cuda" and not there:
-        raise ComponentError("device='cuda' needs a CUDA device and a PyTorch built for it; take 'cpu' or 'auto'")
+        raise ComponentError("device='cuda' needs a CUDA device and a PyTorch built for it; use 'cpu' or 'auto'")
     return torch.device("cuda" if there and name != "cpu" else "cpu")
 
 
@@ -231,7 +233,7 @@ def _sizes(inputs: int, settings: Approximator, outputs: int) -> list[tuple[int,
 
 
 def _forward(matrix: torch.Tensor, layers: Layers) -> list[torch.Tensor]:
-    """What each layer gives out, the matrix itself first."""
+    """Return the matrix and the output of each layer."""
     values = [matrix]
     for weight, bias in layers[:-1]:
         values.append(torch.addmm(bias, values[-1], weight).relu_())
@@ -240,7 +242,7 @@ def _forward(matrix: torch.Tensor, layers: Layers) -> list[torch.Tensor]:
 
 
 def _views(flat: torch.Tensor, sizes: Sequence[tuple[int, int]]) -> Layers:
-    """Each layer's weights and bias as windows into a flat tensor."""
+    """Return each layer's weights and bias as views of a flat tensor."""
     views: Layers = []
     at = 0
     for n, m in sizes:

@@ -1,4 +1,4 @@
-"""How components learn a function of an infoset's features in place of a table. Data, like the components."""
+"""Settings of the models that components may use in place of tables. They are data, like the components."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ Average = Literal["network", "value_networks", "table"]
 
 @dataclass(frozen=True, kw_only=True)
 class Approximator:
-    """A function that is fitted to targets by least squares.
+    """Settings of a function that is fitted to targets by least squares.
 
     Args:
-        kind: ``"mlp"``, a network of ReLU layers trained by Adam; or ``"table"``, which fits every target exactly,
-            to see what the network's fit costs.
+        kind: ``"mlp"``, a network of ReLU layers trained by Adam; or ``"table"``, which fits every target exactly, to
+            show the cost of the network's fitting error.
         hidden, layers: width and number of hidden layers.
-        learning_rate, train_steps, batch_size: of a fit. Batches are drawn by weight; where as many rows as a batch
-            has are all there is, each step takes all of them.
-        from_scratch: start each fit from new weights, not from those of the fit before.
+        learning_rate: learning rate of Adam.
+        train_steps: number of steps per fit.
+        batch_size: number of rows per step, drawn by weight. If there are no more rows than that, each step takes all.
+        from_scratch: whether each fit begins with new weights, not with those of the fit before.
         device: ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA where there is any.
 
     Raises:
-        ComponentError: a value that makes no sense.
+        ComponentError: a value is unknown or out of range.
     """
 
     kind: Kind = "mlp"
@@ -49,31 +50,32 @@ class Approximator:
 
 @dataclass(frozen=True, kw_only=True)
 class Networks:
-    """How an update rule learns advantages: what is fitted to what, and from which memory.
+    """Settings of the networks that learn an update rule's advantages: their targets, data and memory.
 
-    The value model V is a mean advantage weighted with the reach of chance and the opponent (the mass), so that
-    regret = N V, with N the mass of all data: with an exact fit each rule is its tabular one.
+    The value model V is the mean of all advantages, each weighted with the reach of chance and the opponent (the mass).
+    So regret = N V, where N is the mass of all data. With an exact fit a rule with networks equals its tabular rule.
 
     Args:
-        value: the model of advantages.
-        policy: the model of the average policy.
-        relabel: data older than the last fit have the last fit's values as targets, discounted and floored as the
-            rule says; without, they keep their own.
-        bootstrapped: instead of all that: V is the rule's regret, old V discounted and floored plus the newest
-            advantage, fitted on the newest data only.
-        action_weight: from mean advantages in units of the payoff range, (m,), to factors of regrets and policies.
-        mean_arrays: names of the rule's own tables (sums of regrets, and of their masses) from which a run that was
-            tabular before takes its mean advantages.
-        average: ``"network"``, the policy model; ``"value_networks"``, every value model is kept and weighed by its
-            exact reach; ``"table"``, the sampled average as a tabular rule has it.
-        traversals: walks of each player an iteration.
-        memory: rows kept for each model, by reservoir sampling; a row is one infoset in the data of one fit.
-        train_every: iterations between fits, of which one follows the first iteration too; the policy stays until the
-            next. Regrets of E iterations are then one step's, E times as large but E times as few, which costs a factor
-            of at most sqrt(E) in CFR's bound.
+        value: settings of the model of advantages.
+        policy: settings of the model of the average policy.
+        relabel: whether data older than the last fit take that fit's values as targets, discounted and floored as the
+            rule says. Otherwise they keep their own.
+        bootstrapped: whether V stands for the rule's regret instead: the old V, discounted and floored, plus the newest
+            advantage, fitted to the newest data only.
+        action_weight: function from mean advantages (player's sequences,), in units of the payoff range, to factors of
+            regrets and policies.
+        mean_arrays: names of the rule's own tables of regret sums and of mass sums. A run that was tabular before takes
+            its mean advantages from them.
+        average: form of the average policy. ``"network"`` is the policy model. ``"value_networks"`` keeps every value
+            model and weights it with its exact reach. ``"table"`` is the sampled average, as in a tabular rule.
+        traversals: number of walks per player and iteration.
+        memory: number of rows kept per model by reservoir sampling; a row holds one infoset's data of one fit.
+        train_every: number E of iterations between fits; one more fit follows the first iteration. The policy stays
+            until the next fit. A step then takes the regrets of E iterations: steps are E times as large and E times
+            as few, which costs a factor of at most sqrt(E) in CFR's bound.
 
     Raises:
-        ComponentError: a value that makes no sense.
+        ComponentError: a value is unknown or out of range.
     """
 
     value: Approximator

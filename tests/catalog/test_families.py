@@ -40,7 +40,7 @@ def test_the_usual_member_of_a_family_is_the_game_itself(name, same):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("leduc(ranks=2,suits=1)", "leduc deals 3 cards: ranks times suits must be as many or more"),
+        ("leduc(ranks=2,suits=1)", "leduc deals 3 cards: ranks times suits must be at least that many"),
         ("kuhn(cards=14)", "cards of kuhn must be from 2 to 13, not 14"),
         ("leduc(cards=4)", "leduc has the parameters ranks, suits, raises, not 'cards'"),
         ("kuhn(cards)", "unknown game"),

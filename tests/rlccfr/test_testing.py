@@ -77,7 +77,7 @@ def drifting():
         (UpdateRule(positive_discount=drifting()), "depend on more than t"),
         (UpdateRule(policy_map=not_a_policy), "policy map"),
         (UpdateRule(reweight=beyond_the_arrays), "reweight .* fails: IndexError: index 0 is out of bounds"),
-        (UpdateRule(reweight=not_numbers), "reweight .* makes .* of finite regrets"),
+        (UpdateRule(reweight=not_numbers), "reweight .* turns finite regrets into"),
         (UpdateRule(positive_discount=always(0.0), negative_discount=always(0.0)), "more than half"),
     ],
 )
