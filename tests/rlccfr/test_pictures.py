@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from support import game
 
@@ -36,8 +37,17 @@ def test_lines_are_as_thick_as_actions_are_likely():
     tree = game("kuhn")
     solver = rlccfr.Solver(tree, "cfr_plus")
     solver.run(iterations=100)
-    widths = {round(line.get_linewidth(), 3) for line in tree.plot(solver.average_policy()).lines}
-    assert len(widths) > 5
+    policy, likely = solver.average_policy(), []
+    for node in tree.histories:  # lines are drawn in the order of the histories, each history's in its children's
+        for k in range(node["num_children"]):
+            own = node["actor"] in (0, 1)
+            child = tree.histories[node["first_child"] + k]
+            likely.append(policy.probabilities[node["first_sequence"] + k] if own else child["probability"])
+    widths = [line.get_linewidth() for line in tree.plot(policy).lines]
+    assert np.ptp(likely) > 0.5
+    slope, least = np.polyfit(likely, widths, 1)
+    assert widths == pytest.approx(least + slope * np.array(likely))
+    assert slope > 0
     assert len({line.get_linewidth() for line in tree.plot().lines}) == 1
 
 

@@ -67,9 +67,19 @@ def test_an_overflow_is_an_error_not_a_figure():
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("hyperparameters", [{"alpha": 400.0}, {"beta": -5.0, "gamma": 300.0}])
-def test_extreme_exponents_are_limits(hyperparameters):
+@pytest.mark.parametrize(
+    ("hyperparameters", "column", "limit"),
+    [
+        ({"alpha": 400.0}, 0, lambda t: np.where(t > 2, 1.0, np.where(t > 1, 0.5, 0.0))),  # k^400 is 0, 1 or beyond all
+        ({"beta": -5.0}, 1, lambda t: np.where(t > 1, 1 / (1 + (t - 1) ** 5), 0.0)),
+        ({"gamma": 300.0}, 3, lambda t: np.where(t > 1, np.exp(300 * np.log1p(-1 / np.maximum(t, 2))), 0.0)),
+    ],
+)
+def test_extreme_exponents_are_limits(hyperparameters, column, limit):
+    """Of the schedule, at iterations whose powers overflow or vanish, and of a run, which stays finite."""
     solver = rlccfr.Solver(game("kuhn"), {"id": "dcfr", **hyperparameters})
+    rows = solver.update_rule.schedule(1, 4999)
+    assert rows[:, column] == pytest.approx(limit(np.arange(1.0, 5001.0)), rel=1e-9, abs=1e-15)
     solver.run(iterations=5000, curve=False)
     assert np.isfinite(regrets(solver)).all()
 
@@ -92,12 +102,20 @@ def test_switching_to_the_same_changes_nothing():
     assert switched.exploitability() == plain.exploitability()
 
 
-@pytest.mark.parametrize("name", ["goofspiel(num_cards=1,imp_info=True)", "matrix_mp", "blotto"])
+@pytest.mark.parametrize("name", ["goofspiel(num_cards=1,imp_info=True)", "matrix_mp", "matrix_brps", "blotto"])
 @pytest.mark.parametrize("rule", ["cfr", "ecfr"])
 def test_odd_games_are_solved(name, rule):
+    """No choice at all; one choice of each player. To regret matching's bound, payoff range x sqrt(actions / T).
+
+    On the last two games that is less than what the uniform policy loses.
+    """
+    tree, iterations = game(name), 20_000
+    bound = tree.utility_range * np.sqrt(np.diff(tree.view.first_sequence).max() / iterations)
     for sampler in ("none", "external"):
-        result = rlccfr.Solver(game(name), rule, sampler).run(iterations=50)
+        result = rlccfr.Solver(tree, rule, sampler).run(iterations=iterations)
         assert np.isfinite(result.curve["exploitability_current"]).all()
+        assert result.exploitability <= bound + 1e-12
+    assert (bound < rlccfr.Policy.uniform(tree).exploitability()) == (name in ("matrix_brps", "blotto"))
 
 
 @pytest.mark.parametrize(

@@ -108,9 +108,19 @@ def test_memories_hold_every_choice_with_its_reward(table):
     Induction(team).round(1.0, 1)
     a, b, c = (selector.buffer for selector in team.selectors)
     assert (a.size(), b.size(), c.size()) == (DRAWS * 2, DRAWS * 2, DRAWS * 4)
-    for buffer in (a, b, c):
+    speed = {"cfr_br": 1 / (1 + 1e5 / 1e3), "none": 1 / (1 + 1 / 1e3)}  # the cost s
+    for agent, buffer in enumerate((a, b, c)):
         assert buffer.dones[: buffer.size()].all()
-        assert (buffer.rewards[: buffer.size()] <= 1).all()
+        possible = {
+            (cell[agent], round(1 - (alpha * e + beta * speed[abstraction]), 4))
+            for (rule, abstraction), e in ERRORS.items()
+            for cell in [CATALOG.index(Cell(rule, "none", abstraction))]
+            for alpha, beta in {preset.weights[agent] for preset in PRESETS.values()}
+        }
+        stored = zip(buffer.actions[: buffer.size(), 0, 0], buffer.rewards[: buffer.size(), 0], strict=True)
+        found = {(int(action), round(float(reward), 4)) for action, reward in stored}
+        # An agent whose later ones choose meets the cells of their choice alone; the last one meets all.
+        assert found == possible if agent == 2 else found < possible
 
 
 def test_memories_that_are_too_small_hold_some_of_the_situations(table):

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from rlccfr import Policy, Solver, load_game
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
 from rlccfr.agents.team.induction import Induction
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.measuring.live import LiveEvaluator
-from rlccfr.envs.reward import costs
+from rlccfr.envs.reward import costs, error_cost
 from rlccfr.errors import CheckpointError, RLCCFRError
 
 UNIFORM = 0.4583
@@ -500,10 +501,15 @@ def test_too_few_evaluations(evaluator, small):
 
 
 def test_a_team_trains_on_the_engine(small):
+    """It learns from what plain solvers reach, and tells that of its pick."""
+    uniform = Policy.uniform(load_game("kuhn")).exploitability()
     team = quick(LiveEvaluator(), small, budget={"unit": "iterations", "amount": 50}, preset="paper-kuhn")
     team.train(5)
+    for _, cell, outcome in team.experience:
+        result = Solver(load_game("kuhn"), *cell, seed=0).run(iterations=50)
+        assert outcome.costs[0] == pytest.approx(error_cost(result.exploitability, uniform), rel=1e-12)
     pick = team.recommend()
-    assert 0 < pick.exploitability < 1
+    assert pick.exploitability == Solver(load_game("kuhn"), *pick.cell, seed=0).run(iterations=50).exploitability
     assert pick.throughput > 0
     assert team.experience.cpu_seconds > 0
 

@@ -81,17 +81,17 @@ def test_shares_are_whole_and_add_up():
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "message"),
     [
-        request(),
-        request(EXACT, EXACT, segments=1),
-        request(EXACT, segments=0),
-        request(EXACT, segments=101),
-        request(EXACT, seed=-1),
+        (request(segments=1), "needs 1 to 1 triples, .* not 0"),
+        (request(EXACT, EXACT, segments=1), "needs 1 to 1 triples, .* not 2"),
+        (request(EXACT, segments=0), "segments must be a positive integer, not 0"),
+        (request(EXACT, segments=101), "100 iterations can't be split into 101 segments"),
+        (request(EXACT, seed=-1), "an engine seed must be a non-negative integer, not -1"),
     ],
 )
-def test_requests_that_make_no_sense_are_refused(wrong):
-    with pytest.raises(RLCCFRError):
+def test_requests_that_make_no_sense_are_refused(wrong, message):
+    with pytest.raises(RLCCFRError, match=message):
         check(wrong)
 
 

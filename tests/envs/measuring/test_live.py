@@ -11,6 +11,7 @@ from rlccfr import Solver
 from rlccfr.envs import Budget, Cell, Evaluator, LiveEvaluator, MissingCellError, Request, Store, StoreError
 from rlccfr.envs.measuring import identity as cells
 from rlccfr.envs.measuring import live
+from rlccfr.envs.measuring.timing import LEAST_SECONDS, ROUNDS, Timed
 from rlccfr.errors import RLCCFRError
 
 EXACT = Cell("dcfr", "none", "none")
@@ -82,9 +83,22 @@ def test_timing_lasts_and_is_compared_with_plain_cfr():
     evaluator = LiveEvaluator()
     plain = evaluator.measure(request(Cell("cfr", "none", "none"), budget=Budget("iterations", 1000)))
     record = evaluator.result(plain.cell_id)
-    assert record["timed_runs"] * plain.cpu_seconds >= 0.02
-    assert plain.throughput == pytest.approx(1000 / plain.cpu_seconds, rel=0.9)  # a median, and a mean
+    assert record["timed_runs"] * plain.cpu_seconds >= ROUNDS * LEAST_SECONDS * (1 - 1e-9)
     assert 1 / 3 < plain.throughput / plain.reference_throughput < 3  # it is the reference
+
+
+def test_a_short_run_has_the_throughput_of_its_median_round_and_the_mean_time_of_all(monkeypatch):
+    rounds = [(4, Timed(4000, 0.04)), (2, Timed(2000, 0.04)), (3, Timed(3000, 0.05))]
+    slices = [Timed(500, 0.02), Timed(500, 0.02), Timed(800, 0.02), Timed(600, 0.02)]  # before, and after each round
+    monkeypatch.setattr(live, "time_again", lambda *_: rounds.pop(0))
+    monkeypatch.setattr(live.ReferenceClock, "slice", lambda *_: slices.pop(0))
+    evaluator = LiveEvaluator()
+    measured = evaluator.measure(request(PLAIN, budget=Budget("iterations", 1000)))
+    # A second has 100, 50 and 60 thousand iterations, plain CFR's 25, 40 and 30: the third round's ratio is the median.
+    assert measured.throughput == pytest.approx(60_000)
+    assert measured.reference_throughput == pytest.approx(30_000)
+    assert measured.cpu_seconds == pytest.approx(0.13 / 9)
+    assert evaluator.result(measured.cell_id)["timed_runs"] == 9
 
 
 def test_a_budget_of_seconds_is_run_once_and_just_so_long():

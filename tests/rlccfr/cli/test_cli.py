@@ -204,8 +204,16 @@ def test_the_command_that_recommend_prints_repeats_all_segments(run, monkeypatch
 
 def test_solve_prints_for_people(run):
     out = run("solve", "kuhn", "--iterations", "10", "--update-rule", "cfr")[1]
-    assert "0.0" in out
-    assert "exploitability" in out
+    result = rlccfr.Solver(rlccfr.load_game("kuhn"), "cfr").run(iterations=10)
+    shown = [line.split() for line in out.splitlines()]
+    assert shown[0] == ["kuhn:", "cfr", "x", "none", "x", "none"]
+    for *name, value in (
+        ("exploitability", f"{result.exploitability:.4g}"),
+        ("NashConv", f"{result.nash_conv:.4g}"),
+        ("iterations", "10"),
+        ("histories", "touched", f"{result.nodes_touched:,}"),
+    ):
+        assert [*name, value] in [line[: len(name) + 1] for line in shown], name
 
 
 def test_a_checkpoint_is_gone_on_with(run):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import game, place, policy_sums, random_word, regrets, rule_tables
+from support import engine_state, game, place, policy_sums, random_word, regrets, rule_tables
 
 import rlccfr
 
@@ -51,19 +51,25 @@ def test_units_let_a_switch_go_on_smoothly():
 
 @pytest.mark.parametrize("target", ["external", "variance_reduced", "none"])
 def test_samplers_and_abstractions_can_be_switched(target):
-    solver = rlccfr.Solver(game("kuhn"), "dcfr", "outcome", "none", seed=5)
-    solver.run(iterations=200)
+    """What follows touches as many histories as a run with these components from the start, and converges."""
+    tree = game("kuhn")
+    solver = rlccfr.Solver(tree, "dcfr", "outcome", "none", seed=5)
+    before = solver.run(iterations=200)
     solver.switch(sampler=target, abstraction="cfr_br")
     solver.switch(update_rule="ecfr")
-    before = solver.exploitability()
-    assert solver.run(iterations=2_000).exploitability < before
-    assert solver.result().iterations == 2_200
+    after = solver.run(iterations=2_000)
+    fresh = rlccfr.Solver(tree, "ecfr", target, "cfr_br", seed=6).run(iterations=2_000)
+    assert after.nodes_touched - before.nodes_touched == pytest.approx(fresh.nodes_touched, rel=0.02)
+    assert engine_state(solver)["baseline"].any() == (target == "variance_reduced")
+    assert after.exploitability < before.exploitability
+    assert after.iterations == 2_200
 
 
 def test_a_rules_tables_are_kept_while_another_rule_works():
     solver = rlccfr.Solver(game("kuhn"), "ecfr")
     solver.run(iterations=10)
     kept = rule_tables(solver)["advantage_sum"]
+    assert kept.any()
     solver.switch(update_rule="cfr")
     solver.run(iterations=5)
     solver.switch(update_rule="ecfr")

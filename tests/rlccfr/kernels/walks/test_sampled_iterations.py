@@ -9,7 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import support
-from support import game, policy_sums, regrets, walk_arguments, walk_tables
+from support import (
+    game,
+    has_quick_walks,
+    policy_sums,
+    regrets,
+    walk_arguments,
+    walk_tables,
+    without_quick_walks,
+)
 
 import rlccfr
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
@@ -111,12 +119,21 @@ def test_running_scales_equal_whole_table_discounts(rule, sampler, monkeypatch):
         assert iterations > np.log2(sampled.LARGEST_SCALE)
 
 
-def test_negative_regrets_of_unvisited_infosets_are_discounted_too():
-    solver = rlccfr.Solver(game("kuhn"), "dcfr", "outcome", seed=0)
-    solver.run(iterations=3)
+@pytest.mark.parametrize("kernel", ["quick", "general"])
+@pytest.mark.parametrize("seed", range(5))
+def test_regrets_of_unvisited_infosets_are_discounted_too(seed, kernel, monkeypatch):
+    """The walks of an iteration meet three infosets of Kuhn poker at most: two of player 0's and one of player 1's."""
+    if kernel == "general":
+        without_quick_walks(monkeypatch)
+    tree = game("kuhn")
+    solver = rlccfr.Solver(tree, "dcfr", "outcome", seed=seed)
+    assert has_quick_walks(solver) == (kernel == "quick")
+    solver.run(iterations=19)
     before = regrets(solver)
-    visited_later = rlccfr.Solver(game("kuhn"), "dcfr", "outcome", seed=0)
-    visited_later.run(iterations=4)
-    after = regrets(visited_later)
-    negative = (before < 0) & np.isclose(after, before / 2)
-    assert negative.any()
+    solver.run(iterations=1)
+    after = regrets(solver)
+    discounted = before * np.where(before > 0, 19**1.5 / (19**1.5 + 1), 1 / 2)  # d(t-1, 1.5) and d(t-1, 0)
+    rows = [tree.infoset_sequences(infoset) for infoset in range(tree.num_infosets)]
+    unvisited = [row for row in rows if after[row] == pytest.approx(discounted[row], rel=1e-12)]
+    assert len(unvisited) >= len(rows) - 3
+    assert sum((before[row] < 0).any() for row in unvisited) >= 3
