@@ -44,6 +44,7 @@ def test_rendered_notebooks_are_the_sources(path):
     assert not any(output.output_type == "error" for cell in code for output in cell.outputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_a_pages_python_runs(path, tmp_path, monkeypatch):
     """From top to bottom, as a reader would paste it."""
@@ -73,6 +74,7 @@ def test_the_readmes_commands_run(tmp_path):
         assert run_in(tmp_path, "-m", *shlex.split(line, comments=True)).stdout
 
 
+@pytest.mark.slow
 def test_the_agent_in_one_file_learns(tmp_path):
     done = run_in(tmp_path, str(ROOT / "examples" / "dqn.py"), "--timesteps", "60", "--iterations", "10")
     assert re.fullmatch(r"kuhn: \S+ x \S+ x \S+, reward 0\.\d+", done.stdout.splitlines()[-1])
@@ -106,6 +108,7 @@ def test_the_components_page_is_the_registrys(capsys):
     assert (ROOT / "docs" / "components.md").read_text() == capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_contributings_walk(tmp_path):
     """A rule written to a file is seen, solved with, checked, and chosen by an environment."""
     text = (ROOT / "CONTRIBUTING.md").read_text()

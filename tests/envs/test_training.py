@@ -19,6 +19,7 @@ def evaluator():
     return rlccfr.envs.LiveEvaluator()
 
 
+@pytest.mark.slow
 def test_dqn_finds_the_best_triple(evaluator):
     env = gym.make("rlccfr/SelectorFlat-v0", catalog=CATALOG, evaluator=evaluator, **KWARGS)
     model = DQN(

@@ -73,14 +73,13 @@ def test_the_size_of_the_tied_set_is_told(make_evaluator):
     catalog = Catalog(("cfr", "lcfr", "dcfr"), ("none",), ("none",))
     evaluator = make_evaluator(lambda game, cell: 1e-2 if cell.update_rule == "cfr" else 1e-3)
     frame = build_table(
-        ["kuhn"], [BUDGET], ["accuracy"], evaluator=evaluator, catalog=catalog, evaluations=3, hyperparameters=QUICK
+        ["kuhn"], [BUDGET], evaluator=evaluator, catalog=catalog, plan=TeamPlan(3, hyperparameters=QUICK)
     ).frame
     assert set(frame["tied_set_size"]) == {2}
     assert dict(zip(frame["update_rule"], frame["in_tied_set"], strict=True))["cfr"] is False
     unmeasured = build_table(
-        ["kuhn"], [BUDGET], ["accuracy"], evaluator=evaluator, catalog=catalog, evaluations=3, exhaustive=False,
-        hyperparameters=QUICK,
-    ).frame  # fmt: skip
+        ["kuhn"], [BUDGET], evidence={}, evaluator=evaluator, catalog=catalog, plan=TeamPlan(3, hyperparameters=QUICK)
+    ).frame
     assert unmeasured["tied_set_size"].isna().all()
 
 

@@ -31,6 +31,7 @@ def test_a_sweep_goes_on_from_what_its_store_has(tmp_path):
     assert told == [("external", 1)] * 2
 
 
+@pytest.mark.slow
 def test_a_sweep_runs_in_processes_by_itself(tmp_path):
     assert sweep(SweepPlan(["kuhn"], SMALL, seeds=1, limits=PLAN.limits), tmp_path) == {"kuhn": {"ok": 4}}
 

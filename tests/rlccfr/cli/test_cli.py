@@ -420,6 +420,7 @@ def test_bars_stay_out_of_pipes(run):
     assert run("solve", "kuhn")[2] == ""
 
 
+@pytest.mark.slow
 def test_a_sweep_measures_tells_and_goes_on(run, tmp_path):
     arguments = ("sweep", "kuhn", "--catalog", "tabular", "--seeds", "1", "--seconds", "0", "--iterations", "3")
     assert json.loads(run(*arguments, "--store", "s", "--no-pilot", "--workers", "1", "--json")[1]) == {
@@ -438,6 +439,7 @@ def test_a_sweep_measures_tells_and_goes_on(run, tmp_path):
     assert run("sweep", "kuhn", "--seeds", "0")[::2] == (1, "error: seeds must be a positive integer, not 0\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("which", "games"), [("train", TRAIN), ("validation", VALIDATION), ("test", TEST)])
 def test_a_sweep_takes_the_members_of_families(run, which, games):
     found = run("sweep", "--families", which, "--store", str(Store("empty").path), "--status", "--json")[1]

@@ -30,6 +30,7 @@ def test_output_to_a_full_device_is_one_line(tmp_path, command):
     assert (found.returncode, found.stderr) == (1, f"error: can't write the output {NO_SPACE}")
 
 
+@pytest.mark.slow
 @needs_full
 @pytest.mark.parametrize(
     ("command", "name"),
@@ -65,6 +66,7 @@ def test_all_streams_closed_is_no_matter(tmp_path):
     assert (tmp_path / "curve.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("solve", "kuhn", "--iterations", "5"), ("table", "kuhn")])
 def test_a_narrow_terminal_of_ascii_gets_its_tables(tmp_path, command):
     pid, terminal = pty.fork()

@@ -142,6 +142,7 @@ def test_size_limit_can_be_raised():
         rlccfr.load_game("leduc", max_histories=9_456)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_royal_takes_under_a_gigabyte():
     code = "import rlccfr; rlccfr.load_game('royal'); print(open('/proc/self/status').read())"
