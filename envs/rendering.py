@@ -10,7 +10,7 @@ import pandas as pd
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Measurement
-from rlccfr.rounding import EXACT
+from rlccfr.policy import EXACT
 
 WIDTH, HEIGHT, DPI = 640, 400, 100
 """Size of the picture in pixels, and its pixels per inch."""

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.errors import RLCCFRError
+from rlccfr.policy import EXACT
 from rlccfr.registry import choices
-from rlccfr.rounding import EXACT
 
 Scale = Literal["log", "linear"]
 

@@ -20,7 +20,7 @@ from rlccfr.envs.observation import Progress, observation_space, observe
 from rlccfr.envs.rendering import as_picture, as_text
 from rlccfr.envs.reward import costs, rewards
 from rlccfr.errors import RLCCFRError
-from rlccfr.rounding import none_for_nan
+from rlccfr.files import none_for_nan
 
 
 class SelectorEnv(gym.Env[np.ndarray, Any]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import math
 import os
 import secrets
 import stat
@@ -96,3 +97,8 @@ def require_writable(path: Path) -> None:
 def as_json(value: Any) -> str:
     """Return a value as JSON with sorted keys: equal values give equal strings."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def none_for_nan(value: Any) -> Any:
+    """Return a value that JSON can hold: None for a float that is not finite, everything else as it is."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

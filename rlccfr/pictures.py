@@ -11,7 +11,7 @@ import numpy as np
 from rlccfr.errors import GameError, RLCCFRError
 from rlccfr.files import require_writable, write_atomically
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
-from rlccfr.rounding import EXACT
+from rlccfr.policy import EXACT
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+EXACT = 1e-15
+"""An exploitability of at most this is 0 up to rounding; logarithmic axes begin here."""
+
+
 class Values(NamedTuple):
     """Values of a policy, one per player, in the game's units."""
 
@@ -142,7 +146,7 @@ class Policy:
         """
         from rlccfr.policy_file import load_policy
 
-        return load_policy(Path(path), game)
+        return load_policy(Path(path), cls, game)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table with one row per infoset and action: player, infoset, action, probability."""

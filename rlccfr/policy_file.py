@@ -44,10 +44,8 @@ def save_policy(policy: Policy, path: Path) -> None:
     write_atomically(path, _WRITERS[checked_path(path).suffix](policy), CheckpointError)
 
 
-def load_policy(path: Path, game: GameTree) -> Policy:
+def load_policy(path: Path, kind: type[Policy], game: GameTree) -> Policy:
     """See :meth:`Policy.load`."""
-    from rlccfr.policy import Policy
-
     read = _READERS[checked_path(path).suffix]
     try:
         data = path.read_bytes()
@@ -63,10 +61,10 @@ def load_policy(path: Path, game: GameTree) -> Policy:
             f"{path} is a policy of another game than {game.name!r}, or of another version of it: its {HASH} is "
             f"{found}, not {game.content_hash}"
         )
-    expected = Policy.uniform(game).to_frame()
+    expected = kind.uniform(game).to_frame()
     if any(name in rows and rows[name].tolist() != expected[name].tolist() for name in IDENTITY):
         raise CheckpointError(f"the infosets and actions in {path} are not those of {game.name!r}, in the game's order")
-    return Policy(game, probabilities)
+    return kind(game, probabilities)
 
 
 def _to_csv(policy: Policy) -> bytes:

@@ -12,8 +12,7 @@ import pandas as pd
 
 from rlccfr.catalog import AXES
 from rlccfr.errors import RLCCFRError
-from rlccfr.files import write_atomically
-from rlccfr.rounding import none_for_nan
+from rlccfr.files import none_for_nan, write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

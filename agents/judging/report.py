@@ -24,7 +24,7 @@ from rlccfr.envs.reward import DECADES
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import require_writable, write_atomically
 from rlccfr.games.names import openspiel_name
-from rlccfr.rounding import EXACT
+from rlccfr.policy import EXACT
 
 DIGITS = 4
 """Of every number in the page."""

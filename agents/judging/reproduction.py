@@ -19,7 +19,7 @@ from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.pictures import save
-from rlccfr.rounding import EXACT
+from rlccfr.policy import EXACT
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam

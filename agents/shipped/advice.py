@@ -26,7 +26,7 @@ from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.reward import Preset
 from rlccfr.errors import RLCCFRError
-from rlccfr.rounding import none_for_nan
+from rlccfr.files import none_for_nan
 
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tied_set_size", "converged")
 

@@ -8,7 +8,7 @@ from typing import Any
 from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.rounding import none_for_nan
+from rlccfr.files import none_for_nan
 
 
 @dataclass(frozen=True)

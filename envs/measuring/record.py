@@ -18,9 +18,8 @@ from rlccfr.envs.measuring.evaluator import Measurement, Status
 from rlccfr.envs.measuring.identity import definitions, is_deterministic
 from rlccfr.envs.measuring.provenance import engine_version, library_versions, processor_model
 from rlccfr.envs.measuring.request import Budget, Request
-from rlccfr.files import as_json
+from rlccfr.files import as_json, none_for_nan
 from rlccfr.result import CurvePoint
-from rlccfr.rounding import none_for_nan
 
 STATUSES: tuple[Status, ...] = ("ok", "failed", "timeout", "out_of_memory", "unavailable")
 NUMBERS = ("exploitability", "nash_conv", "throughput", "reference_throughput", "throughput_again", "cpu_seconds")

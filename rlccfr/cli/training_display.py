@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rlccfr.catalog import Cell
-from rlccfr.rounding import EXACT
+from rlccfr.policy import EXACT
 
 if TYPE_CHECKING:
     from rlccfr.solver import Solver
