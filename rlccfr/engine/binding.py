@@ -1,4 +1,4 @@
-"""Components as the kernels see them: made and checked before a run takes them up."""
+"""Components as the kernels see them: checked and compiled before a run uses them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,28 @@ import numpy as np
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.kernels.layout import RuleFlags
-from rlccfr.kernels.plain import inclusion_function, mixture_function, policy_map_function, reweight_function
-from rlccfr.kernels.walks.walk_layout import ALL, ONE, SUBSET, WalkPlan
+from rlccfr.kernels.handles import handle_of
+from rlccfr.kernels.layout import RULE, Procedure, Rule, RuleFlags
+from rlccfr.kernels.plain import (
+    inclusion_function,
+    mixture_function,
+    policy_map_function,
+    reads_regret,
+    reweight_functions,
+)
+from rlccfr.kernels.walks.walk_layout import ALL, ONE, SAMPLING, SUBSET, Sampling, WalkPlan
 
 AHEAD = 256
-"""Fewest iterations whose schedule is evaluated at once: so many rows cost hardly more than one."""
+"""Least number of iterations whose schedule is evaluated at once; this many rows cost hardly more than one."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a run iterates, whatever its components are.
+    """Options of a run that do not depend on its components.
 
     Attributes:
-        simultaneous: both players move from the same policies, rather than in alternation.
-        pre_averaging: both players are averaged before their updates; exact passes only.
+        simultaneous: whether both players move from the same policies, rather than in alternation.
+        pre_averaging: whether both players are averaged before their updates; needs exact passes or ``simultaneous``.
         walks: number of walks per player and iteration.
     """
 
@@ -37,7 +44,7 @@ class ScheduleRows:
     """The rows of a rule's schedule, evaluated some iterations ahead.
 
     Args:
-        first: the next iteration.
+        first: number of the next iteration.
 
     Raises:
         ComponentError: the schedule fails at that iteration.
@@ -48,12 +55,12 @@ class ScheduleRows:
         self._rows, self._first, self._ahead = rule.schedule(first, 0), first, AHEAD
 
     def __call__(self, first: int, count: int) -> np.ndarray:
-        """Return the rows of iterations ``first`` to ``first + count``, see ``UpdateRule.schedule``."""
+        """Return the rows of iterations ``first`` to ``first + count``; see ``UpdateRule.schedule``."""
         skip = first - self._first
         if skip < 0 or skip + count >= len(self._rows):
             try:
                 self._rows = self._rule.schedule(first, max(count, self._ahead))
-            except Exception:  # perhaps only of an iteration that nobody asked for: a schedule may end
+            except Exception:  # perhaps at a later iteration than asked for: a schedule may end
                 self._ahead = 0
                 self._rows = self._rule.schedule(first, count)
             self._first, skip = first, 0
@@ -65,18 +72,23 @@ class Binding:
     """Three components and the options of a run, compiled for the kernels.
 
     Attributes:
-        rule_arguments: what every fold takes: the rule's flags, the handles of ``reweight`` and ``policy_map``, and
-            the game's utility range.
-        walk_functions: the handles of the sampler's ``inclusion`` and ``mixture``.
+        flags: differences between the rule and plain regret matching.
+        plan: the sampler's settings for walks.
+        procedure: course of an iteration.
+        rule_handle: handle of the rule and its functions, as kernels take it.
+        sampling_handle: handle of the sampler and its functions, as kernels take it.
+        rows: the rows of the rule's schedule.
     """
 
     rule: UpdateRule
     sampler: Sampler
     abstraction: Abstraction
     options: RunOptions
-    rule_arguments: tuple[RuleFlags, Any, Any, float]
+    flags: RuleFlags
     plan: WalkPlan
-    walk_functions: tuple[Any, Any]
+    procedure: Procedure
+    rule_handle: Any
+    sampling_handle: Any
     rows: ScheduleRows
 
     @classmethod
@@ -89,7 +101,10 @@ class Binding:
         options: RunOptions,
         iteration: int,
     ) -> Binding:
-        """Check and compile components for a run that has done so many iterations.
+        """Check and compile components for a run.
+
+        Args:
+            iteration: number of iterations that the run has done.
 
         Raises:
             ComponentError: the combination is not sound, a function can't be compiled, or the schedule fails.
@@ -98,15 +113,22 @@ class Binding:
             raise ComponentError(f"{rule.id!r} in this mode is not sound with estimates; use sampler='none'")
         if options.pre_averaging and not (sampler.exact or options.simultaneous):
             raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
-        rule_arguments = (
-            _flags_of(rule),
-            reweight_function(rule.reweight),
-            policy_map_function(rule.policy_map),
-            game.utility_range or 1.0,  # 0 if nothing is at stake; rules divide by it
+        flags, plan = _flags_of(rule), _plan_of(sampler)
+        utility_range = game.utility_range or 1.0  # rules divide by the range, which is 0 if nothing is at stake
+        functions = (*reweight_functions(rule.reweight), policy_map_function(rule.policy_map))
+        sampling = Sampling(plan, inclusion_function(sampler.inclusion), mixture_function(sampler.mixture))
+        return cls(
+            rule=rule,
+            sampler=sampler,
+            abstraction=abstraction,
+            options=options,
+            flags=flags,
+            plan=plan,
+            procedure=Procedure(abstraction.best_response, options.simultaneous, options.pre_averaging, options.walks),
+            rule_handle=handle_of(Rule(flags, *functions, utility_range), RULE),
+            sampling_handle=handle_of(sampling, SAMPLING),
+            rows=ScheduleRows(rule, iteration + 1),
         )
-        walk_functions = inclusion_function(sampler.inclusion), mixture_function(sampler.mixture)
-        rows = ScheduleRows(rule, iteration + 1)
-        return cls(rule, sampler, abstraction, options, rule_arguments, _plan_of(sampler), walk_functions, rows)
 
     @property
     def learns(self) -> bool:
@@ -115,23 +137,23 @@ class Binding:
 
     @property
     def is_quick(self) -> bool:
-        """Whether kernels/walks/quick_iterations.py serves: external or outcome sampling, a simple fold, one walk."""
-        flags = self.rule_arguments[0]
+        """Whether the quick kernels serve: external or outcome sampling, a simple fold, and one walk per player."""
         simple = self.plan.traverser in (ALL, ONE) and not any(self.plan._replace(traverser=0, exploration=0.0))
         alone = not (self.abstraction.best_response or self.options.simultaneous or self.options.walks > 1)
-        return simple and alone and (flags.plain or flags.predicts)
+        return simple and alone and (self.flags.plain or self.flags.predicts)
 
     def keeps_models_of(self, other: Binding) -> bool:
-        """Return whether the tables and models of ``other`` stay as they are under this binding."""
+        """Return whether the tables and models of ``other`` stay valid under this binding."""
         return self.rule.same_as(other.rule) and self.abstraction.fits_as(other.abstraction)
 
 
 def _flags_of(rule: UpdateRule) -> RuleFlags:
-    """Return how a rule differs from plain regret matching."""
+    """Return the differences between a rule and plain regret matching."""
     return RuleFlags(
         plain=rule.is_plain,
         predicts=rule.only_predicts,
         reweights=rule.reweight is not None,
+        reads_regret=reads_regret(rule.reweight),
         maps_policy=rule.policy_map is not None,
         uses_mass=rule.uses_mass,
         argmax_fallback=rule.fallback == "argmax",
@@ -140,7 +162,7 @@ def _flags_of(rule: UpdateRule) -> RuleFlags:
 
 
 def _plan_of(sampler: Sampler) -> WalkPlan:
-    """Return a sampler's settings of the walk."""
+    """Return a sampler's settings for walks."""
     return WalkPlan(
         chance_all=sampler.chance == "all",
         opponent_all=sampler.opponent == "all",

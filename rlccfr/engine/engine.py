@@ -16,6 +16,8 @@ from rlccfr.engine.binding import Binding, RunOptions  # noqa: E402
 from rlccfr.engine.state import RunState  # noqa: E402
 from rlccfr.engine.stepper import CHUNK, Stepper  # noqa: E402
 from rlccfr.engine.steppers import stepper_for  # noqa: E402
+from rlccfr.kernels.handles import handle_of  # noqa: E402
+from rlccfr.kernels.layout import TABLES  # noqa: E402
 from rlccfr.kernels.passes.exact_iterations import refresh_policies  # noqa: E402
 
 __all__ = ["CHUNK", "Engine", "RunOptions"]
@@ -24,10 +26,10 @@ _LEARNED = "learned_"
 
 
 class Engine:
-    """One run of three components on a game; they may be changed while it goes on.
+    """One run of three components on a game; the components may be changed during the run.
 
     Args:
-        seed: seed of the walks and of the models.
+        seed: seed of the walks and the models.
     """
 
     def __init__(self, game: GameTree, seed: int, options: RunOptions | None = None) -> None:
@@ -58,16 +60,16 @@ class Engine:
         return self.stepper.learns
 
     def bind(self, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction) -> float:
-        """Take up components, at the start or during the run; if that fails, those bound before stay as they were.
+        """Bind components, at the start or during the run; if this fails, the earlier components stay bound.
 
-        A change of rule flushes the whole table: pending discounts are applied, then the new rule's floor and policy
-        map. Infosets that walks do not visit would otherwise miss them.
+        A change of rule updates the whole table: pending discounts are applied, then the new rule's floor and policy
+        map. Otherwise, infosets that walks do not visit would miss them.
 
         Returns:
-            CPU seconds of fitting models to what the tables hold; 0 without models.
+            CPU seconds spent on fitting models to the tables; 0 without models.
 
         Raises:
-            ComponentError: the combination is not sound, or models are asked for and the game offers no features.
+            ComponentError: the combination is not sound, or the components need models and the game offers no features.
         """
         binding = Binding.of(self.game, rule, sampler, abstraction, self.options, self.iteration)
         previous = self._stepper
@@ -75,7 +77,8 @@ class Engine:
         state = self.state.ready_for(rule)
         if new:
             ahead = binding.rows(self.iteration + 1, 0)[0]
-            refresh_policies(self.game.view, state.tables, ahead, rule.floor, *binding.rule_arguments)
+            tables = handle_of(state.tables, TABLES)
+            refresh_policies(state.game_handle, tables, binding.rule_handle, ahead, rule.floor)
         stepper = stepper_for(state, binding, None if new else previous)
         begin = time.thread_time()
         if new and self.iteration:
@@ -85,10 +88,10 @@ class Engine:
         return elapsed
 
     def advance(self, iterations: int, max_nodes: int) -> int:
-        """Run up to so many iterations, and stop once ``max_nodes`` histories were touched.
+        """Run at most ``iterations`` iterations, and stop once ``max_nodes`` histories have been touched.
 
         Returns:
-            The number of iterations run: at most CHUNK where policies come from tables.
+            The number of iterations run, at most CHUNK if policies come from tables.
         """
         before = self.iteration
         self.stepper.advance(iterations, max_nodes)
@@ -99,11 +102,11 @@ class Engine:
         return self.stepper.average_sums()
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
-        """Return a policy (m,), see :meth:`rlccfr.Solver.draw_policy`."""
+        """Return a policy (m,); see :meth:`rlccfr.Solver.draw_policy`."""
         return self.stepper.draw_policy(rng)
 
     def is_finite(self) -> bool:
-        """Return whether every table and model still holds numbers; infinities and NaN never go away."""
+        """Return whether every table and model is finite; infinities and NaN never disappear again."""
         return self.state.is_finite() and self.stepper.is_finite()
 
     def saved(self) -> dict[str, np.ndarray]:
@@ -111,7 +114,7 @@ class Engine:
         return {**{f"{_LEARNED}{name}": array for name, array in self.stepper.saved().items()}, **self.state.saved()}
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
-        """Take up what :meth:`saved` gave; the same components must be bound."""
+        """Restore the arrays that :meth:`saved` returned; the same components must be bound."""
         self.state = self.state.restored(saved)
         learned = {name.removeprefix(_LEARNED): a for name, a in saved.items() if name.startswith(_LEARNED)}
         self.stepper.restore(learned)

@@ -7,15 +7,17 @@ from rlccfr.kernels.passes.exact_iterations import exact_iterations
 
 
 class ExactStepper(Stepper):
-    """Runs chunks of iterations in one kernel; a best response to each player costs two passes more."""
+    """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration."""
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state, binding = self.state, self.binding
-        best_response, options = binding.abstraction.best_response, binding.options
-        per_iteration = (4 if best_response else 2) * state.game.num_histories
+        per_iteration = (4 if binding.procedure.best_response else 2) * state.game.num_histories
         iterations = min(iterations, CHUNK, -(-max_nodes // per_iteration))
         exact_iterations(
-            state.game.view, state.tables, state.scratch, binding.rows(state.iteration + 1, iterations),
-            best_response, options.simultaneous, options.pre_averaging,
-            *binding.rule_arguments, state.counts, per_iteration,
-        )  # fmt: skip
+            state.game_handle,
+            state.run_handle,
+            binding.rule_handle,
+            binding.procedure,
+            binding.rows(state.iteration + 1, iterations),
+            per_iteration,
+        )

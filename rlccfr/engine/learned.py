@@ -22,9 +22,9 @@ PLAYERS = (0, 1)
 
 
 class LearnedStepper(Stepper):
-    """Runs iterations one at a time, with the models that the components ask for.
+    """Stepper that runs iterations one at a time, with the models that the components need.
 
-    Ctrl-C is held back until an iteration is done.
+    Ctrl-C takes effect only between iterations.
     """
 
     learns = True
@@ -32,8 +32,8 @@ class LearnedStepper(Stepper):
     def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
         super().__init__(state, binding, previous)
         rule, sampler, abstraction = binding.rule, binding.sampler, binding.abstraction
-        # A deep rule's model of the average learns from what walks meet, as its source does. Where a table holds the
-        # average, or value networks are kept for it, each policy's exact reach is taken: it costs little beside a fit.
+        # A deep rule's model of the average learns from the nodes that walks visit, as in the rule's source. If a table
+        # or value networks hold the average, each policy's exact reach is used: it costs little compared with a fit.
         tabulated = rule.networks is None or rule.networks.average == "value_networks"
         self._exact_average = sampler.exact or abstraction.best_response or tabulated
         self.players: list[Player] = (
@@ -77,14 +77,14 @@ class LearnedStepper(Stepper):
         state.counts[0] += 1
 
     def _average(self, player: int, now: np.ndarray) -> None:
-        """Take one player's increments, found exactly or by the walks, into its average policy."""
+        """Add one player's increments, computed exactly or by walks, to its average policy."""
         if self._exact_average:
             self._phases.increment_exactly(player, counts=self.binding.plan.counts)
         self.players[player].average(self.state, self._phases.increment, now[AVERAGE_DECAY])
         self._phases.average(player, now[AVERAGE_DECAY])
 
     def _update(self, player: int, now: np.ndarray, ahead: np.ndarray) -> None:
-        """Fold one player's estimates, fit its models, and let its policies follow from them."""
+        """Fold one player's estimates, fit its models, and set its policies from the models."""
         learner, estimates = self.players[player], self._phases.estimates
         learner.observe(estimates.mass, estimates.gain, now)
         self._phases.fold(player, now, ahead)

@@ -1,4 +1,4 @@
-"""Models of one player in the course of a run: those of a rule with networks, or a regressor of regrets."""
+"""Models of one player during a run: the networks of a deep rule, or a regressor of regrets."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rlccfr.networks.learners import ENTRY_FITS, Advantages, State, prefixed, un
 from rlccfr.networks.models import make_model
 
 ADVANTAGES, AVERAGE, REGRESSOR = 1, 2, 3
-"""Second words of the models' seeds, so that no two models draw alike; the walks' seed has one word."""
+"""Second words of the models' seeds, so that all models draw different numbers; the walks' seed has one word."""
 
 
 class Past(NamedTuple):
-    """The past of a run, from which models take over."""
+    """Summary of a run so far, for models that take over from tables."""
 
     mass: np.ndarray  # (n,): mass of one iteration against the average policy so far
-    weight: float  # total of all iterations so far, as the new rule discounts positive regrets
+    weight: float  # total weight of all iterations so far under the new rule's discounts of positive regrets
     average: np.ndarray  # (m,): the average policy
 
 
@@ -43,7 +43,7 @@ class DeepPlayer:
         self.played: PlayedModels | None = None
 
     def average(self, state: RunState, increment: np.ndarray, decay: float) -> None:
-        """Take one iteration's increments (m,) into the average policy."""
+        """Add one iteration's increments (m,) to the average policy."""
         if self._model is not None:
             self._model.observe(increment, decay)
         elif self._networks.average == "value_networks":
@@ -52,11 +52,11 @@ class DeepPlayer:
             self.played.play(decay)
 
     def observe(self, mass: np.ndarray, gain: np.ndarray, now: np.ndarray) -> None:
-        """Take in one iteration's masses (n,) and instantaneous regrets (m,)."""
+        """Record one iteration's masses (n,) and instantaneous regrets (m,)."""
         self._advantages.observe(mass, gain, now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
 
     def learn(self, state: RunState, iteration: int, row: np.ndarray) -> np.ndarray | None:
-        """Fit the advantages; return the rows (player's sequences,) for the next policies, None if these stay."""
+        """Fit the advantages; return the row (player's sequences,) for the next policies, None if the policies stay."""
         if not self._fits_at(iteration):
             return None
         self._advantages.learn()
@@ -65,21 +65,21 @@ class DeepPlayer:
         return self._advantages.rows()
 
     def learn_average(self, iteration: int) -> None:
-        """Fit the model of the average policy, once an iteration's increments are known."""
+        """Fit the model of the average policy, after an iteration's increments are known."""
         if self._model is not None and self._fits_at(iteration):
             self._model.learn()
 
     def _fits_at(self, iteration: int) -> bool:
         """Return whether a fit follows an iteration.
 
-        The first iteration is among them: until a fit, all data are about the uniform policy.
+        A fit always follows the first iteration, because until then all data are about the uniform policy.
         """
         return iteration == 1 or iteration % self._networks.train_every == 0
 
     def enter(self, state: RunState, past: Past) -> np.ndarray:
-        """Take over from tables; return the rows (player's sequences,) from which the policies follow."""
+        """Take over from tables; return the row (player's sequences,) from which the policies follow."""
         game, tables, first = state.game, state.tables, state.game.view.first_sequence[:-1]
-        # No advantage exceeds the payoff range, so no mass is smaller than this, whatever its estimate.
+        # No advantage exceeds the payoff range, so this is a lower bound on each mass, whatever the estimate.
         least = np.maximum.reduceat(np.abs(tables.regret), first) / (game.utility_range or 1.0)
         mean: tuple[np.ndarray, ...] = ()
         if self._networks.mean_arrays:
@@ -97,7 +97,7 @@ class DeepPlayer:
     def _weight_of_average(self, state: RunState) -> float:
         """Return the weight of all iterations so far in the policy sum.
 
-        It is what the sum holds at the player's first infosets, over the chance of reaching them.
+        It is the sum at the player's first infosets, divided by the probability that chance reaches them.
         """
         game, view, infosets = state.game, state.game.view, state.game.infosets_of(self._player)
         outset = view.parent[infosets] == game.num_sequences + self._player
@@ -105,15 +105,15 @@ class DeepPlayer:
         return float(sums[outset].sum() / view.chance_weight[infosets][outset].sum()) if outset.any() else 0.0
 
     def rows(self) -> np.ndarray:
-        """Return the rows (player's sequences,) from which the policies follow."""
+        """Return the row (player's sequences,) from which the policies follow."""
         return self._advantages.rows()
 
     def average_sums(self) -> np.ndarray | None:
-        """Return an array (player's sequences,) in proportion to the average policy; None if the table has it."""
+        """Return an array (player's sequences,) in proportion to the average policy; None if the table holds it."""
         return self._model.sums() if self._model is not None else None
 
     def rows_of(self, number: int) -> np.ndarray | None:
-        """Return the rows of a model that was played; None for number 0, the policy before the first model."""
+        """Return the row of a model that was played; None for number 0, the policy before the first model."""
         assert self.played is not None
         return self._advantages.rows_of(self.played.snapshots[number - 1]) if number else None
 
@@ -145,20 +145,20 @@ class RegressionPlayer:
         self._weight = np.ones(infosets.stop - infosets.start)
 
     def average(self, state: RunState, increment: np.ndarray, decay: float) -> None:
-        """Do nothing: the table has the average."""
+        """Do nothing: the table holds the average."""
 
     def observe(self, mass: np.ndarray, gain: np.ndarray, now: np.ndarray) -> None:
-        """Do nothing: the regrets have all observations."""
+        """Do nothing: the regrets hold all observations."""
 
     def learn(self, state: RunState, iteration: int, row: np.ndarray) -> np.ndarray:
-        """Return rows (player's sequences,) fitted to the regrets (m,) from which a table's policies would follow."""
+        """Return the model's fit (player's sequences,) to ``row``, (m,): the regrets that a table would match."""
         return self._fitted(state, row[self._sequences], iteration)
 
     def learn_average(self, iteration: int) -> None:
-        """Do nothing: the table has the average."""
+        """Do nothing: the table holds the average."""
 
     def enter(self, state: RunState, past: Past) -> np.ndarray:
-        """Take over from the regrets as they are; return the rows fitted to them."""
+        """Take over from the current regrets; return the row (player's sequences,) fitted to them."""
         return self._fitted(state, state.tables.regret[self._sequences], state.iteration, ENTRY_FITS)
 
     def rows(self) -> np.ndarray:
@@ -175,7 +175,7 @@ class RegressionPlayer:
         return fitted
 
     def average_sums(self) -> None:
-        """Return None: the table has them."""
+        """Return None: the table holds the sums."""
 
     def state(self) -> State:
         return self._model.state()
@@ -191,11 +191,11 @@ CHUNK = 4096
 """Number of iterations whose discounts are evaluated together."""
 
 NEGLIGIBLE = 1e-18
-"""Share of the past's weight below which an iteration and all older ones change no digit."""
+"""Share of the total weight below which an iteration and all older ones no longer change the sum."""
 
 
 def make_player(game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> Player:
-    """Return the models of one player; a rule with networks takes a regressor as the form of its networks.
+    """Return the models of one player; under a rule with networks, a regressor sets the form of the networks.
 
     Raises:
         ComponentError: the game offers no features.

@@ -1,15 +1,18 @@
-"""The tables of one run: everything that outlives a switch of components."""
+"""The tables of one run: everything that a switch of components keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from rlccfr.components import UpdateRule
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.kernels.layout import AVERAGE, NEGATIVE, POSITIVE, Scratch, Tables, scratch_for
+from rlccfr.kernels.handles import handle_of
+from rlccfr.kernels.layout import AVERAGE, GAME, NEGATIVE, POSITIVE, RUN, Game, Run, Scratch, Tables, scratch_for
 from rlccfr.kernels.walks.sampled_iterations import settle_all
 
 _SAVED = ("counts", "scale", "rng", "baseline", "uniform_count", "visits")
@@ -21,20 +24,20 @@ _RULE = "rule_"
 class RunState:
     """The arrays of a run, which steppers change in place; m sequences and n infosets.
 
-    In a sampled run the regrets and policy sums are held in running scales (see kernels/walks/sampled_iterations.py).
-    Read regrets through :meth:`true_regret`, and policy sums in proportion only.
+    A sampled run stores regrets and policy sums times running scales (see kernels/walks/sampled_iterations.py). Read
+    regrets through :meth:`true_regret`. Read policy sums through :meth:`true_policy_sum`, or only in proportion.
 
     Attributes:
-        seed: seed of the walks and of the models.
+        seed: seed of the walks and the models.
         tables: regrets, current policy, policy sum, and the arrays that the update rule declares.
-        columns: names of these arrays, one per column of ``tables.state``.
-        shelved: (m,) arrays by name that earlier update rules have declared.
-        counts: (2,) iterations done and histories touched. Kernels raise them, so that they are right after Ctrl-C.
-        scale: (2, 3) running scale of each player's positive regrets, negative regrets and policy sum.
+        columns: names of the rule's arrays, one per column of ``tables.state``.
+        shelved: (m,) arrays that earlier update rules have declared, by name.
+        counts: (2,) iterations done and histories touched. Kernels raise them, so they are correct after Ctrl-C.
+        scale: (2, 3) running scales of each player's positive regrets, negative regrets and policy sum.
         rng: (1,) state of the walks' generator.
         baseline: (m,) learned values that reduce the variance of walks.
         uniform_count: (m,) increments of the average policy at uniform weight.
-        visits: (n,) number of walks of the owner through each infoset.
+        visits: (n,) number of the owner's walks through each infoset.
         scratch: working memory, overwritten by every pass.
     """
 
@@ -70,6 +73,16 @@ class RunState:
             scratch=scratch_for(game),
         )
 
+    @cached_property
+    def game_handle(self) -> Any:
+        """Handle of the game's two views."""
+        return handle_of(Game(self.game.histories, self.game.view), GAME)
+
+    @cached_property
+    def run_handle(self) -> Any:
+        """Handle of the arrays that kernels change."""
+        return handle_of(Run(self.tables, self.scale, self.rng, self.counts, self.scratch), RUN)
+
     @property
     def iteration(self) -> int:
         """Number of iterations done."""
@@ -83,7 +96,7 @@ class RunState:
     def ready_for(self, rule: UpdateRule) -> RunState:
         """Return this state with the arrays that a rule declares, and its tables in true units.
 
-        The tables are copies, so that this state stays valid; what a switch does not change is shared.
+        The tables are copies, so this state stays valid. The arrays that a switch does not change are shared.
         """
         arrays = self.rule_arrays()
         own = np.zeros((self.game.num_sequences, len(rule.arrays)))
@@ -99,7 +112,7 @@ class RunState:
         return {**self.shelved, **self.own_arrays()}
 
     def own_arrays(self) -> dict[str, np.ndarray]:
-        """Return copies of the arrays that the present rule declares, (m,) by name."""
+        """Return copies of the arrays that the current rule declares, (m,) by name."""
         return {name: self.tables.state[:, column].copy() for column, name in enumerate(self.columns)}
 
     def true_regret(self) -> np.ndarray:
@@ -111,24 +124,24 @@ class RunState:
         return regret / np.where(regret > 0, scale[:, 0], scale[:, 1])
 
     def true_policy_sum(self) -> np.ndarray:
-        """Return the weighted sum of the players' reach-weighted policies, (m,), where the newest has weight 1."""
+        """Return the policy sum, (m,), in units where the newest reach-weighted policy has weight 1."""
         true = self.tables.policy_sum.copy()
         for player in (0, 1):
             true[self.game.sequences_of(player)] /= self.scale[player, AVERAGE]
         return true
 
     def is_finite(self) -> bool:
-        """Return whether every table still holds numbers; infinities and NaN never go away."""
+        """Return whether every table is finite; infinities and NaN never disappear again."""
         return all(np.isfinite(table).all() for table in self.tables)
 
     def saved(self) -> dict[str, np.ndarray]:
-        """Return the arrays that the next iteration depends on, by the names they have in a file."""
+        """Return the arrays that the next iteration depends on, by their names in a file."""
         found = {name: getattr(self, name) for name in _SAVED}
         found |= {name: getattr(self.tables, name) for name in _SAVED_TABLES}
         return found | {f"{_RULE}{name}": array for name, array in self.rule_arrays().items()}
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> RunState:
-        """Return this state with its arrays overwritten by what :meth:`saved` gave."""
+        """Overwrite the arrays in place with those that :meth:`saved` returned, and return the state."""
         for name in _SAVED:
             getattr(self, name)[...] = saved[name]
         for name in _SAVED_TABLES:

@@ -1,4 +1,4 @@
-"""The base of what advances a run: one stepper per kind of iteration."""
+"""Base class of steppers, which advance a run; each kind of iteration has one."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from rlccfr.engine.state import RunState
 from rlccfr.errors import ComponentError
 
 CHUNK = 4096
-"""Most iterations handed to a kernel at once; bounds the schedule's memory."""
+"""Largest number of iterations per kernel call; it bounds the schedule's memory."""
 
 
 class Stepper(ABC):
-    """Advances the tables of a run under one binding.
+    """Base of objects that advance the tables of a run under one binding.
 
-    A stepper whose policies come from the tables alone overrides :meth:`advance` and nothing else.
+    A stepper whose policies come from the tables alone overrides only :meth:`advance`.
 
     Args:
         state: the run's tables, which the stepper changes in place.
         binding: the components.
-        previous: the stepper before, if its models are still valid.
+        previous: the previous stepper, if its models are still valid.
 
     Raises:
         ComponentError: the game lacks something that the components need.
@@ -38,20 +38,20 @@ class Stepper(ABC):
 
     @abstractmethod
     def advance(self, iterations: int, max_nodes: int) -> None:
-        """Run up to so many iterations, and stop once ``max_nodes`` histories were touched.
+        """Run at most ``iterations`` iterations, and stop once ``max_nodes`` histories have been touched.
 
         A stepper may stop earlier, after at least one iteration.
         """
 
-    def enter(self) -> None:  # noqa: B027  (nothing to do where there are tables alone)
-        """Take over from what the tables hold, after the components were changed during a run."""
+    def enter(self) -> None:  # noqa: B027  (steppers without models have nothing to do)
+        """Take over from the tables after the components were changed during a run."""
 
     def average_sums(self) -> np.ndarray:
         """Return an array (m,) in proportion to the average policy."""
         return self.state.tables.policy_sum
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
-        """Return a policy (m,) drawn from the average policy's mixture, see :meth:`rlccfr.Solver.draw_policy`.
+        """Return a policy (m,) drawn from the average policy's mixture; see :meth:`rlccfr.Solver.draw_policy`.
 
         Raises:
             ComponentError: this stepper keeps no mixture.
@@ -59,12 +59,12 @@ class Stepper(ABC):
         raise ComponentError("policies are drawn only under an update rule with average='value_networks'")
 
     def is_finite(self) -> bool:
-        """Return whether everything beside the tables still holds numbers."""
+        """Return whether all numbers outside the tables are finite."""
         return True
 
     def saved(self) -> dict[str, np.ndarray]:
-        """Return the arrays beside the tables that the next iteration depends on, by name."""
+        """Return the arrays outside the tables that the next iteration depends on, by name."""
         return {}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:  # noqa: B027
-        """Take up what :meth:`saved` gave."""
+        """Restore the arrays that :meth:`saved` returned."""

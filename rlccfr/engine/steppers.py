@@ -1,6 +1,6 @@
-"""The kinds of iteration, of which one is chosen when components are bound.
+"""The kinds of iteration; one is chosen when components are bound.
 
-A further kind is a module with a :class:`~rlccfr.engine.stepper.Stepper`, and a line in :data:`STEPPERS`.
+To add a kind, write a module with a :class:`~rlccfr.engine.stepper.Stepper` and add a line to :data:`STEPPERS`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rlccfr.engine.stepper import Stepper
 
 
 class Kind(NamedTuple):
-    """A kind of iteration: which bindings it serves, and where its stepper is."""
+    """A kind of iteration: a test for the bindings that it serves, and the import path of its stepper."""
 
     serves: Callable[[Binding], bool]
     path: str
@@ -27,7 +27,7 @@ STEPPERS = (
     Kind(lambda binding: binding.is_quick, "rlccfr.engine.walks:QuickStepper"),
     Kind(lambda binding: True, "rlccfr.engine.walks:WalkStepper"),
 )
-"""All kinds of iteration, of which the first that serves is taken. The modules are loaded when they are needed."""
+"""All kinds of iteration; the first that serves a binding is used. Modules are imported when they are needed."""
 
 
 def stepper_for(state: RunState, binding: Binding, previous: Stepper | None = None) -> Stepper:

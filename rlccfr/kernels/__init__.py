@@ -8,11 +8,11 @@ from __future__ import annotations
 import sys
 
 LARGEST = "sampled_iterations.sampled_iterations-*"
-"""The files of the kernel that takes longest to compile."""
+"""Pattern of the files of the kernel that takes longest to compile."""
 
 
 def prepare_cache() -> None:
-    """Tidy the cache of compiled kernels; say why the first use takes a while where nothing is left."""
+    """Tidy the cache of compiled kernels; if it is empty, say why the first use takes a while."""
     from rlccfr.kernels.cache import drop_unused, kernel_folder
     from rlccfr.kernels.jit import UNJITTED
 

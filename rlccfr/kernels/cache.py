@@ -1,7 +1,7 @@
-"""The folder of compiled kernels: outside of the package, and named after everything that they are made from.
+"""The folder of compiled kernels: it lies outside the package, and its name is a hash of all their sources.
 
-What Numba writes beside the sources would outlive the package, and Numba compares a kernel with its own file only, not
-with those whose functions are merged into it.
+Numba's default cache lies beside the sources and would outlive the package. It also compares a kernel only with the
+kernel's own file, not with the files whose functions are merged into it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from rlccfr.files import write_atomically
 
 PACKAGE = Path(__file__).parent.parent
 UNUSED_DAYS = 30
-"""Days after which the folder of other sources is dropped."""
+"""Days without use after which the kernels of other sources are dropped."""
 
 
 def kernel_folder() -> Path:
-    """Return the folder of this package's kernels, which exists and can be written."""
+    """Return the folder of this package's kernels; it exists and can be written to."""
     folder = writable_base(getattr(config, "CACHE_DIR", "")) / f"kernels-{digest_of_sources(PACKAGE)}"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -42,7 +42,7 @@ def kernel_folder() -> Path:
 
 @cache
 def digest_of_sources(package: Path) -> str:
-    """Return a hash of everything that decides what the kernels are compiled to, except for the processor."""
+    """Return a hash of everything that the compiled kernels depend on, except for the processor."""
     digest = hashlib.sha256()
     for path in (*sorted((package / "kernels").rglob("*.py")), package / "games" / "flat_tree.py"):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
@@ -53,9 +53,9 @@ def digest_of_sources(package: Path) -> str:
 
 @cache
 def writable_base(told: str) -> Path:
-    """Return the first folder that can be written: the one told by ``NUMBA_CACHE_DIR``, the user's, a temporary one.
+    """Return the first writable folder: ``NUMBA_CACHE_DIR``, which is ``told``, the user's cache, or a temporary one.
 
-    ``RLCCFR_CACHE`` is for games alone, so that a process may have games of its own and share the kernels.
+    ``RLCCFR_CACHE`` applies to games only, so that processes with separate games can share the kernels.
     """
     from platformdirs import user_cache_path
 
@@ -68,9 +68,9 @@ def writable_base(told: str) -> Path:
 
 
 def _temporary_base() -> Path:
-    """Return this user's folder among the temporary ones, or a new one where somebody else could write to that.
+    """Return this user's temporary folder, or a new one if other users could write to it.
 
-    What lies there is unpickled.
+    The folder must be private, because its files are unpickled.
     """
     user = getattr(os, "getuid", lambda: 0)()
     folder = Path(tempfile.gettempdir()) / f"rlccfr-{user}"
@@ -84,7 +84,7 @@ def _temporary_base() -> Path:
 
 
 def drop_unused(folder: Path) -> None:
-    """Mark a folder of kernels as used, and drop its neighbours that were not used for ``UNUSED_DAYS``."""
+    """Mark a folder of kernels as used, and drop its neighbours that have not been used for ``UNUSED_DAYS``."""
     oldest = time.time() - UNUSED_DAYS * 24 * 3600
     with contextlib.suppress(OSError):  # another process may be dropping the same ones
         os.utime(folder)
@@ -95,7 +95,7 @@ def drop_unused(folder: Path) -> None:
 
 
 class KernelCache(FunctionCache):
-    """Numba's cache of one function's compiled forms, one file each, in :func:`kernel_folder`."""
+    """Numba's cache of one function's compiled forms, with one file per form in :func:`kernel_folder`."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
@@ -103,9 +103,9 @@ class KernelCache(FunctionCache):
 
 
 class _Files(IndexDataCacheFile):
-    """The files of one function's compiled forms, each named after what it is compiled for.
+    """The files of one function's compiled forms, each named after the types that it is compiled for.
 
-    Numba's own keep an index beside them, of which processes that compile at the same time lose entries.
+    Numba's own cache keeps an index file, which loses entries when several processes compile at the same time.
     """
 
     def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
@@ -113,7 +113,7 @@ class _Files(IndexDataCacheFile):
         self._name = filename_base
 
     def load(self, key: Any) -> Any:
-        """Return what was saved under a key; None if nothing was, or the file is damaged."""
+        """Return the data saved under a key; None if there are none or the file is damaged."""
         try:
             found, data = pickle.loads(self._path(key).read_bytes())
         except Exception:  # unpickling raises anything
@@ -121,7 +121,7 @@ class _Files(IndexDataCacheFile):
         return data if found == key else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Write one file; where that fails, the next process compiles again."""
+        """Write one file; if that fails, the next process compiles again."""
         with contextlib.suppress(RLCCFRError):
             write_atomically(self._path(key), dumps((key, data)), RLCCFRError)
 
@@ -131,18 +131,18 @@ class _Files(IndexDataCacheFile):
 
 
 class _Locator(InTreeCacheLocator):
-    """Tells Numba where a function's compiled forms lie, and what they are made from."""
+    """Location of a function's compiled forms, and the stamp of the source that they are made from."""
 
     def get_cache_path(self) -> str:
         return str(kernel_folder())
 
     def get_source_stamp(self) -> str:
-        """Return a hash of the function's own file: the folder's name says nothing about the catalog's."""
+        """Return a hash of the function's own file; the folder's name does not cover files of the catalog."""
         return hashlib.sha256(Path(self._py_file).read_bytes()).hexdigest()
 
 
 class _Implementation(CompileResultCacheImpl):
-    _locator_classes = [_Locator]  # noqa: RUF012  (Numba's own is a list, too)
+    _locator_classes = [_Locator]  # noqa: RUF012  (Numba's own is also a list)
 
 
 KernelCache._impl_class = _Implementation

@@ -1,12 +1,14 @@
-"""Functions and structs of arrays as kernels take them: their addresses in an array.
+"""Handles: arrays through which kernels receive functions and structs of arrays.
 
-Numba looks up a first-class function's addresses in Python whenever one is handed to compiled code, 50
-microseconds each, which is as long as 100 iterations on Kuhn, and an array's in a sixth of one. So they are looked
-up once, and kept as words.
+To pass compiled code an array in a struct, Numba looks it up in Python, which takes a sixth of a microsecond. A
+first-class function takes 50 microseconds, as long as 100 iterations on Kuhn. So a handle is made once and passed at
+every call. It is an array of the struct's words as compiled code stores them.
 """
 
 from __future__ import annotations
 
+import weakref
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,19 +16,41 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from rlccfr.kernels.jit import UNJITTED, kernel
-from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REWEIGHT, SCRATCH, VIEW
+from rlccfr.kernels.jit import UNJITTED, inlined, kernel
+from rlccfr.kernels.layout import (
+    GAME,
+    HANDLE,
+    INCLUSION,
+    MIXTURE,
+    POLICY_MAP,
+    REWEIGHT,
+    REWEIGHT_BY_REGRET,
+    RULE,
+    RUN,
+    SCRATCH,
+    TABLES,
+    Rule,
+)
+from rlccfr.kernels.walks.walk_layout import PATH, SAMPLING, WALK_MEMORY, Sampling
 
-HANDLE = types.int64[::1]
-WORDS = 128  # at least as many as Numba's structs have: of a function three today, of an array seven
+WORDS_PER_VALUE = 7
+"""Largest number of words in which Numba stores one value: today seven for an array, three for a function."""
 
 
 def _pointer(context: Any, builder: Any, array: Any, kind: Any) -> Any:
-    """The handle's words as a pointer to a value of that type."""
+    """Return a handle's words as a pointer to a value of type ``kind``."""
     struct = context.get_value_type(kind)
-    assert context.get_abi_sizeof(struct) <= 8 * WORDS
+    assert context.get_abi_sizeof(struct) <= 8 * _words_of(kind)
     data = cgutils.create_struct_proxy(HANDLE)(context, builder, array).data
     return builder.bitcast(data, struct.as_pointer())
+
+
+def _words_of(kind: Any) -> int:
+    """Return an upper bound on the number of words of a value of type ``kind``."""
+    parts = getattr(kind, "types", None)  # of a tuple
+    if parts is not None:
+        return sum(map(_words_of, parts))
+    return WORDS_PER_VALUE + getattr(kind, "ndim", 0) * 2
 
 
 @intrinsic
@@ -39,12 +63,19 @@ def _store(typing_context, handle, value):
 
 
 def _type_of(kind: Any) -> Any:
-    """Numba's type of a struct, or of functions of a signature."""
+    """Return Numba's type for ``kind``: a struct's type, or a signature of functions."""
     return kind if isinstance(kind, types.Type) else types.FunctionType(kind)
 
 
 def _loader(kind: Any) -> Any:
-    """``load(handle)``: the struct or function of that type or signature, for use inside a kernel."""
+    """Return ``load(handle)``, which returns the struct or function inside a kernel.
+
+    A kernel loads at its start. Loading inside a loop is much slower, because the compiler can't know that nothing
+    changes.
+
+    Args:
+        kind: type of the struct, or signature of the function.
+    """
     value_type = _type_of(kind)
 
     @intrinsic
@@ -57,25 +88,74 @@ def _loader(kind: Any) -> Any:
     return (lambda value: value) if UNJITTED else load
 
 
-def handle_of(value: Any, kind: Any) -> Any:
-    """The handle of a struct of arrays of that type, or of a function compiled for that signature.
-
-    Un-jitted, the value itself. The value must outlive the handle.
-    """
-    if UNJITTED:
-        return value
-    words = np.zeros(WORDS, np.int64)
-    kernel(types.void(HANDLE, _type_of(kind)))(_write)(words, value)
-    return words
-
-
 def _write(handle, value):
     _store(handle, value)
 
 
-reweight_of = _loader(REWEIGHT)
-policy_map_of = _loader(POLICY_MAP)
-inclusion_of = _loader(INCLUSION)
-mixture_of = _loader(MIXTURE)
-view_of = _loader(VIEW)
+@cache
+def _writer(kind: Any) -> Any:
+    """Return ``write(handle, value)`` for values of type ``kind``."""
+    return kernel(types.void(HANDLE, kind))(_write)
+
+
+def handle_of(value: Any, kind: Any) -> Any:
+    """Return the handle of a struct, or of a compiled function.
+
+    The handle keeps the value alive. The value's arrays may be changed in place, but not replaced. Without
+    compilation, the handle is the value itself.
+
+    Args:
+        kind: type of the struct, or signature of the function.
+    """
+    if UNJITTED:
+        return value
+    words = np.zeros(_words_of(_type_of(kind)), np.int64)
+    _writer(_type_of(kind))(words, value)
+    weakref.finalize(words, _nothing, value).atexit = False
+    return words
+
+
+def _nothing(value: Any) -> None:
+    """Do nothing; as a handle's finalizer, this keeps the value alive as long as the handle."""
+
+
+game_of = _loader(GAME)
+run_of = _loader(RUN)
 scratch_of = _loader(SCRATCH)
+tables_of = _loader(TABLES)
+memory_of = _loader(WALK_MEMORY)
+path_of = _loader(PATH)
+_rule_of = _loader(RULE)
+_sampling_of = _loader(SAMPLING)
+_reweight_of = _loader(REWEIGHT)
+_reweight_by_regret_of = _loader(REWEIGHT_BY_REGRET)
+_policy_map_of = _loader(POLICY_MAP)
+_inclusion_of = _loader(INCLUSION)
+_mixture_of = _loader(MIXTURE)
+
+
+@inlined
+def rule_of(handle):
+    """Return the rule, with its functions, that a handle holds."""
+    rule = _rule_of(handle)
+    reweight, by_regret = _reweight_of(rule.reweight), _reweight_by_regret_of(rule.reweight_by_regret)
+    return Rule(rule.flags, reweight, by_regret, _policy_map_of(rule.policy_map), rule.utility_range)
+
+
+@inlined
+def flags_of(handle):
+    """Return the flags of the rule that a handle holds."""
+    return _rule_of(handle).flags
+
+
+@inlined
+def sampling_of(handle):
+    """Return the sampler's settings, with its functions, that a handle holds."""
+    sampling = _sampling_of(handle)
+    return Sampling(sampling.plan, _inclusion_of(sampling.inclusion), _mixture_of(sampling.mixture))
+
+
+@inlined
+def plan_of(handle):
+    """Return the sampler's settings, without its functions, that a handle holds."""
+    return _sampling_of(handle).plan

@@ -1,4 +1,4 @@
-"""The one way in which this package compiles."""
+"""Compilation of kernels; the whole package compiles with these options."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ UNJITTED = bool(getattr(config, "DISABLE_JIT", False))
 
 SETTING = "SLP_VECTORIZE"
 WIDTH = '"prefer-vector-width"="256"'
-"""Of vectors, in bits. Rows of tables have a few entries: where LLVM takes 512, as on AMD's Zen 4 and 5, it reads in
-one piece what was just written in several, and waits (ADR 17)."""
+"""Attribute that limits vectors to 256 bits.
+
+With 512, LLVM's choice on AMD's Zen 4 and 5, the code waits: it reads short rows of tables in one piece right after
+they were written in several (ADR 17).
+"""
 
 
 class _Lower(Lower):
     def setup_function(self, fndesc: Any) -> None:
         super().setup_function(fndesc)
-        set.add(self.function.attributes, WIDTH)  # its own ``add`` knows no attribute that has a value
+        set.add(self.function.attributes, WIDTH)  # its own ``add`` rejects attributes with a value
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -39,7 +42,7 @@ class _Lowering(NativeLowering):
 
 
 class _Compiler(CompilerBase):
-    """Numba's own, but for the width of vectors, which only an attribute of the function can set for it alone."""
+    """Numba's compiler with another width of vectors, which only a function attribute can set per function."""
 
     def define_pipelines(self) -> list[PassManager]:
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -49,17 +52,17 @@ class _Compiler(CompilerBase):
 
 
 COMPILER: dict[str, Any] = {"error_model": "numpy", "pipeline_class": _Compiler}
-"""What all functions are compiled with, those of components too."""
+"""Compiler options of all functions, including those of components."""
 
 OPTIONS: dict[str, Any] = {**COMPILER, "_nrt": False}
 _PIECE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **OPTIONS}
 
 
 def kernel(signature: Any = None) -> Callable[..., Any]:
-    """``@kernel`` or ``@kernel(signature)``: compiled at first use or ahead, and cached on disk.
+    """Compile a kernel, cached on disk: with ``@kernel`` at first use, with ``@kernel(signature)`` ahead of it.
 
-    Kernels allocate nothing, so Numba's reference counting (``_nrt``) is switched off: with it, every mention of
-    an array that came in a struct costs two calls, which made walks three times as slow.
+    Kernels allocate nothing, so Numba's reference counting (``_nrt``) is off. With it, every use of an array from a
+    struct cost two calls, and walks took three times as long.
     """
     if hasattr(signature, "__code__"):
         return cached(signature, None, OPTIONS)  # type: ignore[no-any-return]
@@ -72,7 +75,7 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
 
 
 def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
-    """Compile a function of this package for a signature, or at first use; see :mod:`rlccfr.kernels.cache`."""
+    """Compile a function of this package for a signature, or at first use if it is None, and cache the result."""
     dispatcher = njit(**options)(function)
     if UNJITTED:
         return dispatcher
@@ -85,7 +88,7 @@ def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]
 
 @contextmanager
 def vectorised() -> Iterator[None]:
-    """LLVM may merge neighbouring operations into vectors, which Numba forbids unless told: the gradient's sums."""
+    """Let LLVM merge neighbouring operations into vectors, such as the gradient's sums; Numba's default forbids it."""
     before = getattr(config, SETTING)
     setattr(config, SETTING, 1)
     try:
@@ -95,9 +98,9 @@ def vectorised() -> Iterator[None]:
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A small piece of kernels, merged into each of its callers: handing on 20 arrays costs more than it does.
+    """Compile a small piece of kernels that is merged into its callers: passing 20 arrays would cost more than it does.
 
-    It is not to be called from Python, which would crash: the wrappers for that, and a file of its own on disk, would
+    Never call it from Python, which would crash. It has no wrappers for Python and no file on disk, because they would
     lengthen the first compilation.
     """
     return njit(**_PIECE)(function)  # type: ignore[no-any-return]

@@ -1,20 +1,24 @@
-"""What the kernels share: the structs they take, the columns of a schedule, and their Numba types.
+"""Structs that the kernels take, their Numba types, and the columns of a schedule.
 
 A kernel knows no algorithm. It sees tables over sequences (shape (m,), both players in one numbering, see
-:mod:`rlccfr.games.flat_tree`), a schedule with one row an iteration, and up to two plain functions of one infoset.
+:mod:`rlccfr.games.flat_tree`), a schedule with one row per iteration, and up to two plain functions of one infoset.
+
+In all shapes, m is the number of sequences of both players, n the number of infosets, A the number of an infoset's
+actions, p the number of a component's parameters. Rewards are in the game's units of utility. An array over
+"m + 2" holds the two empty sequences at its end.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import from_dtype, types
 
 from rlccfr.components import SCHEDULE_COLUMNS
-from rlccfr.games.flat_tree import BLOCK, GameTree, SequenceView
+from rlccfr.games.flat_tree import BLOCK, HISTORY, GameTree, SequenceView
 
-# Columns of a schedule; a rule's own parameters follow from PARAMETERS on.
+# Columns of a schedule; a rule's own parameters start at PARAMETERS.
 POSITIVE_DISCOUNT = SCHEDULE_COLUMNS.index("positive_discount")
 NEGATIVE_DISCOUNT = SCHEDULE_COLUMNS.index("negative_discount")
 FLOOR = SCHEDULE_COLUMNS.index("floor")
@@ -22,71 +26,142 @@ AVERAGE_DECAY = SCHEDULE_COLUMNS.index("average_decay")
 PREDICTION = SCHEDULE_COLUMNS.index("prediction")
 PARAMETERS = len(SCHEDULE_COLUMNS)
 
-# Columns of the running scales of a sampled run, see kernels/sampled.py.
+# Columns of the running scales of a sampled run, see kernels/walks/sampled_iterations.py.
 POSITIVE = 0
 NEGATIVE = 1
 AVERAGE = 2
 
 
-class Tables(NamedTuple):
-    """What a solver accumulates; (m,) over sequences unless said otherwise."""
+class Game(NamedTuple):
+    """A compiled game's two views; see :class:`rlccfr.games.flat_tree.GameTree`."""
 
-    regret: np.ndarray
+    histories: np.ndarray  # (number of histories,) of HISTORY
+    view: SequenceView
+
+
+class Tables(NamedTuple):
+    """Tables that a solver accumulates; (m,) over sequences unless stated otherwise."""
+
+    regret: np.ndarray  # cumulative; multiplied by a running scale in sampled runs
     policy: np.ndarray  # current
-    policy_sum: np.ndarray
-    state: np.ndarray  # (m, k): the further arrays that the update rule declares
+    policy_sum: np.ndarray  # multiplied by a running scale likewise
+    state: np.ndarray  # (m, k): arrays that the update rule declares
 
 
 class Scratch(NamedTuple):
     """Working memory, overwritten by every pass."""
 
-    reach: np.ndarray  # (m + 2,): own reach of each sequence, the empty ones last
+    reach: np.ndarray  # (m + 2,): own reach of each sequence
     gradient: np.ndarray  # (m + 2,): counterfactual values, then instantaneous regrets
     mass: np.ndarray  # (n,): opponent and chance reach of each infoset
     response: np.ndarray  # (m,): a best response of each player
-    response_reach: np.ndarray  # (m + 2,)
-    line_reach: np.ndarray  # (most lines of a block,): the opponent's reach of each
+    response_reach: np.ndarray  # (m + 2,): own reach under the best responses
+    line_reach: np.ndarray  # (most lines of a block,): the opponent's reach of each line
     leaf: np.ndarray  # (widest block,): a block's columns, side by side
+    past_regret: np.ndarray  # (m,): see Findings
+
+
+class Run(NamedTuple):
+    """The arrays of a run; see :class:`rlccfr.engine.state.RunState`."""
+
+    tables: Tables
+    scale: np.ndarray  # (2, 3): running scale of each player's positive regrets, negative regrets and policy sum
+    rng: np.ndarray  # (1,): state of the walks' generator
+    counts: np.ndarray  # (2,): iterations done, histories touched
+    scratch: Scratch
 
 
 class RuleFlags(NamedTuple):
-    """How a rule differs from plain (D, Phi) regret matching."""
+    """Differences between a rule and plain (D, Phi) regret matching."""
 
-    plain: bool  # none of the below but uses_mass and average_column
-    predicts: bool  # plain, but for a prediction
+    plain: bool  # no flag below is set, except perhaps uses_mass and average_column
+    predicts: bool  # plain except for a prediction
     reweights: bool
+    reads_regret: bool  # its reweight receives the cumulative regrets
     maps_policy: bool
     uses_mass: bool
     argmax_fallback: bool
-    average_column: int  # of Tables.state: weighs each action's average increment; -1 for none
+    average_column: int  # column of Tables.state that multiplies each action's average increment; -1 for none
+
+
+class Rule(NamedTuple):
+    """An update rule as kernels see it: its flags, its plain functions, and the utility range that these receive."""
+
+    flags: RuleFlags
+    reweight: Any  # called if the rule does not read regrets
+    reweight_by_regret: Any  # called if the rule reads regrets
+    policy_map: Any
+    utility_range: float  # largest minus smallest terminal utility
+
+
+class Procedure(NamedTuple):
+    """Course of an iteration, independent of the update rule and the sampler."""
+
+    best_response: bool  # the opponent plays a best response, not its current policy
+    simultaneous: bool  # both players move from the same policies; else player 1 sees player 0's update
+    pre_averaging: bool  # both players are averaged before their own updates; else player 0 after its update
+    walks: int  # number of walks per player
+
+
+class Step(NamedTuple):
+    """Numbers of one iteration that folds need.
+
+    Each factor is a pair: one for positive regrets, and one for all others.
+    """
+
+    now: np.ndarray  # (5 + p,): the iteration's row of the schedule
+    ahead: np.ndarray  # (5 + p,): the next iteration's row
+    floor: float  # now[FLOOR]
+    load: tuple[float, float]  # factor from stored regrets to discounted true ones
+    store: tuple[float, float]  # factor from true regrets to stored ones
+
+
+class Findings(NamedTuple):
+    """Findings of an iteration about a player's infosets."""
+
+    gain: np.ndarray  # (m,) or longer: instantaneous regrets, or counterfactual values; folds overwrite them
+    mass: np.ndarray  # (n,): opponent and chance reach with which ``gain`` is weighted
+    past_regret: np.ndarray  # (m,): true cumulative regrets before the iteration's discounts, if the rule reads them
 
 
 F8 = types.float64
 F8S = types.float64[::1]
 F8M = types.float64[:, ::1]
-COUNTS = types.int64[::1]  # iterations and histories touched so far
-U4S = types.uint32[::1]  # unsigned, which spares a test for negative indices at every access
+COUNTS = types.int64[::1]
+RNG = types.uint64[::1]
+U4S = types.uint32[::1]  # unsigned, which saves a test for negative indices at every access
+HANDLE = types.int64[::1]
 
-# reweight(instant_regret, mass, state, parameters, utility_range) and
-# policy_map(row, state, parameters, utility_range), both in place, on one infoset's rows.
+# Plain functions of one infoset, see rlccfr/components.py. Those of a rule change their first argument in place:
+# reweight(instant_regret, mass, state, parameters, utility_range)
 REWEIGHT = types.void(F8S, F8, F8M, F8S, F8)
+# reweight(instant_regret, mass, state, parameters, utility_range, regret)
+REWEIGHT_BY_REGRET = types.void(F8S, F8, F8M, F8S, F8, F8S)
+# policy_map(row, state, parameters, utility_range)
 POLICY_MAP = types.void(F8S, F8M, F8S, F8)
-# inclusion(policy, count, parameters, probability), of a subset sampler.
+# Those of a sampler: inclusion(policy, count, parameters, probability) fills ``probability``;
 INCLUSION = types.void(F8S, F8S, F8S, F8S)
-# mixture(policy, count, visits, parameters): the probability of walking all own actions.
+# mixture(policy, count, visits, parameters) returns the probability of walking all own actions.
 MIXTURE = types.float64(F8S, F8S, F8, F8S)
 
 BLOCKS = from_dtype(BLOCK)[::1]
+HISTORIES = from_dtype(HISTORY)[::1]
 VIEW = types.NamedTuple((U4S, U4S, U4S, F8S, U4S, U4S, F8S, U4S, U4S, BLOCKS, BLOCKS, F8S, F8S), SequenceView)
+GAME = types.NamedTuple((HISTORIES, VIEW), Game)
 TABLES = types.NamedTuple((F8S, F8S, F8S, F8M), Tables)
-SCRATCH = types.NamedUniTuple(F8S, 7, Scratch)
-FLAGS = types.NamedTuple((types.boolean,) * 6 + (types.int64,), RuleFlags)
+SCRATCH = types.NamedUniTuple(F8S, 8, Scratch)
+RUN = types.NamedTuple((TABLES, F8M, RNG, COUNTS, SCRATCH), Run)
+FLAGS = types.NamedTuple((types.boolean,) * 7 + (types.int64,), RuleFlags)
+RULE = types.NamedTuple((FLAGS, HANDLE, HANDLE, HANDLE, F8), Rule)
+"""Type of a rule with handles in place of functions, as Python passes it; see kernels/handles.py."""
+PROCEDURE = types.NamedTuple((types.boolean,) * 3 + (types.int64,), Procedure)
 
 
 def scratch_for(game: GameTree) -> Scratch:
-    """Working memory for one game."""
+    """Return working memory for one game."""
     size, view = game.num_sequences, game.view
     blocks = np.concatenate([view.blocks_0, view.blocks_1])
     widest = int(blocks["stride"].max(initial=0))
     most_lines = int((blocks["opponent_end"] - blocks["opponent"]).max(initial=0))
-    return Scratch(*(np.zeros(n) for n in (size + 2, size + 2, game.num_infosets, size, size + 2, most_lines, widest)))
+    sizes = (size + 2, size + 2, game.num_infosets, size, size + 2, most_lines, widest, size)
+    return Scratch(*map(np.zeros, sizes))

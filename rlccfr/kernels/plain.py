@@ -1,22 +1,41 @@
-"""Compiling the plain functions that components bring, against the signatures that kernels call them by."""
+"""Compilation of the plain functions of components for the signatures with which kernels call them."""
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import njit
 
 from rlccfr.errors import ComponentError
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.jit import COMPILER, cached
-from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REWEIGHT
+from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REWEIGHT, REWEIGHT_BY_REGRET
+
+
+class Form(NamedTuple):
+    """Signature with which kernels call a plain function."""
+
+    field: str  # name of the component's field
+    arguments: str  # description for the function's author
+    result: str
+    signature: Any  # Numba's signature
+    default: Callable[..., Any]  # used if the field is None
+
+    def __str__(self) -> str:
+        return f"{self.field}({self.arguments}) -> {self.result}"
 
 
 def _no_reweight(instant_regret, mass, state, parameters, utility_range):
+    pass
+
+
+def _no_reweight_by_regret(instant_regret, mass, state, parameters, utility_range, regret):
     pass
 
 
@@ -32,35 +51,98 @@ def _no_mixture(policy, count, visits, parameters):
     return 0.0
 
 
+_REST = "state: float64 (A, k), parameters: float64 (p,), utility_range: float64"
+_INSTANT = f"instant_regret: float64 (A,), mass: float64, {_REST}"
+_COUNTS = "policy: float64 (A,), count: float64 (A,)"
+_REWEIGHT = Form("reweight", _INSTANT, "None", REWEIGHT, _no_reweight)
+_REWEIGHT_BY_REGRET = Form(
+    "reweight", f"{_INSTANT}, regret: float64 (A,)", "None", REWEIGHT_BY_REGRET, _no_reweight_by_regret
+)
+_POLICY_MAP = Form("policy_map", f"row: float64 (A,), {_REST}", "None", POLICY_MAP, _no_map)
+_INCLUSION = Form(
+    "inclusion", f"{_COUNTS}, parameters: float64 (p,), probability: float64 (A,)", "None", INCLUSION, _no_inclusion
+)
+_MIXTURE = Form("mixture", f"{_COUNTS}, visits: float64, parameters: float64 (p,)", "float64", MIXTURE, _no_mixture)
+
+
+def reads_regret(reweight: Callable[..., None] | None) -> bool:
+    """Return whether a rule's ``reweight`` takes a sixth argument: the infoset's cumulative regrets."""
+    return inspect.isfunction(reweight) and _arguments(reweight) == len(_REWEIGHT_BY_REGRET.signature.args)
+
+
+def reweight_functions(function: Callable[..., None] | None) -> tuple[Any, Any]:
+    """Return the handles of a rule's ``reweight`` without and with ``regret``; one of them does nothing."""
+    if reads_regret(function):
+        return _compiled(None, _REWEIGHT), _compiled(function, _REWEIGHT_BY_REGRET)
+    return _compiled(function, _REWEIGHT), _compiled(None, _REWEIGHT_BY_REGRET)
+
+
+def policy_map_function(function: Callable[..., None] | None) -> Any:
+    """Return the handle of a rule's ``policy_map``."""
+    return _compiled(function, _POLICY_MAP)
+
+
+def inclusion_function(function: Callable[..., None] | None) -> Any:
+    """Return the handle of a sampler's ``inclusion``."""
+    return _compiled(function, _INCLUSION)
+
+
+def mixture_function(function: Callable[..., float] | None) -> Any:
+    """Return the handle of a sampler's ``mixture``."""
+    return _compiled(function, _MIXTURE)
+
+
 @cache
-def _compiled(function: Callable[..., Any], signature: Any) -> Any:
-    # Not what was typed at a prompt, nor what a module holds that can't be imported again by its name.
+def _compiled(function: Callable[..., Any] | None, form: Form) -> Any:
+    """Return the handle of a function; for None, of a function that does nothing.
+
+    Raises:
+        ComponentError: the function's arguments are not those of ``form``, or it can't be compiled.
+    """
+    function = form.default if function is None else function
+    if not inspect.isfunction(function):
+        raise ComponentError(f"{form.field} must be a plain function, not {function!r}; define {form}")
+    if _arguments(function) != len(form.signature.args):
+        six = ", or a sixth: regret: float64 (A,)" if form is _REWEIGHT else ""
+        raise ComponentError(f"{function.__name__}{inspect.signature(function)} is not {form}{six}")
+    # Don't cache functions typed at a prompt, or of a module that can't be imported again by its name.
     on_disk = os.path.exists(function.__code__.co_filename) and function.__module__ in sys.modules
     ours = function.__module__.split(".")[0] == "rlccfr"
     try:
         if ours and on_disk:
-            return handle_of(cached(function, signature, COMPILER), signature)
-        return handle_of(njit(signature, cache=on_disk, **COMPILER)(function), signature)
-    except Exception as error:  # Numba's errors have no common base and run over pages
-        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise ComponentError(f"Numba can't compile {function.__name__}{signature.args}: {reason}") from error
+            return handle_of(cached(function, form.signature, COMPILER), form.signature)
+        return handle_of(_jitted(function, form.signature, on_disk), form.signature)
+    except Exception as error:  # Numba's errors have no common base and are pages long
+        raise ComponentError(f"Numba can't compile {function.__name__} as {form}: {_reason(error)}") from error
 
 
-def reweight_function(function: Callable[..., None] | None) -> Any:
-    """The handle of a rule's ``reweight``; of one that does nothing for None."""
-    return _compiled(function or _no_reweight, REWEIGHT)
+def _jitted(function: Callable[..., Any], signature: Any, on_disk: bool) -> Any:
+    """Return a function compiled for a signature; its machine code is kept beside its file."""
+    try:
+        return njit(signature, cache=on_disk, **COMPILER)(function)
+    except ModuleNotFoundError:  # kept when the file was imported by another name
+        return njit(signature, **COMPILER)(function)
 
 
-def policy_map_function(function: Callable[..., None] | None) -> Any:
-    """The handle of a rule's ``policy_map``."""
-    return _compiled(function or _no_map, POLICY_MAP)
+def _arguments(function: Callable[..., Any]) -> int:
+    """Return the number of a function's required positional arguments; -1 if it also has others."""
+    parameters = inspect.signature(function).parameters.values()
+    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in parameters)
+    return len(parameters) if plain else -1
 
 
-def inclusion_function(function: Callable[..., None] | None) -> Any:
-    """The handle of a sampler's ``inclusion``."""
-    return _compiled(function or _no_inclusion, INCLUSION)
-
-
-def mixture_function(function: Callable[..., float] | None) -> Any:
-    """The handle of a sampler's ``mixture``."""
-    return _compiled(function or _no_mixture, MIXTURE)
+def _reason(error: Exception) -> str:
+    """Return the first informative line of Numba's error, with the source line if the error names one."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith("Failed in nopython mode pipeline")]
+    called = next((line for line in lines if line.startswith(">>> ")), None)
+    if called is not None and telling[0].startswith("No implementation of function"):
+        reason = f"no implementation of {called.removeprefix('>>> ')}"
+    else:
+        reason = re.sub(r"[.]*\s*Raised from .*", "", telling[0]) if telling else type(error).__name__
+    places = re.findall(r'File "([^"]+)", line (\d+)|Raised from (\S+) \((\d+)\)', text)
+    if not places:
+        return reason
+    path, line = (part for part in places[-1] if part)
+    return f"{reason} (line {line} of {os.path.basename(path)})"

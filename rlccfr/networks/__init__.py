@@ -1,1 +1,1 @@
-"""Models of infosets' features in place of tables: deep update rules and regression CFR. Torch stays in ``models``."""
+"""Models of infosets' features in place of tables, for deep rules and regression CFR. Only ``models`` imports torch."""

@@ -1,4 +1,4 @@
-"""The average policy of a rule with networks: a model of it, or every value model that was played."""
+"""The average policy of a rule with networks: a model of the average, or every value model that was played."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class AverageModel:
 class PlayedModels:
     """Every value model of one player, with its weight in the average (SD-CFR: Steinberger 2019).
 
-    Number 0 is a policy, (player's sequences,), in place of a model. It is the policy played before the first fit; or,
-    after a switch, the average policy up to the switch, with the weight of the iterations before.
+    Number 0 is a policy, (player's sequences,), in place of a model. It is the policy before the first fit. After a
+    switch it is the average policy up to the switch, with the weight of the iterations before it.
     """
 
     def __init__(self, policy: np.ndarray, weight: float = 0.0) -> None:
@@ -59,7 +59,7 @@ class PlayedModels:
         self._weights = np.array([weight])
 
     def add(self, snapshot: np.ndarray) -> None:
-        """Add a model by its snapshot; from now on it is played."""
+        """Add a model by its snapshot; it is played from now on."""
         self.snapshots.append(snapshot)
         self._weights = np.append(self._weights, 0.0)
 

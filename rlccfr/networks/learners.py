@@ -19,7 +19,7 @@ ENTRY_FITS = 25
 
 
 class Learner:
-    """A model fitted to the weighted mean of data, and these data; their weights are called masses.
+    """A model fitted to the weighted mean of data, and the data; weights are called masses.
 
     Arrays are over all infosets (n,) and sequences (m,) of the game; only the player's entries are used.
 
@@ -71,9 +71,9 @@ class Learner:
         self.forget_fresh()
 
     def enter(self, mass: np.ndarray, vector: np.ndarray) -> None:
-        """Take over from tables, which give the masses (n,) and vectors (m,) of all data before.
+        """Take over from tables, which give the masses (n,) and vectors (m,) of all earlier data.
 
-        These stay outside the memory, which might drop a row by chance, and with it an infoset's whole past.
+        These data stay outside the memory, which might drop a row by chance, and with it an infoset's whole past.
         """
         self.past_mass[self.infosets], self.past[self.sequences] = mass[self.infosets], vector[self.sequences]
         own = mass[self.infosets]
@@ -152,7 +152,10 @@ class Advantages:
         return np.where(values > 0, weights * values, values)
 
     def _weights(self, mean: np.ndarray | None = None) -> np.ndarray:
-        """Return factors of regrets and policies that follow from mean advantages, by default the present ones."""
+        """Return factors of regrets and policies, (player's sequences,).
+
+        They follow from mean advantages, by default the present ones.
+        """
         if self._mean is None or self._networks.action_weight is None:
             return np.ones(len(self._learner.values))
         return self._networks.action_weight((self._mean.values if mean is None else mean) / self._utility_range)
@@ -194,7 +197,7 @@ class Advantages:
             mass: (n,) total mass of all past data.
             regret: (m,) regrets.
             weight: total weight of all past iterations.
-            mean: (n,) masses and (m,) sums of regrets, for the factors of regrets and policies; or nothing.
+            mean: (n,) masses and (m,) sums of regrets, for the factors of regrets and policies, if there are any.
         """
         learner = self._learner
         if self._networks.bootstrapped:
@@ -226,10 +229,10 @@ def divided(sums: np.ndarray, mass: np.ndarray) -> np.ndarray:
 
 
 def prefixed(prefix: str, state: State) -> State:
-    """Return a part's state under the names that it has in the state of the whole."""
+    """Return a part's state under its names in the state of the whole."""
     return {f"{prefix}.{name}": array for name, array in state.items()}
 
 
 def unprefixed(prefix: str, state: State) -> State:
-    """Return a part's state, taken from the state of the whole."""
+    """Return a part's state from the state of the whole."""
     return {name[len(prefix) + 1 :]: array for name, array in state.items() if name.startswith(f"{prefix}.")}

@@ -13,10 +13,11 @@ LARGEST_SCALE = 1e100
 
 
 class Memory:
-    """Rows (infoset, mass, vector) under a common discount, kept by reservoir sampling where there are too many.
+    """Rows (infoset, mass, vector) under a common discount, kept by reservoir sampling if there are too many.
 
-    The squared error over all rows equals, up to a constant, the error over one row per infoset that has their total
-    mass and their mean. So a fit needs only the sums per infoset. Rows are kept to subtract them when they leave.
+    Up to a constant, the squared error over all rows equals the error over one row per infoset, with the total mass
+    and the mean of the infoset's rows. So a fit needs only the sums per infoset. Rows are kept only to be subtracted
+    from the sums when they leave.
 
     Args:
         capacity: largest number of rows.

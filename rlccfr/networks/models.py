@@ -1,7 +1,7 @@
 """Models that are fitted to targets: a multilayer perceptron in PyTorch, and a table to compare it with.
 
-The perceptron's gradient is written out: for networks this small, PyTorch's automatic differentiation and its
-optimisers take several times as long as the matrix products (both are timed in docs/verification.md).
+The perceptron's gradient is written out. For networks this small, PyTorch's automatic differentiation and its
+optimisers take several times as long as the matrix products (docs/verification.md has timings of both).
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Mlp:
             return
         goal = np.zeros(self._mask.shape, np.float32)
         goal.flat[self._inputs.position] = target
-        # A fit that begins with new weights has enough steps, however much there is to learn.
+        # A fit that begins with new weights makes the usual number of steps, however much there is to learn.
         steps = self._settings.train_steps * (1 if self._settings.from_scratch else times)
         size = self._settings.batch_size
         share = weight[rows] / weight[rows].sum()
@@ -203,9 +203,9 @@ def make_model(inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> M
 def one_thread() -> Iterator[None]:
     """Let PyTorch use one thread.
 
-    For matrices this small a second thread costs more than it saves, and CPU time is measured for one thread only.
-    PyTorch has one number of threads for the whole process. It is restored when the last of several solvers, each in
-    its own thread, is done.
+    For matrices this small, a second thread costs more than it saves, and CPU time is measured for one thread only.
+    PyTorch's number of threads is that of the whole process. If several solvers run, each in its own thread, the last
+    one to end restores the number.
     """
     with _lock:
         _threads_before.append(torch.get_num_threads())

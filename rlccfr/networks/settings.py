@@ -1,4 +1,4 @@
-"""Settings of the models that components may use in place of tables. They are data, like the components."""
+"""Settings of the models that components may use in place of tables; they are data, like the components."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class Networks:
         value: settings of the model of advantages.
         policy: settings of the model of the average policy.
         relabel: whether data older than the last fit take that fit's values as targets, discounted and floored as the
-            rule says. Otherwise they keep their own.
-        bootstrapped: whether V stands for the rule's regret instead: the old V, discounted and floored, plus the newest
-            advantage, fitted to the newest data only.
+            rule says. Otherwise they keep their own targets.
+        bootstrapped: whether V stands for the rule's regret instead. V is then fitted to the newest data only, and its
+            target is the old V, discounted and floored, plus the newest advantage.
         action_weight: function from mean advantages (player's sequences,), in units of the payoff range, to factors of
             regrets and policies.
         mean_arrays: names of the rule's own tables of regret sums and of mass sums. A run that was tabular before takes
@@ -71,8 +71,8 @@ class Networks:
         traversals: number of walks per player and iteration.
         memory: number of rows kept per model by reservoir sampling; a row holds one infoset's data of one fit.
         train_every: number E of iterations between fits; one more fit follows the first iteration. The policy stays
-            until the next fit. A step then takes the regrets of E iterations: steps are E times as large and E times
-            as few, which costs a factor of at most sqrt(E) in CFR's bound.
+            the same until the next fit. A step then takes the regrets of E iterations, so there are 1/E as many steps,
+            each E times as large. This costs a factor of at most sqrt(E) in CFR's bound.
 
     Raises:
         ComponentError: a value is unknown or out of range.

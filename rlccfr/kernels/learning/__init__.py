@@ -1,1 +1,1 @@
-"""Kernels between which models are fitted, and those that fit them."""
+"""Kernels for iterations with fitted models: the phases of an iteration, and the fitting itself."""

@@ -1,4 +1,7 @@
-"""Adam over all weights in one pass; as ten operations of PyTorch it costs as much as a small network's products."""
+"""Adam over all weights in one pass.
+
+As ten PyTorch operations it would cost as much as a small network's matrix products.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,16 @@ EPSILON = np.float32(1e-8)
 
 @kernel(types.void(_F4S, _F4S, _F4S, _F4S, _F4, _F4, _F4, _F4, _F4))
 def adam_step(weights, gradient, mean, square, largest, mean_rate, square_rate, step, spread_scale):
-    """One step along a gradient that is no longer than ``largest``.
+    """Make one step of Adam, with a gradient whose length is clipped at ``largest``.
 
     Args:
-        weights, gradient, mean, square: (w,) the last two being the running moments.
-        mean_rate, square_rate: 1 - beta of each moment.
-        step: the learning rate over the first moment's correction.
-        spread_scale: 1 / root of the second moment's correction.
+        weights: (w,) changed in place.
+        gradient: (w,) gradient of the loss.
+        mean, square: (w,) running first and second moments, changed in place.
+        largest: largest Euclidean length of the gradient.
+        mean_rate, square_rate: 1 - beta for each moment.
+        step: learning rate, divided by the first moment's bias correction.
+        spread_scale: 1 / (square root of the second moment's bias correction).
     """
     length = np.float64(0.0)
     for k in range(len(gradient)):

@@ -1,4 +1,4 @@
-"""Reservoir sampling of rows (infoset, mass, vector over its sequences), and the sums over those that are kept."""
+"""Reservoir sampling of rows (infoset, mass, vector over its sequences), with sums over the rows kept."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ import numpy as np
 from numba import types
 
 from rlccfr.kernels.jit import kernel
-from rlccfr.kernels.layout import F8, F8M, F8S, U4S
-from rlccfr.kernels.walks.random_words import STATE, uniform
+from rlccfr.kernels.layout import F8, F8M, F8S, RNG, U4S
+from rlccfr.kernels.walks.random_words import uniform
 
 SEEN = 0
 KEPT = 1
 
 
 class Rows(NamedTuple):
-    """The rows in the units of their birth, scaled (see networks/memory.py); sums in those of now."""
+    """Rows in scaled units (see networks/memory.py), and their sums in current units.
+
+    n and m are as in kernels/layout.py.
+    """
 
     infoset: np.ndarray  # (capacity,)
     mass: np.ndarray  # (capacity,)
-    vector: np.ndarray  # (capacity, most actions), or (capacity, 0) where only masses are kept
+    vector: np.ndarray  # (capacity, most actions), or (capacity, 0) if only masses are kept
     counts: np.ndarray  # (2,): rows SEEN and KEPT
     mass_sum: np.ndarray  # (n,)
     vector_sum: np.ndarray  # (m,)
-    num_rows: np.ndarray  # (n,): kept, of each infoset
+    num_rows: np.ndarray  # (n,): number of rows kept per infoset
 
 
 ROWS = types.NamedTuple((U4S, F8S, F8M, types.int64[::1], F8S, F8S, types.int64[::1]), Rows)
@@ -32,7 +35,14 @@ ROWS = types.NamedTuple((U4S, F8S, F8M, types.int64[::1], F8S, F8S, types.int64[
 
 @kernel
 def _leave(first_sequence, slot, scale, rows):
-    """Take a row out of the sums; those of an infoset's last row become 0, without rounding."""
+    """Subtract a row from the sums; an infoset without further rows gets sums of exactly 0.
+
+    Args:
+        first_sequence: (n + 1,) first sequence per infoset, from the game's sequence view.
+        slot: index of the row.
+        scale: factor from current units to those of the rows.
+        rows: the sums and ``num_rows`` are changed in place.
+    """
     infoset = rows.infoset[slot]
     first, last = first_sequence[infoset], first_sequence[infoset + 1]
     rows.num_rows[infoset] -= 1
@@ -43,15 +53,19 @@ def _leave(first_sequence, slot, scale, rows):
             rows.vector_sum[k] = stays * (rows.vector_sum[k] - rows.vector[slot, k - first] / scale)
 
 
-@kernel(types.void(U4S, U4S, F8S, F8S, F8, ROWS, STATE))
+@kernel(types.void(U4S, U4S, F8S, F8S, F8, ROWS, RNG))
 def insert_rows(first_sequence, infosets, mass, vector, scale, rows, rng):
-    """Let a row for each of ``infosets`` in, in the place of a random one when all are taken.
+    """Offer one row per infoset to the reservoir; when it is full, a row enters by chance and replaces a random one.
 
-    Vitter, "Random sampling with a reservoir", ACM TOMS 1985, algorithm R.
+    Source: Vitter, "Random sampling with a reservoir", ACM TOMS 1985, algorithm R.
 
     Args:
-        mass, vector: of the new rows, in tables over infosets (n,) and sequences (m,).
-        scale: between the rows' units and those of now.
+        first_sequence: (n + 1,) first sequence per infoset, from the game's sequence view.
+        infosets: (number of new rows,) infoset of each new row.
+        mass, vector: (n,) and (m,) tables with the new rows' masses and vectors, in current units.
+        scale: factor from current units to those of the rows.
+        rows: changed in place.
+        rng: (1,) state of the generator, advanced.
     """
     capacity, width = rows.vector.shape
     for infoset in infosets:

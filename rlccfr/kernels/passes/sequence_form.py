@@ -6,61 +6,46 @@ import numpy as np
 from numba import types
 
 from rlccfr.games.flat_tree import LANES
-from rlccfr.kernels.handles import HANDLE, scratch_of, view_of
+from rlccfr.kernels.handles import game_of, scratch_of
 from rlccfr.kernels.jit import inlined, kernel
-from rlccfr.kernels.layout import F8, F8S, SCRATCH, VIEW
+from rlccfr.kernels.layout import F8, F8S, HANDLE, SCRATCH, VIEW
+from rlccfr.kernels.passes.rows import infosets_from_last, sequences_of, unrolled
 
 
-@inlined
-def infosets_from_last(view, player):
-    """The infosets of ``player``, children before parents."""
-    return range(np.int64(view.infoset_begin[player + 1]) - 1, np.int64(view.infoset_begin[player]) - 1, -1)
-
-
-@inlined
-def row_of(view, infoset):
-    """An infoset's first sequence and number of actions.
-
-    Passes hand rows of one to three on as constants: loops of a length known to the compiler take half the time.
-    """
-    first = np.int64(view.first_sequence[infoset])
-    return first, np.int64(view.first_sequence[infoset + 1]) - first
-
-
-@inlined
-def reach_row(policy, reach, above, first, actions):
-    """One infoset's part of :func:`reach_pass`."""
+@unrolled
+def reach_row(view, infoset, first, actions, policy, reach):
+    """Set the own reach of one infoset's sequences; see :func:`reach_pass`."""
+    above = reach[view.parent[infoset]]
     for k in range(first, first + actions):
         reach[k] = above * policy[k]
 
 
 @inlined
 def reach_pass(view, player, policy, reach):
-    """Own reach of every sequence of ``player``, parents first; the empty sequence's is 1."""
+    """Set the own reach of every sequence of ``player``, parents first; the empty sequence has reach 1.
+
+    Args:
+        policy: (m,) policies of both players.
+        reach: (m + 2,) the player's part is overwritten.
+    """
     reach[len(policy) + player] = 1.0
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
-        above = reach[view.parent[infoset]]
-        first, actions = row_of(view, infoset)
-        if actions == 2:
-            reach_row(policy, reach, above, first, 2)
-        elif actions == 1:
-            reach_row(policy, reach, above, first, 1)
-        elif actions == 3:
-            reach_row(policy, reach, above, first, 3)
-        else:
-            reach_row(policy, reach, above, first, actions)
+        reach_row(view, infoset, policy, reach)
 
 
 @inlined
 def gradient_pass(view, player, reach, scratch):
-    """Payoff of each sequence of ``player`` at the leaves that it ends in, given the opponent's reach.
+    """Set each sequence of ``player`` to its payoff at the leaves that it leads to, given the opponent's reach.
 
-    Each of a block's lines is one sequence of the opponent: its payoffs are added up, weighted with its
-    reach, LANES columns at a time in registers; a block that the opponent does not reach is not read.
+    Each line of a block is one sequence of the opponent. The lines are added up, weighted with their reach, LANES
+    columns at a time in registers. A block that the opponent does not reach is not read.
+
+    Args:
+        reach: (m + 2,) reach of the opponent's sequences.
+        scratch: the player's part of ``gradient`` is overwritten, and so are ``line_reach`` and ``leaf``.
     """
     gradient, line_reach, leaf = scratch.gradient, scratch.line_reach, scratch.leaf
-    first = view.first_sequence[view.infoset_begin[player]]
-    last = view.first_sequence[view.infoset_begin[player + 1]]
+    first, last = sequences_of(view, player)
     gradient[first:last] = 0.0
     gradient[len(gradient) - 2 + player] = 0.0
     blocks, payoff = (view.blocks_0, view.payoff_0) if player == 0 else (view.blocks_1, view.payoff_1)
@@ -93,7 +78,12 @@ def gradient_pass(view, player, reach, scratch):
 
 @inlined
 def mass_pass(view, player, reach, mass):
-    """Opponent and chance reach of every infoset of ``player``."""
+    """Set the opponent and chance reach of every infoset of ``player``.
+
+    Args:
+        reach: (m + 2,) reach of the opponent's sequences.
+        mass: (n,) the player's part is overwritten.
+    """
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
         total = 0.0
         for k in range(view.mass_begin[infoset], view.mass_begin[infoset + 1]):
@@ -103,7 +93,12 @@ def mass_pass(view, player, reach, mass):
 
 @inlined
 def value_pass(view, player, policy, gradient):
-    """Counterfactual values bottom up; leaves instantaneous regrets in ``gradient``."""
+    """Add up counterfactual values bottom up, and turn them into instantaneous regrets.
+
+    Args:
+        policy: (m,) policies of both players.
+        gradient: (m + 2,) payoffs at the leaves; the player's part is overwritten with its regrets.
+    """
     for infoset in infosets_from_last(view, player):
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
         value = 0.0
@@ -116,7 +111,14 @@ def value_pass(view, player, policy, gradient):
 
 @kernel(types.void(VIEW, types.int64, F8S, F8S, F8S, SCRATCH))
 def regrets_against(view, player, policy, response, mass, scratch):
-    """A player's instantaneous regrets, in ``scratch.gradient``, and masses, against the opponent's response."""
+    """Compute a player's instantaneous regrets and masses.
+
+    Args:
+        policy: (m,) the player's policy.
+        response: (m,) the opponent's policy.
+        mass: (n,) the player's part is overwritten.
+        scratch: the player's part of ``gradient`` is overwritten with its regrets, ``reach`` with the opponent's reach.
+    """
     reach_pass(view, 1 - player, response, scratch.reach)
     gradient_pass(view, player, scratch.reach, scratch)
     mass_pass(view, player, scratch.reach, mass)
@@ -125,7 +127,12 @@ def regrets_against(view, player, policy, response, mass, scratch):
 
 @inlined
 def best_response_pass(view, player, gradient, response):
-    """A pure best response of ``player`` (the first of equals), by the gradient."""
+    """Compute a pure best response of ``player``, with the first of equally good actions.
+
+    Args:
+        gradient: (m + 2,) payoffs at the leaves; the player's part is overwritten with values.
+        response: (m,) the player's part is overwritten.
+    """
     for infoset in infosets_from_last(view, player):
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
         best = first
@@ -137,33 +144,30 @@ def best_response_pass(view, player, gradient, response):
         gradient[view.parent[infoset]] += gradient[best]
 
 
-@inlined
-def best_value_row(parent, gradient, first, actions):
-    """One infoset's part of :func:`best_value_pass`."""
+@unrolled
+def best_value_row(view, infoset, first, actions, gradient):
+    """Add one infoset's best value to its parent sequence."""
     best = gradient[first]
     for k in range(first + 1, first + actions):
         best = max(best, gradient[k])
-    gradient[parent] += best
+    gradient[view.parent[infoset]] += best
 
 
 @inlined
 def best_value_pass(view, player, gradient):
-    """Values of a best response of ``player`` bottom up, by the gradient; at its end, the game's."""
+    """Add up the values of a best response of ``player`` bottom up; the empty sequence gets the total.
+
+    Args:
+        gradient: (m + 2,) payoffs at the leaves; the player's part is overwritten.
+    """
     for infoset in infosets_from_last(view, player):
-        first, actions = row_of(view, infoset)
-        if actions == 2:
-            best_value_row(view.parent[infoset], gradient, first, 2)
-        elif actions == 1:
-            best_value_row(view.parent[infoset], gradient, first, 1)
-        elif actions == 3:
-            best_value_row(view.parent[infoset], gradient, first, 3)
-        else:
-            best_value_row(view.parent[infoset], gradient, first, actions)
+        best_value_row(view, infoset, gradient)
 
 
-@inlined
-def average_row(tables, reach, above, increment, decay, column, first, actions):
-    """One infoset's part of :func:`reach_and_average_pass`."""
+@unrolled
+def average_row(view, infoset, first, actions, tables, reach, decay, weight, column):
+    """Set own reach and policy sum of one infoset's sequences; see :func:`reach_and_average_pass`."""
+    above, increment = reach[view.parent[infoset]], weight * view.chance_weight[infoset]
     for k in range(first, first + actions):
         reach[k] = above * tables.policy[k]
         scaled = increment * reach[k]
@@ -174,24 +178,25 @@ def average_row(tables, reach, above, increment, decay, column, first, actions):
 
 @kernel
 def reach_and_average_pass(view, player, tables, reach, decay, weight, column):
-    """Own reach, and S <- decay S + weight x chance weight x own reach, for every sequence of ``player``."""
+    """Set own reach, and S <- decay S + weight x chance weight x own reach, for every sequence of ``player``.
+
+    Args:
+        tables: ``policy_sum``, the S, is changed in place.
+        reach: (m + 2,) the player's part is overwritten.
+        column: column of ``tables.state`` that multiplies each increment; negative for none.
+    """
     reach[len(tables.policy) + player] = 1.0
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
-        above, increment = reach[view.parent[infoset]], weight * view.chance_weight[infoset]
-        first, actions = row_of(view, infoset)
-        if actions == 2:
-            average_row(tables, reach, above, increment, decay, column, first, 2)
-        elif actions == 1:
-            average_row(tables, reach, above, increment, decay, column, first, 1)
-        elif actions == 3:
-            average_row(tables, reach, above, increment, decay, column, first, 3)
-        else:
-            average_row(tables, reach, above, increment, decay, column, first, actions)
+        average_row(view, infoset, tables, reach, decay, weight, column)
 
 
 @kernel(types.void(VIEW, F8S, SCRATCH))
 def best_responses(view, policy, scratch):
-    """Both players' best responses to ``policy``, into scratch."""
+    """Compute both players' best responses to a policy (m,).
+
+    Args:
+        scratch: ``response`` is overwritten with the best responses, and ``reach`` with the reach under the policy.
+    """
     for player in range(2):
         reach_pass(view, player, policy, scratch.reach)
     for player in range(2):
@@ -200,13 +205,14 @@ def best_responses(view, policy, scratch):
 
 
 @kernel(types.UniTuple(F8, 3)(HANDLE, HANDLE, F8S))
-def evaluate(view, scratch, policy):
-    """Player 0's value of ``policy``, and both players' values of a best response to it.
+def evaluate(game, scratch, policy):
+    """Return player 0's value of a policy (m,), and each player's value of a best response to it.
 
     Args:
-        view, scratch: handles, since handing on 20 arrays from Python takes longer than a small game.
+        game, scratch: handles; the scratch memory is overwritten.
     """
-    view, scratch, value = view_of(view), scratch_of(scratch), 0.0
+    _, view = game_of(game)
+    scratch, value = scratch_of(scratch), 0.0
     for player in range(2):
         reach_pass(view, player, policy, scratch.reach)
     for player in range(2):
@@ -221,7 +227,14 @@ def evaluate(view, scratch, policy):
 
 @inlined
 def respond_and_average(view, tables, scratch, decay, weight, column):
-    """The opening of an iteration against best responses: respond to both players, average both."""
+    """Begin an iteration against best responses: compute them, and average both players' policies.
+
+    Args:
+        tables: ``policy_sum`` is changed in place.
+        scratch: overwritten; ``response_reach`` gets the reach under the best responses, ``reach`` under the policy.
+        decay, weight: pairs, one number per player; see :func:`reach_and_average_pass`.
+        column: as for :func:`reach_and_average_pass`.
+    """
     best_responses(view, tables.policy, scratch)
     for player in range(2):
         reach_and_average_pass(view, player, tables, scratch.reach, decay[player], weight[player], column)

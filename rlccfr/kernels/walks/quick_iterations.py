@@ -1,84 +1,59 @@
-"""External and outcome sampling, one walk a player and iteration, by kernels that do nothing else.
+"""Special kernels for external and outcome sampling with one walk per player and iteration.
 
-The same walks as those of kernels/walk.py, number for number, in half the time: where chance and the opponent are
-sampled, a walk meets an infoset of the traverser at most once, so that it is folded on the way up, and nothing waits
-in tables until the walk has ended.
+They make the same walks as kernels/walks/walk.py, number for number, in half the time. Where chance and the opponent
+are sampled, a walk visits an infoset of the traverser at most once. The infoset is therefore folded on the way up, and
+nothing is kept in tables until the walk ends.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import types
 
-from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.kernels.fold import fold_simple
+from rlccfr.kernels.handles import flags_of, game_of, path_of, plan_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
-from rlccfr.kernels.layout import (
-    AVERAGE,
-    AVERAGE_DECAY,
-    COUNTS,
-    F8,
-    F8M,
-    F8S,
-    FLOOR,
-    NEGATIVE,
-    NEGATIVE_DISCOUNT,
-    POSITIVE,
-    POSITIVE_DISCOUNT,
-    TABLES,
-    VIEW,
-)
-from rlccfr.kernels.walks.random_words import STATE, draw, uniform
-from rlccfr.kernels.walks.sampled_iterations import discount
+from rlccfr.kernels.layout import AVERAGE, AVERAGE_DECAY, F8M, HANDLE
+from rlccfr.kernels.walks.random_words import draw, uniform
+from rlccfr.kernels.walks.sampled_iterations import discount, discounted_step
 from rlccfr.kernels.walks.walk import draw_chance
-from rlccfr.kernels.walks.walk_layout import HISTORIES
-
-
-class WalkPath(NamedTuple):
-    """The traverser's histories on the way down."""
-
-    node: np.ndarray  # (depth,)
-    action: np.ndarray  # (depth,): the child being walked
-    taken: np.ndarray  # (depth,): the probability with which it was drawn
-    weight: np.ndarray  # (depth,): 1 over that of reaching the history by own draws
-    value: np.ndarray  # (depth x actions,): what the children's walks returned
-
-
-PATH = types.NamedTuple((types.int64[::1], types.int64[::1], F8S, F8S, F8S), WalkPath)
-
-
-def path_for(game: GameTree) -> WalkPath:
-    """Working memory for one game's walks."""
-    rows = game.depth + 1
-    return WalkPath(
-        node=np.zeros(rows, np.int64),
-        action=np.zeros(rows, np.int64),
-        taken=np.zeros(rows),
-        weight=np.zeros(rows),
-        value=np.zeros(rows * game.max_actions),
-    )
+from rlccfr.kernels.walks.walk_layout import ONE
 
 
 @inlined
-def fold_on_path(tables, here, values, at, value, fold):
-    """Fold one infoset, whose actions' values, or regrets if ``value`` is 0, are ``values[at:]``."""
-    floor, load, store, ahead, predicts = fold
-    first, last = np.int64(here["first_sequence"]), np.int64(here["first_sequence"]) + here["num_children"]
-    fold_simple(tables.regret, tables.policy, first, last, values, at, value, floor, load, store, ahead, predicts)
+def fold_on_path(tables, here, values, at, value, step, predicts):
+    """Fold the infoset of one history.
+
+    Args:
+        tables: ``regret`` and ``policy`` are changed in place.
+        values: array with the actions' values from index ``at`` on, or with their regrets if ``value`` is 0;
+            overwritten if the rule predicts.
+    """
+    first = np.int64(here["first_sequence"])
+    fold_simple(tables, first, first + here["num_children"], values, at, value, step, predicts)
 
 
 @inlined
 def average_here(tables, here, weight):
-    """The opponent's average increment where it moves."""
+    """Add the opponent's average increment at its node to ``tables.policy_sum``, in place."""
     for k in range(here["first_sequence"], here["first_sequence"] + here["num_children"]):
         tables.policy_sum[k] += weight * tables.policy[k]
 
 
 @inlined
-def external_walk(histories, traverser, tables, average_weight, fold, path, rng):
-    """One walk of all own actions. Returns the number of histories touched."""
+def external_walk(histories, traverser, tables, average_weight, step, predicts, path, rng):
+    """Make one walk that takes all own actions.
+
+    Args:
+        tables: changed in place.
+        average_weight: weight of the walk in the opponent's policy sum.
+        path: overwritten.
+        rng: (1,) state of the generator, advanced in place.
+
+    Returns:
+        Number of histories touched.
+    """
     sign, width = 1.0 - 2.0 * traverser, len(path.value) // len(path.node)
     node, depth, touched = 0, -1, 0
     while True:
@@ -105,7 +80,7 @@ def external_walk(histories, traverser, tables, average_weight, fold, path, rng)
                     value = 0.0
                     for k in range(here["num_children"]):
                         value += tables.policy[here["first_sequence"] + k] * path.value[at + k]
-                    fold_on_path(tables, here, path.value, at, value, fold)
+                    fold_on_path(tables, here, path.value, at, value, step, predicts)
                     depth -= 1
                 else:
                     node = here["first_child"] + path.action[depth]
@@ -114,8 +89,14 @@ def external_walk(histories, traverser, tables, average_weight, fold, path, rng)
 
 
 @inlined
-def outcome_walk(histories, traverser, tables, exploration, average_weight, fold, path, rng):
-    """One path, own actions drawn with so much of the uniform policy. Returns the number of histories touched."""
+def outcome_walk(histories, traverser, tables, exploration, average_weight, step, predicts, path, rng):
+    """Make one walk along a single path.
+
+    Args:
+        exploration: share of the uniform policy in the distribution from which own actions are drawn.
+
+    See :func:`external_walk` for the other arguments and the result.
+    """
     node, depth, touched, weight = 0, 0, 1, 1.0
     while histories[node]["actor"] != TERMINAL:
         here = histories[node]
@@ -146,38 +127,34 @@ def outcome_walk(histories, traverser, tables, exploration, average_weight, fold
         value = tables.policy[here["first_sequence"] + action] * child
         for k in range(here["num_children"]):
             path.value[k] = path.weight[row] * ((child if k == action else 0.0) - value)
-        fold_on_path(tables, here, path.value, 0, 0.0, fold)
+        fold_on_path(tables, here, path.value, 0, 0.0, step, predicts)
     return touched
 
 
-@kernel(
-    types.void(
-        HISTORIES, VIEW, TABLES, PATH, STATE, F8M, F8M, types.int64, types.boolean, F8, types.boolean, COUNTS,
-    ),
-)  # fmt: skip
-def quick_iterations(
-    histories, view, tables, path, rng, scale, schedule, max_nodes, one_path, exploration, predicts, counts
-):  # fmt: skip
-    """Run up to ``len(schedule) - 1`` iterations, fewer once ``max_nodes`` more histories were touched.
+@kernel(types.void(HANDLE, HANDLE, HANDLE, HANDLE, HANDLE, F8M, types.int64))
+def quick_iterations(game, run, path, rule, sampling, schedule, max_nodes):
+    """Run at most ``len(schedule) - 1`` iterations, and stop once ``max_nodes`` more histories have been touched.
 
     Args:
-        one_path: outcome sampling, with so much ``exploration``; else external sampling.
-        predicts: the rule does so; it does nothing else but discount and floor.
+        game, run, path, rule, sampling: handles; the run's arrays are changed in place, the path is overwritten. The
+            rule only discounts, floors and perhaps predicts. The sampler is outcome sampling if its traverser takes
+            ONE action, else external sampling.
+        schedule: (iterations + 1, 5 + p) one row per iteration, and one for the iteration after them.
     """
-    before = counts[1]
+    histories, view = game_of(game)
+    tables, scale, rng, counts, _ = run_of(run)
+    path, plan, predicts = path_of(path), plan_of(sampling), flags_of(rule).predicts
+    one_path, before = plan.traverser == ONE, counts[1]
     for t in range(len(schedule) - 1):
         now, ahead = schedule[t], schedule[t + 1]
         for player in range(2):
             discount(view, 1 - player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
-            discount(view, player, tables, scale, POSITIVE, now[POSITIVE_DISCOUNT])
-            discount(view, player, tables, scale, NEGATIVE, now[NEGATIVE_DISCOUNT])
-            store = (scale[player, POSITIVE], scale[player, NEGATIVE])
-            fold = (now[FLOOR], (1.0 / store[0], 1.0 / store[1]), store, ahead, predicts)
-            average_weight = scale[1 - player, AVERAGE]
+            step = discounted_step(view, player, tables, scale, now, ahead)
+            average = scale[1 - player, AVERAGE]
             if one_path:
-                touched = outcome_walk(histories, player, tables, exploration, average_weight, fold, path, rng)
+                touched = outcome_walk(histories, player, tables, plan.exploration, average, step, predicts, path, rng)
             else:
-                touched = external_walk(histories, player, tables, average_weight, fold, path, rng)
+                touched = external_walk(histories, player, tables, average, step, predicts, path, rng)
             counts[1] += touched
         counts[0] += 1
         if counts[1] - before >= max_nodes:

@@ -1,16 +1,13 @@
-"""Random numbers for walks: one generator a solver, its whole state one word in an array that is saved.
+"""Random numbers for walks: one generator per solver, whose whole state is one word in an array that is saved.
 
-SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+Source: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import types
 
 from rlccfr.kernels.jit import inlined
-
-STATE = types.uint64[::1]
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -21,7 +18,7 @@ _UNIT = 1.0 / (1 << 53)
 
 @inlined
 def uniform(rng):
-    """A double in [0, 1); advances ``rng``, a uint64 array of length 1."""
+    """Return a double in [0, 1), and advance ``rng``, a uint64 array (1,), in place."""
     rng[0] += _STEP
     word = rng[0]
     word = (word ^ (word >> _S30)) * _MIX_1
@@ -32,13 +29,13 @@ def uniform(rng):
 
 @inlined
 def draw(probabilities, first, count, rng):
-    """An index below ``count`` by ``probabilities[first : first + count]``; never one of probability 0."""
+    """Return an index drawn by ``probabilities[first : first + count]``, never one with probability 0."""
     rest = uniform(rng)
     for k in range(count):
         rest -= probabilities[first + k]
         if rest < 0.0:
             return k
-    drawn = count - 1  # they sum to less than 1 by rounding
+    drawn = count - 1  # rounding made the sum smaller than 1
     while drawn > 0 and probabilities[first + drawn] == 0.0:
         drawn -= 1
     return drawn

@@ -1,9 +1,9 @@
-"""Whole runs of iterations by sampled walks.
+"""Many iterations by sampled walks in one call, without returning to Python between them.
 
-Discounts touch the whole table at every iteration, walks only a few rows. So the tables hold true values
-times a running scale a player (for positive regrets, for negative ones, for the policy sum): to discount all
-is to grow the scale, at no cost. When a scale is about to overflow, or a discount is 0, the table itself is
-brought up to date.
+A discount changes the whole table at every iteration; a walk changes only a few rows. So the tables hold true values
+multiplied by running scales. Each player has three: for positive regrets, for negative regrets, and for the policy sum.
+To discount a whole table, a kernel only raises its scale. When a scale is about to overflow, or a discount is 0, the
+table itself is brought up to date.
 """
 
 from __future__ import annotations
@@ -11,38 +11,42 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.fold import fold_general, fold_simple
-from rlccfr.kernels.handles import HANDLE, inclusion_of, mixture_of, policy_map_of, reweight_of
+from rlccfr.kernels.fold import fold, keep_regret
+from rlccfr.kernels.handles import game_of, memory_of, rule_of, run_of, sampling_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE,
     AVERAGE_DECAY,
-    COUNTS,
-    F8,
     F8M,
-    FLAGS,
     FLOOR,
+    HANDLE,
     NEGATIVE,
     NEGATIVE_DISCOUNT,
     POSITIVE,
     POSITIVE_DISCOUNT,
-    SCRATCH,
+    PROCEDURE,
     TABLES,
     VIEW,
+    Findings,
+    Step,
 )
+from rlccfr.kernels.passes.rows import sequences_of
 from rlccfr.kernels.passes.sequence_form import respond_and_average
-from rlccfr.kernels.walks.random_words import STATE
 from rlccfr.kernels.walks.walk import walk
-from rlccfr.kernels.walks.walk_layout import FRAMES, HISTORIES, PLAN, UNVISITED, WALK_TABLES
+from rlccfr.kernels.walks.walk_layout import UNVISITED, Weights
 
 LARGEST_SCALE = 1e100
 
 
 @kernel
 def settle(view, player, tables, scale):
-    """Bring a player's tables to true units; its scales become 1."""
-    first = view.first_sequence[view.infoset_begin[player]]
-    last = view.first_sequence[view.infoset_begin[player + 1]]
+    """Convert a player's tables to true units, and set its scales to 1.
+
+    Args:
+        tables: ``regret`` and ``policy_sum`` are changed in place.
+        scale: (2, 3) changed in place.
+    """
+    first, last = sequences_of(view, player)
     for k in range(first, last):
         tables.regret[k] /= scale[player, POSITIVE] if tables.regret[k] > 0.0 else scale[player, NEGATIVE]
         tables.policy_sum[k] /= scale[player, AVERAGE]
@@ -51,15 +55,20 @@ def settle(view, player, tables, scale):
 
 @inlined
 def discount(view, player, tables, scale, column, factor):
-    """Multiply one kind of a player's entries by ``factor``, through its scale where that can hold it."""
+    """Multiply one kind of a player's entries by ``factor``, by changing the scale alone if possible.
+
+    Args:
+        tables: ``regret`` and ``policy_sum`` are changed in place.
+        scale: (2, 3) changed in place.
+        column: kind of the entries: POSITIVE, NEGATIVE or AVERAGE.
+    """
     if factor == 1.0:
         return
     if factor > 0.0 and scale[player, column] / factor < LARGEST_SCALE:
         scale[player, column] /= factor
         return
     settle(view, player, tables, scale)
-    first = view.first_sequence[view.infoset_begin[player]]
-    last = view.first_sequence[view.infoset_begin[player + 1]]
+    first, last = sequences_of(view, player)
     for k in range(first, last):
         if column == AVERAGE:
             tables.policy_sum[k] *= factor
@@ -68,89 +77,104 @@ def discount(view, player, tables, scale, column, factor):
 
 
 @inlined
-def fold_visited(view, player, tables, walk_tables, scale, now, ahead, flags, reweight, policy_map, utility_range):
-    """Fold each infoset that the player's walks visited, once, and forget the visits."""
+def discounted_step(view, player, tables, scale, now, ahead):
+    """Discount a player's regrets, and return the :class:`Step` for the folds that follow.
+
+    Args:
+        tables, scale: changed in place; see :func:`discount`.
+        now, ahead: (5 + p,) schedule rows of this iteration and of the next.
+    """
     discount(view, player, tables, scale, POSITIVE, now[POSITIVE_DISCOUNT])
     discount(view, player, tables, scale, NEGATIVE, now[NEGATIVE_DISCOUNT])
     store = (scale[player, POSITIVE], scale[player, NEGATIVE])
-    load = (1.0 / store[0], 1.0 / store[1])
-    gain, begin = walk_tables.gain, np.int64(view.infoset_begin[player])
+    return Step(now, ahead, now[FLOOR], (1.0 / store[0], 1.0 / store[1]), store)
+
+
+@inlined
+def fold_visited(view, player, run, walk_tables, now, ahead, rule):
+    """Fold every infoset that the player's walks visited, each once, and clear the visits.
+
+    Args:
+        run: ``tables`` and ``scale`` are changed in place; ``scratch.past_regret`` is overwritten.
+        walk_tables: the player's part of ``gain``, ``mass`` and ``num_visited`` is cleared.
+        now, ahead: (5 + p,) schedule rows of this iteration and of the next.
+    """
+    tables, scale, begin = run.tables, run.scale, np.int64(view.infoset_begin[player])
+    if rule.flags.reads_regret:  # before the discount, because a discount of 0 would erase them
+        factors = (scale[player, POSITIVE], scale[player, NEGATIVE])
+        for index in range(begin, walk_tables.num_visited[player]):
+            infoset = walk_tables.visited[index]
+            first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
+            keep_regret(tables.regret, first, last, factors, run.scratch.past_regret)
+    step = discounted_step(view, player, tables, scale, now, ahead)
+    findings = Findings(walk_tables.gain, walk_tables.mass, run.scratch.past_regret)
     for index in range(begin, walk_tables.num_visited[player]):
         infoset = walk_tables.visited[index]
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
-        if flags.plain or flags.predicts:
-            fold_simple(
-                tables.regret, tables.policy, first, last, gain, first, 0.0, now[FLOOR], load, store, ahead,
-                flags.predicts,
-            )  # fmt: skip
-        else:
-            fold_general(
-                tables, first, last, gain, 0.0, walk_tables.mass[infoset], now, ahead, load, store,
-                flags, reweight, policy_map, utility_range,
-            )  # fmt: skip
+        fold(tables, first, last, infoset, findings, 0.0, step, rule)
         for k in range(first, last):
-            gain[k] = 0.0
+            walk_tables.gain[k] = 0.0
         walk_tables.mass[infoset] = UNVISITED
     walk_tables.num_visited[player] = begin
 
 
 @inlined
 def count_uniformly(view, reach, uniform_count):
-    """What walks would add to the uniform counts on average, where none visits the opponent's nodes for it."""
+    """Add the counts that walks would add on average; walks against best responses add none.
+
+    Args:
+        reach: (m + 2,) own reach under the current policy.
+        uniform_count: (m,) added to in place.
+    """
     for infoset in range(len(view.parent)):
         for k in range(view.first_sequence[infoset], view.first_sequence[infoset + 1]):
             uniform_count[k] += view.chance_weight[infoset] * reach[k]
 
 
-@kernel(
-    types.void(
-        HISTORIES, VIEW, TABLES, WALK_TABLES, SCRATCH, FRAMES, STATE, F8M, F8M, types.int64, types.int64,
-        PLAN, HANDLE, HANDLE, F8M, types.boolean, types.boolean, FLAGS, HANDLE, HANDLE, F8, COUNTS,
-    ),
-)  # fmt: skip
-def sampled_iterations(
-    histories, view, tables, walk_tables, scratch, frames, rng, scale, schedule, walks, max_nodes,
-    plan, inclusion, mixture, parameters, best_response, simultaneous, flags, reweight, policy_map, utility_range,
-    counts,
-):  # fmt: skip
-    """Run up to ``len(schedule) - 1`` iterations, fewer once ``max_nodes`` more histories were touched.
+@kernel(types.void(HANDLE, HANDLE, HANDLE, HANDLE, HANDLE, PROCEDURE, F8M, F8M, types.int64))
+def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, parameters, max_nodes):
+    """Run at most ``len(schedule) - 1`` iterations, and stop once ``max_nodes`` more histories have been touched.
 
-    See ``exact_iterations`` for the arguments.
+    Args:
+        game, run, memory, rule, sampling: handles; the run's arrays are changed in place. The memory's tables are
+            clean before and after.
+        schedule: (iterations + 1, 5 + p) one row per iteration, and one for the iteration after them.
+        parameters: (iterations, p') the sampler's parameters, one row per iteration.
     """
-    inclusion, mixture = inclusion_of(inclusion), mixture_of(mixture)
-    reweight, policy_map = reweight_of(reweight), policy_map_of(policy_map)
-    weight, before = 1.0 / walks, counts[1]
+    game, run, memory, rule, sampling = (
+        game_of(game),
+        run_of(run),
+        memory_of(memory),
+        rule_of(rule),
+        sampling_of(sampling),
+    )
+    histories, view = game
+    tables, scale, rng, counts, scratch = run
+    walk_tables = memory.tables
+    weight, before = 1.0 / procedure.walks, counts[1]
     for t in range(len(schedule) - 1):
         now, ahead = schedule[t], schedule[t + 1]
-        if best_response:
+        if procedure.best_response:
             for player in range(2):
                 discount(view, player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
             increments = (scale[0, AVERAGE], scale[1, AVERAGE])
-            respond_and_average(view, tables, scratch, (1.0, 1.0), increments, flags.average_column)
+            respond_and_average(view, tables, scratch, (1.0, 1.0), increments, rule.flags.average_column)
             counts[1] += 2 * len(histories)
-            if plan.counts:
+            if sampling.plan.counts:
                 count_uniformly(view, scratch.reach, walk_tables.uniform_count)
         for player in range(2):
             average_weight = 0.0
-            if not best_response:
+            if not procedure.best_response:
                 discount(view, 1 - player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
                 average_weight = scale[1 - player, AVERAGE] * weight
-            for _ in range(walks):
-                counts[1] += walk(
-                    histories, player, weight, average_weight, plan, inclusion, mixture, parameters[t],
-                    walk_tables, frames, rng,
-                )  # fmt: skip
-            if not simultaneous:
-                fold_visited(
-                    view, player, tables, walk_tables, scale, now, ahead,
-                    flags, reweight, policy_map, utility_range,
-                )  # fmt: skip
-        if simultaneous:
+            for _ in range(procedure.walks):
+                weights = Weights(weight, average_weight)
+                counts[1] += walk(histories, player, weights, sampling, parameters[t], memory, rng)
+            if not procedure.simultaneous:
+                fold_visited(view, player, run, walk_tables, now, ahead, rule)
+        if procedure.simultaneous:
             for player in range(2):
-                fold_visited(
-                    view, player, tables, walk_tables, scale, now, ahead,
-                    flags, reweight, policy_map, utility_range,
-                )  # fmt: skip
+                fold_visited(view, player, run, walk_tables, now, ahead, rule)
         counts[0] += 1
         if counts[1] - before >= max_nodes:
             return
@@ -158,6 +182,11 @@ def sampled_iterations(
 
 @kernel(types.void(VIEW, TABLES, F8M))
 def settle_all(view, tables, scale):
-    """Bring both players' tables to true units."""
+    """Convert both players' tables to true units.
+
+    Args:
+        tables: ``regret`` and ``policy_sum`` are changed in place.
+        scale: (2, 3) set to 1.
+    """
     for player in range(2):
         settle(view, player, tables, scale)

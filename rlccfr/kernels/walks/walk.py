@@ -1,15 +1,19 @@
 """One sampled walk through the history view: every sampler is a setting of this kernel.
 
-The estimator (catalog: samplers) for traverser i, with q(h) the probability that the walk reaches h and
-weight w(h) = (opponent's and chance's reach) / q(h), carried down the path:
+The walk estimates the regrets of its traverser i (see catalog/samplers). Let q(h) be the probability that the walk
+reaches history h. The weight w(h) = (opponent's and chance's reach) / q(h) is carried down the path:
 
 * at i's nodes, instant regret of a += w (v(a) - sum_b policy(b) v(b)), mass += w;
 * at the opponent's nodes, average increment of a += w policy(a);
-* a child that the walk takes with probability p, whose walk returned u, is worth b + (u - b) / p, one that it
-  leaves out b, where b is a baseline (0 without one).
+* with a baseline b (0 without one), a child taken with probability p whose walk returned u has the value
+  b + (u - b) / p; a child left out has the value b.
 
-The stack is explicit: a recursive walk that hands its arrays down costs ten times as much. Nodes where one
-child is drawn from the true probabilities hand its value up unchanged and get no frame.
+The stack is explicit, because a recursive walk that passes its arrays down costs ten times as much. A node where one
+child is drawn from the true probabilities returns the child's value unchanged and gets no frame.
+
+Arguments of all functions: ``histories`` is the game's history view, and ``here`` one of its records. ``own`` tells
+whether ``here`` is a node of the traverser; ``depth`` is its index in the stack. ``rng`` is the (1,) state of the
+generator, which every draw advances in place.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from rlccfr.kernels.walks.walk_layout import ALL, ONE, UNVISITED
 
 @inlined
 def draw_chance(histories, here, rng):
-    """A chance node's outcome by its probabilities."""
+    """Draw an outcome of a chance node by its probability, and return the outcome's history."""
     rest, first, count = uniform(rng), here["first_child"], here["num_children"]
     if here["even"]:
         return first + np.int64(rest * count)
@@ -37,7 +41,11 @@ def draw_chance(histories, here, rng):
 
 @inlined
 def roll_out(histories, node, traverser, tables, rng):
-    """Utility of player 0 at the end of one on-policy path, and its number of histories."""
+    """Follow one on-policy path from a node to its end.
+
+    Returns:
+        Player 0's utility at the end, and the number of histories on the path.
+    """
     touched = 1
     while histories[node]["actor"] != TERMINAL:
         here = histories[node]
@@ -55,18 +63,26 @@ def roll_out(histories, node, traverser, tables, rng):
 
 @inlined
 def probability(tables, own, sequence):
-    """What the sequence's owner plays; it picks the number, since picking the array counts references."""
+    """Return the probability of a sequence's last action under its owner's policy or response."""
     return tables.policy[sequence] if own else tables.response[sequence]
 
 
 @inlined
-def include(here, own, plan, tables, inclusion, mixture, parameters, taken, depth, luck, rng):
-    """Decide which children a walk takes and with what probability: fills ``taken[depth]``, 0: left out."""
+def include(here, own, sampling, parameters, memory, depth, luck, rng):
+    """Decide which children a walk takes.
+
+    Args:
+        memory: ``frames.taken[depth]`` is overwritten with the probability of each child taken, and 0 for the others;
+            ``tables.visits`` is raised by 1 if the sampler counts.
+        luck: random number of the whole walk, for mixtures that draw once.
+    """
+    plan, tables, taken = sampling.plan, memory.tables, memory.frames.taken
     first, count = here["first_sequence"], here["num_children"]
     everything = own and plan.traverser == ALL
     if own and plan.mixes:
         end, infoset = first + count, here["infoset"]
-        share = mixture(tables.policy[first:end], tables.uniform_count[first:end], tables.visits[infoset], parameters)
+        visits = tables.visits[infoset]
+        share = sampling.mixture(tables.policy[first:end], tables.uniform_count[first:end], visits, parameters)
         everything = (luck if plan.one_draw else uniform(rng)) < share
     if own and plan.counts:
         tables.visits[here["infoset"]] += 1.0
@@ -81,7 +97,8 @@ def include(here, own, plan, tables, inclusion, mixture, parameters, taken, dept
         keep_some(taken, depth, count, min(plan.subset_size, count), rng)
     elif own:
         end = first + count
-        inclusion(tables.policy[first:end], tables.uniform_count[first:end], parameters, taken[depth, :count])
+        counts = tables.uniform_count[first:end]
+        sampling.inclusion(tables.policy[first:end], counts, parameters, taken[depth, :count])
         for k in range(count):
             if uniform(rng) >= taken[depth, k]:
                 taken[depth, k] = 0.0
@@ -96,7 +113,7 @@ def include(here, own, plan, tables, inclusion, mixture, parameters, taken, dept
 
 @inlined
 def keep_one(taken, depth, count, rng):
-    """Draw one entry of ``taken[depth]`` by its probability; the others become 0."""
+    """Draw one of the first ``count`` entries of ``taken[depth]`` by its probability; set the others to 0 in place."""
     rest, drawn = uniform(rng), 0
     for k in range(count):
         if taken[depth, k] > 0.0:
@@ -111,7 +128,11 @@ def keep_one(taken, depth, count, rng):
 
 @inlined
 def keep_some(taken, depth, count, size, rng):
-    """Draw ``size`` entries of ``taken[depth]``, all subsets equally likely (Knuth, TAOCP 2, algorithm 3.4.2S)."""
+    """Draw ``size`` of the first ``count`` entries of ``taken[depth]``, all such subsets equally likely.
+
+    The entries drawn are set to the probability ``size / count``, the others to 0, in place (Knuth, TAOCP 2, algorithm
+    3.4.2S).
+    """
     wanted = size
     for k in range(count):
         if uniform(rng) * (count - k) < wanted:
@@ -122,8 +143,17 @@ def keep_some(taken, depth, count, size, rng):
 
 
 @inlined
-def close_frame(histories, here, own, traverser, plan, tables, frames, depth, rng):
-    """A node's value from its children's; at the traverser's, also its regrets. Counts histories probed."""
+def close_frame(histories, here, own, traverser, plan, memory, depth, rng):
+    """Combine the values that the children's walks returned.
+
+    Args:
+        memory: changed in place. At the traverser's nodes its tables ``gain``, ``mass`` and ``visited`` are added to;
+            ``baseline`` moves towards the values found.
+
+    Returns:
+        The node's value to the traverser, and the number of histories probed.
+    """
+    tables, frames = memory.tables, memory.frames
     first, count, touched = here["first_sequence"], here["num_children"], 0
     sign = 1.0 - 2.0 * traverser
     total = 0.0
@@ -162,13 +192,20 @@ def close_frame(histories, here, own, traverser, plan, tables, frames, depth, rn
 
 
 @inlined
-def walk(histories, traverser, weight, average_weight, plan, inclusion, mixture, parameters, tables, frames, rng):
-    """One walk for ``traverser``. Returns the number of histories touched.
+def walk(histories, traverser, weights, sampling, parameters, memory, rng):
+    """Make one walk for ``traverser``.
 
     Args:
-        weight: of the whole walk in the regret estimate, 1 / (walks an iteration).
-        average_weight: of the whole walk in the opponent's policy sum; 0 leaves the sum alone.
+        weights: weights of the whole walk.
+        parameters: (p,) the sampler's parameters in this iteration.
+        memory: the traverser's regrets and masses, and the opponent's average increments, are added to its tables in
+            place; its stack is overwritten.
+
+    Returns:
+        Number of histories touched.
     """
+    plan, tables, frames = sampling.plan, memory.tables, memory.frames
+    weight, average_weight = weights.regret, weights.average
     sign = 1.0 - 2.0 * traverser
     scale = average_weight / weight
     luck = uniform(rng) if plan.one_draw else 0.0
@@ -193,9 +230,7 @@ def walk(histories, traverser, weight, average_weight, plan, inclusion, mixture,
                 continue
             depth += 1
             frames.node[depth], frames.action[depth], frames.weight[depth] = node, -1, weight
-            include(
-                here, actor == traverser, plan, tables, inclusion, mixture, parameters, frames.taken, depth, luck, rng
-            )
+            include(here, actor == traverser, sampling, parameters, memory, depth, luck, rng)
         while depth >= 0:
             here = histories[frames.node[depth]]
             actor, count, action = here["actor"], here["num_children"], frames.action[depth]
@@ -213,9 +248,7 @@ def walk(histories, traverser, weight, average_weight, plan, inclusion, mixture,
                 elif actor != traverser:
                     weight *= tables.response[here["first_sequence"] + action]
                 break
-            value, probed = close_frame(
-                histories, here, actor == traverser, traverser, plan, tables, frames, depth, rng
-            )
+            value, probed = close_frame(histories, here, actor == traverser, traverser, plan, memory, depth, rng)
             touched += probed
             depth -= 1
         if depth < 0:

@@ -1,72 +1,107 @@
-"""What walks share: the structs that they take, and their Numba types."""
+"""Structs that walks take, and their Numba types. Letters in shapes are those of kernels/layout.py."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import from_dtype, types
+from numba import types
 
-from rlccfr.games.flat_tree import HISTORY, GameTree
-from rlccfr.kernels.layout import F8M, F8S, U4S
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.kernels.layout import F8M, F8S, HANDLE, U4S
 
 ALL = 0
 ONE = 1
 SUBSET = 2
 
 UNVISITED = -1.0
-"""The mass of an infoset that this iteration's walks have not met; that of one they have may round to 0."""
+"""Mass of an infoset that this iteration's walks have not visited. It is not 0, to which a real mass may round."""
 
 
 class WalkPlan(NamedTuple):
-    """A sampler as the walk kernel sees it."""
+    """A sampler's numbers as the walk kernel sees them."""
 
     chance_all: bool
     opponent_all: bool
-    traverser: int  # ALL, ONE (by exploration) or SUBSET (by an inclusion function or of a size)
-    exploration: float  # share of the uniform policy where ONE own action is drawn
-    probe: bool  # value the own actions not taken by one on-policy roll-out each
+    traverser: int  # ALL, ONE (with exploration) or SUBSET (by an inclusion function or a size)
+    exploration: float  # share of the uniform policy if ONE own action is drawn
+    probe: bool  # each own action not taken is valued by one on-policy roll-out
     baseline_rate: float  # 0: no baseline
-    subset_size: int  # 0: by the inclusion function
+    subset_size: int  # 0: the inclusion function decides
     mixes: bool  # walks ALL own actions, not ONE, with the mixture's probability
-    one_draw: bool  # the same random number decides so for the whole walk
-    counts: bool  # uniform_count and visits are wanted
+    one_draw: bool  # one random number decides this for the whole walk
+    counts: bool  # uniform_count and visits are kept
+
+
+class Sampling(NamedTuple):
+    """A sampler as the walk kernel sees it."""
+
+    plan: WalkPlan
+    inclusion: Any  # fills the probabilities of a subset
+    mixture: Any  # probability of walking ALL own actions
+
+
+class Weights(NamedTuple):
+    """Weights of one walk among the walks of an iteration."""
+
+    regret: float  # weight in the regret estimate: 1 / (number of walks)
+    average: float  # weight in the opponent's policy sum; 0 leaves the sum unchanged
 
 
 class WalkTables(NamedTuple):
-    """What walks read and add to; (m,) over sequences unless said otherwise."""
+    """Tables that walks read and add to; (m,) over sequences unless stated otherwise."""
 
     policy: np.ndarray  # current, of both players
-    response: np.ndarray  # what the opponent plays: the same array, or best responses
+    response: np.ndarray  # the opponent's policy: the same array, or best responses
     policy_sum: np.ndarray
     gain: np.ndarray  # instantaneous regrets of this iteration
     baseline: np.ndarray  # expected utility of player 0 after the sequence
     uniform_count: np.ndarray  # average increments at uniform weight, for inclusion and mixture functions
-    visits: np.ndarray  # (n,): walks of the traverser through the infoset so far
+    visits: np.ndarray  # (n,): number of the owner's walks through the infoset so far
     mass: np.ndarray  # (n,): sum of weights over this iteration's visits, or UNVISITED
-    visited: np.ndarray  # (n,): infosets visited as traverser; player 1's from the first of its own on
-    num_visited: np.ndarray  # (2,)
+    visited: np.ndarray  # (n,): infosets visited as traverser; player 1's start at its first infoset
+    num_visited: np.ndarray  # (2,): end of each player's part of visited
 
 
 class Frames(NamedTuple):
-    """The stack: an entry for each node on the path that waits for its children."""
+    """The stack: one entry per node on the path whose children are not all walked."""
 
-    node: np.ndarray  # (depth,)
+    node: np.ndarray  # (depth,): number of the node's history
     action: np.ndarray  # (depth,): the child being walked, -1 before the first
-    weight: np.ndarray  # (depth,)
-    value: np.ndarray  # (depth, actions): what the children's walks returned
-    taken: np.ndarray  # (depth, actions): the probability with which each child is taken; 0: left out
+    weight: np.ndarray  # (depth,): weight with which the walk reached the node
+    value: np.ndarray  # (depth, actions): values that the children's walks returned
+    taken: np.ndarray  # (depth, actions): probability with which each child is taken; 0: left out
 
 
-HISTORIES = from_dtype(HISTORY)[::1]
-_B, _I, _F = types.boolean, types.int64, types.float64
+class WalkMemory(NamedTuple):
+    """Tables and stack of the walk kernel."""
+
+    tables: WalkTables
+    frames: Frames
+
+
+class WalkPath(NamedTuple):
+    """The traverser's histories on the way down, for kernels/walks/quick_iterations.py."""
+
+    node: np.ndarray  # (depth,): number of the history
+    action: np.ndarray  # (depth,): the child being walked
+    taken: np.ndarray  # (depth,): probability with which this child was drawn
+    weight: np.ndarray  # (depth,): 1 / (probability that the own draws reach the history)
+    value: np.ndarray  # (depth x actions,): values that the children's walks returned
+
+
+_B, _I, _F, _IS = types.boolean, types.int64, types.float64, types.int64[::1]
 PLAN = types.NamedTuple((_B, _B, _I, _F, _B, _F, _I, _B, _B, _B), WalkPlan)
-WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, types.int64[::1]), WalkTables)
-FRAMES = types.NamedTuple((types.int64[::1], types.int64[::1], F8S, F8M, F8M), Frames)
+SAMPLING = types.NamedTuple((PLAN, HANDLE, HANDLE), Sampling)
+"""Type of a sampler with handles in place of functions, as Python passes it; see kernels/handles.py."""
+WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, _IS), WalkTables)
+FRAMES = types.NamedTuple((_IS, _IS, F8S, F8M, F8M), Frames)
+WALK_MEMORY = types.NamedTuple((WALK_TABLES, FRAMES), WalkMemory)
+PATH = types.NamedTuple((_IS, _IS, F8S, F8S, F8S), WalkPath)
 
 
 def frames_for(game: GameTree) -> Frames:
-    """An empty stack, as deep as one game is."""
+    """Return an empty stack that is deep enough for one game."""
     rows, columns = game.depth + 1, game.max_actions
     return Frames(
         node=np.zeros(rows, np.int64),
@@ -74,4 +109,16 @@ def frames_for(game: GameTree) -> Frames:
         weight=np.zeros(rows),
         value=np.zeros((rows, columns)),
         taken=np.zeros((rows, columns)),
+    )
+
+
+def path_for(game: GameTree) -> WalkPath:
+    """Return working memory for one game's quick walks."""
+    rows = game.depth + 1
+    return WalkPath(
+        node=np.zeros(rows, np.int64),
+        action=np.zeros(rows, np.int64),
+        taken=np.zeros(rows),
+        weight=np.zeros(rows),
+        value=np.zeros(rows * game.max_actions),
     )

@@ -1,4 +1,4 @@
-"""Iterations whose policies come from models: with exact tables as models they are the tabular ones."""
+"""Iterations whose policies come from models. With exact tables as models they equal the tabular iterations."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from rlccfr.components import Abstraction, UpdateRule
 from rlccfr.interrupts import uninterrupted
 
 WALKS = 5
-# Where the tabular rule's defaults are not the deep one's.
+# Hyperparameters where the tabular rule's defaults differ from the deep rule's.
 TABULAR = {"deep_dcfr_plus": {"alpha": 2.0, "gamma": 2.0}}
 
 
 def exact(id: str, **more) -> UpdateRule:
-    """A deep rule with tables for networks, fitted at every iteration, uniform where no regret is positive."""
+    """Return a deep rule with tables as models, one fit per iteration, uniform where no regret is positive."""
     settings = {"model": "table", "traversals": WALKS, "train_every": 1, "memory": 300_000, **more}
     return replace(make(id, **settings), fallback="uniform")
 
@@ -48,7 +48,7 @@ def tabular(id: str) -> UpdateRule:
 
 
 def assert_same(ours: rlccfr.Solver, theirs: rlccfr.Solver, *, averages: bool = True) -> None:
-    """Regrets to 1e-6; policies and averages too, wherever what they are in proportion to is more than rounding."""
+    """Compare regrets to 1e-6, and policies and averages too wherever their table holds more than rounding errors."""
     tree = ours.game
     regret = regrets(theirs)
     scale = max(1.0, np.abs(regret).max())
@@ -65,11 +65,11 @@ def assert_same(ours: rlccfr.Solver, theirs: rlccfr.Solver, *, averages: bool = 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("rule", DEEP_RULES)
 def test_with_an_exact_fit_a_deep_rule_is_its_tabular_rule(rule, sampler, name, iterations):
-    """The pieces agree, not only their sum: V comes from masses and relabelled rows, never from the regret table.
+    """Regrets and policies agree, although V comes from masses and relabelled rows, never from the regret table.
 
-    The average is tabular in both: a model of it has nothing to say of infosets that were never met.
+    Both averages are tables, because a model of the average knows nothing of infosets that were never visited.
     """
-    # Seeds under which no regrets tie exactly: rounding would pick the policy there, and the runs would part.
+    # With these seeds no regrets tie exactly; at a tie rounding would pick the policy, and the runs would part.
     seed = 3 if rule == "deep_dcfr" else 4
     deep = rlccfr.Solver(game(name), exact(rule), sampler, seed=seed)
     table = rlccfr.Solver(game(name), tabular(rule), sampler, seed=seed, walks=WALKS)
@@ -81,7 +81,7 @@ def test_with_an_exact_fit_a_deep_rule_is_its_tabular_rule(rule, sampler, name, 
 @pytest.mark.parametrize("sampler", ["none", "external", "outcome"])
 @pytest.mark.parametrize("rule", DEEP_RULES)
 def test_an_exact_fit_does_not_need_alternation_or_matching_averages(rule, sampler, tmp_path):
-    """Nor does resuming: nothing of an iteration is pending at its end."""
+    """A run can also be resumed: at an iteration's end, no increment of the average is pending."""
     for options in ({"simultaneous": True}, {"averaging": "pre"}, {"simultaneous": True, "averaging": "pre"}):
         if sampler != "none" and "simultaneous" not in options:
             continue
@@ -99,7 +99,7 @@ def test_an_exact_fit_does_not_need_alternation_or_matching_averages(rule, sampl
 @pytest.mark.parametrize("sampler", ["none", "external", "outcome", "average_strategy"])
 @pytest.mark.parametrize("rule", ["deep_cfr", "deep_cfr_plus", "deep_ecfr"])
 def test_against_best_responses_too(rule, sampler):
-    """Few iterations: best responses tie exactly on Kuhn, and then rounding picks one."""
+    """The test makes few iterations, because best responses tie exactly on Kuhn, and then rounding picks one."""
     deep = rlccfr.Solver(game("leduc"), exact(rule), sampler, "cfr_br", seed=1)
     table = rlccfr.Solver(game("leduc"), tabular(rule), sampler, "cfr_br", seed=1, walks=WALKS)
     for solver in (deep, table):
@@ -115,9 +115,11 @@ def test_against_best_responses_too(rule, sampler):
     ],
 )
 def test_an_exact_regressor_is_the_regret_table(rule, sampler):
-    """Under samplers a table keeps the policy of an infoset's last visit, with the prediction or rate of then; a model
-    gives every policy anew. So predictions and rates are compared in exact passes only. And a table's average is
-    sampled, a regressor's exact.
+    """With an exact fit, regression CFR equals its update rule with a table.
+
+    With a sampler, a table keeps the policy of an infoset's last visit, with the prediction or rate of that iteration.
+    A model computes every policy again. So rules with predictions or rates are compared in exact passes only. Averages
+    too are compared in exact passes only, because with a sampler a table's average is sampled and a regressor's exact.
     """
     regressor = make("rcfr", model="table", traversals=WALKS)
     fitted = rlccfr.Solver(game("kuhn"), rule, sampler, regressor, seed=2)
@@ -132,7 +134,7 @@ def test_an_exact_regressor_is_the_regret_table(rule, sampler):
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 @pytest.mark.parametrize("rule", ["pcfr_plus", "pdcfr_plus", "hs_pcfr_plus"])
 def test_predictions_are_folded_alike_with_and_without_a_regressor(rule, name):
-    """Two paths of the kernels, the general one and the fast one; from regrets at random, where nothing ties."""
+    """The kernels have two paths, the general and the fast one. Random regrets avoid ties."""
     tree = game(name)
     regret = np.random.default_rng(0).random(tree.num_sequences)
     fitted = rlccfr.Solver(tree, rule, abstraction=make("rcfr", model="table"))
@@ -159,7 +161,7 @@ def test_under_a_deep_rule_a_regressor_is_the_form_of_the_network(rule):
      ("ecfr", "deep_ecfr", "ecfr"), ("deep_cfr", "deep_cfr_plus", "deep_ecfr_plus"), ("dcfr", "deep_cfr", "dcfr_plus")],
 )  # fmt: skip
 def test_switching_between_tables_networks_and_regressors_loses_nothing(ids, sampler):
-    """With exact fits a run through deep rules and regressors is the run through their tabular rules."""
+    """With exact fits, a run through deep rules and regressors equals the run through their tabular rules."""
     exactly = sampler == "none"  # a regressor's average is exact, a table's sampled
     deep = rlccfr.Solver(game("kuhn"), _exact_or_table(ids[0]), sampler, seed=6, walks=WALKS)
     table = rlccfr.Solver(game("kuhn"), tabular(ids[0]), sampler, seed=6, walks=WALKS)
@@ -192,9 +194,10 @@ def test_a_switch_of_the_sampler_or_the_opponent_keeps_the_networks():
 
 
 def test_networks_take_over_from_tables_and_tables_from_networks():
-    """Real networks: they begin near the tables' average policy, and leave tables that go on to converge.
+    """Real networks start near the tables' average policy, and leave tables that continue to converge.
 
-    Near: within a tenth of what the uniform policy loses. Going on: after ten times as many exact ones below the start.
+    At the switch, exploitability rises by less than a tenth of the uniform policy's. After the switch back, 1,000 exact
+    iterations bring it below its value after the first 100.
     """
     solver = rlccfr.Solver(game("leduc"), "dcfr", "none")
     before = solver.run(iterations=100, curve=False).exploitability
@@ -206,7 +209,7 @@ def test_networks_take_over_from_tables_and_tables_from_networks():
 
 
 def test_the_bootstrapped_form_is_what_its_source_fits():
-    """Exact passes, a table for the network: V <- D max(V, 0) + r / (reach of chance and the opponent)."""
+    """With exact passes and a table as the network: V <- D max(V, 0) + r / (reach of chance and the opponent)."""
     solver = rlccfr.Solver(game("kuhn"), exact("deep_dcfr_plus", mode="bootstrapped"))
     values, masses = np.zeros(24), []
     learner = learners(solver)[0]
@@ -230,7 +233,7 @@ def test_the_bootstrapped_form_is_what_its_source_fits():
 @pytest.mark.parametrize("model", ["table", "mlp"])
 @pytest.mark.parametrize(("rule", "every"), [("deep_cfr", 1), ("deep_lcfr", 3), ("deep_ecfr_plus", 1)])
 def test_kept_value_networks_mix_to_the_average_policy(rule, every, model):
-    """Weighted by share, their sequence forms add up to the average's: exactly what SD-CFR claims."""
+    """The policies' sequence forms, weighted by their shares, add up to the average's, as SD-CFR claims."""
     tree = game("kuhn")
     chosen = make(rule, model=model, average="value_networks", preset="sweep", train_every=every)
     solver = rlccfr.Solver(tree, chosen, "external", seed=1)
@@ -251,7 +254,7 @@ def test_kept_value_networks_mix_to_the_average_policy(rule, every, model):
 
 
 def reach(tree, policy: np.ndarray) -> np.ndarray:
-    """(m,) the owner's own reach of each sequence."""
+    """Return the owner's own reach of each sequence, (m,)."""
     found = np.ones(tree.num_sequences + 2)
     for infoset in range(tree.num_infosets):
         sequences = tree.infoset_sequences(infoset)
@@ -261,7 +264,7 @@ def reach(tree, policy: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("before", ["nothing", "a tabular rule"])
 def test_episodes_with_drawn_policies_are_played_as_by_the_average_policy(before):
-    """The mean reach of each sequence over 3,000 draws is the average policy's: |z|, Bonferroni-corrected, at 1e-3."""
+    """The mean reach over 3,000 draws is the average policy's: largest |z|, Bonferroni-corrected, at level 1e-3."""
     tree, draws = game("kuhn"), 3_000
     solver = rlccfr.Solver(tree, "cfr")
     if before == "a tabular rule":
@@ -301,7 +304,7 @@ def test_a_small_memory_forgets_but_still_learns():
 
 @pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_waits_for_the_iteration_to_end():
-    """The interrupt is raised, but tables and counts are those of whole iterations."""
+    """The interrupt is raised, and tables and counts are those of whole iterations."""
     stopped, whole = (rlccfr.Solver(game("kuhn"), "deep_cfr", "external", seed=1) for _ in range(2))
     learner = learners(stopped)[0]
     learn = learner.learn
@@ -321,7 +324,7 @@ def test_ctrl_c_waits_for_the_iteration_to_end():
 
 
 def test_a_switch_that_fails_or_is_interrupted_leaves_the_solver_whole(monkeypatch):
-    """Ctrl-C takes effect when the switch is done, an error undoes it."""
+    """Ctrl-C takes effect after the switch; an error undoes the switch."""
     solver, untouched = (rlccfr.Solver(game("kuhn"), "dcfr", "external", seed=2) for _ in range(2))
     for one in (solver, untouched):
         one.run(iterations=30, curve=False)
@@ -407,7 +410,7 @@ def test_torchs_threads_come_back_when_the_last_solver_is_done():
 
 @pytest.mark.parametrize("components", [("deep_cfr", "external", "none"), ("cfr", "none", "rcfr")])
 def test_memories_and_models_are_freed_with_their_solver(components):
-    """At once: the cycle collector counts objects, and would let hundreds of megabytes wait."""
+    """They are freed at once. The cycle collector counts objects, so hundreds of megabytes would wait for it."""
     solver = rlccfr.Solver(rlccfr.load_game("kuhn"), *components)
     solver.run(iterations=2)
     engine, learning = weak_internals(solver)

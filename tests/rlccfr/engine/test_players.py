@@ -29,9 +29,10 @@ def test_the_pasts_weight_is_the_sum_of_products_of_discounts(rule, iterations):
 )  # fmt: skip
 @pytest.mark.parametrize("learned", [("deep_ecfr_plus", "none"), ("cfr_plus", "rcfr")])
 def test_games_with_one_infoset_a_player_are_solved(name, learned):
-    """No feature tells anything there, but the bias is enough.
+    """No feature has any information in these games, but the bias is enough.
 
-    Half of what the uniform policy loses is asked for, or, where that is an equilibrium, of what a pure policy loses.
+    The limit is half of the uniform policy's exploitability, or half of a pure policy's where the uniform policy is an
+    equilibrium.
     """
     rule, abstraction = learned
     tree = rlccfr.load_game(name)
@@ -56,7 +57,7 @@ def test_walks_and_models_draw_from_streams_of_their_own():
 
 
 def test_a_regressors_average_is_exact():
-    """After an iteration the second player's uniform policy is in its average everywhere, not only where walks went."""
+    """After one iteration, the second player's average has weight everywhere, not only on the paths of walks."""
     tree = rlccfr.load_game("leduc")
     solver = rlccfr.Solver(tree, "cfr", "outcome", "rcfr")
     solver.run(iterations=1, curve=False)

@@ -1,4 +1,4 @@
-"""The engine against the plain-Python reference, which shares no code with it."""
+"""The engine compared with the plain-Python reference, which shares no code with it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ FOLDS = {
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 @pytest.mark.parametrize("rule", FOLDS)
 def test_exact_passes_are_the_references(rule, name, abstraction):
-    """Regrets and policy sums after a few iterations from regrets at random, where nothing ties.
+    """Regrets and policy sums agree after a few iterations from random regrets, where nothing ties.
 
-    Against best responses none begins negative: best responses to pure policies tie, and rounding would decide.
+    Against best responses no regret is negative at the start: best responses to pure policies tie, and rounding would
+    decide.
     """
     tree, iterations = game(name), 6 if name == "kuhn" else 1
     discount, floor, gamma = FOLDS[rule]
@@ -69,7 +70,7 @@ def assert_tables_agree(tree, ours, theirs, what):
 
 
 def assert_iterates_agree(ours, theirs, iterations):
-    """Policies, regrets and weighted policy sums after each iteration, and at the end what both policies lose."""
+    """Compare policies, regrets and weighted policy sums after each iteration, and at the end both exploitabilities."""
     tree = ours.game
     for _ in range(iterations):
         theirs.iterate()
@@ -77,7 +78,7 @@ def assert_iterates_agree(ours, theirs, iterations):
         newest = theirs.average_weight()
         sums = {key: [s / newest for s in row] for key, row in theirs.policy_sum.items()}
         average = {key: reference.match(row) for key, row in sums.items()}
-        played = {key: row for key, row in average.items() if sum(sums[key]) > 1e-6}  # else a quotient of roundings
+        played = {key: row for key, row in average.items() if sum(sums[key]) > 1e-6}  # else it is mostly rounding
         assert len(played) > len(average) / 2
         assert_tables_agree(tree, ours.current_policy().probabilities, theirs.policy, "current policy")
         assert_tables_agree(tree, ours.average_policy().probabilities, played, "average policy")
@@ -91,9 +92,10 @@ def assert_iterates_agree(ours, theirs, iterations):
 @pytest.mark.parametrize(("name", "iterations"), [("kuhn", 12), (SMALL_DICE, 12), ("leduc", 3)])
 @pytest.mark.parametrize("rule", RULES)
 def test_the_extended_rules_go_on_as_the_references(rule, name, iterations):
-    """From positive regrets at random after iteration 3, so that infosets whose actions are all worth the same differ.
+    """The rules start after iteration 3 from positive random regrets.
 
-    From regrets of 0 rounding would decide there between a pure and the uniform policy.
+    At some infosets all actions have the same value. From regrets of 0, rounding would decide there between a pure and
+    the uniform policy.
     """
     tree, done = game(name), 3
     ours, theirs = rlccfr.Solver(tree, rule), RULES[rule](reference.load(tree.openspiel_name))
@@ -108,9 +110,10 @@ def test_the_extended_rules_go_on_as_the_references(rule, name, iterations):
 @pytest.mark.parametrize(("name", "iterations"), [("kuhn", 12), ("leduc", 2)])
 @pytest.mark.parametrize("rule", RULES)
 def test_the_extended_rules_begin_as_the_references(rule, name, iterations):
-    """From no regrets and a first policy at random, which the papers leave open; from the uniform one some regrets tie.
+    """The rules start without regrets, from a random first policy, since some regrets tie after a uniform one.
 
-    Small Liar's dice is left out: at some of its infosets all actions are worth the same, whatever the opponent does.
+    The papers leave the first policy open. Small Liar's dice is left out, because at some of its infosets all actions
+    have the same value, whatever the opponent does.
     """
     tree = game(name)
     ours, theirs = rlccfr.Solver(tree, rule), RULES[rule](reference.load(tree.openspiel_name))
@@ -121,7 +124,7 @@ def test_the_extended_rules_begin_as_the_references(rule, name, iterations):
 
 
 def test_published_ecfr_by_hand():
-    """One infoset: W = e^(r - mean r), a negative regret becomes W beta."""
+    """At one infoset, W = e^(r - mean r), and a negative regret becomes W beta."""
     from rlccfr.catalog.update_rules import weigh_by_own_advantage
 
     instant, state = np.array([0.6, -0.2]), np.zeros((2, 1))

@@ -10,7 +10,7 @@ import rlccfr
 @pytest.mark.parametrize("sampler", ["none", "external", "outcome"])
 @pytest.mark.parametrize(("before", "after"), [("dcfr", "cfr_plus"), ("cfr", "dcfr_plus"), ("lcfr_plus", "cfr_plus")])
 def test_switching_flushes_the_whole_table(before, after, sampler):
-    """A switch equals a new solver that is given the true tables, above the new floor, and goes on."""
+    """A switch equals a new solver that starts from the true tables, raised to the new floor."""
     tree = game("leduc")
     switched = rlccfr.Solver(tree, before, sampler, seed=1)
     switched.run(iterations=100)
@@ -27,7 +27,7 @@ def test_switching_flushes_the_whole_table(before, after, sampler):
 
 
 def test_a_switch_to_ecfr_weighs_the_regrets_that_are_there():
-    """Policy in proportion to W R+, with W of the mean advantages kept from before; against best responses too."""
+    """The policy is in proportion to W R+, with W of the mean advantages from before, also against best responses."""
     for abstraction in ("none", "cfr_br"):
         solver = rlccfr.Solver(game("kuhn"), "ecfr", abstraction=abstraction)
         solver.run(iterations=20)
@@ -41,7 +41,7 @@ def test_a_switch_to_ecfr_weighs_the_regrets_that_are_there():
 
 
 def test_units_let_a_switch_go_on_smoothly():
-    """With weights that grow instead, linear CFR+'s regrets would drown CFR+'s: 1.6e-1 at t = 200."""
+    """With growing weights, linear CFR+'s regrets would swamp CFR+'s: exploitability would be 1.6e-1 at t = 200."""
     solver = rlccfr.Solver(game("leduc"), "lcfr_plus")
     solver.run(iterations=100)
     before = solver.exploitability()
@@ -51,7 +51,7 @@ def test_units_let_a_switch_go_on_smoothly():
 
 @pytest.mark.parametrize("target", ["external", "variance_reduced", "none"])
 def test_samplers_and_abstractions_can_be_switched(target):
-    """What follows touches as many histories as a run with these components from the start, and converges."""
+    """After the switch, the run converges and touches as many histories as one with these components from the start."""
     tree = game("kuhn")
     solver = rlccfr.Solver(tree, "dcfr", "outcome", "none", seed=5)
     before = solver.run(iterations=200)

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept. Small ones stand for all: a whole engine takes half a minute to compile."""
+"""The places of compiled kernels. Small kernels stand for all: a whole engine takes half a minute to compile."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ print(json.dumps([os.path.dirname(rlccfr.__file__), str(kernel_folder()), hits])
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
-    """A copy of the package, as a wheel is installed."""
+    """Copy of the package, as an installed wheel leaves it."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(PACKAGE, folder / "rlccfr", ignore=shutil.ignore_patterns("__pycache__", "data"))
     return folder
 
 
 def environment(home: Path, site: Path) -> dict[str, str]:
-    """A user's who has this home, and who installed the copy."""
+    """Return the environment of a user with this home who installed the copy."""
     told = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     own = {"PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", "HOME": str(home), "XDG_CACHE_HOME": str(home)}
     return told | own
 
 
 def compiled(home: Path, site: Path) -> tuple[Path, Path, int]:
-    """The package's folder, that of the kernels, and how many were loaded from it, in a process of its own."""
+    """Compile in a new process; return the package's folder, the kernels' folder and the number of cache hits."""
     command = [sys.executable, "-c", COMPILE]
     ran = subprocess.run(command, env=environment(home, site), cwd="/", capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
@@ -60,9 +60,9 @@ def files(folder: Path) -> set[Path]:
 
 @pytest.mark.slow
 def test_kernels_are_kept_outside_of_the_package(site, tmp_path):
-    """So an uninstalled wheel leaves no folder behind, and a package that can't be written compiles once, too.
+    """An uninstalled wheel then leaves no folder behind, and a read-only package, too, compiles only once.
 
-    RLCCFR_CACHE, which the tests set, is for games: kernels do not follow it.
+    RLCCFR_CACHE, which the tests set, is for games and has no effect on kernels.
     """
     before = files(site)
     package, folder, hits = compiled(tmp_path, site)
@@ -77,19 +77,19 @@ def test_kernels_are_kept_outside_of_the_package(site, tmp_path):
 
 
 def test_processes_that_compile_at_once_lose_nothing(site, tmp_path):
-    """The same function for two signatures: an index would be overwritten by one of them."""
+    """Both compile the same function for different signatures; with an index file, one would overwrite the other's."""
     code = """
 import sys
-from rlccfr.kernels.plain import policy_map_function, reweight_function
+from rlccfr.kernels.plain import mixture_function, policy_map_function
 
 print("ready", flush=True)
 sys.stdin.readline()
-(reweight_function if sys.argv[1] == "reweight" else policy_map_function)(None)
+(mixture_function if sys.argv[1] == "mixture" else policy_map_function)(None)
 """
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     both = [
         subprocess.Popen([sys.executable, "-c", code, kind], env=environment(tmp_path, site), cwd="/", **pipes)
-        for kind in ("reweight", "policy_map")
+        for kind in ("mixture", "policy_map")
     ]
     for process in both:
         assert process.stdout.readline() == "ready\n"
@@ -118,7 +118,7 @@ def test_every_source_counts_and_its_time_does_not(name, site, tmp_path):
 
 @pytest.fixture
 def folders(tmp_path, monkeypatch) -> dict[str, Path]:
-    """All places that a base may be in; a file in the place of a folder can't be written by root either."""
+    """Folders that may become the base. A file in place of a folder can't be written into, even by root."""
     found = {name: tmp_path / name for name in ("told", "user", "temporary", "file")}
     found["temporary"].mkdir()
     found["file"].touch()

@@ -29,20 +29,20 @@ def test_v_is_the_mean_weighted_by_mass():
 
 
 def test_negative_advantages_are_relabelled_with_the_ratio_of_the_discounts():
-    """N V is the regret: positive parts discounted by .8 twice, negative by .5 twice, floored or not."""
+    """N V is the regret: positive parts are discounted by 0.8 twice, negative ones by 0.5 twice or floored."""
     for rule, negative in (("deep_dcfr", 0.25), ("deep_cfr_plus", 0.0)):
         learner = advantages(rule)
         learner.observe(MASS, GAIN, 1.0, 1.0)
         learner.learn()
         learner.observe(MASS, 0 * GAIN, 0.8, 0.5)
-        learner.observe(0 * MASS - 1, 0 * GAIN, 0.8, 0.5)  # nobody was met
+        learner.observe(0 * MASS - 1, 0 * GAIN, 0.8, 0.5)  # no infoset was visited
         learner.learn()
         regret = np.where(GAIN > 0, 0.64 * GAIN, negative * GAIN)
         assert learner.rows() == pytest.approx((regret / (0.64 * WIDE + 0.8 * WIDE))[FIRST])
 
 
 def test_where_no_advantage_is_positive_the_best_is_the_best_unweighted():
-    """ECFR's factors prefer what has done well; times a negative advantage they would do the reverse."""
+    """ECFR's factors favour actions that did well; multiplied by a negative advantage they would do the reverse."""
     learner = advantages("deep_ecfr")
     learner.observe(np.ones(12), np.tile([-0.2, -0.1], 12), 1.0, 1.0)
     learner.learn()

@@ -11,7 +11,7 @@ TREE = game("leduc")
 
 
 def data(seed: int):
-    """Some infosets, and masses and vectors of all."""
+    """Return some infosets, and masses and vectors of all infosets."""
     rng = np.random.default_rng(seed)
     infosets = rng.choice(TREE.num_infosets, 60, replace=False)
     mass, vector = rng.random(TREE.num_infosets), rng.normal(size=TREE.num_sequences)
@@ -46,7 +46,7 @@ def test_sums_are_exact_while_all_rows_fit():
 
 
 def test_a_full_reservoir_estimates_the_sums_without_bias():
-    """The largest |z| of the means over 400 reservoirs, Bonferroni-corrected, at level 1e-3."""
+    """Test at level 1e-3 of the largest |z| of the means over 400 reservoirs, Bonferroni-corrected."""
     masses, vectors = true_sums(20)
     runs = [filled(300, seed, 20) for seed in range(400)]
     for found, expected in (

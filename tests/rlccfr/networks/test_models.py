@@ -15,7 +15,7 @@ SETTINGS = Approximator(hidden=16, layers=2, train_steps=20, batch_size=10_000, 
 
 
 def problem(seed: int = 0, *, per_sequence: bool = False):
-    """A player's inputs, and targets and weights at random, some of the weights 0."""
+    """Return a player's inputs with random targets and weights, about a third of the weights 0."""
     inputs = inputs_of(LEDUC, 1, per_sequence=per_sequence)
     rng = np.random.default_rng(seed)
     weight = rng.random(468) * (rng.random(468) > 0.3)
@@ -23,7 +23,7 @@ def problem(seed: int = 0, *, per_sequence: bool = False):
 
 
 def twin(model: Mlp) -> torch.nn.Sequential:
-    """The same network as PyTorch builds it."""
+    """Return the same network, built by PyTorch."""
     parts: list[torch.nn.Module] = []
     for weight, bias in model._layers:
         linear = torch.nn.Linear(*weight.shape)
@@ -35,7 +35,7 @@ def twin(model: Mlp) -> torch.nn.Sequential:
 
 
 @pytest.mark.parametrize("per_sequence", [False, True])
-@pytest.mark.parametrize("scale", [1.0, 30.0])  # with the larger one gradients are clipped
+@pytest.mark.parametrize("scale", [1.0, 30.0])  # the larger scale has clipped gradients
 def test_training_is_pytorchs_by_automatic_differentiation_and_its_adam(per_sequence, scale):
     inputs, target, weight = problem(per_sequence=per_sequence)
     target = target * scale
@@ -61,7 +61,7 @@ def test_training_is_pytorchs_by_automatic_differentiation_and_its_adam(per_sequ
 
 
 def test_small_batches_are_drawn_by_weight():
-    """Where all weight is on a few infosets, a fit by batches sees only these; and it gets near."""
+    """If only a few infosets have weight, a fit by batches depends on these alone, and its error on them shrinks."""
     inputs, target, weight = problem()
     weight[20:] = 0.0
     target /= 10

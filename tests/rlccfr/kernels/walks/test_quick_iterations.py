@@ -1,4 +1,4 @@
-"""The kernels for external and outcome sampling against the general walk: the same run, number for number."""
+"""The kernels for external and outcome sampling give the same run as the general walk, number for number."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def test_a_run_is_the_general_walks(name, sampler, rule, monkeypatch):
     assert has_quick_walks(quick)
     without_quick_walks(monkeypatch)
     general = solver(name, rule, sampler)
+    assert not has_quick_walks(general)
     for key, array in engine_state(general).items():
         assert np.array_equal(engine_state(quick)[key], array), key
 
@@ -42,7 +43,7 @@ def test_what_it_does_not_do_is_left_to_the_general_walk(options):
 
 
 def test_uneven_chances_are_drawn_as_they_are():
-    """Over many walks, the histories after an uneven chance node are visited in proportion to its probabilities."""
+    """Over many walks, the histories below an uneven chance node are visited in proportion to its probabilities."""
     tree = game("leduc")
     histories = tree.histories.copy()
     first, count = int(histories["first_child"][0]), int(histories["num_children"][0])

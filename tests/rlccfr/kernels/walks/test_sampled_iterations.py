@@ -9,21 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import support
-from support import (
-    game,
-    has_quick_walks,
-    policy_sums,
-    regrets,
-    walk_arguments,
-    walk_tables,
-    without_quick_walks,
-)
+from support import game, has_quick_walks, policy_sums, regrets, without_quick_walks
 
 import rlccfr
-from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
+from rlccfr.components import UpdateRule
+from rlccfr.engine.binding import Binding, RunOptions
+from rlccfr.engine.state import RunState
+from rlccfr.engine.walks import walk_memory
+from rlccfr.kernels.handles import handle_of
+from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT
 from rlccfr.kernels.walks import sampled_iterations as sampled
 from rlccfr.kernels.walks.estimates import add_walks
-from rlccfr.kernels.walks.walk_layout import UNVISITED
+from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY
 
 UNJITTED = """
 import json, sys, warnings
@@ -59,7 +56,7 @@ CELLS = [
 
 @pytest.mark.slow
 def test_compiled_kernels_equal_their_python():
-    """Every kernel once more as the interpreter runs it; the same random words, so the same walks."""
+    """The interpreter runs every kernel with the same random words, so the walks are the same."""
     out = subprocess.run(
         [sys.executable, "-c", UNJITTED, json.dumps(CELLS), str(Path(support.__file__).parent)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
@@ -76,11 +73,23 @@ def test_compiled_kernels_equal_their_python():
         assert policy_sums(solver) == pytest.approx(np.array(policy_sum), abs=1e-13), cell
 
 
+def weigh_by_regret(instant_regret, mass, state, parameters, utility_range, regret):
+    """W = 1 + mass R / (1 + |R|) / 2, of the R before this iteration."""
+    for a in range(len(regret)):
+        instant_regret[a] *= 1.0 + 0.5 * min(mass, 1.0) * regret[a] / (1.0 + abs(regret[a]))
+
+
+BY_REGRET = UpdateRule(positive_discount=0.95, negative_discount=0.6, reweight=weigh_by_regret)
+
+
 def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same walks, with discounts applied to the whole table at every iteration, in NumPy."""
-    tree = solver.game
+    """Make the same walks with discounts applied to the whole table at every iteration, in NumPy."""
+    tree, state = solver.game, RunState.at_start(solver.game, solver.seed)
+    binding = Binding.of(tree, solver.update_rule, solver.sampler, solver.abstraction, RunOptions(), 0)
+    memory = walk_memory(state, binding)
+    handle = handle_of(memory, WALK_MEMORY)
     regret, policy_sum = np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
-    tables = walk_tables(solver)
+    tables = memory.tables
     first = tree.view.first_sequence
     for t in range(1, iterations + 1):
         row = solver.update_rule.schedule(t, 0)[0]
@@ -88,11 +97,16 @@ def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray,
             mine, other = tree.sequences_of(player), tree.sequences_of(1 - player)
             policy_sum[other] *= row[AVERAGE_DECAY]
             tables.policy_sum[:] = 0
-            add_walks(1, tree.histories, player, 1.0, 1.0, *walk_arguments(solver))
+            parameters = solver.sampler.schedule(t, 1)[0]
+            add_walks(state.game_handle, handle, binding.sampling_handle, parameters, state.rng, player, 1, True)
             policy_sum += tables.policy_sum
+            for infoset in np.flatnonzero(tables.mass != UNVISITED) if solver.update_rule.reweight else ():
+                here = slice(first[infoset], first[infoset + 1])
+                told = tables.mass[infoset], np.zeros((0, 0)), row[PARAMETERS:], tree.utility_range, regret[here]
+                solver.update_rule.reweight(tables.gain[here], *told)
             factor = np.where(regret[mine] > 0, row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
             regret[mine] = np.maximum(regret[mine] * factor + tables.gain[mine], row[FLOOR])
-            # Only visited infosets get a new policy; elsewhere it would be the same but for rounding.
+            # Only visited infosets get a new policy; elsewhere it would be the same up to rounding.
             for infoset in np.flatnonzero(tables.mass != UNVISITED):
                 here = slice(first[infoset], first[infoset + 1])
                 positive = np.maximum(regret[here], 0)
@@ -104,10 +118,10 @@ def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray,
     return regret, policy_sum
 
 
-@pytest.mark.parametrize("rule", ["cfr", "lcfr", "dcfr", "dcfr_plus"])
+@pytest.mark.parametrize("rule", ["cfr", "lcfr", "dcfr", "dcfr_plus", BY_REGRET])
 @pytest.mark.parametrize("sampler", ["external", "outcome", "average_strategy"])
 def test_running_scales_equal_whole_table_discounts(rule, sampler, monkeypatch):
-    """Over more halvings than a double's exponent holds, so that the scales are renewed in between."""
+    """The run has more halvings than a double's exponent can hold, so the scales are renewed on the way."""
     iterations = 1500
     ours = rlccfr.Solver(game("kuhn"), rule, sampler, seed=2)
     ours.run(iterations=iterations)
@@ -115,14 +129,14 @@ def test_running_scales_equal_whole_table_discounts(rule, sampler, monkeypatch):
     scale = np.abs(regret).max()
     assert regrets(ours) == pytest.approx(regret, abs=1e-9 * scale)
     assert policy_sums(ours) == pytest.approx(policy_sum, abs=1e-9 * policy_sum.max())
-    if rule == "dcfr":
+    if rule in ("dcfr", BY_REGRET):
         assert iterations > np.log2(sampled.LARGEST_SCALE)
 
 
 @pytest.mark.parametrize("kernel", ["quick", "general"])
 @pytest.mark.parametrize("seed", range(5))
 def test_regrets_of_unvisited_infosets_are_discounted_too(seed, kernel, monkeypatch):
-    """The walks of an iteration meet three infosets of Kuhn poker at most: two of player 0's and one of player 1's."""
+    """The walks of an iteration on Kuhn meet at most three infosets: two of player 0's and one of player 1's."""
     if kernel == "general":
         without_quick_walks(monkeypatch)
     tree = game("kuhn")

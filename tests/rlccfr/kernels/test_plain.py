@@ -1,0 +1,120 @@
+"""What somebody is told whose component's function kernels can't call."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from support import game
+
+import rlccfr
+from rlccfr.components import Sampler, UpdateRule
+
+REWEIGHT = (
+    "reweight(instant_regret: float64 (A,), mass: float64, state: float64 (A, k), parameters: float64 (p,), "
+    "utility_range: float64) -> None"
+)
+REWEIGHT_BY_REGRET = REWEIGHT.replace(") -> None", ", regret: float64 (A,)) -> None")
+POLICY_MAP = (
+    "policy_map(row: float64 (A,), state: float64 (A, k), parameters: float64 (p,), utility_range: float64) -> None"
+)
+INCLUSION = (
+    "inclusion(policy: float64 (A,), count: float64 (A,), parameters: float64 (p,), probability: float64 (A,)) -> None"
+)
+MIXTURE = "mixture(policy: float64 (A,), count: float64 (A,), visits: float64, parameters: float64 (p,)) -> float64"
+
+
+def helper(x):
+    return x
+
+
+def unknown_global(row, state, parameters, utility_range):
+    row[0] = helper(row[0])
+
+
+def unknown_attribute(instant_regret, mass, state, parameters, utility_range, regret):
+    instant_regret.shrink(regret)
+
+
+def wrong_index(instant_regret, mass, state, parameters, utility_range):
+    instant_regret["first"] = 0.0
+
+
+def not_supported(policy, count, parameters, probability):
+    print(f"{count[0]:.3f}")
+
+
+def nothing_returned(policy, count, visits, parameters):
+    count[0] = visits
+
+
+def too_few(row, state):
+    pass
+
+
+def seven(instant_regret, mass, state, parameters, utility_range, regret, more):
+    pass
+
+
+def with_default(instant_regret, mass, state, parameters, utility_range, scale=0.5):
+    for a in range(len(instant_regret)):
+        instant_regret[a] *= scale
+
+
+def with_any(instant_regret, *rest):
+    instant_regret[0] *= 0.5
+
+
+def subset(inclusion):
+    return {"sampler": Sampler(traverser="subset", inclusion=inclusion)}
+
+
+FAULTS = [
+    ({"update_rule": UpdateRule(policy_map=unknown_global)},
+     f"Numba can't compile unknown_global as {POLICY_MAP}: Untyped global name 'helper'", "row[0] = helper"),
+    ({"update_rule": UpdateRule(reweight=unknown_attribute)},
+     f"Numba can't compile unknown_attribute as {REWEIGHT_BY_REGRET}: Unknown attribute 'shrink'", ".shrink(regret)"),
+    ({"update_rule": UpdateRule(reweight=wrong_index)},
+     f"Numba can't compile wrong_index as {REWEIGHT}: no implementation of setitem(array", '["first"]'),
+    (subset(not_supported),
+     f"Numba can't compile not_supported as {INCLUSION}: format spec in f-strings not supported", ":.3f"),
+    ({"sampler": Sampler(traverser="one", exploration=0.5, mixture=nothing_returned)},
+     f"Numba can't compile nothing_returned as {MIXTURE}: ", None),
+    ({"update_rule": UpdateRule(policy_map=too_few)}, f"too_few(row, state) is not {POLICY_MAP}", None),
+    ({"update_rule": UpdateRule(reweight=seven)},
+     "seven(instant_regret, mass, state, parameters, utility_range, regret, more) is not "
+     f"{REWEIGHT}, or a sixth: regret: float64 (A,)", None),
+    ({"update_rule": UpdateRule(reweight=with_default)},
+     f"with_default(instant_regret, mass, state, parameters, utility_range, scale=0.5) is not {REWEIGHT}", None),
+    ({"update_rule": UpdateRule(reweight=with_any)}, f"with_any(instant_regret, *rest) is not {REWEIGHT}", None),
+    ({"update_rule": UpdateRule(policy_map=partial(too_few, 1))},
+     "policy_map must be a plain function, not functools.partial", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("parts", "message", "line"), FAULTS, ids=[message.split("(")[0] for _, message, _ in FAULTS])
+def test_the_message_names_function_signature_reason_and_line(parts, message, line):
+    with pytest.raises(rlccfr.ComponentError) as error:
+        rlccfr.Solver(game("kuhn"), **parts)
+    told = str(error.value)
+    assert told.startswith(message)
+    assert "\n" not in told
+    if line:
+        sources = Path(__file__).read_text().splitlines()
+        number = next(n for n, source in enumerate(sources, 1) if line in source and "message" not in source)
+        assert told.endswith(f"(line {number} of {Path(__file__).name})")
+
+
+def test_a_file_may_be_imported_by_another_name_later(tmp_path):
+    """Numba keeps the module's name with the machine code, and another process looks for it when it loads the code."""
+    (tmp_path / "rules").mkdir()
+    source = "def halve(instant_regret, mass, state, parameters, utility_range):\n    instant_regret[0] *= 0.5\n"
+    (tmp_path / "rules" / "halving_rule.py").write_text(source)
+    for folder, name in ((tmp_path, "rules.halving_rule"), (tmp_path / "rules", "halving_rule")):
+        code = (
+            f"from {name} import halve; from rlccfr.kernels.plain import reweight_functions; reweight_functions(halve)"
+        )
+        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
