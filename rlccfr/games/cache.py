@@ -16,7 +16,7 @@ from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import BLOCK, HISTORY, GameTree, SequenceView
 
 FORMAT = "rlccfr-game-2"
-"""Version of the compiler's output, to be raised when that changes; the layout of its arrays is in the key anyway."""
+"""Version of the compiler's output, raised when the output changes; the key also has the layout of the arrays."""
 
 LEAST_HISTORIES = 20_000
 """Fewest histories of a game that is kept; smaller games compile too fast to be worth a file."""
@@ -34,7 +34,7 @@ def cache_folder() -> Path:
 
 
 def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
-    """Return the kept game of an OpenSpiel string; None if no complete file of this version of OpenSpiel exists."""
+    """Return the kept game of an OpenSpiel string, or None if there is no complete file by this OpenSpiel version."""
     try:
         with np.load(_path(openspiel_name, restore_recall), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -81,7 +81,7 @@ def keep_game(tree: GameTree) -> None:
 
 
 def _forget_older() -> None:
-    """Delete the games of other layouts and versions of OpenSpiel: they take some hundred megabytes each."""
+    """Delete games of other layouts and OpenSpiel versions, since a game can take some hundred megabytes."""
     for path in cache_folder().glob("game-*.npz"):
         if not path.name.startswith(_prefix()):
             with contextlib.suppress(OSError):

@@ -11,22 +11,22 @@ import numpy as np
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
 
 SHIPPED_IN = ("pyspiel", "open_spiel")
-"""Packages whose games change with OpenSpiel's version alone."""
+"""Packages whose games change only with OpenSpiel's version."""
 
 PLAYOUTS = 20
 """Number of random playouts that check a kept game; they take about a millisecond."""
 
 
 def registered_code(game: Any, name: str, known: Collection[str], load: Callable[..., Any]) -> tuple[type, ...] | None:
-    """Return the classes of a game that are not OpenSpiel's, None for a game that OpenSpiel ships.
+    """Return the classes of a game that are not OpenSpiel's, or None for a game that OpenSpiel ships.
 
-    A game counts as shipped if its class and the classes of all games inside it belong to OpenSpiel's package, and if
-    every game that the string names is the game that was loaded, or is inside it. A name may stand for a function that
-    makes another game: such a game is not shipped, even where all its classes are OpenSpiel's.
+    A game counts as shipped on two conditions. Its class and the classes of all games inside it belong to OpenSpiel's
+    package. And every game that the string names is the loaded game, or is inside it. A name may stand for a function
+    that makes another game. Such a game is not shipped, even if all its classes are OpenSpiel's.
 
     Args:
         game: the game that OpenSpiel loaded.
-        name: the string that the game was loaded by.
+        name: the string by which the game was loaded.
         known: the names registered with OpenSpiel.
         load: OpenSpiel's ``load_game(name, parameters)``.
     """

@@ -1,4 +1,4 @@
-"""The compiler: it makes a :class:`~rlccfr.games.flat_tree.GameTree` from a traversal of a game."""
+"""The compiler, which makes a :class:`~rlccfr.games.flat_tree.GameTree` from a traversal of a game."""
 
 from __future__ import annotations
 
@@ -96,10 +96,10 @@ def _even_chances(actor: np.ndarray, probability: np.ndarray, parent: np.ndarray
 
 
 def _number_infosets(walk: Traversal, order: np.ndarray, num_children: np.ndarray) -> _Infosets:
-    """Number player 0's infosets first, and each player's by the number of its earlier moves: parents come first.
+    """Number player 0's infosets first, and each player's by the number of earlier moves, so that parents come first.
 
-    Within such a level, infosets with equally many actions stand together. The inner loops of passes then have long
-    runs of the same length.
+    Within such a level, infosets with equal numbers of actions stand together. The inner loops of passes then have
+    long runs of the same length.
     """
     num_raw = len(walk.infoset_keys)
     raw_actions = np.zeros(num_raw, np.int64)
@@ -147,7 +147,7 @@ def _for_walks(
 
 
 def _sequence_taken(histories: np.ndarray, parent: np.ndarray) -> np.ndarray:
-    """Return, for each history, the sequence that the last action completed; -1 after chance and at the root."""
+    """Return, for each history, the sequence of the last action; -1 after chance and at the root."""
     index = np.arange(len(histories)) - histories["first_child"][parent]
     decided = histories["actor"][parent] < CHANCE
     decided[0] = False
@@ -157,7 +157,7 @@ def _sequence_taken(histories: np.ndarray, parent: np.ndarray) -> np.ndarray:
 def _reach(
     histories: np.ndarray, parent: np.ndarray, depth: np.ndarray, taken: np.ndarray, num_sequences: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return chance's reach of each history, and (2, histories) each player's last sequence before it."""
+    """Return chance's reach of each history, and each player's last sequence before it, (2, histories)."""
     chance_reach = np.ones(len(histories))
     last = np.empty((2, len(histories)), np.int64)
     last[:, 0] = num_sequences, num_sequences + 1

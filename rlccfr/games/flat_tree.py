@@ -1,9 +1,9 @@
 """A compiled two-player zero-sum game: the same tree in two flat views.
 
-The *history view* serves sampled walks. It has one record per history; siblings are neighbours, and the histories
-below one mostly follow soon. The *sequence view* serves exact passes. It has the infosets in topological order with
-their parent sequence, and the terminal payoffs aggregated over chance for each pair (sequence of player 0, sequence of
-player 1), after von Stengel, "Efficient computation of behavior strategies", GEB 1996.
+The *history view* serves sampled walks. It has one record per history. Siblings are neighbours, and the histories below
+a history are mostly near it. The *sequence view* serves exact passes. It has the infosets in topological order with
+their parent sequence. It also has the terminal payoffs, aggregated over chance for each pair (sequence of player 0,
+sequence of player 1), after von Stengel, "Efficient computation of behavior strategies", GEB 1996.
 
 Both players share one numbering: infosets and sequences of player 0 come first. A *sequence* is a pair
 (infoset, action). The two empty sequences come after all others, at ``num_sequences + player``.
@@ -51,7 +51,7 @@ BLOCK = np.dtype(
         ("own_end", np.uint32),
         ("opponent", np.uint32),  # the opponent's sequences: one line each
         ("opponent_end", np.uint32),
-        ("payoff", np.uint32),  # where its first line begins; blocks that are equal up to a factor share lines
+        ("payoff", np.uint32),  # place of the first line; blocks that are equal up to a factor share lines
         ("stride", np.uint32),  # padded length of a line
         ("factor", np.float64),  # factor on the payoffs
     ]

@@ -102,11 +102,11 @@ PARAMETRISED = {
         ),
     )
 }
-"""Games whose names take parameters here; Goofspiel and Liar's dice take theirs in OpenSpiel's own strings."""
+"""Games whose short names take parameters. Goofspiel and Liar's dice take theirs in OpenSpiel's own strings."""
 
 
 def openspiel_name(name: str) -> str:
-    """Return the OpenSpiel string of a name, with or without parameters; any other string as it is.
+    """Return the OpenSpiel string of a name, with or without parameters; return any other string as it is.
 
     Raises:
         GameError: a parameter is unknown or given twice, a value is out of range, or the deck is too small.
@@ -136,19 +136,19 @@ def load_game(
 
     Simultaneous games are turned into sequential ones. OpenSpiel's own games of 20,000 histories and more are kept in
     the user's cache folder (or ``$RLCCFR_CACHE``). The next time they are read from there, and random playouts compare
-    them with OpenSpiel's game. A game that your own code registers is compiled each time.
+    them with OpenSpiel's games. A game that your own code registers is compiled each time.
 
     Args:
         name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), one with parameters, or any OpenSpiel
             string.
         restore_recall: whether to tell histories of one information state apart by the player's own last move, for
-            games whose information states forget. By default only ``royal`` does so.
+            games whose information states forget. By default this is done only for ``royal``.
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
-        progress: function called now and then with the share done, estimated as if siblings were alike.
+        progress: function called now and then with the share done, estimated as if siblings were of equal size.
 
     Raises:
         GameError: the name is unknown (the nearest is suggested), or the game has more than two players, is not
-            zero-sum, has imperfect recall, or has more histories than the limit.
+            zero-sum, has imperfect recall, or has more histories than the limit or than fit into memory.
     """
     from rlccfr.games.openspiel import MAX_HISTORIES, compile_game
 

@@ -1,4 +1,4 @@
-"""The only access to OpenSpiel: it loads games and converts policies."""
+"""Loading, checking and listing OpenSpiel's games."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def compile_game(
 
 
 def registered_here(openspiel_name: str) -> tuple[type, ...] | None:
-    """Return the classes of a game that are not OpenSpiel's, None for a game that OpenSpiel ships.
+    """Return the classes of a game that are not OpenSpiel's, or None for a game that OpenSpiel ships.
 
     Raises:
-        GameError: as in :func:`compile_game`.
+        GameError: the game can't be loaded, or CFR's guarantees can't hold for it.
     """
     return _registered_code(_open(openspiel_name, ()), openspiel_name)
 
@@ -89,7 +89,7 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
     try:
         with _quiet():
             game = pyspiel.load_game(openspiel_name)
-    except Exception as error:  # games of OpenSpiel's in Python raise what they please
+    except Exception as error:  # OpenSpiel's games in Python raise errors of any class
         raise GameError(f"OpenSpiel can't load {brief(openspiel_name)}: {first_line(error)}") from None
     kind = game.get_type()
     if game.num_players() != 2:
@@ -112,7 +112,7 @@ class _ProgressError(Exception):
 
 
 def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractContextManager[None]]) -> Any:
-    """Return the caller's function such that its stderr and its errors come through."""
+    """Return a form of the caller's function whose stderr and errors are not hidden."""
 
     def report(share: float) -> None:
         with aloud():
@@ -126,7 +126,10 @@ def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractCon
 
 @contextmanager
 def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """OpenSpiel writes what it raises to stderr as well, from C++; once is enough. Yields a way to be heard inside."""
+    """Hide stderr, to which OpenSpiel's C++ code also writes the errors that it raises.
+
+    Yields a context manager that shows stderr again.
+    """
     try:
         saved = os.dup(2)
     except OSError:  # stderr is closed, so there is nothing to hide
@@ -152,7 +155,7 @@ def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
 
 
 def solvable_names() -> dict[str, str]:
-    """Return OpenSpiel's games that may be two-player and zero-sum with known chances: long names by short name.
+    """Return the long names, by short name, of OpenSpiel's games that may be two-player zero-sum with known chances.
 
     Some need parameters, and some are larger than any size limit.
     """

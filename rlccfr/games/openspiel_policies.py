@@ -1,4 +1,4 @@
-"""Policies and names of actions in OpenSpiel's form."""
+"""Conversion of policies to and from OpenSpiel's, and OpenSpiel's names of actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlccfr.games.openspiel import openspiel_game
 
 
 def edge_names(tree: GameTree) -> list[str]:
-    """What OpenSpiel calls the action that leads to each history; the root's is empty."""
+    """Return OpenSpiel's name of the action that leads to each history; the root's is empty."""
     names = [""] * tree.num_histories
     for number, state in _states(tree):
         for child in _children(tree, number):
@@ -23,7 +23,7 @@ def edge_names(tree: GameTree) -> list[str]:
 
 
 def sequence_names(tree: GameTree) -> list[str]:
-    """Return what OpenSpiel calls the action of each sequence, asked at one history of each infoset."""
+    """Return OpenSpiel's name of the action of each sequence, taken at one history per infoset."""
     names = [""] * tree.num_sequences
     decides = np.flatnonzero(tree.histories["actor"] < CHANCE)
     first = decides[np.unique(tree.histories["infoset"][decides], return_index=True)[1]]
@@ -37,7 +37,7 @@ def sequence_names(tree: GameTree) -> list[str]:
 
 
 def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
-    """Return which histories are among some, or above one of them; bool."""
+    """Return a mask, (histories,), of the histories with these numbers and of all histories above them."""
     counts = tree.histories["num_children"].astype(np.int64)
     parent = np.full(tree.num_histories, -1)
     inner = np.flatnonzero(counts)
@@ -52,10 +52,10 @@ def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
 
 
 def from_openspiel(tree: GameTree, policy: openspiel_policy.Policy) -> np.ndarray:
-    """Probabilities over sequences, shape (m,), of an OpenSpiel policy, asked at one history of each infoset.
+    """Return the probabilities over sequences, (m,), of an OpenSpiel policy, taken at one history per infoset.
 
     Raises:
-        PolicyError: it does not know a state.
+        PolicyError: the policy has no probabilities for a state.
     """
     probabilities, known = np.zeros(tree.num_sequences), np.zeros(tree.num_infosets, np.bool_)
     for number, state in _states(tree):
@@ -66,17 +66,17 @@ def from_openspiel(tree: GameTree, policy: openspiel_policy.Policy) -> np.ndarra
         sequences = tree.infoset_sequences(infoset)
         try:
             given = policy.action_probabilities(state, int(record["actor"]))
-        except Exception as error:  # what others' policies raise has no common base
+        except Exception as error:  # errors of others' policies have no common base class
             raise PolicyError(f"the policy has no probabilities for {tree.infoset_keys[infoset]!r}") from error
         probabilities[sequences] = [given.get(int(action), 0.0) for action in tree.sequence_action[sequences]]
     return probabilities
 
 
 def _states(tree: GameTree, wanted: np.ndarray | None = None) -> Iterator[tuple[int, Any]]:
-    """Yield each history that goes on, by its number, with OpenSpiel's state.
+    """Yield each history that has children, by its number, with OpenSpiel's state.
 
     Args:
-        wanted: which histories, bool; with one those above it. By default all.
+        wanted: mask of the histories to yield, which must include all those above them. By default all are yielded.
     """
     above = [(0, openspiel_game(tree).new_initial_state())]
     while above:
@@ -93,10 +93,10 @@ def _children(tree: GameTree, number: int) -> range:
 
 
 def to_openspiel(tree: GameTree, probabilities: np.ndarray) -> openspiel_policy.Policy:
-    """A policy over sequences, shape (m,), as OpenSpiel's.
+    """Return OpenSpiel's form of a policy given by probabilities over sequences, (m,).
 
-    A ``TabularPolicy`` where OpenSpiel's information states tell all infosets apart, else a ``Policy`` that
-    finds the infoset by the history, because there two infosets share one information state.
+    It is a ``TabularPolicy`` if OpenSpiel's information states tell all infosets apart. If recall was restored, two
+    infosets may share an information state. Then it is a ``Policy`` that finds the infoset by the history.
     """
     game = openspiel_game(tree)
     if tree.restore_recall:
@@ -111,7 +111,7 @@ def to_openspiel(tree: GameTree, probabilities: np.ndarray) -> openspiel_policy.
 
 
 class _HistoryPolicy(openspiel_policy.Policy):  # type: ignore[misc]
-    """Probabilities looked up by following a state's actions through the compiled tree."""
+    """Policy that finds a state's probabilities by following the state's actions through the compiled tree."""
 
     def __init__(self, game: Any, tree: GameTree, probabilities: np.ndarray):
         super().__init__(game, list(range(game.num_players())))

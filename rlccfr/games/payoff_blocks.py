@@ -10,13 +10,14 @@ from rlccfr.errors import GameError
 from rlccfr.games.flat_tree import BLOCK, LANES
 
 DENSE_FILL = 0.25
-"""Least share of entries other than 0 with which a connected part of the payoff matrix is stored dense.
+"""Least share of entries other than 0 in a connected part of the payoff matrix that is stored dense.
 
-A dense entry moves 8 bytes, a sparse one 12 to 16 and an indirection, so both cost the same at a third to a quarter.
+A dense entry moves 8 bytes; a sparse one moves 12 to 16 and takes an indirection. So both cost the same at a share of
+a third to a quarter.
 """
 
 ROUNDING = 1e-13
-"""Largest difference, as a share of the largest payoff, between payoffs that count as equal; also between chances."""
+"""Largest difference between payoffs that count as equal, as a share of the largest payoff; also between chances."""
 
 
 MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
@@ -25,8 +26,8 @@ MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
 def payoff_blocks(payoff: sparse.csr_array) -> dict[str, np.ndarray]:
     """Cut the payoff matrix into dense blocks.
 
-    Rows and columns that meet form connected parts, which are small and nearly full in most games. A part that is
-    mostly zeros is cut into one block per row instead, so that no memory is spent on its zeros.
+    Rows and columns that share entries form connected parts, which are small and nearly full in most games. A part
+    that is mostly zeros is cut into one block per row instead, so that its zeros take no memory.
     """
     coo = payoff.tocoo()
     size = payoff.shape[0]
@@ -96,7 +97,7 @@ def _payoff_lines(
 
 
 def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Keep one of all blocks that are equal up to a factor: the same cards meet after every betting.
+    """Keep one of all blocks that are equal up to a factor. Such blocks have the same cards after different betting.
 
     Args:
         begin: (blocks + 1,) places where each block's payoffs begin.

@@ -1,4 +1,4 @@
-"""The walk over all histories of an OpenSpiel game, from which it is compiled."""
+"""The traversal of all histories of an OpenSpiel game, from which the game is compiled."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyspiel
 
-from rlccfr.errors import GameError
 from rlccfr.games.compiler import Traversal
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.size import check_memory, check_size, too_many_histories
 
 REPORT_EVERY = 20_000
-"""Histories between two calls of ``progress``: a sixth of a second."""
+"""Number of histories between two checks of free memory and two calls of ``progress``: about a sixth of a second."""
 
 Last = tuple[int, ...]
-"""A player's last (infoset, action index), () if it has not moved."""
+"""A player's last (infoset, action index), or () if the player has not moved."""
 
 
 class _Pending(NamedTuple):
-    """A history that waits for its turn; its state is made then, since some are megabytes."""
+    """A history that waits for its turn. Its state is made only then, since some states take megabytes."""
 
     above: Any  # the state above; None at the root
     parent: int  # number of the history above
     action: int  # the action that leads here
-    probability: float  # of that action where chance takes it, else 1
+    probability: float  # probability of a chance outcome, else 1
     depth: int
-    share: float  # of all work, if siblings were alike
-    last: tuple[Last, Last]  # of each player
+    share: float  # share of all work, as if siblings were of equal size
+    last: tuple[Last, Last]  # one per player
 
 
 class _Columns:
-    """The histories met so far, a column per property."""
+    """The histories visited so far, with one column per property."""
 
     def __init__(self) -> None:
         self.parent, self.depth, self.action, self.actor = array("i"), array("i"), array("q"), array("b")
@@ -58,22 +58,23 @@ def traverse(
     """Visit every history, depth first.
 
     Returns:
-        The traversal, and the number of infosets whose owner forgets.
+        The traversal, and the number of infosets without perfect recall.
 
     Raises:
-        GameError: there are more histories than ``max_histories``.
+        GameError: there are more histories than ``max_histories``, or than there is memory to compile.
     """
     columns, seen, done = _Columns(), _SeenInfosets(restore_recall), 0.0
     stack = [_Pending(None, -1, -1, 1.0, 0, 1.0, ((), ()))]
     while stack:
         pending, here = stack.pop(), len(columns)
         if here >= max_histories:
-            raise GameError(
-                f"{name!r} has more than {max_histories:,} histories, the size limit; "
-                "load_game and `rlccfr solve` take a larger one (max_histories, --max-histories)"
-            )
-        if progress and here % REPORT_EVERY == 0:
-            progress(done)
+            raise too_many_histories(name, max_histories)
+        if here == REPORT_EVERY:  # smaller games are compiled sooner than their size is estimated
+            check_size(game, name, max_histories)
+        if here % REPORT_EVERY == 0:
+            check_memory(name, here)
+            if progress:
+                progress(done)
         state = game.new_initial_state() if pending.above is None else pending.above.child(pending.action)
         actor = state.current_player()
         if actor >= 0:
@@ -86,11 +87,12 @@ def traverse(
         else:
             columns.add(pending, CHANCE, -1, 0.0)
             stack.extend(_outcomes(state, here, pending))
+    check_memory(name, len(columns))
     return _finished(columns, seen), len(seen.forgetful)
 
 
 def _decisions(state: Any, here: int, pending: _Pending, actor: int, infoset: int) -> list[_Pending]:
-    """Return the histories below a player's, the last action first, as a stack wants them."""
+    """Return the histories below a player's decision, the last action first, so that a stack pops the first one."""
     moves, below = state.legal_actions(), []
     for index in range(len(moves) - 1, -1, -1):
         first, second = pending.last
@@ -100,7 +102,7 @@ def _decisions(state: Any, here: int, pending: _Pending, actor: int, infoset: in
 
 
 def _outcomes(state: Any, here: int, pending: _Pending) -> list[_Pending]:
-    """Return the histories below one where chance moves, the last outcome first; those of probability 0 are no part."""
+    """Return the histories below a chance node, the last outcome first, without outcomes of probability 0."""
     outcomes = [(action, probability) for action, probability in state.chance_outcomes() if probability > 0]
     depth, share = pending.depth + 1, pending.share / len(outcomes)
     return [_Pending(state, here, action, p, depth, share, pending.last) for action, p in reversed(outcomes)]
@@ -117,7 +119,7 @@ def _finished(columns: _Columns, seen: _SeenInfosets) -> Traversal:
 
 
 class _SeenInfosets:
-    """Numbers infosets in order of discovery, and notices owners who forget their own last move."""
+    """Numbering of infosets in order of discovery, which also finds those without perfect recall."""
 
     def __init__(self, restore_recall: bool) -> None:
         self._restore_recall = restore_recall

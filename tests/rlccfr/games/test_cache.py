@@ -23,7 +23,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def compiled_again(monkeypatch) -> list[str]:
-    """Which games are walked through from now on."""
+    """Return a list that collects the games that are compiled from now on."""
     walked: list[str] = []
     traverse = openspiel.traverse
 
@@ -56,7 +56,7 @@ def test_a_kept_game_is_the_compiled_one(cache, monkeypatch):
 
 @pytest.mark.slow
 def test_a_process_that_meets_a_kept_game_first_can_walk_it(cache):
-    """Numba takes records of one layout for one type once it has seen the compiled game's."""
+    """A process that compiled the game can't show this: Numba takes records of equal layout for one type."""
     tree = rlccfr.load_game(LARGE)
     run = "rlccfr.Solver(tree, 'cfr', 'external').run(iterations=50).exploitability"
     code = f"import rlccfr; tree = rlccfr.load_game({LARGE!r}); print({run})"
@@ -186,7 +186,7 @@ pyspiel.register_game(TYPE, Large)
 
 
 def registered(worth):
-    """Registers the game in which player 0 always wins so much, over what was registered by its name before."""
+    """Register the game in which player 0 always wins ``worth``, replacing the game registered by its name before."""
     exec(compile(GAME, "<a notebook's cell>", "exec"), {"__name__": "__main__", "WORTH": worth})
 
 
@@ -220,7 +220,7 @@ def test_a_function_that_makes_one_of_openspiels_games_is_code_of_ones_own():
 
 
 def test_a_kept_game_that_is_played_otherwise_now_is_compiled_anew(cache, monkeypatch):
-    """As after a change of OpenSpiel's that its version does not tell."""
+    """This happens if OpenSpiel changes a game but not its version."""
     whole = rlccfr.load_game(LARGE)
     other = rlccfr.load_game("liars_dice(numdice=1,dice_sides=5,bidding_rule=reset-quantity)")
     one, two = (game_cache._path(tree.openspiel_name, False) for tree in (whole, other))
@@ -231,7 +231,7 @@ def test_a_kept_game_that_is_played_otherwise_now_is_compiled_anew(cache, monkey
 
 
 class Changed:
-    """One of OpenSpiel's states, of which one answer is another."""
+    """State of OpenSpiel's with some of its answers changed."""
 
     def __init__(self, state, answers):
         self._state, self._answers = state, answers

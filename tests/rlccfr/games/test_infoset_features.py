@@ -12,7 +12,7 @@ from rlccfr.networks.inputs import inputs_of
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel", "royal", SMALL_DICE])
 def test_features_tell_all_infosets_of_a_player_apart(name):
-    """Also on Royal, where OpenSpiel's tensors forget in what order the public cards came."""
+    """This holds also on Royal, where OpenSpiel's tensors forget the order of the public cards."""
     tree = game(name)
     for player in (0, 1):
         inputs = inputs_of(tree, player, per_sequence=False)

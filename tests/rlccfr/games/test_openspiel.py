@@ -15,8 +15,8 @@ import rlccfr
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.games.traversal import REPORT_EVERY
 
-# Histories, decisions, terminals, infosets, sequences of a player with the empty one, payoffs that are not 0:
-# counted independently of this compiler, see docs/architecture.md.
+# Numbers of histories, decisions, terminals, infosets, sequences of a player with the empty one, and payoffs other
+# than 0; counted independently of this compiler, see docs/architecture.md.
 COUNTS = {
     "kuhn": (58, 24, 30, 12, 13, 30),
     "goofspiel": (1_077, 501, 576, 162, 175, 464),
@@ -152,7 +152,7 @@ def test_royal_takes_under_a_gigabyte():
 
 
 def test_sparse_payoffs_are_stored_without_their_zeros():
-    # Open prizes and bids: most pairs of sequences never meet, in one connected part of the payoff matrix.
+    # With open prizes and bids, most pairs of sequences never meet, but all lie in one connected part of the matrix.
     tree = game("goofspiel(num_cards=3,imp_info=True,points_order=random)")
     assert len(tree.view.payoff_0) <= 16 * np.count_nonzero(tree.view.payoff_0)
     policy = random_policy(tree, 0)

@@ -31,7 +31,7 @@ def test_blocks_hold_the_matrix_whatever_its_density(density):
     second = products(held["blocks_1"], held["payoff_1"], held["leaf_1"], held["leaf_0"], reach, 60)
     assert first == pytest.approx(matrix @ reach, abs=1e-12)
     assert second == pytest.approx(-(matrix.T @ reach), abs=1e-12)
-    if density < DENSE_FILL / 2:  # cut into lines: player 0's own side has one sequence a block
+    if density < DENSE_FILL / 2:  # cut into lines, where a block has one of player 0's sequences
         assert len(held["payoff_1"]) <= 4 * matrix.nnz
 
 

@@ -1,4 +1,4 @@
-"""The engine on random games, against linear programs and the plain reference, none of which share code with it."""
+"""The engine on random games, compared with linear programs and the plain reference, which share no code with it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rlccfr.catalog import Catalog
 SEEDS, DEPTHS = st.integers(0, 2**32 - 1), st.integers(1, 5)
 TABULAR = list(Catalog.extended_tabular())
 TOLERANCE = 1e-7
-"""To which HiGHS solves a linear program."""
+"""Precision to which HiGHS solves a linear program."""
 
 
 def games(examples):
-    """Tries as many games, always the same."""
+    """Return settings that try a number of games, the same ones each time."""
     quiet = [HealthCheck.function_scoped_fixture]  # the folder may be shared: each game replaces the last
     return settings(max_examples=examples, derandomize=True, deadline=None, suppress_health_check=quiet, database=None)
 
@@ -33,7 +33,7 @@ def drawn(seed, depth, folder):
 
 
 def policy_rows(theirs, tree, policy):
-    """For each player the rows of a policy in the order of the drawn game's infosets."""
+    """Return for each player the rows of a policy by the drawn game's infosets."""
     ours = rows(tree, policy.probabilities)
     found = [{}, {}]
 
@@ -48,7 +48,7 @@ def policy_rows(theirs, tree, policy):
 
 
 def plans(theirs, tree, policy):
-    """Both players' realisation plans of a policy, in the drawn game's sequences."""
+    """Return both players' realisation plans of a policy, over the drawn game's sequences."""
     both = []
     for player, own in enumerate(policy_rows(theirs, tree, policy)):
         plan = np.zeros(theirs.counts[player])
@@ -75,7 +75,7 @@ def test_values_and_best_responses_are_the_linear_programs(seed, depth, tmp_path
 @games(150)
 @given(seed=SEEDS, depth=DEPTHS, rule=st.sampled_from(["cfr", "cfr_plus", "dcfr", "pcfr_plus"]))
 def test_the_solvers_value_is_as_near_the_linear_programs_as_it_says(seed, depth, rule, tmp_path):
-    """The value of a pair of policies is off by no more than what both players could gain."""
+    """A pair of policies' value differs from the game's by at most what both players could gain."""
     theirs, tree = drawn(seed, depth, tmp_path)
     solver = rlccfr.Solver(tree, rule)
     solver.run(iterations=500, curve=False)
@@ -97,7 +97,7 @@ FOLDS = {
 @games(60)
 @given(seed=SEEDS, depth=DEPTHS, rule=st.sampled_from(sorted(FOLDS)))
 def test_iterations_are_the_references(seed, depth, rule, tmp_path):
-    """From regrets at random, where nothing ties."""
+    """The iterations start from random regrets, where nothing ties."""
     _, tree = drawn(seed, depth, tmp_path)
     discount, floor, gamma = FOLDS[rule]
     theirs = reference.Reference(
@@ -121,7 +121,7 @@ def test_iterations_are_the_references(seed, depth, rule, tmp_path):
 @games(150)
 @given(seed=SEEDS, depth=DEPTHS, cell=st.sampled_from(TABULAR))
 def test_every_algorithm_runs_on_every_game(seed, depth, cell, tmp_path):
-    """Whatever the game: probabilities, and an exploitability between 0 and what can be lost at all."""
+    """On any game, exploitability is finite, at least 0 and at most the utility range."""
     _, tree = drawn(seed, depth, tmp_path)
     result = rlccfr.Solver(tree, *cell, seed=seed).run(iterations=30)
     exploitability = result.curve["exploitability"]

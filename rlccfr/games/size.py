@@ -1,0 +1,83 @@
+"""Limits on a game's size: the number of histories asked for, and the memory that is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlccfr.errors import GameError
+from rlccfr.games.memory import available_memory
+
+BYTES, BYTES_TO_BUILD = 300, 200
+"""Peak memory per history while a game is compiled, infosets included; and the part taken after the traversal."""
+
+ESTIMATES, PLAYOUTS, CERTAINLY = 31, 32, 10
+"""A game is refused early if most of so many estimates, each from so many playouts, exceed so many times the limit.
+
+A playout's estimate of the number of histories is unbiased (Knuth 1975), and so is the mean of several. By Markov's
+inequality the mean exceeds ten times the truth with a probability of at most 0.1. That 16 of 31 such means do so has a
+probability below 1e-8.
+"""
+
+
+def check_size(game: Any, name: str, max_histories: int) -> None:
+    """Refuse a game that is certainly too large, after some thousand playouts at most.
+
+    Raises:
+        GameError: the game has more histories than the limit, or than there is memory for.
+    """
+    left = available_memory()
+    room = max_histories if left is None else min(max_histories, left // BYTES)
+    rng, above = np.random.default_rng(0), 0
+    for count in range(1, ESTIMATES + 1):
+        above += _estimated_above(CERTAINLY * room, game, rng)
+        if max(above, count - above) > ESTIMATES // 2:
+            break
+    if above > ESTIMATES // 2:
+        raise too_many_histories(name, max_histories) if room == max_histories else _out_of_memory(name, left)
+
+
+def check_memory(name: str, histories: int) -> None:
+    """Refuse to go on once the histories found so far are more than there is memory to compile.
+
+    Raises:
+        GameError: there is too little memory.
+    """
+    left = available_memory()
+    if left is not None and histories * BYTES_TO_BUILD > left:
+        raise _out_of_memory(name, left)
+
+
+def too_many_histories(name: str, max_histories: int) -> GameError:
+    """Return the error for a game beyond the limit."""
+    return GameError(
+        f"{name!r} has more than {max_histories:,} histories, the size limit; "
+        "load_game and `rlccfr solve` take a larger one (max_histories, --max-histories)"
+    )
+
+
+def _out_of_memory(name: str, left: int | None) -> GameError:
+    return GameError(
+        f"{name!r} does not fit into memory: compiling takes about {BYTES} bytes per history, and "
+        f"{(left or 0) / 1e9:.3g} GB are left; take a smaller game"
+    )
+
+
+def _estimated_above(bound: int, game: Any, rng: np.random.Generator) -> bool:
+    """Return whether the mean of several playouts' estimates of the number of histories exceeds a bound."""
+    total = 0
+    for _ in range(PLAYOUTS):
+        state, width = game.new_initial_state(), 1
+        total += 1
+        while not state.is_terminal():
+            if state.is_chance_node():
+                moves = [action for action, probability in state.chance_outcomes() if probability > 0]
+            else:
+                moves = state.legal_actions()
+            width *= len(moves)
+            total += width
+            if total > bound * PLAYOUTS:
+                return True
+            state.apply_action(moves[int(rng.integers(len(moves)))])
+    return False

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from rlccfr import GameError, load_game
+from rlccfr.games import size, traversal
+
+MEGABYTE = 1_000_000
+
+
+@pytest.fixture
+def left(monkeypatch):
+    """``left(n)`` leaves so many bytes of memory, of unknown amount if None."""
+    return lambda number: monkeypatch.setattr(size, "available_memory", lambda: number)
+
+
+@pytest.mark.parametrize("name", ["go", "phantom_ttt", "liars_dice(numdice=2)"])
+def test_a_game_far_beyond_the_limit_is_refused_after_a_few_of_its_histories(left, name):
+    left(None)
+    asked = []
+    with pytest.raises(GameError, match="has more than 2,000,000 histories, the size limit; load_game"):
+        load_game(name, progress=asked.append)
+    assert len(asked) <= 2  # a call every 20,000 histories
+
+
+def test_a_game_far_beyond_memory_is_refused_after_a_few_of_its_histories_whatever_the_limit(left):
+    left(1_000 * MEGABYTE)
+    asked = []
+    with pytest.raises(GameError, match=r"does not fit into memory: .* and 1 GB are left; take a smaller game"):
+        load_game("phantom_ttt", max_histories=10**12, progress=asked.append)
+    assert len(asked) <= 2
+
+
+def test_a_game_that_memory_may_hold_is_refused_before_its_arrays_are_built(left):
+    """Leduc poker has 9,457 histories."""
+    left(9_457 * size.BYTES_TO_BUILD - 1)
+    with pytest.raises(GameError, match="'leduc_poker' does not fit into memory"):
+        load_game("leduc")
+    left(9_457 * size.BYTES)
+    assert load_game("leduc").num_histories == 9_457
+
+
+def test_memory_is_looked_at_on_the_way(left, monkeypatch):
+    monkeypatch.setattr(traversal, "REPORT_EVERY", 1_000)
+    left(3_500 * size.BYTES_TO_BUILD)
+    asked = []
+    with pytest.raises(GameError, match="'leduc_poker' does not fit into memory"):
+        load_game("leduc", progress=asked.append)
+    assert len(asked) == 4  # after 0, 1,000, 2,000 and 3,000 histories
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel", "liars_dice(numdice=1,dice_sides=4)", "kuhn(cards=13)"])
+def test_no_game_within_the_limit_is_refused(left, monkeypatch, name):
+    left(None)
+    number = load_game(name).num_histories
+    monkeypatch.setattr(traversal, "REPORT_EVERY", 10)  # so that the size of each is estimated
+    assert load_game(name, max_histories=number).num_histories == number
+    with pytest.raises(GameError, match="size limit"):
+        load_game(name, max_histories=number - 1)
