@@ -145,7 +145,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
     def render(self) -> Any:
         """Return a string or an image (height, width, 3) of uint8, as ``render_mode`` asks; None without one."""
-        heading = f"{self.game}, {self.budget}, {self.segments} segment(s), preset {self.preset}"
+        heading = f"{self.game}, {self.budget}, {self.segments} segment(s), reward weights {self.preset}"
         if self.render_mode == "ansi":
             return as_text(heading, self._history)
         if self.render_mode == "rgb_array":

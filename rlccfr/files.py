@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and directories in which one process at a time works."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ import errno
 import json
 import math
 import os
+import platform
 import secrets
 import stat
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rlccfr.errors import CheckpointError, RLCCFRError
+from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
+
+LOCK, HOLDER = ".rlccfr.lock", ".rlccfr.holder"
+"""Names of the file that is locked, and of the file that names the process holding the lock."""
 
 
 def write_atomically(
@@ -23,7 +29,7 @@ def write_atomically(
     A device or a pipe is written to as it is, because a rename would put a file in its place.
 
     Args:
-        path: the file; its folder is made if need be.
+        path: the file; its folder is made if necessary.
         data: content of the file.
         failure: class of the error.
         trial: only check that the file can be written, without renaming.
@@ -68,7 +74,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _write_through(path: Path, data: bytes, *, trial: bool) -> None:
-    """Write to a device or a pipe; a trial only asks for permission, because to open a pipe may block."""
+    """Write to a device or a pipe; a trial only checks the permission, because opening a pipe may block."""
     if not trial:
         path.write_bytes(data)
     elif not os.access(path, os.W_OK):
@@ -76,7 +82,7 @@ def _write_through(path: Path, data: bytes, *, trial: bool) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Make a renaming survive a power cut, on systems that let folders be opened."""
+    """Make a renaming survive a power cut, on systems where folders can be opened."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -92,6 +98,68 @@ def require_writable(path: Path) -> None:
         RLCCFRError: the file can't be written.
     """
     write_atomically(path, b"", RLCCFRError, trial=True)
+
+
+@contextlib.contextmanager
+def held(directory: Path) -> Iterator[None]:
+    """Keep other processes out of a directory until the block ends; blocks of one thread may be nested.
+
+    The operating system takes the lock from a process that ends, however it ends. Where a file system has no locks, the
+    block runs without one.
+
+    Args:
+        directory: the directory. It is made if necessary, and removed afterwards if it was made here and is empty.
+
+    Raises:
+        InUseError: another process or thread holds the directory.
+        RLCCFRError: the directory can't be written to.
+    """
+    from filelock import FileLock, Timeout
+
+    made = not directory.exists()
+    require_writable(directory / LOCK)
+    lock = FileLock(str(directory.resolve() / LOCK), timeout=0, is_singleton=True)
+    nested = lock.is_locked
+    try:
+        lock.acquire()
+    except Timeout:
+        raise InUseError(directory, _holder(directory)) from None
+    except PermissionError:
+        raise RLCCFRError(f"{directory / LOCK} belongs to another user: delete it, or name another directory") from None
+    except (OSError, NotImplementedError):
+        yield
+        return
+    try:
+        if not nested:
+            since = time.strftime("%Y-%m-%d %H:%M:%S")
+            _write_holder(directory, f"process {os.getpid()} on {platform.node()}, since {since}")
+        yield
+    finally:
+        if not nested:
+            _leave(directory, made)
+        lock.release()
+
+
+def _holder(directory: Path) -> str:
+    try:
+        text = (directory / HOLDER).read_text(errors="replace")
+    except OSError:  # the process has not written it yet
+        text = ""
+    return "".join(sign for sign in text if sign.isprintable())[:200] or "another process"
+
+
+def _write_holder(directory: Path, text: str) -> None:
+    with contextlib.suppress(RLCCFRError):  # a full disk: the lock holds without this file
+        write_atomically(directory / HOLDER, text.encode())
+
+
+def _leave(directory: Path, made: bool) -> None:
+    """Remove the files that :func:`held` wrote, except for a lock that other processes may be waiting for."""
+    with contextlib.suppress(OSError):
+        (directory / HOLDER).unlink(missing_ok=True)
+        if made and [path.name for path in directory.iterdir()] == [LOCK]:
+            (directory / LOCK).unlink()
+            directory.rmdir()
 
 
 def as_json(value: Any) -> str:

@@ -203,7 +203,7 @@ class LiveEvaluator(Evaluator):
         return run
 
     def _slice(self, request: Request) -> Timed:
-        """Run plain CFR for a moment, in calls as short as under the request's budget, since each call takes time."""
+        """Run plain CFR for a moment, in calls no longer than those of the request, since each call has a cost."""
         tree = compiled(request.game)
         if tree not in self._clocks:
             self._clocks[tree] = ReferenceClock(tree)

@@ -25,7 +25,7 @@ def engine_version() -> str:
 
 @cache
 def processor_model() -> str:
-    """Return the processor's name, if the system tells it, and its numbers: in virtual machines, many share a name."""
+    """Return the processor's name, if known, and its numbers: many processors of virtual machines share a name."""
     try:
         first, *_ = Path("/proc/cpuinfo").read_text().split("\n\n")
     except OSError:

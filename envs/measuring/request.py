@@ -110,6 +110,6 @@ def segment_budget(budget: Budget, segments: int, index: int, before: RunResult 
 
 
 def changes(before: Cell, after: Cell) -> dict[str, str]:
-    """Return by axis the components that change between two segments; the others are left alone, so nothing is lost."""
+    """Return the components that change between two segments, by axis; the others keep their state."""
     axes = zip(AXES, before, after, strict=True)
     return {axis: new for axis, old, new in axes if new != old}

@@ -116,7 +116,7 @@ class TableEvaluator(Evaluator):
         return max(alike, key=lambda record: record["iterations"] or 0)
 
     def run_again(self, game: str, cell: Cell) -> dict[str, Any] | None:
-        """Return the record of a cell's run with seed 0 at the speed of its second timing; None if it was timed once.
+        """Return the record of an algorithm's run with seed 0 at its second timing's speed; None if it was timed once.
 
         The iterations are the same; the throughput and the curve's CPU seconds are those of the second timing.
 

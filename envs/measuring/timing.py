@@ -83,7 +83,8 @@ class ReferenceClock:
 class Beside:
     """Plain CFR beside a run, in slices before and during it, since other work on the machine comes and goes.
 
-    Each slice gives the speed of plain CFR in the stretch before it; ``total`` is what it would have done in all.
+    Each slice gives the speed of plain CFR in the stretch before it. ``total`` adds up the first slice and what plain
+    CFR would have done in these stretches.
     """
 
     def __init__(self, slice: Callable[[], Timed]) -> None:

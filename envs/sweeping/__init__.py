@@ -1,1 +1,1 @@
-"""Measuring every algorithm of a catalog on several games, over any executor, so that nothing measured is lost."""
+"""Sweeps: every algorithm of a catalog measured on several games, on any executor, with every measurement kept."""

@@ -1,4 +1,4 @@
-"""Which runs of models are worth more seeds: those that come close to the best."""
+"""The choice of algorithms with models that are worth more seeds: those close to the best."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from rlccfr.envs.reward import PRESETS, mean_reward
 from rlccfr.envs.sweeping.plan import Job, Limits
 
 PARTS = (1, 10, 100)
-"""What a run's seconds are divided by, for the budgets under which closeness is asked for."""
+"""Divisors of a run's seconds; the quotients are the budgets under which closeness is checked."""
 
 
 def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], within: float) -> list[Job]:
-    """Further runs of those algorithms with models whose mean reward is near the best of their game.
+    """Return further runs of the algorithms with models whose R̄ is close to the best on their game.
 
-    Near under any preset and any of the budgets that a run's curve is read for, by the runs that there are.
+    An algorithm counts if it is close under any preset's reward weights and any of the budgets: the least iterations,
+    and the parts of the least seconds. Only the runs made so far count.
 
     Args:
-        planned: runs that the store has; one without a record is passed over.
-        seeds: that close algorithms are to have in all.
-        within: how much mean reward may be missing.
+        planned: runs to judge by; those without a record in the store are skipped.
+        seeds: all engine seeds that close algorithms are to have.
+        within: largest shortfall of R̄ from the best.
     """
     measured: dict[tuple[str, Limits], dict[Cell, list[Job]]] = {}
     records = []
@@ -44,7 +45,7 @@ def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], with
 
 
 def _close(table: TableEvaluator, jobs: Mapping[Cell, Sequence[Job]], limits: Limits, within: float) -> Iterator[Cell]:
-    """By the seeds that were planned alone: those of an earlier choice must not change it."""
+    """Yield the close algorithms, judged by the planned seeds alone: seeds added earlier must not change the choice."""
     budgets = [Budget("iterations", limits.iterations)]
     budgets += [Budget("seconds", limits.seconds / part) for part in PARTS if limits.seconds]
     for budget in budgets:

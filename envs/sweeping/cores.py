@@ -1,4 +1,4 @@
-"""What a worker is pinned to."""
+"""The processor cores that workers are pinned to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def physical_cores() -> list[int]:
-    """Numbers of the processors that this process may run on, one of each core's threads; all where none can tell."""
+    """Return one processor number per physical core that this process may run on; all processors if unknown."""
     if not hasattr(os, "sched_getaffinity"):
         return list(range(os.cpu_count() or 1))
     cores: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""How long a sweep would take, from a hundredth of each run."""
+"""An estimate of a sweep's duration from 1 % of each run."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ class Cost(NamedTuple):
 
 
 def cost_of(job: Job) -> Cost:
-    """Return a run's cost, from 1 % of its iterations after as many that do not count: models are slowest at first.
+    """Return a run's cost, estimated from 1 % of its iterations after a warm-up of the same length.
 
-    Making the solver and measuring its curve at ten points per decade are counted, too.
+    The warm-up is not counted, since models are slowest at first. The cost includes making the solver and measuring its
+    curve at ten points per decade.
     """
     begin = time.process_time()
     solver = Solver(compiled(job.game), *job.cell, seed=job.seed)
@@ -44,10 +45,10 @@ def cost_of(job: Job) -> Cost:
 
 
 def total_cost(todo: Sequence[Job], progress: Callable[[float], None] | None = None) -> float:
-    """Return the CPU seconds of all these runs, by a trial of 1 % of one run per algorithm and game.
+    """Return the estimated CPU seconds of all runs, from a trial of 1 % of one run per algorithm and game.
 
     Args:
-        progress: called with the share of the trials done.
+        progress: function called with the share of the trials that is done.
     """
     kinds = Counter((job.game, job.cell) for job in todo)
     one = {(job.game, job.cell): job for job in todo}
@@ -55,9 +56,9 @@ def total_cost(todo: Sequence[Job], progress: Callable[[float], None] | None = N
     for done, (kind, count) in enumerate(kinds.items(), start=1):
         try:
             total += count * sum(cost_of(one[kind]))
-        except RLCCFRError:  # it can't run here, which the sweep will record
+        except RLCCFRError:  # it can't run here; the sweep will record that
             continue
-        except Exception:  # a broken plug-in: for all that is known it takes as long as it may
+        except Exception:  # a broken plugin: assume the longest time allowed
             total += count * one[kind].limits.timeout
         if progress:
             progress(done / len(kinds))

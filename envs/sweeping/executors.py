@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
-from contextlib import contextmanager, nullcontext
-from typing import NamedTuple
+from concurrent.futures import CancelledError, Executor
+from contextlib import ExitStack, contextmanager, nullcontext
+from typing import Any, NamedTuple
 
 from rlccfr.envs.sweeping.cores import physical_cores
 from rlccfr.envs.sweeping.pool import Pool
 from rlccfr.envs.sweeping.worker import prepare
 from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.interrupts import interrupts_blocked
 from rlccfr.plugins import loaded
+
+LOCALHOST = "127.0.0.1"
 
 
 class Executors(NamedTuple):
-    """How executors are made.
+    """A factory of executors, with the number of runs that each makes at a time.
 
     Attributes:
-        make: makes one; called again when one broke because a worker was killed.
-        workers: number of runs that one makes at a time.
+        make: function that makes an executor; called again if a killed worker broke the last one.
+        workers: number of runs that an executor makes at a time.
+        dashboard: address of a page that shows the workers; None if there is none.
     """
 
     make: Callable[[], Executor]
     workers: int
+    dashboard: str | None = None
 
 
 def processes(workers: int = 0) -> Executors:
-    """Return executors of processes, each pinned to a core while there are enough of them.
+    """Return executors of worker processes, each pinned to a core if there are enough cores.
 
     Args:
         workers: number of processes; 0 for one per physical core.
@@ -38,28 +45,54 @@ def processes(workers: int = 0) -> Executors:
 
 @contextmanager
 def dask_cluster(address: str, workers: int = 0) -> Iterator[Executors]:
-    """Connect to a Dask cluster, whose workers are prepared as processes are.
+    """Connect to a Dask cluster and prepare its workers like those of :func:`processes`.
 
     Args:
         address: a scheduler's address, or ``"local"`` for a cluster on this machine.
         workers: number of workers of a local cluster; 0 for one per physical core.
 
     Raises:
-        RLCCFRError: the extra is not installed, or there is no scheduler.
+        RLCCFRError: the extra is not installed, or the scheduler is missing, has no workers, or is lost.
     """
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise RLCCFRError("a sweep on Dask needs the extra: pip install 'rlccfr[dask]'") from None
-    count = workers or len(physical_cores())
-    local = (
-        LocalCluster(n_workers=count, threads_per_worker=1)  # type: ignore[no-untyped-call]
-        if address == "local"
-        else nullcontext(address)
-    )
-    try:
-        with local as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
-            client.run(prepare, None, loaded)
-            yield Executors(client.get_executor, sum(client.nthreads().values()))
-    except OSError as error:
-        raise RLCCFRError(f"there is no Dask scheduler at {address}: {first_line(error)}") from None
+    local = address == "local"
+    with _local_cluster(workers) if local else nullcontext(address) as cluster, ExitStack() as stack:
+        try:
+            client = stack.enter_context(Client(cluster))  # type: ignore[no-untyped-call]
+        except (OSError, ValueError) as error:
+            raise RLCCFRError(
+                f"there is no Dask scheduler at {address} ({first_line(error)}); check the address, or start one with "
+                "`dask scheduler`"
+            ) from None
+        threads = sum(client.nthreads().values())
+        if not threads:  # a sweep would wait for workers forever
+            raise RLCCFRError(
+                f"the Dask scheduler at {address} has no workers; start some with `dask worker {address}`"
+            )
+        client.run(prepare, None, loaded)
+        try:
+            yield Executors(client.get_executor, threads, client.dashboard_link if local else None)
+        except CancelledError:
+            raise RLCCFRError(
+                f"the Dask scheduler at {address} was lost; what it had measured is kept, and the same sweep goes on "
+                "from there"
+            ) from None
+
+
+@contextmanager
+def _local_cluster(workers: int) -> Iterator[Any]:
+    """Start a Dask cluster that only this machine can reach, since neither it nor its dashboard asks for a password."""
+    from distributed import LocalCluster
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Port .* is already in use")  # Dask takes another port
+        with interrupts_blocked():  # the threads inherit the block, and the workers inherit it from them
+            cluster = LocalCluster(  # type: ignore[no-untyped-call]
+                n_workers=workers or len(physical_cores()), threads_per_worker=1, host=LOCALHOST,
+                dashboard_address=f"{LOCALHOST}:8787", silence_logs=logging.ERROR,
+            )  # fmt: skip
+    with cluster:
+        yield cluster

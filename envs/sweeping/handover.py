@@ -1,4 +1,4 @@
-"""Going on where another machine left off: its runs count as done, under this machine's names."""
+"""The handover of a sweep from another machine: its runs count as done and get this machine's ids."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from rlccfr.envs.sweeping.plan import Job
 
 
 def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
-    """Copy runs out of a file that :meth:`Store.compact` wrote, those that are here already left alone; their number.
+    """Copy the runs that a store lacks from a file that :meth:`Store.compact` wrote; return their number.
 
-    Beside the file's own ids, a planned run counts as done that another processor made with the same engine, seed and
-    components for as long. Its record says which processor it was. What did not end well there is tried here.
+    A run is copied under its id in the file. A planned run also counts as done if another processor made it with the
+    same engine, game, seed and components for at least as long; its record names that processor. A failed run never
+    stands in for a planned one, which is then made here.
 
     Raises:
-        StoreError: the file is missing or damaged, or was written small: then its curves are no longer whole.
+        StoreError: the file is missing or damaged, or was written small, with shortened curves.
     """
     frame = load_results(path)
     if frame.attrs.get(SMALL):
@@ -42,7 +43,7 @@ def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
 
 
 def _equal(job: Job, table: TableEvaluator) -> dict[str, Any] | None:
-    """The record of a run that another machine made of a job, if there is one."""
+    """Return the record of another machine's run that can stand for a job; None if there is none."""
     if job.seed not in table.seeds(job.game, job.cell):
         return None
     record = table.run(job.game, job.cell, job.seed)

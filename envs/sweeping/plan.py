@@ -1,4 +1,4 @@
-"""What a sweep measures: each algorithm of a catalog on each game, once for each seed that makes a difference."""
+"""The runs of a sweep: each algorithm of a catalog on each game, once per engine seed that matters."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from rlccfr.files import as_json
 from rlccfr.registry import REGISTRIES
 
 LEAST_MEGABYTES = 64
-"""With less, loading the kernels aborts a worker, which can then neither measure a run nor say why."""
+"""Least memory of a run; with less, a worker aborts while it loads the kernels, without an error."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a run lasts, and what it may take.
+    """The least length of a run, and its limits of time and memory.
 
     Attributes:
-        iterations: at least so many.
-        seconds: at least so many engine CPU seconds, too; with 0 a run's numbers, times apart, are the same each time.
-        timeout: CPU seconds after which a run is given up.
-        megabytes: that a run may allocate beyond what its process holds when it begins.
+        iterations: least number of iterations.
+        seconds: least number of engine CPU seconds; with 0, all results of a run but its times are reproducible.
+        timeout: CPU seconds after which a run is stopped.
+        megabytes: memory that a run may allocate beyond what its process holds at the start.
 
     Raises:
         BudgetError: a limit that is not positive, or negative seconds.
@@ -62,17 +62,21 @@ class Job:
 
     @property
     def learns(self) -> bool:
-        """Whether models are fitted."""
+        """Whether the algorithm fits models."""
         return any(registry.resolve(id).learns for registry, id in zip(REGISTRIES, self.cell, strict=True))
 
     def request(self, iterations: int | None = None) -> Request:
-        """What the run is a measurement of: solving for as many iterations as it made, or was to make at least."""
+        """Return the request that the run answers, with a budget in iterations.
+
+        Args:
+            iterations: number of iterations that the run made; by default the least number that it is to make.
+        """
         budget = Budget("iterations", iterations or self.limits.iterations)
         return Request(self.game, (self.cell,), budget, seed=self.seed)
 
     @property
     def id(self) -> str:
-        """The name of the run's record: equal for runs that would give equal results on this machine."""
+        """Id of the run's record; runs that would give equal results on this machine have equal ids."""
         tree = compiled(self.game)
         key = {
             "components": definitions(self.cell),
@@ -92,11 +96,12 @@ def jobs(
     model_seeds: Sequence[int] = (0, 1),
     limits: Limits | None = None,
 ) -> list[Job]:
-    """All runs of a sweep, the catalog's order within each game.
+    """Return all runs of a sweep, game by game in the catalog's order.
 
     Args:
-        games: for each game the engine seeds of its tabular runs; a run that draws nothing at random has seed 0 alone.
-        model_seeds: of runs that fit models; those that the game has too.
+        games: engine seeds of each game's tabular runs; an algorithm that draws nothing at random has seed 0 alone.
+        model_seeds: engine seeds of runs that fit models, as far as the game has them, too.
+        limits: limits of each run; :class:`Limits` by default.
 
     Raises:
         GameError: an unknown game.

@@ -1,4 +1,4 @@
-"""Runs over any executor, so that what is measured is kept, whatever becomes of a worker, the disk or the power."""
+"""Runs on any executor; each record is kept, even if a worker, the disk or the power fails later."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rlccfr.envs.sweeping.pool import Pool
 from rlccfr.envs.sweeping.worker import measure
 
 TRIES = 3
-"""Of a run whose worker was lost, the last ones with nothing beside it."""
+"""Number of attempts for a run whose worker died; the last attempts run alone."""
 
 Report = Callable[[Job, dict[str, Any]], None]
 
 
 def left_to_do(jobs: Iterable[Job], store: Store, *, retry_failed: bool = False) -> list[Job]:
-    """Those that the store has no record of; with ``retry_failed`` also those that did not end well."""
+    """Return the runs without a record in the store; with ``retry_failed`` also those that failed."""
     todo = []
     for job in jobs:
         record = store.get(job.id)
@@ -31,47 +31,54 @@ def left_to_do(jobs: Iterable[Job], store: Store, *, retry_failed: bool = False)
 
 
 class Runner:
-    """Runs jobs and puts their records into a store as they come.
+    """A runner that makes runs and puts each record into a store as soon as it arrives.
 
     Args:
-        make_executor: called at first, and again when the executor broke because a worker was killed.
-        workers: that it has; twice as many runs are handed to it at a time.
-        report: called with each job and its record, once it is kept.
+        store: store of the records.
+        make_executor: function that makes an executor; called again if a killed worker broke the last one.
+        workers: number of the executor's workers; at most twice as many runs are submitted at a time.
+        report: function called with each job and its record, once the record is kept.
     """
 
     def __init__(self, store: Store, make_executor: Callable[[], Executor], workers: int, report: Report) -> None:
         self.store, self.make_executor, self.workers, self.report = store, make_executor, workers, report
         self._tries: dict[Job, int] = {}
+        self._failed: dict[Job, dict[str, Any]] = {}  # records to be replaced
 
     def run(self, jobs: Sequence[Job]) -> None:
-        """Run them all.
+        """Make all runs except those that another sweep on the same store has measured in the meantime.
 
         Raises:
-            StoreError: a record can't be written; what was written before stays, and the next run goes on there.
+            StoreError: a record can't be written; the earlier records stay, and another call goes on from there.
         """
+        self._failed = {job: record for job in jobs if (record := self.store.get(job.id)) is not None}
         todo, suspects = deque(jobs), deque[Job]()
         while todo or suspects:
-            # After a loss the runs that were under way go one at a time: the one that kills its worker shows.
+            # After a loss, the interrupted runs go one at a time, which shows the run that kills its worker.
             batch, most = (suspects, 1) if suspects else (todo, 2 * self.workers)
             suspects.extend(self._until_lost(batch, most))
 
     def _until_lost(self, todo: deque[Job], most: int) -> list[Job]:
-        """Run what is in ``todo`` until it is empty or workers are lost; returns what was under way then."""
+        """Make the runs in ``todo`` until it is empty or a worker is lost; return the interrupted runs to try again."""
         executor, running, lost = self.make_executor(), dict[Future[Any], Job](), list[Job]()
         try:
             while (todo or running) and not lost:
                 while todo and len(running) < most:
                     job = todo.popleft()
-                    running[executor.submit(measure, job)] = job
+                    record = self.store.get(job.id)
+                    if record is not None and (record["status"] == "ok" or record != self._failed.get(job)):
+                        self.report(job, record)
+                    else:
+                        running[executor.submit(measure, job)] = job
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     self._take(future, running.pop(future), lost)
-        except BrokenExecutor:  # while handing one on
+        except BrokenExecutor:  # while submitting a job
             lost.append(job)
-        except KeyboardInterrupt:  # which the workers of a pool don't hear, and a run may take half an hour more
+        except KeyboardInterrupt:  # a pool's workers ignore it, and a run may last half an hour
             _end_workers(executor)
             raise
         finally:
-            for future in running:  # not by shutdown's option, which Dask's executor does not have
+            for future in running:  # Dask's executor lacks shutdown's option for this
                 future.cancel()
             if lost:
                 _end_workers(executor)
@@ -83,11 +90,11 @@ class Runner:
         error = future.exception()
         if error is None:
             self._keep(job, future.result())
-        else:  # not the run's own: it answers with a record, whatever happens
+        else:  # the worker's error: a run that fails still returns a record
             lost.append(job)
 
     def _keep_finished(self, running: dict[Future[Any], Job]) -> None:
-        """What came to its end while the others were given up is taken out of them, and kept if it can be."""
+        """Keep the runs that ended while the others were cancelled, if possible, and remove them from ``running``."""
         for future in [one for one in running if one.done() and not one.cancelled() and one.exception() is None]:
             with suppress(StoreError):
                 self._keep(running.pop(future), future.result())
@@ -97,7 +104,7 @@ class Runner:
         self.report(job, record)
 
     def _may_try(self, job: Job) -> bool:
-        """Whether to run a job again whose worker was lost; if not, that is its record."""
+        """Return whether to try a job again whose worker was lost; after the last attempt, record it as failed."""
         self._tries[job] = self._tries.get(job, 0) + 1
         if self._tries[job] < TRIES:
             return True
@@ -107,6 +114,6 @@ class Runner:
 
 
 def _end_workers(executor: Executor) -> None:
-    """Kill a pool's workers; those that are still starting would otherwise complain that the pool is gone."""
+    """Kill a pool's workers; those still starting would otherwise print errors because the pool has gone."""
     if isinstance(executor, Pool):
         executor.kill()

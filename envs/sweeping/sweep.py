@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,20 +17,23 @@ from rlccfr.envs.sweeping.close import close_calls
 from rlccfr.envs.sweeping.executors import Executors, processes
 from rlccfr.envs.sweeping.plan import Job, Limits, jobs
 from rlccfr.envs.sweeping.runner import Report, Runner, left_to_do
-from rlccfr.errors import BudgetError, RLCCFRError, whole_number
+from rlccfr.errors import BudgetError, InUseError, RLCCFRError, whole_number
+from rlccfr.files import held
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """What a sweep measures.
+    """The plan of a sweep.
 
     Attributes:
-        games: names or OpenSpiel strings.
-        catalog: the algorithms.
+        games: names of games, or OpenSpiel strings.
+        catalog: algorithms to measure.
         seeds: number of engine seeds per tabular algorithm that draws at random.
         model_seeds: number of engine seeds per algorithm that fits models.
-        close: algorithms with models whose reward is this close to the best get ``seeds`` seeds, too; 0 for none.
-        limits: how long a run lasts, and what it may take.
+        close: algorithms with models whose R̄ is at most this far from the best get ``seeds`` seeds, too; 0 for none.
+        limits: least length of a run, and its limits of time and memory.
 
     Raises:
         RLCCFRError: a number that is not positive, or no games.
@@ -48,7 +53,7 @@ class SweepPlan:
         whole_number(self.model_seeds, "model_seeds", 1, BudgetError)
 
     def jobs(self) -> list[Job]:
-        """Return all runs but those that close calls add.
+        """Return all runs except those that :meth:`more_jobs` adds.
 
         Raises:
             GameError: an unknown game.
@@ -57,7 +62,7 @@ class SweepPlan:
         return jobs(seeds, self.catalog, range(self.model_seeds), self.limits)
 
     def more_jobs(self, store: Store, planned: Sequence[Job]) -> list[Job]:
-        """Return the further runs of algorithms that came close to the best, by what was measured."""
+        """Return further runs of the algorithms that were measured to be close to the best."""
         return close_calls(planned, store, range(self.seeds), self.close) if self.close > 0 else []
 
 
@@ -69,9 +74,9 @@ def sweep(
     retry_failed: bool = False,
     report: Report | None = None,
 ) -> dict[str, dict[str, int]]:
-    """Measure every algorithm of a catalog on each game; what the store has already is not run again.
+    """Measure every algorithm of a catalog on each game, except for runs that the store already has.
 
-    A sweep that was interrupted goes on with the same call. Example::
+    The same call resumes an interrupted sweep. Two sweeps may share a store and the runs that both plan. Example::
 
         counts = rlccfr.envs.sweep(["kuhn"], "runs/sweep")
         table = rlccfr.envs.TableEvaluator("runs/sweep")
@@ -80,33 +85,59 @@ def sweep(
 
     Args:
         plan: what to measure, or names of games to measure the paper's catalog on.
-        store: keeps every run.
-        executor: where runs are made: an executor of ``concurrent.futures`` (or any with its interface), or
-            :class:`Executors`, which can be made anew when a worker is killed. The default is one process per physical
-            core.
-        retry_failed: run again what did not end well.
-        report: called with each job and its record, once it is kept.
+        store: store of all runs.
+        executor: executor of the runs: one of ``concurrent.futures`` (or any with its interface), or
+            :class:`Executors`, which can replace an executor whose worker was killed. The default is one process per
+            physical core.
+        retry_failed: whether to repeat failed runs.
+        report: function called with each job and its record, once the record is kept.
 
     Returns:
         For each game, the number of runs by status.
 
     Raises:
         GameError: an unknown game.
-        StoreError: a record can't be written; what was written before stays.
+        StoreError: a record can't be written; the earlier records stay.
     """
     plan = plan if isinstance(plan, SweepPlan) else SweepPlan(plan)
     kept = store if isinstance(store, Store) else Store(store)
     where = _executors(executor)
     planned = plan.jobs()
     told = report or (lambda job, record: None)
-    Runner(kept, where.make, where.workers, told).run(left_to_do(planned, kept, retry_failed=retry_failed))
-    more = plan.more_jobs(kept, planned)
-    Runner(kept, where.make, where.workers, told).run(left_to_do(more, kept, retry_failed=retry_failed))
+    with sharing(kept, log.warning) as order:
+        Runner(kept, where.make, where.workers, told).run(left_to_do(planned, kept, retry_failed=retry_failed)[::order])
+        more = plan.more_jobs(kept, planned)
+        Runner(kept, where.make, where.workers, told).run(left_to_do(more, kept, retry_failed=retry_failed)[::order])
     return statuses(planned + more, kept)
 
 
+@contextmanager
+def sharing(store: Store, say: Callable[[str], None]) -> Iterator[int]:
+    """Choose the order of the runs so that two sweeps on the same store share the work.
+
+    Several sweeps may share a store, as each run has its own file.
+
+    Args:
+        say: function called with one line if there is another sweep.
+
+    Yields:
+        1 for the planned order of the runs, or -1 for the reverse order if another sweep is under way.
+    """
+    with ExitStack() as stack:
+        order = 1
+        try:
+            stack.enter_context(held(store.path))
+        except InUseError as error:
+            order = -1
+            say(
+                f"a sweep of {error.holder} is measuring into {store.path}, too; this one starts from the last run and "
+                "skips runs that are measured by then"
+            )
+        yield order
+
+
 def statuses(planned: Sequence[Job], store: Store) -> dict[str, dict[str, int]]:
-    """Return, for each game, the number of runs by status; ``missing`` for those that were not made."""
+    """Return, for each game, the number of runs by status; ``missing`` for those without a record."""
     found: dict[str, Counter[str]] = {job.game: Counter() for job in planned}
     for job in planned:
         record: Mapping[str, Any] | None = store.get(job.id)
@@ -120,12 +151,12 @@ def _executors(executor: Executor | Executors | None) -> Executors:
     if isinstance(executor, Executors):
         return executor
     if not callable(getattr(executor, "submit", None)):
-        raise RLCCFRError(f"executor must be an executor as concurrent.futures has them, not {executor!r}")
+        raise RLCCFRError(f"executor must be a concurrent.futures.Executor, not {executor!r}")
     return Executors(lambda: _Kept(executor), int(getattr(executor, "_max_workers", 1)))
 
 
 class _Kept(Executor):
-    """Somebody else's executor, which outlives a sweep."""
+    """A caller's executor, which outlives the sweep."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -134,4 +165,4 @@ class _Kept(Executor):
         return self._executor.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Nothing: its owner shuts it down."""
+        """Do nothing: the owner shuts the executor down."""

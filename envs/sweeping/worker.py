@@ -1,4 +1,4 @@
-"""One run of a sweep in a process of its own: bounded in time and memory, timed beside plain CFR, never raising."""
+"""One run of a sweep in a worker process: limited in time and memory, and timed beside plain CFR."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class _TookTooLongError(Exception):
 
 
 def prepare(cores: Any = None, loaded: Loaded | None = None) -> None:
-    """Make this process a worker: one thread, on one core of its own, for as long as there is who started it.
+    """Make this process a worker: one thread, pinned to a core, that ends with the process that started it.
 
     Args:
-        cores: a queue with the number of a core for each worker; None leaves the system its choice.
-        loaded: components that are to be measured beside the library's own.
+        cores: queue with a core's number for each worker; None leaves the choice to the system.
+        loaded: plugins and files whose components are to be loaded, beside the library's own.
     """
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
@@ -53,13 +53,13 @@ def prepare(cores: Any = None, loaded: Loaded | None = None) -> None:
 
 
 def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
-    """A pool's worker would wait for work forever after its parent was killed."""
+    """End this process with its parent; a pool's worker would otherwise wait for work forever."""
     parent.join()
     os._exit(1)
 
 
 def measure(job: Job) -> dict[str, Any]:
-    """The run's record, whatever happened."""
+    """Make a run and return its record; a run that fails is recorded with its error and the curve so far."""
     status: Status
     caught: Exception
     solver: Solver | None = None
@@ -77,7 +77,7 @@ def measure(job: Job) -> dict[str, Any]:
         status, caught = "out_of_memory", error
     except (ImportError, ComponentError) as error:
         status, caught = "unavailable", error
-    except Exception as error:  # whatever a component does wrong is a result, not the end of the sweep
+    except Exception as error:  # a component's fault is a result and must not end the sweep
         status, caught = "out_of_memory" if "can't allocate memory" in str(error) else "failed", error
     points = solver._curve if solver is not None else []
     return make_record(
@@ -115,8 +115,8 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
 
 
 def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResult:
-    """The run, with points of its curve at ten CPU times a decade besides those that every run has."""
-    if job.learns:  # few iterations, whose number is to depend on times only where they are over in a moment
+    """Make the run; a tabular one also gets curve points at ten CPU times per decade, besides the usual ones."""
+    if job.learns:  # iterations first, so that times change their number only in runs shorter than the seconds
         result = solver.run(iterations=job.limits.iterations, progress=progress)
         left = job.limits.seconds - result.cpu_seconds
         return solver.run(seconds=left, progress=progress) if left > 0 else result
@@ -132,7 +132,7 @@ def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResu
 
 
 def _again(job: Job, part: Part, timing: Timing) -> float | None:
-    """Iterations per CPU second once more, on fresh tables; None with models, which would take as long again."""
+    """Return a second measurement of the throughput, on fresh tables; None with models, which take too long."""
     if job.learns:
         return None
     iterations = max(1, min(part.iterations, round(LEAST_SECONDS * timing.throughput)))
@@ -142,12 +142,12 @@ def _again(job: Job, part: Part, timing: Timing) -> float | None:
 
 @cache
 def _clock(tree: GameTree, thread: int) -> ReferenceClock:
-    """Return one clock per thread: it counts what its engine does."""
+    """Return the clock of a thread; each thread has its own, as a clock counts the work of its engine."""
     return ReferenceClock(tree)
 
 
 def _deadline(seconds: float) -> Callable[[float], None]:
-    """What a run calls now and then; raises when this process has spent so many more CPU seconds."""
+    """Return a function for a run to call now and then; it raises once this process has spent ``seconds`` more."""
     end = time.process_time() + seconds
 
     def check(share: float) -> None:
@@ -159,9 +159,9 @@ def _deadline(seconds: float) -> Callable[[float], None]:
 
 @contextlib.contextmanager
 def _memory_limit(megabytes: int) -> Iterator[None]:
-    """Beyond so much more, allocating raises MemoryError; only where the system can do that.
+    """Make allocations beyond this many more megabytes raise MemoryError, if the system supports such a limit.
 
-    The limit is the process's: of runs side by side in threads the first sets it.
+    The limit holds for the whole process: if several threads run at a time, the first one sets it.
     """
     if not _limiting.acquire(blocking=False):
         yield

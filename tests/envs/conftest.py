@@ -33,7 +33,7 @@ BROKEN = {
 
 @pytest.fixture
 def broken_rules():
-    """Update rules that go wrong; taken back afterwards, so that no other test meets them."""
+    """Register update rules that go wrong, and remove them afterwards, so that no other test meets them."""
     for id, factory in BROKEN.items():
         update_rules.register(id, source="this test")(factory)
     yield tuple(BROKEN)

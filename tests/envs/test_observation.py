@@ -72,7 +72,7 @@ def test_exponents_are_read_off_the_schedules():
         vector = component_features(0, update_rules[id].make(**hyperparameters))
         return dict(zip(COMPONENT_FEATURES[0], vector, strict=True))
 
-    # CFR+ weighs by t^gamma, LCFR discounts by (t-1)/t; e is shown as e / (1 + e).
+    # CFR+ weights by t^gamma, LCFR discounts by (t-1)/t; e is shown as e / (1 + e).
     for gamma in (0.0, 1.0, 3.0):
         assert rule("cfr_plus", gamma=gamma)["averaging_early"] == pytest.approx(gamma / (1 + gamma))
         assert rule("cfr_plus", gamma=gamma)["averaging_late"] == pytest.approx(gamma / (1 + gamma), abs=1e-4)

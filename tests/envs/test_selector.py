@@ -41,7 +41,7 @@ INFO = {
 
 @pytest.fixture(scope="module")
 def evaluator():
-    """One memory for all tests here."""
+    """One evaluator for all tests of this module, so that each run is measured once."""
     return LiveEvaluator()
 
 
@@ -54,7 +54,7 @@ def test_the_checkers_have_nothing_to_say(id, segments, evaluator):
         check_env(env.unwrapped)
         check_for_sb3(env.unwrapped, skip_render_check=False)
     ours = [str(warning.message) for warning in caught if not issubclass(warning.category, DeprecationWarning)]
-    assert ours == []  # Matplotlib's quarrels with its own dependencies are not ours
+    assert ours == []  # only RLCCFR's own warnings count
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -224,7 +224,7 @@ def test_a_catalog_may_leave_nothing_to_run(broken_rules):
     env = gym.make(IDS[2], stage="abstraction", catalog=catalog).unwrapped
     for seed in range(4):
         env.reset(seed=seed)
-        assert env._partner_cell.sampler == "none"  # never the unsound one
+        assert env._partner_cell.sampler == "none"  # never the sampler with which the rule is unsound
     with pytest.raises(RLCCFRError, match="can run here"):
         gym.make(IDS[2], stage="abstraction", catalog=catalog, partners={"sampler": "external"})
 
@@ -287,7 +287,7 @@ def test_arguments_may_be_objects(evaluator):
     )
     assert env.budget == Budget("nodes", 500)
     assert SelectorEnv(preset=[[1, 0], [0.5, 0.5], [0, 1]]).preset.weights[1] == (0.5, 0.5)
-    assert SelectorEnv().evaluator is SelectorEnv().evaluator  # side by side, a cell is measured once
+    assert SelectorEnv().evaluator is SelectorEnv().evaluator  # environments share what was measured
     assert SelectorEnv(evaluator=evaluator).evaluator is evaluator
 
 
@@ -347,7 +347,7 @@ def test_gymnasium_vectors(id, mode, evaluator):
             assert terminated.all()
             assert (info["final_info"]["status"] == "ok").all()
             assert (rewards < 1).all()
-        else:  # every second step is spent on resetting
+        else:  # every second step is a reset
             assert terminated.all() == (step % 2 == 0)
     envs.close()
 

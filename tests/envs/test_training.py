@@ -1,4 +1,4 @@
-"""Plain Stable-Baselines3 agents learn in the environments; nothing of rlccfr.agents is needed."""
+"""Plain Stable-Baselines3 agents learn in the environments, without anything from rlccfr.agents."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_a_small_table_tells_nearly_the_same(record, table, tmp_path):
     assert thin.measure(last).exploitability == record["exploitability"]
     halfway = Request("leduc", (CELL,), Budget("seconds", 0.03))
     assert thin.measure(halfway).exploitability == pytest.approx(table.measure(halfway).exploitability, rel=0.1)
-    for seconds in (0.01, 0.1):  # a table's headline budgets, to single precision
+    for seconds in (0.01, 0.1):  # the main budgets of a table, to single precision
         request = Request("leduc", (CELL,), Budget("seconds", seconds))
         assert thin.measure(request).exploitability == pytest.approx(table.measure(request).exploitability, rel=1e-5)
 

@@ -28,7 +28,7 @@ def test_what_draws_nothing_is_deterministic():
     kuhn, goofspiel, dice = compiled("kuhn"), compiled("goofspiel"), compiled(SMALL_DICE)
     assert is_deterministic([EXACT], kuhn)
     assert not is_deterministic([SAMPLED], goofspiel)
-    assert is_deterministic([CHANCE], goofspiel)  # no chance nodes
+    assert is_deterministic([CHANCE], goofspiel)  # the game has no chance nodes
     assert not is_deterministic([CHANCE], dice)
     assert not is_deterministic([EXACT, SAMPLED], kuhn)
 
@@ -104,7 +104,7 @@ def test_why_unavailable(broken_rules):
 
 
 def registered(stake, monkeypatch):
-    """Registers Kuhn poker for other stakes as a class of one's own, over the one of that name before."""
+    """Register Kuhn poker for other stakes as a class of this module, replacing an earlier one of that name."""
     import pyspiel
     from open_spiel.python.games.kuhn_poker import _GAME_TYPE, KuhnPokerGame, KuhnPokerState
 
@@ -124,7 +124,7 @@ def registered(stake, monkeypatch):
 
 
 def test_a_game_that_is_registered_again_is_compiled_anew(monkeypatch):
-    """As by running a notebook's cell again: what is measured is what is registered now."""
+    """When a notebook cell is run again, the game that is registered now is measured."""
     registered(1, monkeypatch)
     evaluator, asked = LiveEvaluator(), request(EXACT, game="test_kuhn")
     first, tree = evaluator.measure(asked), compiled("test_kuhn")

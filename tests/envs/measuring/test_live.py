@@ -26,7 +26,7 @@ def request(*triples, **changes):
 
 @pytest.fixture
 def solvers(monkeypatch):
-    """The solvers that evaluators made."""
+    """List of the solvers that evaluators made."""
     made = []
 
     class Counted(Solver):
@@ -39,7 +39,7 @@ def solvers(monkeypatch):
 
 
 def assert_equal(measured, result):
-    """A measurement has a plain run's numbers, bit for bit."""
+    """Assert that a measurement has a plain run's numbers, bit for bit."""
     assert measured.status == "ok"
     assert measured.exploitability == result.exploitability
     assert measured.nash_conv == result.nash_conv
@@ -84,17 +84,17 @@ def test_timing_lasts_and_is_compared_with_plain_cfr():
     plain = evaluator.measure(request(Cell("cfr", "none", "none"), budget=Budget("iterations", 1000)))
     record = evaluator.result(plain.cell_id)
     assert record["timed_runs"] * plain.cpu_seconds >= ROUNDS * LEAST_SECONDS * (1 - 1e-9)
-    assert 1 / 3 < plain.throughput / plain.reference_throughput < 3  # it is the reference
+    assert 1 / 3 < plain.throughput / plain.reference_throughput < 3  # the run is one of plain CFR itself
 
 
 def test_a_short_run_has_the_throughput_of_its_median_round_and_the_mean_time_of_all(monkeypatch):
     rounds = [(4, Timed(4000, 0.04)), (2, Timed(2000, 0.04)), (3, Timed(3000, 0.05))]
-    slices = [Timed(500, 0.02), Timed(500, 0.02), Timed(800, 0.02), Timed(600, 0.02)]  # before, and after each round
+    slices = [Timed(500, 0.02), Timed(500, 0.02), Timed(800, 0.02), Timed(600, 0.02)]  # before and after each round
     monkeypatch.setattr(live, "time_again", lambda *_: rounds.pop(0))
     monkeypatch.setattr(live.ReferenceClock, "slice", lambda *_: slices.pop(0))
     evaluator = LiveEvaluator()
     measured = evaluator.measure(request(PLAIN, budget=Budget("iterations", 1000)))
-    # A second has 100, 50 and 60 thousand iterations, plain CFR's 25, 40 and 30: the third round's ratio is the median.
+    # Thousands of iterations per second: rounds make 100, 50 and 60, plain CFR 25, 40 and 30; ratio 2 is the median.
     assert measured.throughput == pytest.approx(60_000)
     assert measured.reference_throughput == pytest.approx(30_000)
     assert measured.cpu_seconds == pytest.approx(0.13 / 9)
@@ -108,7 +108,7 @@ def test_a_budget_of_seconds_is_run_once_and_just_so_long():
 
 
 def test_speed_means_the_same_under_every_unit_of_budget():
-    """Plain CFR is as fast as itself, also in a short run, which stops for its curve again and again."""
+    """Plain CFR has speed 1, also in a short run, which often stops for its curve."""
     evaluator, budgets = LiveEvaluator(reference_seconds=0.1), (Budget("seconds", 0.02), Budget("iterations", 20_000))
     ratios = []
     for game, budget in itertools.product(("kuhn", "leduc"), budgets):
@@ -128,7 +128,7 @@ def test_segments_equal_switching_by_hand(solvers):
             solver.switch(sampler="none", abstraction="cfr_br")
         result = solver.run(20)
         assert_equal(evaluator.measure(request(*triples[:count], segments=3, seed=2)), result)
-    assert len(solvers) == 1  # the live solver went on
+    assert len(solvers) == 1  # the live solver continued
     assert_equal(LiveEvaluator().measure(request(*triples, segments=3, seed=2)), result)  # from the beginning
     assert len(solvers) == 2
 
@@ -147,7 +147,7 @@ def test_a_branch_does_not_disturb_another(solvers):
         evaluator.measure(request(SAMPLED, segments=2))
         measured = evaluator.measure(request(SAMPLED, second, segments=2))
         assert_equal(measured, _by_hand(SAMPLED, second))
-    assert len(solvers) == 2  # the second branch began anew: its live solver had been used up
+    assert len(solvers) == 2  # the second branch started again, because the first had used the live solver
 
 
 def test_a_sampled_segment_after_a_deterministic_one_has_its_own_seed():

@@ -20,7 +20,7 @@ model name\t: another
 
 @pytest.fixture
 def told(monkeypatch):
-    """What the system's files tell, by the ends of their names; the others can't be read."""
+    """Contents of the system's files by the ends of their names; other files can't be read."""
     files: dict[str, str] = {}
 
     def read(path, *_, **__):

@@ -23,7 +23,7 @@ CURVE = pd.DataFrame(
     }
 )
 NUMBERS = {
-    "exploitability": 0.1 + 0.2,  # not exact in decimal: must come back bit for bit
+    "exploitability": 0.1 + 0.2,  # not exact in decimal, yet it must be read back bit for bit
     "nash_conv": 0.6,
     "throughput": 1e6 / 3,
     "reference_throughput": 2e5,

@@ -16,7 +16,7 @@ def test_a_slice_lasts_as_long_as_asked():
     slices = [clock.slice(0.02, chunk) for chunk in (1000, 10)]
     assert all(0.02 <= part.seconds < 0.5 for part in slices)
     assert slices[1].iterations % 10 == 0
-    # Short calls cost more an iteration; that is why the chunk must be the compared run's.
+    # Short calls cost more per iteration, so the chunk must be the compared run's.
     assert slices[0].throughput > slices[1].throughput
 
 
@@ -49,7 +49,7 @@ def test_time_is_added_up():
 
 
 def beside_a_run(slice, steps, step):
-    """Plain CFR beside a run of so many steps, and the run's seconds at each slice."""
+    """Return plain CFR beside a run of this many steps, and the run's seconds at each slice."""
     at = []
     beside = timing.Beside(lambda: at.append(0.0) or slice(at))
     for number in range(1, steps + 1):

@@ -24,8 +24,8 @@ def measured(tmp_path_factory):
 
 def test_models_close_to_the_best_get_the_seeds_that_they_lack(measured):
     planned, store = measured
-    assert close_calls(planned, store, range(3), within=0.0) == []  # exact plain CFR is better under any preset
-    more = close_calls(planned, store, range(3), within=2.0)  # rewards lie in [-1, 1]: all are close
+    assert close_calls(planned, store, range(3), within=0.0) == []  # exact plain CFR is better under every preset
+    more = close_calls(planned, store, range(3), within=2.0)  # rewards lie in [-1, 1], so all are close
     assert [(job.cell, job.seed) for job in more] == [(Cell(RULES[1], "none", "none"), seed) for seed in (1, 2)]
     assert not set(more) & set(planned)
 
@@ -36,7 +36,7 @@ def test_runs_without_a_record_are_passed_over(measured, tmp_path):
 
 
 def test_more_seeds_do_not_change_who_is_close(measured, tmp_path):
-    """Stopped among the further runs, the same command asks for the same ones."""
+    """If the further runs are stopped, the same command asks for the same runs again."""
     planned, store = measured
     kept = Store(tmp_path)
     for record in store.records():

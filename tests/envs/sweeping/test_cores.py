@@ -16,7 +16,7 @@ def test_of_a_cores_threads_one_is_taken(monkeypatch):
 
     monkeypatch.setattr(Path, "read_text", read)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 0, 1, 2, 5}, raising=False)
-    assert physical_cores() == [0, 1, 5]  # of 5 the system says nothing
+    assert physical_cores() == [0, 1, 5]  # the system has no information on core 5
 
 
 def test_where_there_is_no_affinity_all_processors_count(monkeypatch):

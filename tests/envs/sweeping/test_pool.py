@@ -39,13 +39,13 @@ def test_workers_that_are_killed_leave_nothing_to_wait_for():
 
 
 def workers_of(group: int) -> list[int]:
-    """Process ids of the workers that the leader of a process group has started so far."""
+    """Return the process ids of the workers that the leader of a process group has started so far."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
             if os.getpgid(int(path.name)) == group and b"spawn_main" in (path / "cmdline").read_bytes():
                 found.append(int(path.name))
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended
             continue
     return found
 
@@ -54,7 +54,7 @@ def workers_of(group: int) -> list[int]:
 @pytest.mark.usefixtures("heeds_ctrl_c")
 @pytest.mark.parametrize("later", [0.0, 0.3, 1.0])
 def test_ctrl_c_while_workers_start_is_one_line(tmp_path, later):
-    """A terminal sends the signal to the whole process group; the workers are still importing then."""
+    """A terminal sends the signal to the whole process group, while the workers are still importing."""
     command = [sys.executable, "-m", "rlccfr", *SWEEP]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 300

@@ -41,8 +41,41 @@ def test_each_run_is_kept_and_reported_once_and_none_runs_again(store):
     assert all(record["status"] == "ok" for record in store.records())
 
 
+@pytest.mark.parametrize("retried", [False, True])
+def test_what_another_sweep_has_measured_meanwhile_is_reported_and_not_run_again(store, monkeypatch, retried):
+    """The first run writes the second one's record, as another process would; failed ones are there to begin with."""
+    planned, run = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS), []
+    if retried:
+        for job in planned:
+            store.put({**measure(job), "status": "failed"})
+
+    def measured(job):
+        run.append(job)
+        store.put(measure(planned[1]))
+        return measure(job)
+
+    monkeypatch.setattr(runner, "measure", measured)
+    reported = []
+    one_at_a_time = 0.5  # twice as many runs are handed over at a time
+    sweep = Runner(store, lambda: ThreadPoolExecutor(1), one_at_a_time, lambda job, record: reported.append(job))
+    sweep.run(left_to_do(planned, store, retry_failed=retried))
+    assert run == [planned[0], *planned[2:]]
+    assert sorted(reported, key=str) == sorted(planned, key=str)
+    assert {record["status"] for record in store.records()} == {"ok"}
+
+
+def test_what_another_sweep_measured_before_the_first_run_is_not_run_again(store, monkeypatch):
+    """Between the list of what is left and the first run lies the pilot, which may take minutes."""
+    planned, run = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS), []
+    left = left_to_do(planned, store)
+    store.put(measure(planned[0]))
+    monkeypatch.setattr(runner, "measure", lambda job: run.append(job) or measure(job))
+    Runner(store, lambda: ThreadPoolExecutor(1), 1, lambda job, record: None).run(left)
+    assert run == planned[1:]
+
+
 class Deadly:
-    """Measures, but kills its process at one algorithm, as often as it has lives to take."""
+    """Measurement that kills its process at one algorithm, at most ``deaths`` times."""
 
     def __init__(self, folder: Path, deaths: int) -> None:
         self.folder, self.deaths = folder, deaths
@@ -113,15 +146,15 @@ def test_another_processors_runs_count_as_done(store, tmp_path, monkeypatch):
     monkeypatch.setattr("rlccfr.envs.sweeping.plan.processor_model", lambda: "another processor")
     here = Store(tmp_path / "here")
     take_over(file, planned, here)
-    assert left_to_do(planned, here) == planned[3:]  # the fourth is of another engine
+    assert left_to_do(planned, here) == planned[3:]  # the fourth was made by another engine version
     assert here.get(planned[0].id)["processor"] != "another processor"
     longer = jobs({"kuhn": (0, 1)}, SMALL, limits=replace(LIMITS, iterations=50))
     take_over(file, longer, here)
-    assert left_to_do(longer, here) == longer  # those runs are too short for them
+    assert left_to_do(longer, here) == longer  # the recorded runs are too short for them
 
 
 def test_what_ends_while_the_others_are_given_up_is_kept(store, monkeypatch):
-    """The first run can't be written; the second is under way then, and comes to its end."""
+    """The first run can't be written. The second, under way at that time, is completed and kept."""
     planned = jobs({"kuhn": (0,)}, SMALL, limits=LIMITS)[:2]
     second, put = threading.Event(), Store.put
 

@@ -46,8 +46,8 @@ def test_plain_cfr_is_timed_along_the_run(monkeypatch):
 
     monkeypatch.setattr(worker, "_clock", lambda *_: Counted(compiled("kuhn")))
     record = measure(job(seconds=0.6))
-    assert 4 <= len(found) <= 7  # before, up to five times during, and after it
-    assert record["cpu_seconds"] < 0.7  # without theirs
+    assert 4 <= len(found) <= 7  # before the run, up to five times during it, and after it
+    assert record["cpu_seconds"] < 0.7  # without the slices' time
 
 
 def test_without_seconds_it_is_the_same_each_time():

@@ -1,0 +1,64 @@
+"""Runs that an unfinished sweep lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from statistics import mode
+
+from rlccfr.catalog import Catalog
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.sweeping.plan import Job, Limits, jobs
+from rlccfr.envs.sweeping.sweep import SweepPlan
+
+PROBED = 50
+"""Largest number of recorded runs whose ids are compared with those under candidate limits."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Number of a sweep's runs that are missing, and how the sweep was begun.
+
+    Attributes:
+        runs, total: missing runs and all runs.
+        seeds, model_seeds: engine seeds per tabular algorithm that draws at random, and per algorithm that fits models.
+        limits: limits of the recorded runs; None if they are not known.
+    """
+
+    runs: int
+    total: int
+    seeds: int
+    model_seeds: int
+    limits: Limits | None
+
+
+def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) -> Missing:
+    """Return the runs that a sweep of a catalog still lacks on some games.
+
+    The numbers of seeds are inferred from the recorded runs; without any, the defaults of :class:`SweepPlan` apply.
+    """
+    drawing = [job for job in jobs(dict.fromkeys(games, range(2)), catalog) if job.seed == 1]
+    recorded = [(job.learns, len(table.seeds(job.game, job.cell))) for job in drawing]
+    seeds = max((count for learns, count in recorded if not learns and count), default=SweepPlan.seeds)
+    models = [count for learns, count in recorded if learns and count]
+    model_seeds = min(mode(models) if models else SweepPlan.model_seeds, seeds)  # close calls have more
+    planned = jobs(dict.fromkeys(games, range(seeds)), catalog, range(model_seeds))
+    there = [job for job in planned if job.seed in table.seeds(job.game, job.cell)]
+    return Missing(len(planned) - len(there), len(planned), seeds, model_seeds, _limits(table, there[:PROBED]))
+
+
+def _limits(table: TableEvaluator, recorded: Iterable[Job]) -> Limits | None:
+    """Return the limits of recorded runs, found by trial; None if no candidate matches.
+
+    A record does not hold its limits, but its id depends on them. The candidates combine the default
+    iterations, or the fewest that a recorded run made, with the default seconds or 0.
+    """
+    recorded, known = list(recorded), set(table.ids())
+    made = [table.run(job.game, job.cell, job.seed)["iterations"] for job in recorded]
+    least = min((iterations for iterations in made if iterations), default=Limits.iterations)
+    for iterations, seconds in product(dict.fromkeys((Limits.iterations, least)), (Limits.seconds, 0.0)):
+        limits = Limits(iterations, seconds)
+        if any(Job(job.game, job.cell, job.seed, limits).id in known for job in recorded):
+            return limits
+    return None
