@@ -54,10 +54,10 @@ for command in (
     app.command()(command)
 
 INTERRUPTED = 130
-"""The exit code of a shell's command that Ctrl-C ended."""
+"""Exit code of a command that Ctrl-C ended, as in a shell."""
 
 USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
-"""Click's UsageError, of whichever click this Typer brings along."""
+"""UsageError of the Click that the installed Typer uses."""
 
 
 def _version(wanted: bool) -> None:
@@ -82,7 +82,7 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command line and exit: with 0, 1 for an error, 2 for a wrong call, 130 for Ctrl-C."""
+    """Run a command line and exit with 0, 1 for an error, 2 for wrong usage, or 130 for Ctrl-C."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     mend_streams()
     try:
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _fail("out of memory; take a smaller game or budget", 1)
     except (KeyboardInterrupt, typer.Abort):  # some versions of Typer raise, others return the code
         code = _fail("interrupted", INTERRUPTED)
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         discard_output()
         code = 0
     except OSError as error:

@@ -1,14 +1,18 @@
-"""What the commands share: budgets, progress, and output for people or programs."""
+"""Shared parts of the commands: options, budgets, progress, and output for people or programs."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import shlex
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from rich.console import Console, Group, RenderableType
@@ -25,12 +29,12 @@ Iterations = Annotated[int | None, typer.Option(help="Budget in iterations.")]
 Seconds = Annotated[float | None, typer.Option(help="Budget in engine CPU seconds.")]
 Nodes = Annotated[int | None, typer.Option(help="Budget in histories touched.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
-StorePath = Annotated[Path, typer.Option("--store", help="Directory that keeps every measurement, to be met again.")]
+StorePath = Annotated[Path, typer.Option("--store", help="Directory that keeps every measurement for later runs.")]
 CatalogName = Annotated[
     str,
     typer.Option(
         "--catalog",
-        help="What there is to choose from: paper, tabular, extended or extended-tabular; with others beside, as in "
+        help="Algorithms to choose from: paper, tabular, extended or extended-tabular; add your own rules as in "
         '"tabular + my_rule".',
     ),
 ]
@@ -38,7 +42,7 @@ PresetNames = Annotated[
     list[str] | None,
     typer.Option(
         "--preset",
-        help="Weights of the reward: accuracy, paper-kuhn ..., or alpha and beta of your own, as 0.7,0.3; may be "
+        help="Weights of the reward: accuracy, paper-kuhn ..., or your own alpha and beta as 0.7,0.3; may be "
         "repeated. [accuracy]",
     ),
 ]
@@ -54,25 +58,28 @@ SeveralNodes = Annotated[
 ]
 ScaleName = Annotated[str, typer.Option("--scale", help="Scale of the reward's error cost: log or linear.")]
 Evaluations = Annotated[int, typer.Option(help="Distinct algorithms that may be measured.")]
-MaxHistories = Annotated[int | None, typer.Option(help="Load games of up to so many histories.")]
-Seed = Annotated[int, typer.Option(help="Of everything random: the same seed gives the same run.")]
+MaxHistories = Annotated[int | None, typer.Option(help="Most histories that a game may have.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything random: the same seed gives the same run.")]
 
 RUNS = Path("runs")
-"""Where teams and measurements go unless told otherwise, beneath the current directory."""
+"""Default directory of teams and measurements, below the current directory."""
+
+FIRST_LINE, LINE_EVERY = 10.0, 60.0
+"""Seconds until the first line of progress without a terminal, and between later lines."""
 
 
 class Interrupted(RLCCFRError):
-    """Ctrl-C, with a word on what was kept."""
+    """An interruption by Ctrl-C; the message says what was kept."""
 
 
 stderr = Console(stderr=True)
 
 
 def budget(iterations: int | None, seconds: float | None, nodes: int | None) -> dict[str, Any]:
-    """The one budget that was given, as ``{"unit": ..., "amount": ...}``; 1,000 iterations if none was.
+    """Return the given budget as ``{"unit": ..., "amount": ...}``; 1,000 iterations if none was given.
 
     Raises:
-        RLCCFRError: several were given, or one that is not positive.
+        RLCCFRError: several budgets were given, or one is not positive.
     """
     options = {"iterations": iterations, "seconds": seconds, "nodes": nodes}
     (found,) = budgets(**{unit: None if amount is None else [amount] for unit, amount in options.items()})
@@ -82,10 +89,10 @@ def budget(iterations: int | None, seconds: float | None, nodes: int | None) -> 
 def budgets(
     iterations: Sequence[float] | None, seconds: Sequence[float] | None, nodes: Sequence[float] | None
 ) -> list[dict[str, Any]]:
-    """The budgets that were given, all of one unit; 1,000 iterations if none was.
+    """Return the given budgets, all in one unit; 1,000 iterations if none was given.
 
     Raises:
-        RLCCFRError: several units were given, or an amount that is not positive.
+        RLCCFRError: several units were given, or an amount is not positive.
     """
     options = {"iterations": iterations, "seconds": seconds, "nodes": nodes}
     given = {unit: amounts for unit, amounts in options.items() if amounts} or {"iterations": [1000]}
@@ -100,40 +107,90 @@ def budgets(
 
 @contextmanager
 def progress(description: str, below: Callable[[], RenderableType] | None = None) -> Iterator[Callable[[float], None]]:
-    """A bar on a terminal's stderr, gone when done; yields what to call with the share done.
+    """Show progress on stderr: a bar on a terminal, removed at the end; elsewhere a line now and then.
 
-    It pulses until the first share is known. Elsewhere there is none.
+    The bar pulses until the first share is known.
 
     Args:
-        below: what else is to be seen, asked for several times a second.
+        description: name of the work.
+        below: function called several times per second for what to show below the bar on a terminal.
+
+    Yields:
+        Function to call with the share done.
     """
-    if not stderr.is_terminal:
-        yield lambda share: None
+    with (
+        _own_stderr() as stream,
+        _bar(stream, description, below) if stderr.is_terminal else _lines(stream, description) as report,
+    ):
+        yield report
+
+
+@contextmanager
+def _own_stderr() -> Iterator[TextIO]:
+    """Yield a separate stream to stderr, to which threads can write even while OpenSpiel's stderr is hidden."""
+    try:
+        descriptor = os.dup(sys.stderr.fileno())
+    except (OSError, ValueError):  # a stream without a descriptor, such as a test's
+        yield sys.stderr
         return
+    stream = open(descriptor, "w", encoding=sys.stderr.encoding, errors="replace")  # noqa: SIM115
+    try:
+        yield stream
+    finally:
+        with suppress(OSError):  # closing tries again to write what a full device refused
+            stream.close()
+
+
+@contextmanager
+def _bar(
+    stream: TextIO, description: str, below: Callable[[], RenderableType] | None
+) -> Iterator[Callable[[float], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     left = (TextColumn("left:"), TimeRemainingColumn())
-    bar, encoding = Progress(*columns, *left), sys.stderr.encoding
-    plain = below is None or "utf" not in encoding.lower()
+    bar = Progress(*columns, *left)
+    plain = below is None or "utf" not in sys.stderr.encoding.lower()
 
     def picture() -> RenderableType:
         if below is None or plain:
             return bar.get_renderable()
         try:
             return Group(bar.get_renderable(), below())
-        except Exception:  # what is only to be looked at must not end what it shows
+        except Exception:  # a fault of the display must not end the work
             return bar.get_renderable()
 
-    # On a stream of its own: it draws from a thread, also while stderr is hidden from OpenSpiel.
-    with (
-        open(os.dup(sys.stderr.fileno()), "w", encoding=encoding, errors="replace") as stream,
-        Live(get_renderable=picture, console=Console(file=stream), transient=True, refresh_per_second=4),
-    ):
+    with Live(get_renderable=picture, console=Console(file=stream), transient=True, refresh_per_second=4):
         task = bar.add_task(description, total=None)
         yield lambda share: bar.update(task, total=1.0, completed=share)
 
 
+@contextmanager
+def _lines(stream: TextIO, description: str) -> Iterator[Callable[[float], None]]:
+    """Write lines of progress from a thread, since the work may not report for minutes; short work writes none."""
+    begin, done, share = time.monotonic(), threading.Event(), 0.0
+
+    def report(now: float) -> None:
+        nonlocal share
+        share = now
+
+    def write() -> None:
+        pause = FIRST_LINE
+        while not done.wait(pause):
+            pause, passed = LINE_EVERY, time.monotonic() - begin
+            left = f"{share:.0%}, about {duration(passed / share - passed)} left" if share else "at work"
+            with suppress(OSError, ValueError):  # a closed or full stderr must not end the work
+                print(f"{description}: {left}, {duration(passed)} passed", file=stream, flush=True)
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    try:
+        yield report
+    finally:
+        done.set()
+        thread.join()
+
+
 def load(game: str, max_histories: int | None = None) -> GameTree:
-    """The compiled game with a progress bar; once a process, unless the size limit is another than the usual."""
+    """Return the compiled game, with a progress bar; a process compiles it once, unless ``max_histories`` is given."""
     with progress(f"compiling {game}") as report:
         from rlccfr.envs.measuring.compiled_games import compiled
         from rlccfr.games.names import load_game
@@ -143,13 +200,28 @@ def load(game: str, max_histories: int | None = None) -> GameTree:
         return load_game(game, max_histories=max_histories, progress=report)
 
 
+def called() -> list[str]:
+    """Return the first words of a command to print: the program, and the options that load the same components."""
+    from rlccfr.plugins import loaded
+
+    words, here = ["rlccfr", *["--plugins"] * loaded.plugins], Path.cwd()
+    for path in map(Path, dict.fromkeys(loaded.files)):
+        words += ["--load", quoted(str(path.relative_to(here) if path.is_relative_to(here) else path))]
+    return words
+
+
+def quoted(text: str) -> str:
+    """Quote a text for a shell, with double quotes if they suffice."""
+    return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
+
+
 def print_json(value: Any) -> None:
-    """For programs; NaN, which JSON does not have, must be None already."""
+    """Print a value as JSON; NaN, which JSON lacks, must have been replaced by None."""
     print(json.dumps(value, indent=1, allow_nan=False))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
-    """For people, as wide as the terminal or, in a pipe, as it needs; numbers and their heads to the right."""
+    """Print a table for people, as wide as the terminal or, in a pipe, as needed; numbers are aligned to the right."""
     table = Table(show_header=any(columns), header_style="bold", box=None, pad_edge=False)
     for index, column in enumerate(columns):
         right = rows and all(isinstance(row[index], (int, float)) or row[index] == "-" for row in rows)
@@ -165,9 +237,24 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 
 
 def number(value: float) -> str:
-    """Four digits, with thousands separated; a dash for NaN."""
+    """Return a number with four significant digits, or whole with thousands separated; a dash for NaN."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value != value:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 1e4 or value == int(value) else f"{value:.4g}"
+
+
+UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in its two largest units: ``40 s``, ``3 min 5 s``, ``2 h 10 min``."""
+    if not math.isfinite(seconds):
+        return "an unknown time"
+    counts, left = [], round(seconds)
+    for unit, size in UNITS:
+        count, left = divmod(left, size)
+        counts.append((count, unit))
+    largest = next((place for place, (count, _) in enumerate(counts) if count), len(counts))
+    return " ".join(f"{count} {unit}" for count, unit in counts[largest : largest + 2] if count) or "under 1 s"

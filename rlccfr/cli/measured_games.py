@@ -1,4 +1,4 @@
-"""What the commands read that run nothing: measurements that came with the package, or a sweep of one's own."""
+"""Measurements for the commands that run nothing: those of the package, or a sweep of the user's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from rlccfr.cli.console import budgets, load, progress
+from rlccfr.cli.console import budgets, called, load, progress, quoted
 from rlccfr.errors import BudgetError, RLCCFRError
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from rlccfr.catalog import Catalog
     from rlccfr.envs.measuring.request import Budget
     from rlccfr.envs.measuring.table import TableEvaluator
+    from rlccfr.envs.sweeping.missing import Missing
 
-Games = Annotated[list[str] | None, typer.Argument(help="Of those measured. [all]")]
+Games = Annotated[list[str] | None, typer.Argument(help="Measured games. [all]")]
 Results = Annotated[
     Path | None, typer.Option(help="A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
 ]
@@ -29,11 +30,11 @@ SweptNetworks = Annotated[
     str | None, typer.Option("--networks", help="Preset of the deep rules' networks in that sweep. [sweep]")
 ]
 Limits = tuple[list[int] | None, list[float] | None, list[int] | None]
-"""Iterations, seconds, nodes: several of one of them."""
+"""Amounts of iterations, seconds and nodes; at most one of the three is given."""
 
 
 class Measured(NamedTuple):
-    """Measurements, what of them was asked for, and whether they are the package's."""
+    """Measurements, the part that was asked for, and whether catalog and measurements are the package's."""
 
     table: TableEvaluator
     catalog: Catalog
@@ -45,11 +46,11 @@ class Measured(NamedTuple):
 def measured(
     games: list[str] | None, limits: Limits, results: Path | None, catalog: str | None, networks: str | None
 ) -> Measured:
-    """All games and the headline budgets unless some are given.
+    """Return the measurements to read; by default all measured games and the headline budgets.
 
     Raises:
-        RLCCFRError: there is nothing to read, or a game that was not measured.
-        BudgetError: a budget that not all algorithms ran for.
+        RLCCFRError: there is nothing to read, or a game or algorithm was not measured.
+        BudgetError: not all algorithms ran for a budget.
     """
     with progress("reading the measurements"):
         from rlccfr.agents import shipped
@@ -63,24 +64,82 @@ def measured(
         named = [_shipped(game) for game in games or shipped.GAMES] if results is None else games or table.games
         whole = results is None and catalog is None and networks is None
         cells = shipped.catalog() if whole else parse_catalog(catalog or "paper").with_networks(networks or "sweep")
-        for game in named:
-            lacking = next((cell for cell in cells if not table.seeds(game, cell)), None)
-            if lacking and results is None:
-                raise RLCCFRError(
-                    f"the package has no run of {lacking}; it has the catalogs paper, tabular and extended-tabular, "
-                    "networks of the preset sweep"
-                )
-            if lacking:
-                raise RLCCFRError(
-                    f"{results} has no run of {lacking} on {game!r}; it has {', '.join(table.games)}: name one of "
-                    "these, and say by --catalog and --networks what was swept"
-                )
+        lacking = {
+            game: absent[0] for game in named if (absent := [cell for cell in cells if not table.seeds(game, cell)])
+        }
+        if lacking and results is None:
+            raise RLCCFRError(
+                f"the package has no run of {next(iter(lacking.values()))}; it has the catalogs paper, tabular and "
+                "extended-tabular, networks of the preset sweep"
+            )
+        if lacking and results is not None:
+            raise RLCCFRError(_unfinished(table, list(lacking), cells, results, catalog or "paper", networks))
         _long_enough(table, named, cells, asked)
         return Measured(table, cells, named, asked, shipped=whole)
 
 
+def _unfinished(
+    table: TableEvaluator, games: Sequence[str], cells: Catalog, results: Path, catalog: str, networks: str | None
+) -> str:
+    """Return an error message: the runs of a catalog that are missing on some games, and what to do about it."""
+    from rlccfr.envs.sweeping.missing import missing_runs
+
+    for game in games:
+        if game not in table.games and not any(table.seeds(game, cell) for cell in cells):
+            return f"{results} has no runs on {game!r}; it has {', '.join(table.games)}: name one of these"
+    missing = missing_runs(table, games, cells)
+    settings = "" if networks is None else f" with networks {networks!r}"
+    lacks = (
+        f"{results} lacks {missing.runs:,} of {missing.total:,} runs of the catalog {catalog!r}{settings} on "
+        f"{', '.join(games)}"
+    )
+    command = f"`{' '.join(_going_on(missing, games, results, catalog, networks))}`"
+    command += ", with the --iterations and --seconds that it was begun with" if missing.limits is None else ""
+    if swept := _swept(table, games, networks):
+        return f"{lacks}, but none of {swept!r}: ask for that by --catalog {swept}, or go on with {command}"
+    return f"{lacks}: go on with {command}; if another catalog was swept, say so by --catalog and --networks"
+
+
+def _swept(table: TableEvaluator, games: Sequence[str], networks: str | None) -> str | None:
+    """Return the largest named catalog that was measured in full on the given games; None if there is none."""
+    from rlccfr.envs.episode import parse_catalog
+
+    for name in ("extended", "paper", "extended-tabular", "tabular"):
+        cells = parse_catalog(name).with_networks(networks or "sweep")
+        if all(table.seeds(game, cell) for game in games for cell in cells):
+            return name
+    return None
+
+
+def _going_on(
+    missing: Missing, games: Sequence[str], results: Path, catalog: str, networks: str | None
+) -> Sequence[str]:
+    """Return the words of the command that completes a sweep, without options that have their default values."""
+    from rlccfr.envs.sweeping.plan import Limits
+    from rlccfr.envs.sweeping.sweep import SweepPlan as usual
+
+    limits, model_seeds = missing.limits or Limits(), min(usual.model_seeds, missing.seeds)
+    options = {
+        "--catalog": quoted(catalog) if catalog != "paper" else None,
+        "--networks": quoted(networks) if networks not in (None, "sweep") else None,
+        "--seeds": missing.seeds if missing.seeds != usual.seeds else None,
+        "--model-seeds": missing.model_seeds if missing.model_seeds != model_seeds else None,
+        "--iterations": limits.iterations if limits.iterations != Limits.iterations else None,
+        "--seconds": f"{limits.seconds:g}" if limits.seconds != Limits.seconds else None,
+        "--store" if results.is_dir() else "--import": quoted(str(results)),
+    }
+    given = [f"{name} {value}" for name, value in options.items() if value is not None]
+    return [*called(), "sweep", *map(quoted, games), *given]
+
+
 def _long_enough(table: TableEvaluator, games: Sequence[str], cells: Catalog, asked: Sequence[Budget]) -> None:
-    """For who asks by a command: the table's own error names one run and what Python can do about it."""
+    """Refuse budgets that not all algorithms ran for.
+
+    The table's own error names a single run and a remedy in Python; this one names options of the command.
+
+    Raises:
+        BudgetError: not all algorithms ran for a budget.
+    """
     from rlccfr.envs.measuring.curve import COLUMN
     from rlccfr.envs.measuring.request import Request
 
@@ -92,7 +151,7 @@ def _long_enough(table: TableEvaluator, games: Sequence[str], cells: Catalog, as
             for seed in table.seeds(game, cell)
             if not table.known(Request(game, (cell,), budget, seed=seed))
         ]
-        if ends and min(ends) > 0:  # else there are no curves to read off, as the table will say
+        if ends and min(ends) > 0:  # without curves to read, the table raises its own error
             least = f"{min(ends):.3g}" if budget.unit == "seconds" else f"{min(ends):.0f}"
             raise BudgetError(
                 f"not all algorithms ran for {budget}, the shortest for {least}: ask for less by --{budget.unit}, or "

@@ -1,4 +1,4 @@
-"""Standard output and error that never end a command by a traceback: closed, full, or of another alphabet."""
+"""Standard output and error that never cause a traceback, even if closed, full or of a narrow encoding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 
 
 def mend_streams() -> None:
-    """Open closed streams to nowhere, and let the others replace characters that they can't encode."""
+    """Replace closed streams by the null device, and let the others replace characters that they can't encode."""
     for name, number in (("stdout", 1), ("stderr", 2)):
         stream = getattr(sys, name)
         if stream is None:
@@ -19,13 +19,13 @@ def mend_streams() -> None:
 
 
 def _nowhere(number: int) -> io.TextIOWrapper:
-    """Return a stream to nowhere, on the descriptor ``number`` if it is free: C++ libraries write to it, too."""
+    """Return a stream to the null device, on descriptor ``number`` if that is free, as C++ libraries write to it."""
     opened = os.open(os.devnull, os.O_RDWR)
     if opened != number and _is_free(number):
         os.dup2(opened, number)
         os.close(opened)
         opened = number
-    os.set_inheritable(opened, True)  # workers would find it closed again
+    os.set_inheritable(opened, True)  # otherwise workers would find it closed
     return open(opened, "w")
 
 
@@ -38,7 +38,7 @@ def _is_free(number: int) -> bool:
 
 
 def discard_output() -> None:
-    """Send what stdout still holds to nowhere, so that Python does not complain of it again when it ends."""
+    """Discard what stdout still holds, so that Python does not report the error again at exit."""
     with suppress(OSError, ValueError):  # a stream without a descriptor, such as a test's
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Displays below the progress bar while a run or a training goes on."""
+"""Displays below the progress bar during a run or a training."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ WIDTH, HEIGHT = 64, 10
 """Width and height of a curve, in characters."""
 
 SITUATIONS = 12
-"""Number of situations (game, budget, reward weights) whose picks are shown: the latest that fit into a terminal."""
+"""Number of situations (game, budget, reward weights) whose picks are shown, the latest; they fit a terminal."""
 
 DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
-"""Unicode's bits for the dots of a Braille character; these characters begin at :data:`BLANK`."""
+"""Bits of a Braille character's dots in Unicode, to be added to :data:`BLANK`."""
 
 BLANK = 0x2800
 
@@ -52,17 +52,17 @@ class TrainingView:
         self._picks: dict[tuple[str, ...], str] = {}
 
     def saw(self, row: Mapping[str, Any]) -> None:
-        """Take note of an episode.
+        """Note a measured episode.
 
         Args:
-            row: a row of ``training.csv``.
+            row: row of ``training.csv``.
         """
         about = (str(row["game"]), str(row["budget"]), str(row["preset"]))
         self._picks = {**{key: pick for key, pick in self._picks.items() if key != about}, about: _cell(row, "greedy_")}
         self._last = row
 
     def __call__(self) -> RenderableType:
-        """Return what is to be drawn now."""
+        """Return the present display."""
         row = self._last
         if not row:
             return Text()
@@ -81,10 +81,10 @@ def _cell(row: Mapping[str, Any], prefix: str = "") -> str:
 
 
 def curve(x: Sequence[float], y: Sequence[float], width: int = WIDTH, height: int = HEIGHT) -> list[str]:
-    """Draw a line through points as lines of text, with logarithmic axes and their ends beside and below.
+    """Return lines of text that draw a curve on logarithmic axes, with the ends of the axes beside and below it.
 
     Args:
-        x, y: the points, ``x`` positive and rising.
+        x, y: coordinates of the points; ``x`` is positive and increasing.
         width, height: size of the drawing, in characters.
     """
     across, up = np.log10(np.asarray(x, dtype=float)), np.log10(np.maximum(y, EXACT))

@@ -30,7 +30,7 @@ def catalog(
     """List the components, or describe one, or an algorithm."""
     from rlccfr.catalog import Catalog, Cell
 
-    ids = ids[0].split(" x ") if ids and len(ids) == 1 else ids or []  # also as `solve` prints an algorithm
+    ids = ids[0].split(" x ") if ids and len(ids) == 1 else ids or []  # also the form that `solve` prints
     if len(ids) == len(AXES) or algorithms:
         _print_algorithms(list(Catalog.extended()) if algorithms else [Cell(*ids)], json)
     elif len(ids) > 1:
@@ -40,7 +40,7 @@ def catalog(
 
 
 def _print_algorithms(cells: list[Cell], json: bool) -> None:
-    """What is known of each."""
+    """Print the known facts on each algorithm."""
     from rlccfr.catalog.facts import facts
 
     rows = [cell._asdict() | facts(cell)._asdict() for cell in cells]
@@ -94,11 +94,11 @@ def _print_components(id: str | None, markdown: bool, json: bool) -> None:
             ("extended", Catalog.extended()),
         ):
             print(f"\ncatalog {name}: {' x '.join(map(str, whole.shape))} = {len(whole)} algorithms", end="")
-        print("\n`rlccfr catalog ID` has formula, source and parameters; `--algorithms` says what is known of each.")
+        print("\n`rlccfr catalog ID` shows formula, source and parameters; `--algorithms` lists all guarantees.")
 
 
 def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
-    """Components by axis, and the guarantees of the extended catalog's algorithms."""
+    """Return a Markdown page of the components by axis and the guarantees of the extended catalog's algorithms."""
     from rlccfr.catalog import Catalog
     from rlccfr.catalog.facts import facts
 
@@ -130,7 +130,7 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
 
 
 def _presets() -> list[str]:
-    """What hyperparameters are that follow the preset."""
+    """Return a Markdown table of the network settings by preset."""
     from rlccfr.catalog.deep import NETWORK_SETTINGS
 
     columns = [vars(settings) for settings in NETWORK_SETTINGS.values()]
@@ -155,7 +155,7 @@ def _facts(kind: str, entry: Entry[Any]) -> dict[str, Any]:
 
 
 def as_text(kind: str, entry: Entry[Any], mark: str = "") -> str:
-    """A component for people: description, source and hyperparameters, under a heading that begins with a mark."""
+    """Return a component's description, source and hyperparameters, under a heading that begins with ``mark``."""
     shown = {name: "(by preset)" if value is None else value for name, value in entry.hyperparameters.items()}
     defaults = ", ".join(f"{name}={value}" for name, value in shown.items())
     lines = [f"{mark}{entry.id} ({kind})", "", entry.description, "", f"Source: {entry.source}", ""]

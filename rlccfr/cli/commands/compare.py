@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = ("method", *AXES, "exploitability", "throughput", "reference", "speed", "reward", "regret")
-LEGEND = (
-    "reference: plain CFR's throughput beside the row's runs, on the machine as busy as it was then; speed: throughput "
-    "over reference."
-)
+LEGEND = "reference: plain CFR's throughput, measured beside the row's runs; speed: throughput divided by reference."
 
 
 def compare(
@@ -46,23 +43,24 @@ def compare(
     catalog: CatalogName = "paper",
     evaluations: Evaluations = 24,
     engine_seeds: Annotated[
-        list[int] | None, typer.Option("--engine-seed", help="Of the runs; may be repeated.")
+        list[int] | None, typer.Option("--engine-seed", help="Engine seed of the runs; may be repeated.")
     ] = None,
     seed: Seed = 0,
     others: Annotated[
-        list[str] | None, typer.Option("--other", help="Measured besides, for SBS, without rows; may be repeated.")
+        list[str] | None,
+        typer.Option("--other", help="Further game for the SBS, without rows of its own; may be repeated."),
     ] = None,
     exhaustive: Annotated[bool, typer.Option(help="Measure every algorithm: VBS, SBS and regret need it.")] = True,
     store: StorePath = RUNS / "store",
-    out: Annotated[Path | None, typer.Option(help="Write it to a file: .md, .csv, .html or .json.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File for the table: .md, .csv, .html or .json.")] = None,
     json: Json = False,
 ) -> None:
-    """Train teams, and set what they pick beside the baselines.
+    """Train teams and compare their picks with the baselines.
 
     Every algorithm is measured here once for each game. VBS, the virtual best solver, is the best of all
-    algorithms on the game; SBS, the single best, is the best on average over the other games. Regret is the reward
-    that a pick leaves on the table; speed is throughput as a multiple of the reference, plain CFR's throughput beside
-    the same runs.
+    algorithms on the game; SBS, the single best, is the best on average over the other games. Regret is the VBS's
+    reward minus the pick's. Speed is throughput as a multiple of the reference: plain CFR's throughput, measured
+    beside the same runs.
     """
     from rlccfr.agents.judging.bench import TeamPlan, build_table
     from rlccfr.agents.judging.recommendation_table import checked_path
@@ -92,7 +90,7 @@ def compare(
 
 
 def print_comparison(title: str, rows: pd.DataFrame) -> None:
-    """One game's rows: best reward first, and what has not converged says so."""
+    """Print the rows of one game, best reward first; those that have not converged are marked."""
     ordered = rows.sort_values("reward", ascending=False, kind="stable")
     ordered = ordered.assign(reference=ordered["throughput"] / ordered["speed"])  # so that the three agree
     lines = [[row[name] for name in SHOWN] + ["" if row["converged"] else "not converged"]

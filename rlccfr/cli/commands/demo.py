@@ -1,11 +1,11 @@
-"""``rlccfr demo``: the main job once, small: train a team live, and see how good its recommendation is."""
+"""``rlccfr demo``: a small example that trains a team live and judges its recommendation."""
 
 from __future__ import annotations
 
 import time
 
 from rlccfr.cli.commands.compare import LEGEND, print_comparison
-from rlccfr.cli.console import load, progress
+from rlccfr.cli.console import duration, load, progress
 
 GAME, OTHERS = "kuhn", ("leduc", "goofspiel")
 PRESET, ITERATIONS, EVALUATIONS = "paper-kuhn", 1000, 24
@@ -28,7 +28,7 @@ def demo() -> None:
 
         evaluator = LiveEvaluator()
         limit = {"unit": "iterations", "amount": ITERATIONS}
-        # Of the paper's 336 those that fit no networks: all of them can be measured on three games while one waits.
+        # The paper's algorithms without networks: a user can wait while all of them are measured on three games.
         team = SelectorTeam(GAME, limit, preset=PRESET, catalog="tabular", evaluator=evaluator)
     print(
         f"Three DQN agents learn to pick a CFR algorithm for {GAME}: {ITERATIONS:,} iterations a run, weights "
@@ -52,8 +52,8 @@ def demo() -> None:
     print_comparison(f"{GAME}, {env.budget}, preset {PRESET}", pd.DataFrame(bench.rows(team)))
     print(
         f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
-        f"average over {' and '.join(OTHERS)}.\nRandom search measures {EVALUATIONS} too: the median of 1,001 such.\n"
-        f"{LEGEND}\nregret: what a pick's reward lacks to VBS's. "
-        f"{time.monotonic() - begin:.0f} seconds in all.\n"
+        f"average over {' and '.join(OTHERS)}.\nRandom search measures {EVALUATIONS}, too: the median of 1,001 runs.\n"
+        f"{LEGEND}\nregret: the VBS's reward minus the pick's. "
+        f"{duration(time.monotonic() - begin)} in all.\n"
         "Next: source .venv/bin/activate; rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
     )

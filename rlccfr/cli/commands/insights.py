@@ -35,12 +35,12 @@ def insights(
     networks: SweptNetworks = None,
     json: Json = False,
 ) -> None:
-    """Print what measurements say of a game; nothing is run.
+    """Print what the measurements of a game say; nothing is run.
 
-    What each component adds to the mean reward, on average over all algorithms that have it; the Pareto front of
-    exploitability against speed, which is throughput as a multiple of plain CFR's; and which algorithm is the first to
-    bring exploitability down to a tenth, a hundredth ... of the uniform policy's. Under the longest of the headline
-    budgets unless some are given.
+    Three tables: how much each component adds to the mean reward, on average over all algorithms that have it; the
+    Pareto front of exploitability against speed, which is throughput as a multiple of plain CFR's; and the algorithm
+    that first brings exploitability down to a tenth, a hundredth ... of the uniform policy's. The budget is the longest
+    headline budget by default.
     """
     source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
     from rlccfr.agents.judging.insights import insights as found_in
@@ -55,7 +55,7 @@ def insights(
     if json:
         print_json([_row(one) for one in found])
         return
-    tables = {  # of which several are the same: the front whatever the preset, the times whatever the budget
+    tables = {  # equal tables share a title: the front under all presets, the times under all budgets
         title: frame for one in found for title, frame in _tables(one).items()
     }
     for title, frame in tables.items():

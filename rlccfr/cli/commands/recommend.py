@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rlccfr.cli.commands.train import default_directory
-from rlccfr.cli.console import RUNS, Iterations, Json, Nodes, Seconds, StorePath, budget, load, print_json, progress
+from rlccfr.cli.console import (
+    RUNS,
+    Iterations,
+    Json,
+    Nodes,
+    Seconds,
+    StorePath,
+    budget,
+    called,
+    load,
+    print_json,
+    progress,
+    quoted,
+)
 from rlccfr.errors import CheckpointError, RLCCFRError
 
 if TYPE_CHECKING:
@@ -27,7 +39,7 @@ def recommend(
     catalog: Annotated[
         str | None,
         typer.Option(
-            help="What the package's answer is chosen from: paper, tabular or extended-tabular. [all that was measured]"
+            help="Algorithms that the package chooses from: paper, tabular or extended-tabular. [all that was measured]"
         ),
     ] = None,
     team: Annotated[
@@ -42,9 +54,9 @@ def recommend(
     """Say which algorithm to take for a game.
 
     A team of your own picks and measures its pick, for the budget that it was trained on unless another is given.
-    Without one the package answers at once, for a CPU second unless told otherwise, and says how sure that is. For
-    kuhn, leduc, goofspiel and royal it names the best of all algorithms that were measured, or with --catalog paper
-    what the game's team picks; for any other game, what a team picks from the game's features.
+    Without --team the package answers at once and says how sure it is. The budget is one CPU second by default. For
+    kuhn, leduc, goofspiel and royal the answer is the best measured algorithm, or with --catalog paper the pick of the
+    game's team. For any other game, a team picks by the game's features.
     """
     if shipped and team is not None:
         raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")
@@ -52,8 +64,10 @@ def recommend(
     if (iterations, seconds, nodes) != (None, None, None):
         limit = budget(iterations, seconds, nodes)
     load(game)
+    from rlccfr.agents.team.team_file import FILE_NAME
+
     directory = team or default_directory([game])
-    if team is None and (shipped or not directory.exists()):
+    if team is None and (shipped or not (directory / FILE_NAME).is_file()):
         _advise(game, limit, preset or "accuracy", catalog, json)
     elif catalog is not None:
         raise RLCCFRError(
@@ -61,7 +75,11 @@ def recommend(
             "package with --shipped"
         )
     else:
-        _ask(directory, game, limit, preset, store, json)
+        try:
+            _ask(directory, game, limit, preset, store, json)
+        except CheckpointError as error:
+            way = "--shipped" if team is None else "--shipped instead of --team"
+            raise CheckpointError(f"{error}. Or ask the package, with {way}") from None
 
 
 def _advise(game: str, limit: dict[str, Any] | None, preset: str, catalog: str | None, json: bool) -> None:
@@ -101,28 +119,12 @@ def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str |
 
 
 def _print_call(game: str, cells: Sequence[Cell], budget: Budget, seed: int = 0) -> None:
-    """Print a command that repeats the pick: what was loaded, every segment's algorithm, and the engine's seed."""
-    from rlccfr.plugins import loaded
-
+    """Print a command that runs the pick: the loaded components, each segment's algorithm, and the engine seed."""
     first, *others = cells
-    words = ["rlccfr", *["--plugins"] * loaded.plugins]
-    for path in dict.fromkeys(loaded.files):
-        words += ["--load", _quoted(_short(path))]
-    words += ["solve", _quoted(game)]
+    words = [*called(), "solve", quoted(game)]
     for axis, id in first._asdict().items():
-        words += [f"--{axis.replace('_', '-')}", _quoted(id)]
+        words += [f"--{axis.replace('_', '-')}", quoted(id)]
     for cell in others:
-        words += ["--then", _quoted(str(cell))]
+        words += ["--then", quoted(str(cell))]
     words += [f"--{budget.unit}", f"{budget.amount:.15g}", *([f"--seed {seed}"] if seed else [])]
     print(f"run it: {' '.join(words)}")
-
-
-def _short(path: str) -> str:
-    """Return a path as seen from the current directory, if it is below that."""
-    here = Path.cwd()
-    return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
-
-
-def _quoted(text: str) -> str:
-    """Quote for a shell, by double quotes where these will do."""
-    return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'

@@ -12,11 +12,11 @@ from rlccfr.errors import RLCCFRError
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="Which: rlccfr, by Keshavarzi, Navidi and Tefagh.")] = "rlccfr",
+    paper: Annotated[str, typer.Argument(help="Paper: rlccfr, by Keshavarzi, Navidi and Tefagh.")] = "rlccfr",
     out: Annotated[Path, typer.Option(help="Directory for the figures.")] = RUNS / "reproduction",
     measure: Annotated[bool, typer.Option(help="Measure Table 4 here; the networks take minutes.")] = True,
 ) -> None:
-    """Do a paper's experiments again.
+    """Reproduce a paper's experiments.
 
     Figures 2 to 5 are drawn from the measurements that come with the package: exploitability against iterations of the
     paper's fixed algorithms, and of what the team picks under the caption's weights. Table 4, iterations per second on

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver
 
-COMPONENT_HELP = "An id of `rlccfr catalog`, with hyperparameters if need be: "
+COMPONENT_HELP = "Id from `rlccfr catalog`, with hyperparameters if you like: "
 
 
 def solve(
@@ -54,10 +54,10 @@ def solve(
     seed: Seed = 0,
     averaging: Annotated[str, typer.Option(help="matching, or pre as in OpenSpiel (exact passes).")] = "matching",
     simultaneous: Annotated[bool, typer.Option(help="Update both players at once, not in alternation.")] = False,
-    walks: Annotated[int, typer.Option(help="Walks of each player an iteration.")] = 1,
+    walks: Annotated[int, typer.Option(help="Walks per player and iteration.")] = 1,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="Go on from this file if it is there; written now and then, at the end and on Ctrl-C."),
+        typer.Option(help="File to resume from if it exists; written now and then, at the end and on Ctrl-C."),
     ] = None,
     checkpoint_every: Annotated[float, typer.Option(help="Seconds between two writings of the checkpoint.")] = 60.0,
     policy: Annotated[Path | None, typer.Option(help="Write the average policy: .csv, .json, .npz.")] = None,
@@ -68,8 +68,8 @@ def solve(
 ) -> None:
     """Solve a game with one algorithm.
 
-    Prints how far the average policy is from an equilibrium. In short runs the speed is mostly that of stopping for
-    the convergence curve.
+    Prints how far the average policy is from an equilibrium. In short runs most of the time goes
+    into the convergence curve.
     """
     from rlccfr.catalog import Cell
     from rlccfr.files import require_writable
@@ -98,7 +98,7 @@ def solve(
             if checkpoint is not None:
                 report = _saving(solver, checkpoint, checkpoint_every, report)
             result = _run(solver, cells, limit, report)
-    except KeyboardInterrupt:  # an engine call has ended: the tables are whole
+    except KeyboardInterrupt:  # it is raised between engine calls, so the tables are whole
         interrupted, result = True, solver.result()
     try:
         if checkpoint is not None:
@@ -109,7 +109,7 @@ def solve(
             _write_csv(curve, result.curve)
         if plot is not None:
             save(result.plot(label=_title(cells)), plot)
-    finally:  # a full disk must not cost the figures, nor a closed pipe the files
+    finally:  # a full disk must not lose the results, nor a closed pipe the files
         facts = _facts(solver, cells, result, interrupted)
         if json:
             print_json(facts)
@@ -123,7 +123,7 @@ def solve(
 def _saving(
     solver: Solver, checkpoint: Path, seconds: float, report: Callable[[float], None]
 ) -> Callable[[float], None]:
-    """What reports progress and, once so many seconds have passed since the last time, writes the checkpoint."""
+    """Return a function that reports progress, and writes the checkpoint every ``seconds`` seconds."""
     last = time.monotonic()
 
     def called(share: float) -> None:
@@ -141,7 +141,7 @@ def _saving(
 
 
 def _parsed(text: str) -> Cell:
-    """Return the algorithm of a string such as ``recommend`` prints."""
+    """Return the algorithm that a string names, in the form that ``recommend`` prints."""
     from rlccfr.catalog import Cell
 
     parts = [part.strip() for part in text.split(" x ")]
@@ -151,7 +151,7 @@ def _parsed(text: str) -> Cell:
 
 
 def _check_segments(cells: list[Cell], limit: dict[str, Any], checkpoint: Path | None) -> None:
-    """Refuse algorithms that can't take turns, before the first of them has run."""
+    """Refuse algorithms that can't run one after another, before the first one runs."""
     if len(cells) == 1:
         return
     from rlccfr.envs.episode import parse_budget
@@ -159,7 +159,7 @@ def _check_segments(cells: list[Cell], limit: dict[str, Any], checkpoint: Path |
     from rlccfr.envs.measuring.request import check_segments
 
     if checkpoint is not None:
-        raise RLCCFRError("a checkpoint is of one algorithm: leave out --checkpoint, or --then")
+        raise RLCCFRError("a checkpoint holds a run of one algorithm: leave out --checkpoint or --then")
     check_segments(parse_budget(limit), len(cells))
     for cell in cells:
         if reason := why_unavailable(cell):
@@ -167,7 +167,7 @@ def _check_segments(cells: list[Cell], limit: dict[str, Any], checkpoint: Path |
 
 
 def _run(solver: Solver, cells: list[Cell], limit: dict[str, Any], report: Callable[[float], None]) -> RunResult:
-    """Spend the budget, in equal shares where there are several algorithms, as the environments' segments do."""
+    """Spend the budget; several algorithms get equal shares, like the segments of an environment."""
     if len(cells) == 1:
         return solver.run(**{limit["unit"]: limit["amount"]}, progress=report)
     from rlccfr.envs.episode import parse_budget
@@ -203,7 +203,7 @@ def _solver(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: Pat
     differing = [name for name in wanted if wanted[name] != there[name]]
     if differing:
         raise CheckpointError(
-            f"{checkpoint} is of a run with another {' and '.join(differing)}; name another --checkpoint"
+            f"{checkpoint} belongs to a run with another {' and '.join(differing)}; name another --checkpoint"
         )
     return saved
 
@@ -253,7 +253,7 @@ def _print(facts: dict[str, Any], algorithm: str) -> None:
     first, second = facts["value"]
     rows = [
         ("exploitability", facts["exploitability"], "NashConv / 2 of the average policy"),
-        ("NashConv", facts["nash_conv"], "what both gain together by best responses"),
+        ("NashConv", facts["nash_conv"], "sum of both players' gains by best responses"),
         ("value of player 0", first, f"of player 1: {second:.4g}"),
         ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second"),
         ("engine CPU seconds", facts["cpu_seconds"], "loading, compiling and measuring left out"),

@@ -5,70 +5,85 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from rlccfr.cli.console import RUNS, CatalogName, Interrupted, Json, load, print_json, print_table, progress, stderr
+from rlccfr.cli.console import (
+    LINE_EVERY,
+    RUNS,
+    CatalogName,
+    Interrupted,
+    Json,
+    duration,
+    load,
+    print_json,
+    print_table,
+    progress,
+    stderr,
+)
 from rlccfr.errors import BudgetError, RLCCFRError, whole_number
 
 if TYPE_CHECKING:
     from rlccfr.envs.measuring.store import Store
+    from rlccfr.envs.sweeping.executors import Executors
     from rlccfr.envs.sweeping.plan import Job
 
 GAMES = ("kuhn", "leduc", "goofspiel", "royal")
-LINE_EVERY = 60.0
-"""Seconds between lines on progress where there is no terminal."""
 
 
 def sweep(
     games: Annotated[list[str] | None, typer.Argument(help="Names or OpenSpiel strings. [the paper's four]")] = None,
     families: Annotated[
         str | None,
-        typer.Option(help="Instead of games: members of the families, those for 'train', 'validation' or 'test'."),
+        typer.Option(help="Measure members of the families instead: those for 'train', 'validation' or 'test'."),
     ] = None,
     catalog: CatalogName = "paper",
     networks: Annotated[str, typer.Option(help="Preset of the deep rules' networks.")] = "sweep",
     seeds: Annotated[int, typer.Option(help="Engine seeds of each tabular algorithm that draws at random.")] = 5,
-    model_seeds: Annotated[int, typer.Option(help="Of each algorithm that fits models.")] = 2,
+    model_seeds: Annotated[int, typer.Option(help="Engine seeds of each algorithm that fits models.")] = 2,
     close: Annotated[
-        float, typer.Option(help="As many seeds as --seeds where a model's reward comes so close to the best.")
+        float, typer.Option(help="Give an algorithm with models --seeds seeds if its reward is this close to the best.")
     ] = 0.0,
     iterations: Annotated[int, typer.Option(help="Least iterations of a run.")] = 1_000,
     seconds: Annotated[float, typer.Option(help="Least engine CPU seconds of a run.")] = 1.0,
     timeout: Annotated[float, typer.Option(help="CPU seconds after which a run is given up.")] = 1_800.0,
     megabytes: Annotated[int, typer.Option(help="Memory that a run may allocate.")] = 4_096,
-    workers: Annotated[int, typer.Option(help="Processes. [one a physical core]")] = 0,
-    dask: Annotated[str | None, typer.Option(help="Run on a Dask cluster: its address, or 'local'.")] = None,
+    workers: Annotated[int, typer.Option(help="Processes. [one per physical core]")] = 0,
+    dask: Annotated[
+        str | None, typer.Option(help="Run on a Dask cluster: its address, or 'local' for one on this machine alone.")
+    ] = None,
     store: Annotated[Path, typer.Option(help="Directory that keeps every run.")] = RUNS / "sweep",
     status: Annotated[
         bool, typer.Option("--status", help="Say what is done and what is left, and run nothing.")
     ] = False,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run again what did not end well.")] = False,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Repeat runs that failed.")] = False,
     pilot: Annotated[
         bool, typer.Option(help="Estimate first, from a hundredth of each run, how long it takes.")
     ] = True,
     compact: Annotated[Path | None, typer.Option(help="Afterwards write all runs to a Parquet file.")] = None,
     small: Annotated[
-        bool, typer.Option("--small", help="With shorter curves in single precision, to publish.")
+        bool, typer.Option("--small", help="Shorten curves and use single precision, to publish.")
     ] = False,
-    take: Annotated[Path | None, typer.Option("--import", help="Take over the runs of such a file first.")] = None,
+    take: Annotated[
+        Path | None, typer.Option("--import", help="First take over the runs of a file that --compact wrote.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure every algorithm of a catalog on each game.
 
-    Each run's curve tells what any shorter budget would have reached. A sweep that was stopped, by whatever, goes on
-    with the same command.
+    Each run's curve tells what any shorter budget would have reached. The same command resumes a
+    sweep that was stopped. A second sweep on the same store shares the runs that both plan.
     """
     from rlccfr.envs.episode import parse_catalog
     from rlccfr.envs.measuring.store import Store
     from rlccfr.envs.sweeping.handover import take_over
     from rlccfr.envs.sweeping.plan import Limits
     from rlccfr.envs.sweeping.runner import left_to_do
-    from rlccfr.envs.sweeping.sweep import SweepPlan, statuses
+    from rlccfr.envs.sweeping.sweep import SweepPlan, sharing, statuses
 
     names = _members(families) if families is not None else games or list(GAMES)
     whole_number(workers, "workers", 0, BudgetError)
@@ -79,14 +94,15 @@ def sweep(
     planned, kept = plan.jobs(), Store(store, create=not status)
     if take is not None:
         _say(f"{take_over(take, planned, kept):,} runs taken over from {take}")
-    for number in range(2):
-        if number:
-            planned += (more := plan.more_jobs(kept, planned))
-        todo = left_to_do(more if number else planned, kept, retry_failed=retry_failed)
-        if todo and not status:
+    with nullcontext(1) if status else sharing(kept, _say) as order:
+        for number in range(2):
             if number:
-                _say(f"{len(todo):,} more runs of models close to the best")
-            _run(todo, kept, workers, dask, pilot)
+                planned += (more := plan.more_jobs(kept, planned))
+            todo = left_to_do(more if number else planned, kept, retry_failed=retry_failed)[::order]
+            if todo and not status:
+                if number:
+                    _say(f"{len(todo):,} more runs of models close to the best")
+                _run(todo, kept, workers, dask, pilot)
     _tell(statuses(planned, kept), json)
     if compact is not None:
         _say(f"written to {kept.compact(compact, small=small)}")
@@ -102,37 +118,50 @@ def _members(which: str) -> list[str]:
 
 
 def _say(text: str) -> None:
-    """On the way, so to stderr: what is asked for is the table at the end."""
+    """Print a message on stderr; stdout is for the table at the end."""
     print(text, file=sys.stderr, flush=True)
 
 
 def _run(todo: Sequence[Job], store: Store, workers: int, dask: str | None, pilot: bool) -> None:
-    from rlccfr.envs.sweeping.cores import physical_cores
     from rlccfr.envs.sweeping.estimate import total_cost
-    from rlccfr.envs.sweeping.executors import dask_cluster, processes
+    from rlccfr.envs.sweeping.executors import processes
     from rlccfr.envs.sweeping.runner import Runner
 
-    count = workers or len(physical_cores())
-    if pilot:
-        with progress("estimating") as report:
-            hours = total_cost(todo, report) / 3600 / count
-        _say(f"{len(todo):,} runs, about {hours:.1f} hours with {count} workers, by a hundredth of each")
-    cluster = nullcontext(processes(count)) if dask is None else dask_cluster(dask, count)
-    with cluster as where, _progress(len(todo)) as report:
-        try:
-            Runner(store, where.make, where.workers, report).run(todo)
-        except KeyboardInterrupt:
-            raise Interrupted("interrupted; the same command goes on from there") from None
+    cluster = nullcontext(processes(workers)) if dask is None else _connected(dask, workers)
+    with cluster as where:
+        if pilot:
+            with progress("estimating") as report:
+                about = duration(total_cost(todo, report) / where.workers)
+            many = f"{len(todo):,} runs, about {about} with {where.workers} workers"
+            _say(f"{many}, estimated from a 1 % trial of each run")
+        with _progress(len(todo)) as report:
+            try:
+                Runner(store, where.make, where.workers, report).run(todo)
+            except KeyboardInterrupt:
+                raise Interrupted("interrupted; the same command goes on from there") from None
+
+
+@contextmanager
+def _connected(dask: str, workers: int) -> Iterator[Executors]:
+    """Connect to a Dask cluster; print the address of a local cluster's dashboard."""
+    from rlccfr.envs.sweeping.executors import dask_cluster
+
+    with ExitStack() as stack:
+        with progress(f"connecting to Dask at {dask}"):
+            where = stack.enter_context(dask_cluster(dask, workers))
+        if where.dashboard is not None:
+            _say(f"Dask's dashboard: {where.dashboard}")
+        yield where
 
 
 @contextmanager
 def _progress(total: int) -> Iterator[Any]:
-    """A live line on a terminal, else one a minute: runs done and failed, and the time left at this rate."""
+    """Show the runs done and failed and the time left: live on a terminal, elsewhere one line per minute."""
     begin, said, done, failed = time.monotonic(), time.monotonic(), 0, 0
 
     def words() -> str:
         rate = done / (time.monotonic() - begin)
-        return f"{failed:,} failed, {60 * rate:.3g} a minute, {(total - done) / rate / 60:.0f} min left"
+        return f"{failed:,} failed, {60 * rate:.3g} a minute, {duration((total - done) / rate)} left"
 
     bar = Progress(
         TextColumn("sweep"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn(),
@@ -153,7 +182,7 @@ def _progress(total: int) -> Iterator[Any]:
 
 
 def _tell(found: Mapping[str, Mapping[str, int]], json: bool) -> None:
-    """Print how many runs of each game have which status."""
+    """Print the number of runs of each game by status."""
     if json:
         print_json(found)
         return

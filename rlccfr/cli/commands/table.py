@@ -1,4 +1,4 @@
-"""``rlccfr table`` and ``rlccfr report``: what a sweep says, for people."""
+"""``rlccfr table`` and ``rlccfr report``: the results of a sweep, for people."""
 
 from __future__ import annotations
 
@@ -38,11 +38,13 @@ def table(
     results: Results = None,
     catalog: SweptCatalog = None,
     networks: SweptNetworks = None,
-    methods: Annotated[bool, typer.Option("--methods", help="Beside the pick: VBS, SBS, the paper's ...")] = False,
+    methods: Annotated[
+        bool, typer.Option("--methods", help="Also show the baselines: VBS, SBS, the paper's ...")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write all methods to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
 ) -> None:
-    """Print the recommended-algorithm table: what three trained agents pick, read off measurements; nothing is run.
+    """Print the recommended-algorithm table: the picks of three trained agents, from measurements; nothing is run.
 
     Measurements and teams come with the package, for 0.01, 0.1 and 1 CPU seconds unless other budgets are given. On
     another catalog (`--catalog extended-tabular` was measured, too) or a sweep of your own, teams are trained first. To
@@ -67,7 +69,7 @@ def table(
 
 def report(
     out: Annotated[Path, typer.Argument(help="The HTML file to write.")] = Path("report.html"),
-    games: Annotated[list[str] | None, typer.Option("--game", help="Of those measured. [all]")] = None,
+    games: Annotated[list[str] | None, typer.Option("--game", help="Measured game; may be repeated. [all]")] = None,
     iterations: SeveralIterations = None,
     seconds: SeveralSeconds = None,
     nodes: SeveralNodes = None,
@@ -79,7 +81,7 @@ def report(
     """Write measurements as one page for a browser.
 
     A heatmap of all algorithms for each game, their Pareto front of error against speed, convergence curves, and the
-    recommended-algorithm table. As for `rlccfr table`, but for all presets unless some are given.
+    recommended-algorithm table. The options are those of `rlccfr table`; the default is all presets.
     """
     from rlccfr.agents.judging.report import check_report, write_report
     from rlccfr.envs.reward import PRESETS
@@ -112,5 +114,5 @@ def _print_picks(table: RecommendationTable) -> None:
 
 
 def _tie(size: int) -> str:
-    """Say among how many a pick is tied with the best: one of very many says little."""
+    """Return a remark on a tie with the best, with its size, since a tie of very many algorithms says little."""
     return "the best" if size == 1 else f"one of {size} tied for the best"

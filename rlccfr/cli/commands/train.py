@@ -28,6 +28,7 @@ from rlccfr.cli.console import (
 )
 from rlccfr.cli.training_display import TrainingView
 from rlccfr.errors import RLCCFRError
+from rlccfr.files import held
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -42,9 +43,11 @@ def train(
     scale: ScaleName = "log",
     catalog: CatalogName = "paper",
     evaluations: Evaluations = 24,
-    segments: Annotated[int, typer.Option(help="Decisions an episode: above 1, algorithms change in mid-run.")] = 1,
+    segments: Annotated[
+        int, typer.Option(help="Decisions per episode; with more than 1, algorithms change during a run.")
+    ] = 1,
     engine_seeds: Annotated[
-        list[int] | None, typer.Option("--engine-seed", help="Of the runs; may be repeated.")
+        list[int] | None, typer.Option("--engine-seed", help="Engine seed of the runs; may be repeated.")
     ] = None,
     seed: Seed = 0,
     out: Annotated[
@@ -56,32 +59,33 @@ def train(
 ) -> None:
     """Train a team of three DQN selectors.
 
-    A run has 1,000 iterations unless another budget is given; `accuracy`, which weighs error alone, is better asked
-    with --seconds. On several games, budgets or presets it learns what to pick for each; an algorithm is measured for
-    each game and budget, and serves for all presets. Prints what it recommends. Ctrl-C keeps what was measured and
-    learned: the same command goes on from there, up to the number of evaluations.
+    The default budget is 1,000 iterations. For `accuracy`, which weighs error alone, prefer --seconds. With several
+    games, budgets or presets the team learns what to pick for each. An algorithm is measured once per game and budget,
+    and the measurement serves all presets. The command prints the recommendations. Ctrl-C keeps what was measured and
+    learned; the same command resumes, up to the number of evaluations.
     """
     limits = budgets(iterations, seconds, nodes)
     for game in games:
         load(game)
     out = out or default_directory(games)
-    with progress("starting"):  # torch takes a moment
-        team = _team(
-            out, fresh, seed, store,
-            {
-                "games": games, "budget": limits, "preset": presets or ["accuracy"], "scale": scale,
-                "segments": segments, "catalog": catalog, "engine_seeds": engine_seeds or [0],
-            },
-        )  # fmt: skip
-    try:
-        view = TrainingView()
-        with progress(f"training on {', '.join(games)}", view) as report:
-            team.train(evaluations, progress=report, callback=view.saw, log_dir=out)
-    except KeyboardInterrupt:
-        raise Interrupted(
-            f"interrupted after {team.evaluations} of {evaluations} evaluations, kept in {out}; "
-            "the same command goes on from there"
-        ) from None
+    with held(out):  # held before the team in it is loaded or replaced
+        with progress("starting"):  # torch takes a moment
+            team = _team(
+                out, fresh, seed, store,
+                {
+                    "games": games, "budget": limits, "preset": presets or ["accuracy"], "scale": scale,
+                    "segments": segments, "catalog": catalog, "engine_seeds": engine_seeds or [0],
+                },
+            )  # fmt: skip
+        try:
+            view = TrainingView()
+            with progress(f"training on {', '.join(games)}", view) as report:
+                team.train(evaluations, progress=report, callback=view.saw, log_dir=out)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"interrupted after {team.evaluations} of {evaluations} evaluations, kept in {out}; "
+                "the same command goes on from there"
+            ) from None
     with progress("measuring the recommendations"):
         found = [team.recommend(*one) for one in itertools.product(team.env.games, team.env.budgets, team.env.presets)]
     if json:
@@ -93,16 +97,16 @@ def train(
 
 
 def default_directory(games: list[str]) -> Path:
-    """``runs/kuhn`` for the game kuhn; characters that a file's name can't have become underscores."""
+    """Return a team's default directory, such as ``runs/kuhn``; characters unfit for file names become underscores."""
     name = "+".join(games)
     return RUNS / "".join(c if c.isalnum() or c in "+-_.=" else "_" for c in name).strip("_")[:100]
 
 
 def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, Any]) -> SelectorTeam:
-    """The one in the directory if it was trained with the same settings, else a new one.
+    """Return the directory's team, or a new one if there is none or ``fresh`` is set.
 
     Raises:
-        RLCCFRError: the directory has a team of other settings.
+        RLCCFRError: the directory holds a team with other settings.
     """
     from rlccfr.agents.team.team import SelectorTeam
     from rlccfr.agents.team.team_file import FILE_NAME

@@ -1,4 +1,4 @@
-"""Output that is full, closed or of another alphabet: one line at most, and never a traceback."""
+"""Streams that are full, closed or of another encoding: at most one line of error, and never a traceback."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_output_to_a_full_device_is_one_line(tmp_path, command):
     [("solve kuhn --policy", "full.csv"), ("solve kuhn --curve", "full.csv"), ("table kuhn --out", "full.json")],
 )
 def test_a_file_on_a_full_device_is_one_line_and_the_device_stays(tmp_path, command, name):
-    (tmp_path / name).symlink_to(FULL)  # a link, so that no mistake can cost the machine its device
+    (tmp_path / name).symlink_to(FULL)  # a link, so that no mistake can remove the machine's device
     found = shell(f"$R {command} {name}", tmp_path)
     assert (found.returncode, found.stderr) == (1, f"error: can't write {name} {NO_SPACE}")
     assert (tmp_path / name).is_symlink()
@@ -57,7 +57,7 @@ def test_a_closed_stderr_is_no_matter(tmp_path, closed):
     assert found.returncode == 0
     assert "exploitability" in found.stdout
     found = shell(f"$R solve kunn {closed}", tmp_path)
-    assert (found.returncode, found.stdout) == (1, "")  # the error has nowhere to go, and stdout is not its place
+    assert (found.returncode, found.stdout) == (1, "")  # the error can't be written, and stdout is not the place for it
 
 
 def test_all_streams_closed_is_no_matter(tmp_path):

@@ -1,4 +1,4 @@
-"""What a terminal shows while something runs."""
+"""The display in a terminal while something runs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_training_shows_the_last_measurement_and_every_present_pick():
 
 
 def in_a_terminal(*arguments, encoding="utf-8"):
-    """The exit code, and all that a command wrote to a terminal of its own."""
+    """Return the exit code, and all that a command wrote to a terminal of its own."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ |= {"TERM": "xterm", "COLUMNS": "100", "LINES": "40", "PYTHONIOENCODING": encoding}

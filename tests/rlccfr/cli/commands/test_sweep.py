@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from holding import other_process_holding
+
+
+def test_a_sweep_on_dask_connects_before_its_pilot(run, monkeypatch):
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("rlccfr.envs.sweeping.estimate.total_cost", lambda *_: pytest.fail("the pilot ran"))
+    with dask.config.set({"distributed.comm.timeouts.connect": "500ms"}):
+        code, out, err = run("sweep", "kuhn", "--catalog", "tabular", "--dask", "127.0.0.1:1")
+    assert (code, out) == (1, "")
+    assert re.fullmatch("error: there is no Dask scheduler at 127.0.0.1:1 .*\n", err)
+
+
+def test_a_sweep_on_a_local_dask_cluster_says_where_its_dashboard_is(run, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("rlccfr.envs.sweeping.runner.Runner.run", lambda *_: None)
+    code, _, err = run("sweep", "kuhn", "--catalog", "tabular", "--no-pilot", "--dask", "local", "--workers", "1")
+    assert code == 0
+    assert re.fullmatch(r"Dask's dashboard: http://127\.0\.0\.1:\d+/status\n", err)
+
+
+def test_a_second_sweep_on_one_store_says_so_and_starts_at_the_other_end(run, monkeypatch):
+    """What it would measure is noted; the process that holds the store stands for the first sweep."""
+    planned = []
+    monkeypatch.setattr("rlccfr.envs.sweeping.runner.Runner.run", lambda self, jobs: planned.append(jobs))
+    sweep = ("sweep", "kuhn", "--catalog", "tabular", "--no-pilot", "--workers", "1", "--store", "store")
+    assert run(*sweep)[::2] == (0, "")
+    with other_process_holding(Path("store")) as process:
+        code, _, err = run(*sweep)
+        assert run(*sweep, "--status")[::2] == (0, "")
+    assert code == 0
+    assert re.fullmatch(
+        f"a sweep of process {process.pid} on .* is measuring into store, too; this one starts .*\n", err
+    )
+    assert planned[1] == planned[0][::-1]
+
+
+def test_the_estimate_of_a_short_sweep_is_in_seconds(run, monkeypatch):
+    monkeypatch.setattr("rlccfr.envs.sweeping.runner.Runner.run", lambda *_: None)
+    sweep = ("sweep", "kuhn", "--catalog", "tabular", "--seeds", "1", "--seconds", "0", "--iterations", "3")
+    err = run(*sweep, "--workers", "1")[2]
+    assert re.match(r"112 runs, about (under 1 s|\d+ s|\d+ min( \d+ s)?) with 1 workers, estimated from", err)

@@ -1,0 +1,114 @@
+"""What a sweep lacks is said with the command that completes it."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from pathlib import Path
+
+import pytest
+
+from rlccfr.catalog import Catalog
+from rlccfr.cli.commands.sweep import sweep
+from rlccfr.cli.measured_games import measured
+from rlccfr.envs.measuring.record import make_record
+from rlccfr.envs.measuring.store import Store
+from rlccfr.envs.sweeping.plan import Limits
+from rlccfr.envs.sweeping.sweep import SweepPlan
+from rlccfr.errors import RLCCFRError
+
+NUMBERS = {"exploitability": 0.1, "nash_conv": 0.2, "throughput": 1e3, "reference_throughput": 1e3, "iterations": 1000}
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """``store(plan, lost)`` keeps a record of every run of a plan but the last ones."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("rlccfr.plugins.loaded.files", [])
+    monkeypatch.setattr("rlccfr.plugins.loaded.plugins", False)
+
+    def write(plan, lost):
+        kept = Store("runs")
+        for job in plan.jobs()[: len(plan.jobs()) - lost]:
+            numbers = NUMBERS | {"iterations": job.limits.iterations}
+            kept.put(make_record(job.request(), job.id, "ok", numbers=numbers))
+        return kept
+
+    return write
+
+
+def message(games=None, results=None, **options):
+    with pytest.raises(RLCCFRError) as caught:
+        measured(games, (None, None, None), Path(results or "runs"), options.get("catalog"), options.get("networks"))
+    return str(caught.value)
+
+
+OTHER = "; if another catalog was swept, say so by --catalog and --networks"
+
+
+@pytest.mark.parametrize(
+    ("limits", "options", "more"),
+    [
+        (Limits(), "", ""),
+        (Limits(iterations=5, seconds=0.0), " --iterations 5 --seconds 0", ""),
+        (Limits(iterations=5, seconds=0.5), "", ", with the --iterations and --seconds that it was begun with"),
+    ],
+)
+def test_an_unfinished_sweep_tells_how_many_runs_it_lacks_and_how_to_go_on(store, limits, options, more):
+    store(SweepPlan(["kuhn"], Catalog.tabular(), limits=limits), 9)
+    assert message(catalog="tabular") == (
+        f"""runs lacks 9 of 496 runs of the catalog 'tabular' on kuhn: go on with `rlccfr sweep "kuhn" --catalog """
+        f""""tabular"{options} --store "runs"`{more}{OTHER}"""
+    )
+
+
+def test_the_printed_command_makes_the_runs_that_are_missing(store, run):
+    plan = SweepPlan(["kuhn"], Catalog.tabular(), 2, 2, limits=Limits(iterations=3, seconds=0.0))
+    kept = store(plan, 6)
+    before = {record["cell_id"] for record in kept.records()}
+    words = shlex.split(message(catalog="tabular").split("`")[1])
+    assert words[:2] == ["rlccfr", "sweep"]
+    assert run(*words[1:], "--no-pilot", "--workers", "1")[0] == 0
+    after = {record["cell_id"] for record in kept.records()}
+    assert after - before == {job.id for job in plan.jobs()[-6:]}
+
+
+def test_what_was_swept_whole_is_told(store):
+    store(SweepPlan(["kuhn"], Catalog.tabular(), 1, 1), 0)
+    found = message()
+    assert found.startswith("runs lacks ")
+    assert "runs of the catalog 'paper' on kuhn, but none of 'tabular': ask for that by --catalog tabular" in found
+    assert found.endswith('or go on with `rlccfr sweep "kuhn" --seeds 1 --store "runs"`')
+
+
+def test_what_was_loaded_is_loaded_by_the_command(store, tmp_path, monkeypatch):
+    store(SweepPlan(["kuhn"], Catalog.tabular()), 1)
+    monkeypatch.setattr("rlccfr.plugins.loaded.files", [str(tmp_path / "my rule.py"), "/elsewhere/rule.py"])
+    assert '`rlccfr --load "my rule.py" --load "/elsewhere/rule.py" sweep' in message(catalog="tabular")
+
+
+def test_a_file_of_runs_is_gone_on_from_by_importing_it(store):
+    store(SweepPlan(["kuhn"], Catalog.tabular()), 1).compact("runs.parquet")
+    assert '--catalog "tabular" --import "runs.parquet"`' in message(results="runs.parquet", catalog="tabular")
+
+
+def test_networks_and_model_seeds_are_repeated(store):
+    catalog = Catalog(("cfr", "deep_cfr"), ("none", "external", "outcome"), ("none",))
+    store(SweepPlan(["kuhn"], catalog.with_networks("paper"), 3, 3), 1)
+    found = message(networks="paper")
+    assert "of the catalog 'paper' with networks 'paper' on kuhn" in found
+    assert '--networks "paper" --seeds 3 --model-seeds 3 --store' in found
+
+
+def test_a_game_without_runs_is_told_from_an_unfinished_one(store):
+    store(SweepPlan(["kuhn"], Catalog.tabular()), 1)
+    assert message(["leduc"], catalog="tabular") == "runs has no runs on 'leduc'; it has kuhn: name one of these"
+
+
+def test_the_commands_defaults_are_those_of_a_plan():
+    """The printed command leaves out options that have the plan's values."""
+    parameters = inspect.signature(sweep).parameters
+    for name in ("seeds", "model_seeds"):
+        assert parameters[name].default == getattr(SweepPlan, name)
+    for name in ("iterations", "seconds"):
+        assert parameters[name].default == getattr(Limits, name)
