@@ -21,7 +21,7 @@ from benchmarks.alternation import alternate
 from benchmarks.compiled import GAMES, tree
 from benchmarks.contenders import ROWS, installed
 from benchmarks.roofline import measured_machine, work_of
-from benchmarks.targets import SHARE, TARGETS
+from benchmarks.targets import SHARE, TARGETS, ratio_row
 from rlccfr.envs.measuring.provenance import processor_model
 
 RESULTS = Path(__file__).parent / "results"
@@ -136,13 +136,7 @@ def markdown(report: dict[str, Any]) -> list[str]:
     ]
     for record in report["rows"]:
         if "peer" in record:
-            peer = record["peer"]
-            mark = " **missed**" if record["missed"] else ""
-            lines.append(
-                f"| {record['row']} | {record['game']} | {record['per second']['rlccfr']:.3g} | "
-                f"{peer}: {record['per second'][peer]:.3g} | {record['ratio']:.3g} | "
-                f"{record['low']:.3g} to {record['high']:.3g} | {record['target']:g}{mark} |"
-            )
+            lines.append(ratio_row(record))
     lines += [
         "",
         "## Compared with what the machine could do",

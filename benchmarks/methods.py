@@ -19,32 +19,46 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rlccfr.agents import shipped
-from rlccfr.agents.baselines import halving, joint, random_cells, tpe
+from rlccfr.agents.baselines import halving, joint, no_network, random_cells, tpe
 from rlccfr.agents.baselines.halving import Halving, successive_halving
 from rlccfr.agents.baselines.joint import joint_dqn
+from rlccfr.agents.baselines.no_network import search_without_networks
 from rlccfr.agents.baselines.random_cells import random_search
 from rlccfr.agents.baselines.task import SearchResult, Task
 from rlccfr.agents.baselines.tpe import tpe_search
 from rlccfr.agents.judging.bench import Bench, TeamPlan, trained_team
 from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
 from rlccfr.agents.team import training
-from rlccfr.catalog import Cell
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.cli.commands import demo
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import PRESETS
 
 KEPT = Path(__file__).parent / "results" / "methods.jsonl"
 SECOND = Budget("seconds", 1.0)
 HUNDRED = 100
+DEMO_BUDGET = Budget("iterations", demo.ITERATIONS)
+"""Budget of `make demo`."""
 
 
 class Trial(NamedTuple):
-    """One choice: by a method with a seed, for a game and reward weights, after a number of evaluations."""
+    """One choice: by a method with a seed, for a game and reward weights, after a number of evaluations.
+
+    Attributes:
+        setting: name of the algorithms to choose from and of the budget, a key of :func:`settings`.
+    """
 
     game: str
     preset: str
     method: str
     evaluations: int
     seed: int
+    setting: str = "paper"
+
+
+def settings() -> dict[str, tuple[Catalog, Budget]]:
+    """Return the catalog and the budget of each setting: all of the paper's for a second, and those of `make demo`."""
+    return {"paper": (shipped.catalog(), SECOND), "demo": (shipped.tabular(), DEMO_BUDGET)}
 
 
 Choice = tuple[Cell, float, float]
@@ -77,6 +91,7 @@ METHODS = {
     "successive halving": Method(_search(successive_halving), halving.VERSION),
     "joint DQN": Method(_search(joint_dqn), joint.VERSION),
     "TPE": Method(_search(tpe_search), tpe.VERSION),
+    "no network": Method(_search(search_without_networks), no_network.VERSION),
 }
 
 
@@ -91,9 +106,19 @@ def at_a_hundred(games: Sequence[str] = shipped.GAMES, seeds: int = 10) -> list[
     ]
 
 
+def as_the_demo(seeds: int = 10) -> list[Trial]:
+    """Return the trials of each method at what `make demo` does: its game, weights, evaluations and setting."""
+    return [
+        Trial(demo.GAME, demo.PRESET, method, demo.EVALUATIONS, seed, "demo")
+        for method in METHODS
+        for seed in range(seeds)
+    ]
+
+
 def choose(trial: Trial) -> dict[str, Any]:
     """Return what the method chose, and what its measurements took."""
-    task = Task(ChoosingRuns(shipped.results()), shipped.catalog(), trial.game, SECOND, PRESETS[trial.preset])
+    catalog, budget = settings()[trial.setting]
+    task = Task(ChoosingRuns(shipped.results()), catalog, trial.game, budget, PRESETS[trial.preset])
     cell, spent, seconds = METHODS[trial.method].choose(task, trial.evaluations, trial.seed)
     return {**trial._asdict(), **cell._asdict(), "spent": spent, "cpu_seconds": seconds, **basis(trial.method)}
 
@@ -104,7 +129,7 @@ def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> l
     text = kept.read_text() if kept.exists() else ""
     # A line that does not end like a row is one whose writing was interrupted.
     rows = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
-    found = {Trial(*(row[name] for name in Trial._fields)): row for row in rows if _is_current(row)}
+    found = {_trial(row): row for row in rows if _is_current(row)}
     futures = {executor.submit(choose, trial): trial for trial in trials if trial not in found}
     with kept.open("a") as file:
         file.write("\n" if text and not text.endswith("\n") else "")
@@ -116,6 +141,11 @@ def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> l
             for future in futures:
                 future.cancel()
     return [found[trial] for trial in trials]
+
+
+def _trial(row: Mapping[str, Any]) -> Trial:
+    """Return the trial of a kept row; the oldest rows name no setting."""
+    return Trial(**{name: row[name] for name in Trial._fields if name in row})
 
 
 def basis(method: str) -> dict[str, str | int]:
@@ -138,28 +168,27 @@ def _is_current(row: Mapping[str, Any]) -> bool:
 
 
 @cache
-def bench(game: str, preset: str, budget: Budget) -> Bench:
-    """Return a bench that judges by the shipped measurements."""
+def bench(game: str, preset: str, budget: Budget, setting: str = "paper") -> Bench:
+    """Return a bench that judges by the shipped measurements, among the algorithms of a setting."""
+    catalog, _ = settings()[setting]
     return Bench(
-        Task(shipped.results(), shipped.catalog(), game, budget, PRESETS[preset]),
-        {game: _evidence(game, budget)},
+        Task(shipped.results(), catalog, game, budget, PRESETS[preset]), {game: _evidence(game, budget, setting)}
     )
 
 
 @cache
-def _evidence(game: str, budget: Budget) -> Evidence:
-    return Evidence.measured(shipped.results(), shipped.catalog(), game, budget)
+def _evidence(game: str, budget: Budget, setting: str) -> Evidence:
+    return Evidence.measured(shipped.results(), settings()[setting][0], game, budget)
 
 
 def judged(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Return the choices with their ``regret``, ``normalised_score``, ``in_tied_set`` and ``tied_set_size``."""
     names = ("regret", "normalised_score", "in_tied_set", "tied_set_size")
-    judgements = [
-        bench(row["game"], row["preset"], SECOND).row(
-            row["method"], Cell.of(row), row["evaluations"], row["cpu_seconds"]
-        )
-        for row in rows
-    ]
+    judgements = []
+    for row in rows:
+        setting = _trial(row).setting
+        judge = bench(row["game"], row["preset"], settings()[setting][1], setting)
+        judgements.append(judge.row(row["method"], Cell.of(row), row["evaluations"], row["cpu_seconds"]))
     return pd.DataFrame(
         [row | {name: judgement[name] for name in names} for row, judgement in zip(rows, judgements, strict=True)]
     )

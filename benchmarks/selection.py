@@ -1,6 +1,7 @@
 """``python -m benchmarks.selection > docs/selection.md``: judge selection against the best of all algorithms.
 
-This also draws docs/selection.svg. The methods' choices are kept in benchmarks/results; without them it takes hours.
+This also draws docs/selection.svg and writes benchmarks/results/selection.json. The methods' choices are kept in
+benchmarks/results; without them it takes hours.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks import methods
+from benchmarks import methods, simpler
 from benchmarks.methods import METHODS, Trial, at_a_hundred, choices, judged
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.effects import performance_profile
@@ -44,14 +45,18 @@ GOOD = 0.9
 def main() -> None:
     """Print the document."""
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
-        hundred, ladder = (judged(choices(trials, executor)) for trials in (at_a_hundred(), rungs()))
-    report(hundred, ladder)
+        trials = (at_a_hundred(), rungs(), methods.as_the_demo())
+        hundred, ladder, demo = (judged(choices(one, executor)) for one in trials)
+    report(hundred, ladder, demo)
 
 
-def report(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
-    """Print the document on judged choices, and draw its picture."""
+def report(hundred: pd.DataFrame, ladder: pd.DataFrame, demo: pd.DataFrame) -> None:
+    """Print the document on judged choices, draw its picture, and keep the figures that the README shows."""
     draw(hundred, ladder)
-    for section in (head(), picks(), at_hundred(hundred), along(ladder), never_met()):
+    unseen = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
+    simpler.keep(simpler.figures(hundred, ladder, demo, _learned(unseen)))
+    few = simpler.as_the_demo(demo)
+    for section in (head(), picks(), at_hundred(hundred), along(ladder), few, never_met(unseen)):
         print("\n".join([*section, ""]), flush=True)
 
 
@@ -130,8 +135,8 @@ def picks() -> Iterator[str]:
     )
     yield from (
         "",
-        "How many algorithms can't be told from the best, over the budgets: where the set is large, to be in it says "
-        "little, and regret says as little.",
+        "The number of algorithms that can't be told from the best, as a range over the budgets. Where it is large, "
+        "neither a tie nor a low regret says much:",
         "",
     )
     sizes = best.groupby(["game", "preset"], sort=False)["tied_set_size"].agg(["min", "max"])
@@ -145,9 +150,10 @@ def at_hundred(rows: pd.DataFrame) -> Iterator[str]:
     yield (
         "The budget is one CPU second; each method has ten seeds. An evaluation is one algorithm, measured once. "
         "Successive halving begins with all algorithms and draws nothing at random; a part of the budget counts as "
-        "that part of an evaluation. TPE proposes some algorithms again, which costs nothing. The normalised score is "
-        "1 for the best algorithm and 0 for a random pick on average. The table has its interquartile mean (IQM) over "
-        "games, reward weights and seeds, with a stratified bootstrap's 95 % interval."
+        "that part of an evaluation. TPE proposes some algorithms again, which costs nothing. *no network* is the "
+        "team's exploration with the best measured algorithm in place of Q-values. The normalised score is 1 for the "
+        "best algorithm and 0 for a random pick on average. The table has its interquartile mean (IQM) over games, "
+        "reward weights and seeds, with a stratified bootstrap's 95 % interval."
     )
     yield ""
     sizes = rows.groupby(["game", "preset"], sort=False)["tied_set_size"].first().rename("tied set")
@@ -191,9 +197,13 @@ def along(rows: pd.DataFrame) -> Iterator[str]:
     yield from table(frame.reset_index().rename_axis(columns=None))
 
 
-def never_met() -> Iterator[str]:
+def _learned(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the shipped team under budgets that it has learned."""
+    return rows[(rows["without"] == "") & rows["budget"].isin([str(budget) for budget in shipped.BUDGETS])]
+
+
+def never_met(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the lines on the team for games that were not measured."""
-    rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
     known = {str(budget) for budget in shipped.BUDGETS}
     yield from ("## Games never met", "")
     yield (
@@ -203,7 +213,7 @@ def never_met() -> Iterator[str]:
         "budgets and reward weights. For the team that comes with the package:"
     )
     yield ""
-    own = rows[(rows["without"] == "") & rows["budget"].isin(known)]
+    own = _learned(rows)
     columns = ["kind", "member", "game", "histories"]
     yield from table(own.groupby(columns, sort=False)[["team", "SBS", "measuring"]].mean().reset_index())
     yield from ("", "By kind of game, with the team's gain and a bootstrap's 95 % interval of it over games:", "")
@@ -216,10 +226,11 @@ def never_met() -> Iterator[str]:
         f"{together['team']:.4f} and the SBS's {together['SBS']:.4f}. The gain is {together['gain']:.4f}, with the "
         f"interval {interval[0]:.4f} to {interval[1]:.4f}. The aim, an interval above 0, is {verdict}."
     )
+    yield from simpler.by_circumstance(own)
     yield from (
         "",
-        "The same for test games alone. Validation games were looked at while it was decided how to learn. Test games "
-        "were named before any of them was measured, and were measured after that decision "
+        "By kind again, for test games alone. Validation games were looked at while it was decided how to learn. Test "
+        "games were named before any of them was measured, and were measured after that decision "
         "([decision 16](adr/0016-learning-for-unseen-games.md)):",
         "",
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from benchmarks.compiled import GAMES
 
 _EXACT = (10, 40, 100, 200, 350)
@@ -20,3 +23,13 @@ TARGETS: dict[str, dict[str, float]] = {
 
 SHARE = 0.7
 """Share of a target that the lower bound of a measured ratio must reach."""
+
+
+def ratio_row(record: Mapping[str, Any]) -> str:
+    """Return a measured ratio as a row of the table in docs/benchmarks.md and in the README."""
+    peer, mark = record["peer"], " **missed**" if record["missed"] else ""
+    return (
+        f"| {record['row']} | {record['game']} | {record['per second']['rlccfr']:.3g} | "
+        f"{peer}: {record['per second'][peer]:.3g} | {record['ratio']:.3g} | "
+        f"{record['low']:.3g} to {record['high']:.3g} | {record['target']:g}{mark} |"
+    )

@@ -35,7 +35,7 @@ class Halving:
     Attributes:
         cell: recommendation, the best algorithm of the last rung.
         spent: number of whole budgets spent; each algorithm counts once, with its longest run's share of the budget.
-        cpu_seconds: engine CPU seconds of the algorithms' longest runs, of which their shorter runs are parts.
+        cpu_seconds: engine CPU seconds of the algorithms' longest runs, which include their shorter runs.
         rungs: number of algorithms and budget of each rung.
     """
 
@@ -53,7 +53,7 @@ def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halvin
 
     Args:
         evaluations: number of whole budgets to spend.
-        seed: seed of the draw of algorithms, if there are too many to begin with all.
+        seed: seed of the draw of algorithms, if there are too many to start them all.
 
     Raises:
         RLCCFRError: fewer than one evaluation.

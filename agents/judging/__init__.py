@@ -1,1 +1,1 @@
-"""How choices are judged: evidence, statistics, tables, the report."""
+"""Judging of choices: evidence, statistics, tables, the report."""

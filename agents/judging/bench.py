@@ -1,4 +1,4 @@
-"""What a team picks for each game, budget and preset, beside what it could have picked."""
+"""Comparison of a team's picks with the baselines' picks, for each game, budget and reward weights."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
 EvidenceByBudget = Mapping[Budget, Mapping[str, Evidence]]
-"""All cells of some games, by budget and game."""
+"""Evidence by budget and game."""
 
 
 @dataclass(frozen=True)
 class TeamPlan:
-    """How a team is trained for a table.
+    """A plan for training the teams of a table.
 
     Attributes:
-        evaluations: number of distinct cells that each team may measure; random search measures as many.
+        evaluations: number of distinct algorithms that each team may measure; random search measures as many.
         seed: seed of the teams and of random search.
+        hyperparameters: hyperparameters of the teams; None for the defaults.
     """
 
     evaluations: int = 24
@@ -56,19 +57,19 @@ def build_table(
     progress: Callable[[float], None] | None = None,
     **options: Unpack[EpisodeOptions],
 ) -> RecommendationTable:
-    """Set what a team picks for each game, budget and preset beside what the baselines pick.
+    """Compare a team's pick with the baselines' picks, for each game, budget and reward weights.
 
     Args:
-        games, budget, options: what to pick for, as :class:`rlccfr.envs.SelectorEnv` takes them. VBS and SBS are chosen
-            by the first two fifths of the engine seeds, at least one; searches and teams choose by the very first. The
-            table judges by the other seeds. A deterministic cell has one run, which is judged by its second timing
-            where the evaluator has one.
-        others: games measured besides, without rows of their own, for SBS.
-        evidence: what :func:`measure_games` gave. By default every cell of every game is measured here. Without some
-            game (``{}`` has none) its VBS, SBS, regret and score are left out, as large games want.
-        teams: teams to ask, by game; for a game without one a team is trained for each budget and preset.
-        plan: how such teams are trained.
-        progress: called with the share done.
+        games, budget, options: arguments of :class:`rlccfr.envs.SelectorEnv`. VBS and SBS are chosen by the choosing
+            seeds, the first two fifths of the engine seeds (at least one). Searches and teams choose by the first seed
+            alone. The table judges by the other seeds. A deterministic algorithm has one run, which is judged by its
+            second timing if the evaluator has one.
+        others: further games that are measured for SBS only and get no rows.
+        evidence: result of :func:`measure_games`. By default, every algorithm is measured on every game. A game without
+            evidence has no VBS, regret or score; ``{}`` leaves out SBS, too, which suits large games.
+        teams: teams to ask, by game. For a game without one, a team is trained for each budget and reward weights.
+        plan: plan for training these teams.
+        progress: function called with the share done.
     """
     spec, plan = EpisodeSpec.parse(games, budget, **options), plan or TeamPlan()
     measuring = len(spec.budgets) * len({*spec.games, *others}) if evidence is None else 0
@@ -89,7 +90,7 @@ def build_table(
 def measure_games(
     spec: EpisodeSpec, others: Sequence[str] = (), progress: Callable[[float], None] | None = None
 ) -> EvidenceByBudget:
-    """Measure every cell of a specification's games, and of others, under each budget.
+    """Measure every algorithm on a specification's games, and on others, under each budget.
 
     Returns:
         The evidence by budget and game.
@@ -112,7 +113,7 @@ def _measured(spec: EpisodeSpec, others: Sequence[str], report: Steps) -> Eviden
 def trained_team(
     task: Task, plan: TeamPlan | None = None, progress: Callable[[float], None] | None = None
 ) -> SelectorTeam:
-    """Return a team that has learned a task, on the first of its engine seeds."""
+    """Return a team trained on a task with the first of its engine seeds."""
     from rlccfr.agents.team.team import SelectorTeam
 
     plan = plan or TeamPlan()
@@ -130,17 +131,18 @@ class Bench:
     """A task on which methods are compared.
 
     Attributes:
-        evidence: of the games all cells of which were measured; the task's own need not be among them.
+        task: game, budget, reward weights and catalog to pick for.
+        evidence: evidence by game; the task's own game may be missing.
     """
 
     task: Task
     evidence: Mapping[str, Evidence]
 
     def rows(self, team: SelectorTeam) -> list[dict[str, Any]]:
-        """A row for each method: the team's pick, and the baselines'; random search has as many evaluations.
+        """Return a row for each method: the team, and the baselines; random search has as many evaluations as the team.
 
         Raises:
-            RLCCFRError: the team has learned on another scale.
+            RLCCFRError: the team learned on another scale.
         """
         if team.env.scale != self.task.scale:
             raise RLCCFRError(
@@ -155,9 +157,9 @@ class Bench:
         ]
 
     def random_rows(self, evaluations: int, seed: int) -> list[dict[str, Any]]:
-        """Random search with so many evaluations: where all cells are measured the median of many, else one.
+        """Return the row of random search: the median search of many if the game has evidence, else a single search.
 
-        Each on the first of the engine seeds, as a team's. None where it would measure all cells.
+        It chooses by the first engine seed, as a team does. There is no row if it would measure every algorithm.
         """
         if evaluations >= len(self.task.available):
             return []
@@ -169,7 +171,7 @@ class Bench:
         return [self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)]
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:
-        """VBS where all cells of the game were measured, SBS where those of another game were."""
+        """Return the row of VBS if the game has evidence, and that of SBS if another game has."""
         rows = []
         if self._own is not None:
             best = virtual_best(self._chosen_by[self.task.game])
@@ -182,10 +184,10 @@ class Bench:
         return rows
 
     def row(self, method: str, cell: Cell, evaluations: int, cpu_seconds: float) -> dict[str, Any]:
-        """One method's pick.
+        """Return the row of one method's pick.
 
         Args:
-            evaluations, cpu_seconds: what choosing it took.
+            evaluations, cpu_seconds: cost of choosing it.
         """
         task = self.task
         if self._own is not None:
@@ -217,12 +219,12 @@ class Bench:
 
     @cached_property
     def _chosen_by(self) -> dict[str, Rewards]:
-        """R-bar of every cell of each game, on the runs that one chooses by."""
+        """R̄ of every algorithm on each game, by the choosing runs."""
         return {game: self.task.rewards(evidence.selecting) for game, evidence in self.evidence.items()}
 
     @cached_property
     def _judged_by(self) -> Rewards:
-        """The same of the task's game, on the others."""
+        """R̄ of every algorithm on the task's game, by the judging runs."""
         return self.task.rewards(self.evidence[self.task.game].reporting)
 
     @cached_property
@@ -231,7 +233,7 @@ class Bench:
 
     @cached_property
     def _error_of_gap(self) -> float:
-        """Standard error of what the virtual best has over the single best."""
+        """Standard error of the gap between VBS and SBS."""
         best, single = virtual_best(self._chosen_by[self.task.game]), single_best(self._chosen_by, self.task.game)
         own = self.evidence[self.task.game]
         return own.standard_error(best, single, self.task.preset, self.task.scale)
@@ -250,7 +252,7 @@ class Bench:
 
 
 class Steps:
-    """Turns the progress of equal steps into that of the whole."""
+    """The progress of a whole that consists of equal steps."""
 
     def __init__(self, report: Callable[[float], None] | None, count: int) -> None:
         self._report, self._count, self._finished = report, count, 0

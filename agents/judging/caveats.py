@@ -1,4 +1,4 @@
-"""What speaks against a team's recommendation."""
+"""Caveats of a team's recommendation."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 KINDS = {
     MEMBER: "it is of a family that the team knows",
     FAMILY: "it is of a family that is new to the team",
-    LARGER: "it is a hundred times as large as the largest of those, or more",
+    LARGER: "it is at least a hundred times as large as the largest of those",
 }
 FEW = 4
-"""Names of games that are listed; more are counted."""
+"""Largest number of games that are listed by name; more are only counted."""
 
 
 def situations(team: SelectorTeam) -> int:
@@ -31,16 +31,16 @@ def situations(team: SelectorTeam) -> int:
 
 
 def caveats(team: SelectorTeam, found: Recommendation, preset: Preset) -> list[str]:
-    """Return what speaks against a recommendation, in sentences; none where nothing is known to.
+    """Return the caveats of a recommendation, as sentences; an empty list if nothing speaks against it.
 
     Args:
-        preset: the weights that it was asked for.
+        preset: reward weights of the question.
     """
     return [*_unmet(team, found, preset), *_measured(found), *_beaten(team, found, preset)]
 
 
 def _unmet(team: SelectorTeam, found: Recommendation, preset: Preset) -> list[str]:
-    """Say what of the question the team was not trained on."""
+    """Return a sentence for each part of the question that the team was not trained on."""
     env, words = team.env, []
     if (kind := kind_of(found.game, env.games)) != TRAINED:
         games = ", ".join(env.games) if len(env.games) <= FEW else f"{len(env.games)} other games"
@@ -57,7 +57,7 @@ def _listed(values: tuple[object, ...]) -> str:
 
 
 def _measured(found: Recommendation) -> list[str]:
-    """Say where the pick failed, or reached nothing."""
+    """Return a sentence if the pick failed, or is no better than the uniform policy."""
     run = found.measurement
     if not run.ok:
         return [f"the pick could not be measured: {run.status}"]
@@ -69,7 +69,7 @@ def _measured(found: Recommendation) -> list[str]:
 
 
 def _beaten(team: SelectorTeam, found: Recommendation, preset: Preset) -> list[str]:
-    """Name the best of the paper's fixed algorithms that was measured under the budget, if the pick is no better."""
+    """Return a sentence if the pick is no better than the best measured of the paper's fixed algorithms."""
     env, known = team.env, shipped.name_of(found.game)
     table = [] if known is None or not (shipped.DATA / shipped.MEASURED).exists() else [shipped.results(known)]
     evaluators: list[Evaluator] = [env.evaluator, *table]
@@ -83,5 +83,5 @@ def _beaten(team: SelectorTeam, found: Recommendation, preset: Preset) -> list[s
     if best is None or rewards[best] < found.mean_reward:
         return []
     gain = rewards[best] - found.mean_reward
-    more = f"{gain:.3g} of reward more" if gain > 0 else "the same reward"
+    more = f"{gain:.3g} more reward" if gain > 0 else "the same reward"
     return [f"{best}, a fixed algorithm, has {more} under this budget: {fixed_cells(team.catalog)[best]}"]

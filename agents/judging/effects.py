@@ -1,4 +1,4 @@
-"""What a table of measured cells says: which are as good as the best, which trade-offs there are, what an axis does."""
+"""Statistics of measured algorithms: ties with the best, trade-offs, effects of components, times to a target."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlccfr.envs.measuring.curve import TINY
 from rlccfr.errors import RLCCFRError
 
 MOST_EXACT = 5
-"""Seeds up to which all resamples are enumerated: 3,125 at most."""
+"""Largest number of seeds of which all resamples are enumerated: 3,125 at most."""
 
 RESAMPLES = 10_000
 
@@ -28,26 +28,26 @@ def tied_set(
     level: float = 0.05,
     seed: int = 0,
 ) -> frozenset[Cell]:
-    """The best cell and those that are not significantly worse: paired bootstrap over seeds, Holm's correction.
+    """Return the best algorithm and those not significantly worse: paired bootstrap over seeds, Holm's correction.
 
     Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979. With three
-    seeds a cell that is worse on each of them is told apart, however little; the test is then no stricter than that.
+    seeds, an algorithm that is worse on each of them counts as worse, however small the differences.
 
     Args:
-        rewards: of each cell R-bar by seed; a single one stands for all seeds.
-        best_of: cells among which the best is sought that the others are compared with, by default all; leave out those
-            whose single value is one of many that they might have had.
-        level: of the family of all comparisons.
-        seed: of the resamples, where there are too many to take all.
+        rewards: R̄ of each algorithm by seed; a single value stands for all seeds.
+        best_of: algorithms among which the best is sought; by default all. Leave out those that draw at random and
+            have a single value.
+        level: significance level of the family of all comparisons.
+        seed: seed of the resamples, if there are too many to take all.
 
     Raises:
-        RLCCFRError: no cells, or numbers of seeds that differ.
+        RLCCFRError: no algorithms, or different numbers of seeds.
     """
     if not rewards:
-        raise RLCCFRError("no cells to compare: measure some first")
+        raise RLCCFRError("no algorithms to compare: measure some first")
     seeds = max(map(len, rewards.values()))
     if any(len(values) not in (1, seeds) for values in rewards.values()):
-        raise RLCCFRError("cells to be compared need the same engine seeds, or one where nothing is drawn at random")
+        raise RLCCFRError("compared algorithms need the same engine seeds, or one seed if they draw nothing at random")
     table = {cell: np.broadcast_to(np.asarray(values, dtype=float), seeds) for cell, values in rewards.items()}
     among = table.keys() if best_of is None else table.keys() & set(best_of)
     best = max((cell for cell in table if cell in among), key=lambda cell: float(table[cell].mean()))
@@ -66,18 +66,20 @@ def tied_set(
 
 
 def _resamples(count: int, seed: int) -> np.ndarray:
-    """Rows of indices: every resample of few, some at random of many."""
+    """Return rows of indices: every resample of few values, random resamples of many."""
     if count <= MOST_EXACT:
         return np.array(list(itertools.product(range(count), repeat=count)))
     return np.random.default_rng(seed).integers(count, size=(RESAMPLES, count))
 
 
 def pareto_front(costs: ArrayLike, gains: ArrayLike) -> np.ndarray:
-    """Indices, by rising cost, of the points that no other beats: none costs as little and gains more, or vice versa.
+    """Return the indices, by rising cost, of the points that no other point beats.
+
+    A point beats another if it costs at most as much, gains at least as much, and is better in one of the two.
 
     Args:
-        costs: the less the better, such as exploitability; shape (n,).
-        gains: the more the better, such as throughput; shape (n,).
+        costs: shape (n,) array of costs, such as exploitability.
+        gains: shape (n,) array of gains, such as throughput.
     """
     costs, gains = np.asarray(costs, dtype=float), np.asarray(gains, dtype=float)
     front, most = [], -math.inf
@@ -89,10 +91,10 @@ def pareto_front(costs: ArrayLike, gains: ArrayLike) -> np.ndarray:
 
 
 def main_effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
-    """What each component does on average: mean reward of the cells that have it, less the mean of all.
+    """Return each component's average effect: the mean reward of the algorithms that have it, less the mean of all.
 
     Returns:
-        Rows (axis, component, effect, cells), by axis in the cells' order.
+        Rows (axis, component, effect, cells), by axis, in the order of ``rewards``; ``cells`` counts the algorithms.
     """
     mean = math.fsum(rewards.values()) / len(rewards)
     rows = []
@@ -105,7 +107,7 @@ def main_effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
 
 
 def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
-    """The share of scores above each threshold.
+    """Return the share of scores above each threshold.
 
     Agarwal et al., Deep reinforcement learning at the edge of the statistical precipice, NeurIPS 2021.
     """
@@ -115,9 +117,9 @@ def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
 
 
 def seconds_to(curve: Mapping[str, Sequence[float]], exploitability: float) -> float:
-    """CPU seconds until a run's average policy is as good as that; infinite if it never was.
+    """Return the CPU seconds until a run's average policy reaches an exploitability; infinite if it never does.
 
-    Between two points of the curve both logarithms are taken to be linear in one another.
+    Between two points of the curve, the logarithms of the two are taken to be linear in each other.
     """
     found = np.maximum(np.asarray(curve["exploitability"], dtype=float), TINY)
     there = np.flatnonzero(found <= exploitability)
@@ -127,5 +129,5 @@ def seconds_to(curve: Mapping[str, Sequence[float]], exploitability: float) -> f
     index = int(there[0])
     if index == 0 or found[index] == exploitability:
         return float(seconds[index])
-    ends = np.log(found[[index, index - 1]])  # rising, as interpolation wants it
+    ends = np.log(found[[index, index - 1]])  # rising, as np.interp requires
     return float(np.exp(np.interp(math.log(max(exploitability, TINY)), ends, np.log(seconds[[index, index - 1]]))))

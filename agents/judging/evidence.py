@@ -1,4 +1,4 @@
-"""Every cell of a catalog measured on a game: by which runs to choose, and by which others to judge the choice."""
+"""Evidence: the runs of every algorithm of a catalog on a game, divided into choosing and judging runs."""
 
 from __future__ import annotations
 
@@ -23,51 +23,51 @@ from rlccfr.envs.reward import Preset, Scale, mean_reward
 T = TypeVar("T")
 
 TWO_SIDED = 1.96
-"""Standard deviations within which 95 % of a normal distribution lie ..."""
+"""Number of standard deviations around the mean that contain 95 % of a normal distribution."""
 
 MEDIAN = 0.6745
-"""... and within which half of it does."""
+"""Number of standard deviations around the mean that contain half of a normal distribution."""
 
 
 def selecting(seeds: Sequence[T]) -> tuple[T, ...]:
-    """Of a cell's engine seeds, or of its runs by seed, the first two fifths, at least one: (0, 1) of five."""
+    """Return the choosing seeds (or runs) of an algorithm: the first two fifths, at least one."""
     return tuple(seeds[: max(1, 2 * len(seeds) // 5)])
 
 
 def reporting(seeds: Sequence[T]) -> tuple[T, ...]:
-    """The seeds that :func:`selecting` leaves; a single one serves for both."""
+    """Return the judging seeds (or runs) of an algorithm: the others, or the only one."""
     return tuple(seeds[len(selecting(seeds)) :] or seeds)
 
 
 def second_timing(evaluator: Evaluator, game: str, cell: Cell, budget: Budget) -> Measurement | None:
-    """Return the second timing of a deterministic cell's only run; None if it draws at random or was timed once."""
+    """Return the second timing of an algorithm's only run; None if it draws at random or was timed once."""
     return evaluator.timed_again(game, cell, budget) if is_deterministic((cell,), compiled(game)) else None
 
 
 class ChoosingRuns(Evaluator):
-    """An evaluator that answers from the runs of a table that one may choose by, whatever seed is asked for."""
+    """An evaluator that answers with the choosing runs of a table, whatever seed is requested."""
 
     def __init__(self, table: TableEvaluator) -> None:
         self.table = table
 
     def measure(self, request: Request) -> Measurement:
-        """The cell's run by the first, second ... of its selecting seeds, and again the first.
+        """Return an algorithm's run with a choosing seed; the request's seed, modulo their number, says which.
 
         Raises:
-            MissingCellError: the table does not have it.
+            MissingCellError: the table does not have the run.
         """
         return self.table.measure(self._among(request))
 
     def known(self, request: Request) -> bool:
-        """Whether the table has it."""
+        """Return whether the table has the run."""
         return self.table.known(self._among(request))
 
     def result(self, cell_id: str) -> dict[str, Any]:
-        """See :meth:`TableEvaluator.result`."""
+        """Return the full record behind a measurement (:meth:`TableEvaluator.result`)."""
         return self.table.result(cell_id)
 
     def frame(self) -> pd.DataFrame:
-        """Every record of the table."""
+        """Return every record of the table as a row, without its curve."""
         return self.table.frame()
 
     def _among(self, request: Request) -> Request:
@@ -77,16 +77,18 @@ class ChoosingRuns(Evaluator):
 
 @dataclass(frozen=True)
 class Evidence:
-    """All cells of a catalog on one game under one budget.
+    """The runs of every algorithm of a catalog on one game under one budget.
 
-    The best of hundreds of noisy cells looks better than it is on the runs it was chosen by; so it is chosen by some
-    runs and judged by others. A deterministic cell has one run: after as many iterations its exploitability is the same
-    whenever it runs. Its speed is judged by the run's second timing where a table has one; elsewhere one timing serves
-    for both.
+    On the runs that it was chosen by, the best of hundreds of noisy algorithms looks better than it is. So some runs
+    choose and the others judge. A deterministic algorithm has one run, since a given number of iterations always
+    reaches the same exploitability. Its speed is judged by the run's second timing if a table has one; otherwise one
+    timing serves for both.
 
     Attributes:
-        fixed: the cells that draw nothing at random on this game.
-        again: the second timing of each of them that was timed twice.
+        selecting: choosing runs of each algorithm.
+        reporting: judging runs of each algorithm.
+        fixed: algorithms that draw nothing at random on this game.
+        again: second timing of each of these that was timed twice.
     """
 
     selecting: Measurements
@@ -104,11 +106,11 @@ class Evidence:
         engine_seeds: Sequence[int] = (0,),
         progress: Callable[[float], None] | None = None,
     ) -> Evidence:
-        """Measure every cell, in the catalog's order.
+        """Measure every algorithm, in the catalog's order.
 
         Args:
-            engine_seeds: of each cell; of a table each cell's own, as it has them.
-            progress: called after each cell with the share done.
+            engine_seeds: engine seeds of each algorithm's runs; a table's own seeds take their place.
+            progress: function called after each algorithm with the share done.
         """
         runs = measure_all(evaluator, catalog, game, budget, engine_seeds, progress)
         tree = compiled(game)
@@ -124,19 +126,23 @@ class Evidence:
 
     @property
     def evaluations(self) -> int:
-        """Runs by which one chooses."""
+        """Number of choosing runs."""
         return sum(map(len, self.selecting.values()))
 
     @property
     def cpu_seconds(self) -> float:
-        """Engine CPU seconds that the runs took by which one chooses."""
+        """Engine CPU seconds of the choosing runs."""
         return total_cpu_seconds(self.selecting)
 
     def tied(self, preset: Preset, scale: Scale = "log") -> frozenset[Cell] | None:
-        """The cells that the runs to judge by can't tell from the best of them; None where single runs tell nothing.
+        """Return the algorithms that the judging runs can't tell from the best of them.
 
-        Those that :func:`tied_set` finds, and those no further from the best than two timings of one run are apart.
-        Cells with fewer runs than others have, as those with networks, count with their mean, and not as the best.
+        These are the algorithms that :func:`tied_set` finds, and those that are no further from the best than two
+        timings of one run may be apart. An algorithm that draws at random and has fewer runs than others, such as one
+        with networks, counts with its mean and never as the best.
+
+        Returns:
+            None if every algorithm has a single run, and some draw at random.
         """
         rewards, most = self._judged(preset, scale)
         if most == 1 and not self.fixed.issuperset(rewards):
@@ -150,7 +156,7 @@ class Evidence:
         return told | {cell for cell, mean in means.items() if mean >= near}
 
     def timing_error(self, preset: Preset, scale: Scale = "log") -> float:
-        """Standard deviation of a run's R-bar by how it was timed alone: by the median difference of two timings."""
+        """Return the standard deviation of R̄ between timings of one run, from the median difference of two."""
         differences = [
             abs(mean_reward(self.selecting[cell][0], preset, scale) - mean_reward(second, preset, scale))
             for cell, second in self.again.items()
@@ -158,7 +164,10 @@ class Evidence:
         return float(np.median(differences)) / MEDIAN / math.sqrt(2) if differences else 0.0
 
     def standard_error(self, first: Cell, second: Cell, preset: Preset, scale: Scale = "log") -> float:
-        """Of the difference of two cells' R-bar over the runs that judge; infinite where one shows no spread."""
+        """Return the standard error of the difference of two algorithms' R̄, by the judging runs.
+
+        It is infinite if one of them has too few runs to show a spread.
+        """
         rewards, most = self._judged(preset, scale)
         if {first, second} <= self.fixed:
             return math.sqrt(2) * self.timing_error(preset, scale)
@@ -168,6 +177,6 @@ class Evidence:
         return float(np.std(differences, ddof=1) / math.sqrt(most))
 
     def _judged(self, preset: Preset, scale: Scale) -> tuple[dict[Cell, list[float]], int]:
-        """R-bar of each cell by seed, and the most seeds that any has."""
+        """Return R̄ of each algorithm's judging runs, and the largest number of runs that any has."""
         rewards = {cell: [mean_reward(run, preset, scale) for run in runs] for cell, runs in self.reporting.items()}
         return rewards, max(map(len, rewards.values()))

@@ -1,4 +1,4 @@
-"""What measurements say of a game: what each component does, which trade-offs there are, how soon a target is met."""
+"""Insights from a game's measurements: effects of components, trade-offs, and times to targets."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from rlccfr.envs.reward import Preset
 from rlccfr.errors import RLCCFRError
 
 TARGETS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
-"""Parts of the uniform policy's exploitability, the time to which is told."""
+"""Target exploitabilities, as fractions of the uniform policy's."""
 
 BASELINE = "CFR"
-"""Whose time is told beside."""
+"""Fixed algorithm whose times stand beside the best."""
 
 
 @dataclass(frozen=True)
 class Insights:
-    """What the runs of all cells on one game say; cells whose runs failed are left out.
+    """Insights from the runs of all algorithms on one game; algorithms with a failed run are left out.
 
     Attributes:
-        effects: as :func:`main_effects` has them, the best of each axis first.
-        front: the cells that no other beats in both exploitability and throughput, by rising exploitability: rows
-            (update_rule, sampler, abstraction, exploitability, speed), speed as a multiple of plain CFR's.
-        times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds): for each of
-            :data:`TARGETS` that any cell meets, the cell that is soonest by the median of the runs to choose by, and
-            the median time of its other runs (of a deterministic cell its run's second timing); the same for plain
-            CFR. Infinite where the target is not met.
+        effects: rows of :func:`main_effects`, the best of each axis first.
+        front: algorithms that no other beats in both exploitability and throughput, by rising exploitability: rows
+            (update_rule, sampler, abstraction, exploitability, speed), with speed as a multiple of plain CFR's.
+        times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds), one per target of
+            :data:`TARGETS` that any algorithm meets. The algorithm is the soonest by the median of its choosing runs;
+            ``cpu_seconds`` is the median of its judging runs (for a deterministic algorithm, its run's second timing).
+            ``cfr_cpu_seconds`` is the same for plain CFR. A target that is not met takes infinite time.
     """
 
     game: str
@@ -61,11 +61,11 @@ def insights(
     preset: PresetLike = "accuracy",
     scale: str = "log",
 ) -> Insights:
-    """What a table says of a game under a budget and a preset; all runs count.
+    """Return the insights from a table on a game, under a budget and reward weights; all runs count.
 
     Raises:
-        MissingCellError: a cell that was not measured, or not for as long.
-        RLCCFRError: an unknown preset or scale, a budget that makes no sense, or no run that came to its end.
+        MissingCellError: an algorithm was not measured, or for less than the budget.
+        RLCCFRError: unknown reward weights, an unknown scale, an invalid budget, or no run without failure.
     """
     limit, weights, on = parse_budget(budget), parse_preset(preset), parse_scale(scale)
     runs = measure_all(table, catalog, game, limit)
@@ -91,7 +91,7 @@ def _front(runs: Mapping[Cell, Sequence[Measurement]]) -> pd.DataFrame:
 
 
 def _judging(table: TableEvaluator, game: str, cell: Cell, curves: Sequence[Any]) -> Sequence[Any]:
-    """Return the curves that judge a cell: its runs to judge by; of a deterministic one its run's second timing."""
+    """Return the curves that judge an algorithm: of its judging runs, or of its only run's second timing."""
     again = table.run_again(game, cell) if is_deterministic((cell,), compiled(game)) else None
     return reporting(curves) if again is None else [again["curve"]]
 

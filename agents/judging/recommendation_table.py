@@ -1,4 +1,4 @@
-"""The recommended-algorithm table, as a DataFrame and in the formats that people and programs read."""
+"""The recommendation table, as a DataFrame and in formats for people and programs."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ TEAM, RANDOM, VBS, SBS = "team", "random search", "VBS", "SBS"
 
 @dataclass(frozen=True)
 class RecommendationTable:
-    """Rows by game, budget, preset and method.
+    """The picks of a team and of the baselines, one row per game, budget, reward weights and method.
 
     Attributes:
-        frame: with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best cell of all), ``SBS``
-            (best on average over the other games) or one of the paper's fixed algorithms. ``speed`` is throughput as a
-            multiple of plain CFR's, which the reward is computed from; ``reward`` is R-bar;
-            ``tied_set_size`` counts the cells that can't be told from the best: where there are many, to be one of them
-            says little; ``evaluations`` and ``cpu_seconds`` are what choosing took: for VBS every cell of the game, for
-            SBS every cell of the other games. NaN where there is nothing to compute from.
+        frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best algorithm on the
+            game), ``SBS`` (best on average over the other games) or one of the paper's fixed algorithms. ``speed`` is
+            throughput as a multiple of plain CFR's; the reward is computed from it. ``reward`` is R̄.
+            ``tied_set_size`` counts the algorithms that can't be told from the best; if it is large, ``in_tied_set``
+            says little. ``evaluations`` and ``cpu_seconds`` are the cost of choosing: for VBS every algorithm on the
+            game, for SBS every algorithm on the other games. Values that can't be computed are NaN.
     """
 
     frame: pd.DataFrame
@@ -46,22 +46,22 @@ class RecommendationTable:
         return self.frame[self.frame["method"] == TEAM].reset_index(drop=True)
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """JSON-able dicts; None for NaN."""
+        """Return the rows as JSON-able dicts, with None for NaN."""
         return [
             {str(name): none_for_nan(value) for name, value in row.items()}
             for row in self.frame.astype(object).to_dict("records")
         ]
 
     def to_json(self) -> str:
-        """The rows as a JSON list."""
+        """Return the rows as a JSON list."""
         return json.dumps(self.to_rows(), indent=1, allow_nan=False)
 
     def to_csv(self) -> str:
-        """With a header; numbers in full."""
+        """Return the table as CSV, with a header and with numbers in full."""
         return str(self.frame.to_csv(index=False))
 
     def to_markdown(self) -> str:
-        """For people: four digits, and what has not converged says so."""
+        """Return the table as Markdown, for people: with four digits, and "not converged" in words."""
         shown = _shown(self.frame)
         lines = [list(shown.columns), ["---"] * len(shown.columns), *shown.to_numpy().tolist()]
         return "\n".join(
@@ -69,17 +69,17 @@ class RecommendationTable:
         )
 
     def to_html(self) -> str:
-        """As :meth:`to_markdown`, as an HTML table."""
+        """Return the table as HTML, with the texts of :meth:`to_markdown`."""
         return str(_shown(self.frame).to_html(index=False))
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the methods' regrets: see :func:`rlccfr.agents.judging.regret_picture.draw_regrets`."""
+        """Draw the methods' regrets (:func:`rlccfr.agents.judging.regret_picture.draw_regrets`)."""
         from rlccfr.agents.judging.regret_picture import draw_regrets
 
         return draw_regrets(self.frame, axes)
 
     def write(self, path: str | Path) -> Path:
-        """Write to a file, whole or not at all, in the format that its suffix says: .md, .csv, .html or .json.
+        """Write to a file, whole or not at all, in the format that its suffix names: .md, .csv, .html or .json.
 
         Raises:
             RLCCFRError: another suffix, or the file can't be written.
@@ -95,7 +95,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def checked_path(path: str | Path) -> Path:
-    """A path to write a table to.
+    """Return the path of a table's file.
 
     Raises:
         RLCCFRError: its suffix names no format.
@@ -107,7 +107,7 @@ def checked_path(path: str | Path) -> Path:
 
 
 def _shown(frame: pd.DataFrame) -> pd.DataFrame:
-    """Strings for people."""
+    """Return the frame with texts for people in place of its values."""
     shown = frame.astype(object).copy()
     for name in frame.columns:
         shown[name] = [_cell_text(name, value) for value in frame[name]]

@@ -1,4 +1,4 @@
-"""The picture of how methods' picks compare."""
+"""The picture of the methods' regrets."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 MARKS = "osD^vP*X<>"
 SHORTEST = 1e-4
-"""Regrets below it are drawn there: the axis is logarithmic."""
+"""Least regret that the logarithmic axis shows; smaller ones are drawn there."""
 
 
 def draw_regrets(frame: pd.DataFrame, axes: Axes | None = None) -> Axes:
-    """Regret of each method, a line for each game, budget and preset: the further to the left, the better.
+    """Draw each method's regret, on one line per game, budget and reward weights; further left is better.
 
     Args:
-        frame: of a :class:`rlccfr.agents.RecommendationTable`; rows without a regret are left out.
+        frame: frame of a :class:`rlccfr.agents.RecommendationTable`; rows without a regret are left out.
     """
     known = frame.dropna(subset="regret")
     names = known["game"] + ", " + known["budget"] + ", " + known["preset"]
@@ -28,13 +28,13 @@ def draw_regrets(frame: pd.DataFrame, axes: Axes | None = None) -> Axes:
     axes = axes if axes is not None else new_axes(8.0, 1.6 + 0.28 * len(lines))
     methods = list(known.groupby("method", sort=False))
     for number, (mark, (method, rows)) in enumerate(zip(MARKS * 2, methods, strict=False)):
-        beside = 0.6 * (number / max(1, len(methods) - 1) - 0.5)  # so that none hides another
+        beside = 0.6 * (number / max(1, len(methods) - 1) - 0.5)  # so that no mark hides another
         places = [lines.index(name) + beside for name in names[rows.index]]
         axes.plot(rows["regret"].clip(lower=SHORTEST), places, mark, label=method, alpha=0.8)
     axes.set_yticks(range(len(lines)), lines)
     axes.invert_yaxis()
     axes.set_xscale("log")
-    axes.set_xlabel(f"regret of the mean reward to the best of all ({SHORTEST:g} stands for less)")
+    axes.set_xlabel(f"regret in mean reward with respect to the VBS (smaller ones are drawn at {SHORTEST:g})")
     axes.grid(axis="x", alpha=0.3)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     return axes

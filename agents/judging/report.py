@@ -1,4 +1,4 @@
-"""A table of measurements as one page that needs nothing but a browser."""
+"""The report: measurements as one page that needs nothing but a browser."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from rlccfr.games.names import openspiel_name
 from rlccfr.policy import EXACT
 
 DIGITS = 4
-"""Of every number in the page."""
+"""Number of significant digits in the page."""
 
 LEFT_OUT = ["method", "normalised_score", "closed_gap", "evaluations", "cpu_seconds"]
-"""Columns that `rlccfr table` has and the page's table, which is to fit a screen, has not."""
+"""Columns of `rlccfr table` that the page leaves out, so that its table fits a screen."""
 
 CURVE = {"iterations": "iteration", "seconds": "cpu_seconds", "nodes": "nodes", "x": "exploitability"}
 
 
 def check_report(path: str | Path) -> None:
-    """What would keep a report from being written.
+    """Check that a report can be written.
 
     Raises:
         RLCCFRError: plotly is not installed, or the file can't be written.
@@ -53,16 +53,16 @@ def write_report(
     recommended: RecommendationTable,
     budgets: Sequence[Budget],
 ) -> Path:
-    """Write a self-contained HTML page: every cell of each game, the Pareto front, curves, and what a team picks.
+    """Write a self-contained HTML page: every algorithm on each game, the Pareto front, curves and a team's picks.
 
     Args:
-        table: has the cells' runs. The page shows those that were not chosen by; of a deterministic cell, which has one
-            run, its second timing. A cell without a run is grey.
-        recommended: says which games the page has; the team's rows are marked, and shown as a table.
-        budgets: to choose from on the page, read off the runs' curves; where a run was shorter, the cell is grey.
+        table: runs of the algorithms. The page shows the judging runs; for a deterministic algorithm, which has one
+            run, its second timing. The cell of an algorithm without a run is grey.
+        recommended: the table whose games the page has, and whose team's picks it marks and lists.
+        budgets: budgets to choose from on the page, read off the runs' curves. The cell of a shorter run is grey.
 
     Raises:
-        RLCCFRError: as :func:`check_report`.
+        RLCCFRError: plotly is not installed, or the file can't be written.
     """
     check_report(path)
     from plotly.offline import get_plotlyjs
@@ -83,7 +83,7 @@ def write_report(
 
 
 def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets: Sequence[Budget]) -> dict[str, Any]:
-    """What report.js reads; its head says what is where."""
+    """Return the data that report.js reads; the comment at its head describes them."""
     return {
         "axes": catalog.axes,
         "budgets": list(map(str, budgets)),
@@ -103,7 +103,7 @@ def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets:
 
 
 def _cell(table: TableEvaluator, game: str, cell: Cell, budgets: Sequence[Budget]) -> dict[str, Any] | None:
-    """Figures of a cell under each budget, run by run, and the first run's curve; None without runs."""
+    """Return an algorithm's figures under each budget, run by run, and its first run's curve; None without runs."""
     seeds = reporting(table.seeds(game, cell))
     if not seeds:
         return None
@@ -133,7 +133,7 @@ def _figures(table: TableEvaluator, game: str, cell: Cell, budget: Budget, seeds
 
 
 def _marked(catalog: Catalog, picks: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """By budget and preset the index of what the team picks."""
+    """Return the flat indices of the team's picks, by budget and name of the reward weights."""
     marked: dict[str, dict[str, int]] = {}
     for _, row in picks.iterrows():
         cell = Cell.of(row.to_dict())
@@ -146,7 +146,7 @@ def _short(value: float | None) -> float | None:
 
 
 def _shown(frame: pd.DataFrame, catalog: Catalog, games: Iterable[str]) -> pd.DataFrame:
-    """The runs of the page's games and algorithms."""
+    """Return the runs of the page's games and algorithms."""
     cells = set(catalog)
     names = set(map(openspiel_name, games))
     rows = zip(frame["openspiel_name"], *(frame[axis] for axis in AXES), strict=True)
@@ -154,7 +154,7 @@ def _shown(frame: pd.DataFrame, catalog: Catalog, games: Iterable[str]) -> pd.Da
 
 
 def _provenance(frame: pd.DataFrame) -> str:
-    """What measured these, where, and when."""
+    """Return a sentence on the runs: their number, engine versions, processors and dates."""
 
     def all_of(column: str) -> str:
         return ", ".join(sorted(map(str, frame[column].dropna().unique())))

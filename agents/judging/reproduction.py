@@ -1,7 +1,7 @@
-"""The paper's experiments again: Figures 2 to 5 and Table 4 of Keshavarzi, Navidi and Tefagh.
+"""Reproduction of the paper's experiments: Figures 2 to 5 and Table 4 of Keshavarzi, Navidi and Tefagh.
 
-The figures show exploitability against iterations for the paper's fixed algorithms and for what a team picks under the
-weights of the figure's caption. They are read off measurements; the table's throughputs are measured when asked for.
+The figures show exploitability against iterations, for the paper's fixed algorithms and for a team's pick under the
+reward weights of the figure's caption. They are drawn from measurements; the table's throughputs are measured anew.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
 ITERATIONS = (1_000, 10_000)
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#444444")  # Okabe and Ito's, told apart by all
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#444444")  # Okabe and Ito's, for the colour-blind
 PICK_COLOUR = "#d55e00"
 
 
@@ -46,10 +46,10 @@ PANELS = (
 
 
 def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTeam, path: Path) -> Cell:
-    """Draw a figure to a file, in the format of its suffix; returns what the team picks.
+    """Draw a figure to a file, in the format of its suffix, and return the team's pick.
 
     Raises:
-        RLCCFRError: a cell that was not measured, or the file can't be written.
+        RLCCFRError: an algorithm was not measured, or the file can't be written.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -73,9 +73,9 @@ def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTe
 
 
 def _curve(table: TableEvaluator, game: str, cell: Cell) -> tuple[list[float], list[float]]:
-    """Iterations up to the largest of :data:`ITERATIONS`, and exploitabilities there; of a run that was not chosen by.
+    """Return the iterations of a judging run, up to the largest of :data:`ITERATIONS`, and its exploitabilities there.
 
-    A deterministic cell has one run, which is the same after as many iterations.
+    A deterministic algorithm has one run, in which the iterations alone determine the exploitability.
 
     Raises:
         MissingCellError: there is no run.
@@ -88,10 +88,10 @@ def _curve(table: TableEvaluator, game: str, cell: Cell) -> tuple[list[float], l
 def throughputs(
     evaluator: Evaluator, cells: Mapping[str, Cell], progress: Callable[[float], None] | None = None
 ) -> pd.DataFrame:
-    """Table 4: iterations per CPU second on Kuhn poker, over 1,000 and 10,000 iterations.
+    """Measure Table 4: iterations per CPU second on Kuhn poker, over 1,000 and 10,000 iterations.
 
     Returns:
-        A row for each algorithm: ``algorithm``, ``1,000 iterations``, ``10,000 iterations``, ``times plain CFR``.
+        One row per algorithm: ``algorithm``, ``1,000 iterations``, ``10,000 iterations``, ``times plain CFR``.
     """
     rows = []
     for done, (name, cell) in enumerate(cells.items(), start=1):

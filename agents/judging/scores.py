@@ -1,6 +1,6 @@
-"""How good a pick is: regret, normalised score, closed gap, and their means with intervals.
+"""Scores of picks: regret, normalised score and closed gap, and their means with intervals.
 
-All of it is on R-bar, the mean of the three agents' rewards (:func:`rlccfr.envs.reward.mean_reward`).
+All are computed from R̄, the mean of the three agents' rewards (:func:`rlccfr.envs.reward.mean_reward`).
 """
 
 from __future__ import annotations
@@ -15,34 +15,35 @@ from scipy import stats
 from rlccfr.errors import RLCCFRError
 
 RESOLVED = 3.0
-"""Standard errors by which the virtual best must beat the single best before a closed gap means anything."""
+"""Number of standard errors by which VBS must beat SBS before a closed gap means anything."""
 
 
 def regret(pick: float, virtual_best: float) -> float:
-    """R-bar of the virtual best solver minus that of the pick: 0 for the virtual best.
+    """Return R̄ of the virtual best solver minus R̄ of the pick.
 
-    Negative where the pick does better on the runs that judge than what was best on those that were chosen by.
+    It is negative if the pick does better on the judging runs than the solver that was best on the choosing runs.
     """
     return virtual_best - pick
 
 
 def normalised_score(pick: float, mean: float, virtual_best: float) -> float:
-    """(R(pick) - mean R) / (R(VBS) - mean R): 1 for the virtual best, 0 for a cell drawn at random, on average.
+    """Return (R̄(pick) - mean R̄) / (R̄(VBS) - mean R̄): 1 for the VBS, 0 on average for a random pick.
 
-    NaN where the virtual best is no better than the mean, so that there is nothing to choose.
+    It is NaN if the VBS is no better than the mean, so that there is nothing to choose.
 
     Args:
-        mean: R-bar averaged over all cells of the catalog on the same game.
+        pick, virtual_best: R̄ of the two on one game.
+        mean: R̄ averaged over all algorithms of the catalog on the same game.
     """
     return (pick - mean) / (virtual_best - mean) if virtual_best > mean else math.nan
 
 
 def closed_gap(pick: float, single_best: float, virtual_best: float, standard_error: float = 0.0) -> float:
-    """The share of the way from the single best solver to the virtual best that a pick goes.
+    """Return the share of the way from the single best solver to the virtual best solver that a pick goes.
 
     Args:
-        pick, single_best, virtual_best: R-bar of the three on one game.
-        standard_error: of ``virtual_best - single_best``.
+        pick, single_best, virtual_best: R̄ of the three on one game.
+        standard_error: standard error of ``virtual_best - single_best``.
 
     Returns:
         1 for the virtual best, 0 for the single best, negative below it; NaN unless the gap exceeds three
@@ -53,7 +54,7 @@ def closed_gap(pick: float, single_best: float, virtual_best: float, standard_er
 
 
 def interquartile_mean(scores: ArrayLike) -> float:
-    """The mean of what is left when the lowest and the highest quarter are dropped.
+    """Return the mean of the scores without their lowest and highest quarters.
 
     A quarter is rounded down to whole scores.
 
@@ -74,14 +75,17 @@ def bootstrap_interval(
     repetitions: int = 2000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """Stratified percentile bootstrap: runs are resampled within each game, never across games.
+    """Return a percentile interval of a stratified bootstrap, which resamples runs within each game, never across.
 
     Args:
-        strata: for each game the scores of its runs; the numbers of runs may differ.
-        statistic: of all resampled scores together, shape (number of runs,).
+        strata: scores of the runs of each game; the numbers of runs may differ.
+        statistic: function of all resampled scores together, shape (number of runs,).
+        level: probability that the interval is to contain the statistic.
+        repetitions: number of resamples.
+        seed: seed of the resamples.
 
     Returns:
-        The interval's ends.
+        Lower and upper end of the interval.
 
     Raises:
         RLCCFRError: a game without a run, or a level outside (0, 1).

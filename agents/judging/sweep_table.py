@@ -1,4 +1,4 @@
-"""The recommended-algorithm table of a sweep: what teams pick, beside what there was to pick, and nothing is run."""
+"""The recommendation table of a sweep, made without running anything."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def recommended_table(
     teams: Mapping[str, SelectorTeam] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RecommendationTable:
-    """What the games' teams pick, beside the baselines.
+    """Compare the picks of the games' teams with those of the baselines.
 
     Args:
-        results: of a sweep; has every cell of the catalog on each game. Other games on which it has them, too, serve
-            the single best solver.
-        teams: by game; by default one is trained for each game, on the runs that one may choose by.
-        progress: called with the share done.
+        results: a sweep's results, with the whole catalog on each game. Further games with the whole catalog serve for
+            the SBS.
+        teams: teams by game; by default one is trained for each game, on the choosing runs.
+        progress: function called with the share done.
 
     Raises:
-        MissingCellError: a cell that was not measured, or a budget that is longer than the runs.
+        MissingCellError: an algorithm was not measured, or a budget is longer than the runs.
     """
     spec = EpisodeSpec.parse(games, budget=budgets, preset=presets, scale=scale, catalog=catalog, evaluator=results)
     asked = teams or _trained(spec, progress)
@@ -54,7 +54,7 @@ def _trained(spec: EpisodeSpec, progress: Callable[[float], None] | None) -> dic
 
 
 def _others(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
-    """Games besides those asked for, under whatever names, that have every cell under every budget."""
+    """Return further games, each under one of its names, that have every algorithm under every budget."""
     names = {openspiel_name(game) for game in spec.games}
     found = []
     for game in results.games:

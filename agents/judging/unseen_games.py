@@ -1,4 +1,4 @@
-"""How well a team picks for games that it has never met, beside what else one could do there."""
+"""Judging of a team's picks for games that it has never met."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
 VERSION = 2
-"""Version of how picks are judged. Raise it when the same picks would be judged otherwise."""
+"""Version of how picks are judged. Raise it when the same picks would be judged differently."""
 
 HUNDREDFOLD = 100
-"""Times the histories of the largest game that was trained on."""
+"""Least ratio of a much larger game's histories to those of the largest training game."""
 
 TRAINED, MEMBER, FAMILY, LARGER = "training game", "unseen member", "unseen family", "hundredfold larger"
-"""What a game is to a team."""
+"""Kinds of games, from a team's view."""
 
 ALL = "all"
-"""Kinds of games taken together."""
+"""Name of all kinds of games together."""
 
 ENOUGH = 5
-"""Games to resample; of fewer a bootstrap's interval is far narrower than it says."""
+"""Least number of games to resample; with fewer, a bootstrap's interval is far too narrow."""
 
 REPETITIONS = 20_000
-"""Of the bootstrap: the ends of an interval depend on its seed by less than 0.0002."""
+"""Number of resamples of the bootstrap; its seed then moves the ends of an interval by less than 0.0002."""
 
 
 def kind_of(game: str, trained_on: Sequence[str]) -> str:
-    """What a game is to a team: met before, much larger than what it has met, of a family that it has met, or new."""
+    """Return a game's kind: trained on, much larger than any trained on, of a family trained on, or of a new family."""
     trees = [compiled(one) for one in trained_on]
     if compiled(game).content_hash in {tree.content_hash for tree in trees}:
         return TRAINED
@@ -58,20 +58,20 @@ def judged(
     budgets: Sequence[Budget],
     presets: Sequence[Preset],
 ) -> pd.DataFrame:
-    """A row for each game, budget and preset: regret of the team's pick, and of the single best over its own games.
+    """Return the regrets of a team's pick and of the SBS, for each game, budget and reward weights.
 
     Args:
-        team: picks; its own games are the single best solver's.
-        results: has all cells of the team's catalog on all games, its own too.
-        games: to pick for.
+        team: team that picks. The SBS is the best algorithm over the team's own games.
+        results: measurements of the team's whole catalog on these games and on the team's own.
+        games, budgets, presets: games, budgets and reward weights to pick for.
 
     Returns:
-        Columns ``game, kind, histories, budget, preset, team, SBS``: regrets to the best of all cells, on the runs that
-        judge (see :class:`Evidence`); ``single_best``: which cell the SBS is; ``measuring``: CPU seconds to measure
-        every cell once instead.
+        Columns ``game, kind, histories, budget, preset``; ``team, SBS``: regrets with respect to the VBS, by the
+        judging runs (see :class:`Evidence`); ``single_best``: the algorithm that is the SBS; ``measuring``: CPU seconds
+        of the choosing runs of every algorithm on the game.
 
     Raises:
-        MissingCellError: a cell that was not measured.
+        MissingCellError: an algorithm was not measured.
     """
     rows, catalog = [], team.catalog
     for budget in budgets:
@@ -94,17 +94,17 @@ def judged(
 
 
 def mean_regrets(rows: pd.DataFrame) -> dict[str, float]:
-    """How many games were judged, and the team's and the SBS's mean regret over them."""
+    """Return the number of games, and the mean regrets of the team and of the SBS over them."""
     by_game = rows.groupby("game")[["team", "SBS"]].mean()
     return {"games": float(len(by_game)), "team": float(by_game["team"].mean()), "SBS": float(by_game["SBS"].mean())}
 
 
 def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
-    """For each kind of game, and for all where there are several kinds: mean regrets, and by how much the team's is
-    lower, with its 95 % interval where there are :data:`ENOUGH` games.
+    """Return the mean regrets and the team's gain over the SBS, for each kind of game and for several kinds together.
 
-    Games are resampled whole: budgets and presets on one game are no independent evidence. Nor are games of one family,
-    quite, so that the interval is rather too narrow than too wide.
+    The gain is by how much the team's mean regret is lower. It has a 95 % interval if there are :data:`ENOUGH` games.
+    Games are resampled whole, since budgets and reward weights on one game are no independent evidence. Games of one
+    family are not fully independent either, so the interval is rather too narrow than too wide.
     """
     found = {}
     groups = list(rows.groupby("kind", sort=False))
@@ -122,12 +122,12 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
 
 
 def sureness(rows: pd.DataFrame, kind: str) -> str:
-    """What picks by features were worth on the games of such a kind that they could be checked on, in words."""
+    """Return a sentence on the regrets of picks by features, on the games of a kind that they were checked on."""
     if rows.empty:
-        return f"how good such picks are was not measured ({kind})"
+        return f"the regret of such picks was not measured ({kind})"
     one = mean_regrets(rows)
     return (
-        f"on {one['games']:.0f} such games ({kind}) the team's picks were on average, over budgets and weights, "
-        f"{one['team']:.3f} of reward below the best algorithm, and the single best of the training games "
-        f"{one['SBS']:.3f}"
+        f"on {one['games']:.0f} such games ({kind}), averaged over budgets and weights, the team's picks were "
+        f"{one['team']:.3f} of reward below the best algorithm, and the single best of the training games was "
+        f"{one['SBS']:.3f} below it"
     )

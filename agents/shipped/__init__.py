@@ -1,4 +1,4 @@
-"""What the package brings along: measurements of every cell on the paper's games, and teams trained on them."""
+"""The package's data: measurements of every algorithm on the paper's games, and teams trained on them."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
 
 GAMES = ("kuhn", "leduc", "goofspiel", "royal")
 BUDGETS = tuple(Budget("seconds", amount) for amount in (0.01, 0.1, 1.0))
-"""The headline budgets: engine CPU seconds."""
+"""The headline budgets, in engine CPU seconds."""
 
 DATA = Path(__file__).parent / "data"
 MEASURED = "paper.parquet"
 
 
 def catalog() -> Catalog:
-    """The paper's 336 cells, with the networks that a sweep has."""
+    """Return the paper's catalog of 336 algorithms, with the network settings of sweeps."""
     return Catalog.paper().with_networks("sweep")
 
 
 def tabular() -> Catalog:
-    """The cells without networks, which the team for games that were not measured picks from."""
+    """Return the catalog without networks, from which the team for games that were not measured picks."""
     return Catalog.tabular()
 
 
 def name_of(game: str) -> str | None:
-    """Which of :data:`GAMES` a game is, by whatever name; None if none of them."""
+    """Return which of :data:`GAMES` a game is, under any of its names; None if it is none of them."""
     return next((name for name in GAMES if openspiel_name(name) == openspiel_name(game)), None)
 
 
 @cache
 def results(game: str | None = None) -> TableEvaluator:
-    """The measurements that come with the package.
+    """Return the measurements that come with the package.
 
     Args:
-        game: one of :data:`GAMES`, whose runs alone take a quarter of the time to read; by default all.
+        game: one of :data:`GAMES`, which takes a quarter of the time to read; by default all of them.
 
     Raises:
-        RLCCFRError: the file is not there, or not whole.
+        RLCCFRError: the file is missing or damaged.
     """
     frame = load_results(path(MEASURED))
     return TableEvaluator(frame if game is None else frame[frame["game"] == game])
@@ -55,12 +55,12 @@ def results(game: str | None = None) -> TableEvaluator:
 
 @cache
 def team(game: str | None = None) -> SelectorTeam:
-    """The team that was trained on a game, on ``"all"`` of them, or without a name the one for games not measured.
+    """Return the team trained on a game, on ``"all"`` of them, or by default that for games that were not measured.
 
-    Each knows budgets and weights by what it observes.
+    Each team observes the budget and the reward weights, and so serves all of them.
 
     Raises:
-        RLCCFRError: the file is not there, or not whole.
+        RLCCFRError: the file is missing or damaged.
     """
     from rlccfr.agents.team.team import SelectorTeam
 
@@ -68,14 +68,14 @@ def team(game: str | None = None) -> SelectorTeam:
 
 
 GENERALISATION = "generalisation.csv"
-"""How good the picks of ``team()`` are on games that it was not trained on, and of teams trained without a family."""
+"""File of regrets on games not trained on: those of ``team()``, and of teams trained without one family."""
 
 
 def path(name: str) -> Path:
-    """A file of the package's data.
+    """Return the path of a file of the package's data.
 
     Raises:
-        RLCCFRError: it is not there.
+        RLCCFRError: the file is missing.
     """
     if not (DATA / name).exists():
         raise RLCCFRError(

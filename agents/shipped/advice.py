@@ -1,4 +1,4 @@
-"""Which algorithm to take, at once: from what the package knows, with nothing run."""
+"""Advice on which algorithm to take, from the package's data, without running anything."""
 
 from __future__ import annotations
 
@@ -33,14 +33,16 @@ SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tie
 
 @dataclass(frozen=True)
 class Advice:
-    """The best algorithm measured, or what a shipped team picks.
+    """The best algorithm measured, or a shipped team's pick.
 
     Attributes:
-        basis: ``"best measured"`` where it is the best of the algorithms measured on this very game; ``"measured"``
-            where a team picks that has learned from them; ``"features"`` where the pick is made from how the game is
-            built; ``"single best"`` where the best of the training games did better on such games for validation.
-        figures: of the pick, as far as they were measured: :data:`SHOWN`. The best measured has no regret.
-        why: how sure it is, in a sentence.
+        preset: reward weights.
+        basis: ``"best measured"``: the best of the algorithms measured on this very game. ``"measured"``: the pick of a
+            team that has learned from these measurements. ``"features"``: a team's pick from the game's features.
+            ``"single best"``: the SBS of the training games, which did better on validation games of this kind.
+        figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured. The best measured
+            algorithm has no regret.
+        why: sentence on how sure the advice is.
     """
 
     game: str
@@ -52,7 +54,7 @@ class Advice:
     why: str
 
     def to_row(self) -> dict[str, Any]:
-        """JSON-able, for a program; None for what was not measured."""
+        """Return the advice as a JSON-able dict, with None for what was not measured."""
         return {
             "game": self.game,
             "budget": asdict(self.budget),
@@ -73,18 +75,18 @@ def advise(
     preset: PresetLike = "accuracy",
     catalog: CatalogLike | None = None,
 ) -> Advice:
-    """Return the best algorithm that was measured on a game, or what a team picks from the game's features.
+    """Return the best algorithm that was measured on a game, or a team's pick from the game's features.
 
-    Beyond the budgets that were measured, or that a team has met, it is the answer for the nearest of them, and ``why``
-    says so.
+    A budget beyond those that were measured, or that a team has met, gets the answer for the nearest of them, and
+    ``why`` says so.
 
     Args:
-        catalog: what to choose from; by default all that was measured, the extended catalog's tables among it. From
-            ``"paper"`` the game's team picks.
+        catalog: catalog to choose from. By default, all that was measured, including the extended catalog's tabular
+            algorithms. With ``"paper"``, the game's team picks.
 
     Raises:
         GameError: an unknown game.
-        RLCCFRError: a budget, preset or catalog that makes no sense, or an installation without its data.
+        RLCCFRError: an invalid budget, preset or catalog, or an installation without its data.
     """
     asked, weights = parse_budget(budget), parse_preset(preset)
     known = shipped.name_of(game)
@@ -100,7 +102,7 @@ def advise(
 
 
 def _picked(game: str, known: str | None, asked: Budget, weights: Preset, wanted: Catalog | None) -> Advice:
-    """Return what a team picks: the game's own among the paper's algorithms, or the one for games not measured."""
+    """Return a team's pick: the game's team picks from the paper's catalog, and the general team for other games."""
     team = shipped.team(known)
     limit = _nearest(asked, team.env.budgets)
     note = ""
@@ -125,21 +127,21 @@ def _picked(game: str, known: str | None, asked: Budget, weights: Preset, wanted
 
 
 def _check_catalog(learned: Catalog, wanted: Catalog | None) -> None:
-    """Refuse a catalog for a game that was not measured, unless the team's picks are in it."""
+    """Refuse a catalog for a game that was not measured, unless it contains all that the team may pick."""
     if wanted is not None and not set(learned) <= set(wanted):
         raise RLCCFRError(
-            "the game was not measured, and the team for such games picks among the tabular algorithms: ask for the "
-            "catalog tabular, or measure with `rlccfr compare --catalog`"
+            "the game was not measured, and the team for such games picks from the catalog tabular: ask for that "
+            "catalog, or measure with `rlccfr compare --catalog`"
         )
 
 
 def _unseen(kind: str, pick: Cell, budget: Budget, preset: Preset) -> tuple[str, Cell, str]:
-    """Return basis, cell and reason for a game that was not measured: the team's pick, or the single best.
+    """Return basis, algorithm and reason for a game that was not measured: the team's pick, or the SBS.
 
-    Which of the two is decided by such games for validation; what such picks are worth is told of those for test.
+    The validation games of its kind decide which. The reason gives the regrets on the test games of its kind.
     """
     rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
-    # Teams that learned without a family tell of families that are new to them, and of nothing else.
+    # Teams that were trained without a family are evidence for new families, and for nothing else.
     own = (rows["without"] == "") | (kind == FAMILY)
     learned = rows["budget"].isin([str(one) for one in shipped.BUDGETS])
     alike = rows[own & learned & (rows["kind"] == kind)]
@@ -151,23 +153,23 @@ def _unseen(kind: str, pick: Cell, budget: Budget, preset: Preset) -> tuple[str,
 
 
 def _single_best(rows: pd.DataFrame, budget: Budget, preset: Preset) -> Cell | None:
-    """The best of the shipped team's training games, if it was looked for under such a budget and such weights."""
+    """Return the SBS of the shipped team's training games; None if it is not on record for the budget and weights."""
     same = (rows["without"] == "") & (rows["budget"] == str(budget)) & (rows["preset"] == preset.name)
     found = rows.loc[same, "single_best"].unique()
     return Cell(*found[0].split(" x ")) if len(found) == 1 else None
 
 
 def _nearest(asked: Budget, met: Sequence[Budget]) -> Budget | None:
-    """The nearest budget between those that a team has met; None if it has met none in the unit.
+    """Return the nearest budget in the range that a team has met; None if it has met none in the unit.
 
-    What a network makes of amounts beyond all that it has learned from is no evidence.
+    A network's answers outside the range that it has learned from are no evidence.
     """
     amounts = [budget.amount for budget in met if budget.unit == asked.unit]
     return Budget(asked.unit, min(max(asked.amount, min(amounts)), max(amounts))) if amounts else None
 
 
 def _measured(task: Task, cell: Cell) -> dict[str, Any]:
-    """The pick's row of the table, without the rest; empty where some runs were shorter than the budget."""
+    """Return the figures of a pick; none if some runs were shorter than the budget."""
     try:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:
@@ -177,7 +179,7 @@ def _measured(task: Task, cell: Cell) -> dict[str, Any]:
 
 
 def _beyond(task: Task, figures: dict[str, Any]) -> str:
-    """What of a larger catalog is better than a pick with these figures, if anything is."""
+    """Return words on the best algorithm of a larger catalog, if it beats a pick with these figures."""
     try:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:
@@ -187,18 +189,18 @@ def _beyond(task: Task, figures: dict[str, Any]) -> str:
     if best in set(shipped.catalog()) or more <= 0:
         return ""
     reached = mean(run.exploitability for run in evidence.reporting[best])
-    return f"; beyond these, {best} of the extended catalog reached {reached:.3g}, {more:.3g} of reward more"
+    return f"; beyond these, {best} of the extended catalog reached {reached:.3g}, with {more:.3g} more reward"
 
 
 def _place(tied: bool, size: int) -> str:
-    """Say where a pick stands, and among how many: one of very many says little."""
+    """Say whether a pick is the best, or among how many tied ones it is: one of very many says little."""
     if not tied:
         return "is not the best"
     return "is the best" if size == 1 else f"is one of {size} that can't be told from the best"
 
 
 def _sureness(figures: dict[str, Any], budget: Budget, fixed: bool) -> str:
-    """Say how sure a pick is; ``fixed``: it draws nothing at random, so that it has one run."""
+    """Say how sure a pick is; a ``fixed`` one draws nothing at random and so has one run."""
     if not figures:
         return "picked by a team that has seen every algorithm on this game, but not under such a budget"
     judged = "by a second timing of its only run" if fixed else "on runs that it was not chosen by"

@@ -23,7 +23,7 @@ from rlccfr.errors import BudgetError, RLCCFRError
 
 
 class Best(NamedTuple):
-    """The best algorithm, its figures on the judging runs where these are of the budget, and the reason in words."""
+    """The best algorithm, its figures on judging runs under the same budget, and the reason in words."""
 
     cell: Cell
     figures: dict[str, Any]
@@ -31,10 +31,10 @@ class Best(NamedTuple):
 
 
 def catalogs_of(table: TableEvaluator, game: str, catalog: CatalogLike | None) -> list[Catalog]:
-    """Return the catalog with the networks that were measured, by default all that were measured on a game.
+    """Return the catalog with the networks that were measured; by default, all catalogs measured on a game.
 
     Raises:
-        RLCCFRError: it was not measured.
+        RLCCFRError: the catalog was not measured.
     """
     if catalog is None:
         everything = (shipped.catalog(), Catalog.extended_tabular())
@@ -54,19 +54,19 @@ def _lacking(table: TableEvaluator, game: str, catalog: Catalog) -> Cell | None:
 def best_measured(
     table: TableEvaluator, game: str, catalogs: Sequence[Catalog], budget: Budget, preset: Preset
 ) -> Best:
-    """Return the best algorithm of some catalogs under a budget, or under the nearest that all of them ran for."""
+    """Return the best algorithm of some catalogs under a budget, or under the nearest that all of their runs cover."""
     limit = _nearest(table, game, list(dict.fromkeys(chain(*catalogs))), budget)
     evidence = _evidence(table, game, catalogs, limit)
     task = Task(table, catalogs[0], game, limit, preset)
     rewards = task.rewards(evidence.selecting)
 
     def worth(cell: Cell) -> tuple[float, float]:
-        """Rewards end at eight decades below the uniform policy's exploitability; beyond these the lower one wins."""
+        """Return the reward, then minus the exploitability: rewards end at eight decades below the uniform policy."""
         return rewards[cell], -fmean(run.exploitability for run in evidence.selecting[cell])
 
     cell = max(rewards, key=worth)
     figures = Bench(task, {game: evidence}).row(VBS, cell, 0, 0.0)
-    figures["regret"] = math.nan  # it is measured from the best by the choosing runs, which this one is
+    figures["regret"] = math.nan  # the shortfall from the VBS, which this algorithm is
     why = _reason(task, evidence, cell, figures)
     if limit != budget:
         why += f"; chosen as for {limit}, the nearest to {budget} that all of them ran for"
@@ -74,7 +74,7 @@ def best_measured(
 
 
 def _evidence(table: TableEvaluator, game: str, catalogs: Sequence[Catalog], budget: Budget) -> Evidence:
-    """Return what was measured of several catalogs together."""
+    """Return the evidence of several catalogs together."""
     each = [Evidence.measured(table, catalog, game, budget) for catalog in catalogs]
     return Evidence(
         dict(chain.from_iterable(one.selecting.items() for one in each)),
@@ -85,7 +85,7 @@ def _evidence(table: TableEvaluator, game: str, catalogs: Sequence[Catalog], bud
 
 
 def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any]) -> str:
-    """Say what the choice rests on: by which runs it was made, by which it is judged, and what else is as good."""
+    """Say by which runs the choice was made, by which it is judged, and what else is as good."""
     chosen, judged = ({run.cell_id for run in runs[cell]} for runs in (evidence.selecting, evidence.reporting))
     if cell in evidence.again:
         by = "by its only run, judged by a second timing of it"
@@ -101,12 +101,12 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
     if cell in tied and len(tied) > 1:
         words += f"; by reward it can't be told from {len(tied) - 1} other{'s' * (len(tied) > 2)}"
     elif cell not in tied and best != cell:
-        words += f"; by the judging runs {best} has {rewards[best] - rewards[cell]:.3g} of reward more"
+        words += f"; by the judging runs {best} has {rewards[best] - rewards[cell]:.3g} more reward"
     return words
 
 
 def _nearest(table: TableEvaluator, game: str, cells: Sequence[Cell], budget: Budget) -> Budget:
-    """Return the budget if all runs lasted as long, else the longest headline budget, or what the shortest run lasted.
+    """Return the budget if all runs cover it, else the longest headline budget or, in other units, the shortest run's.
 
     Raises:
         BudgetError: there are no curves to read a shorter budget off.

@@ -1,6 +1,6 @@
 """Imagined games near the measured ones, with estimated costs.
 
-A network that has learned thirty games predicts anything at all for other games. So it also learns imagined games
+A network that has learned thirty games may predict anything for other games. So it also learns imagined games
 (Dyna: Sutton, 1991), which differ from real games as real games differ from one another. An algorithm's costs on them
 are estimated from its costs on real games. The estimate has two parts. A trend over games and budgets is linear in the
 logarithms of a game's size and of the budget. The residuals from the trend are similar on similar games (kernel

@@ -1,13 +1,12 @@
-"""Learning the value of each pick when the later agents do their best, from all measurements, the last agent first.
+"""Learning of the picks' values from all measurements, last agent first, given the later agents' best picks.
 
 Gradient steps are cheap compared with measurements, so no episode is replayed: the memories hold all that is known.
 Agent C's memory holds C's reward for each abstraction. B's holds B's reward for each sampler, with C then following its
 Q-values. A's holds A's reward for each update rule, with both following theirs. With several segments, what the agent
 expects at the next decision is added, among the algorithms measured there. Reward weights are drawn anew in each round.
 
-A team for games outside its training games learns differently (ADR 16). Each agent learns the mean of the three
-rewards, by which picks are judged. Imagined games are among its lessons, and the costs of real games, too, are
-estimated from those of similar games.
+A team for games outside its training games learns differently (ADR 16). Picks are judged by R̄, so each agent learns
+R̄. Its lessons include imagined games. The costs of real games, too, are estimated from those of similar games.
 """
 
 from __future__ import annotations
@@ -128,7 +127,7 @@ class Induction:
         size, count = team.env.observe().shape, len(situations)
         self._known = np.zeros((count, *shape), np.bool_)
         self._costs = np.ones((count, *shape, 2))
-        self._next = np.full((count, *shape), -1)  # the situation that an algorithm leads to; -1 where the episode ends
+        self._next = np.full((count, *shape), -1)  # index of the situation afterwards; -1 where the episode ends
         self._seen = [np.zeros((count, *shape[:agent], *size), np.float32) for agent in range(3)]
         for situation, cell, outcome in team.experience:
             index = (numbers[situation], *team.catalog.index(cell))
@@ -137,7 +136,7 @@ class Induction:
                 self._seen[agent][index[: agent + 1]] = seen
             if following is not None:  # None where the rest of the episode was interrupted
                 self._known[index], self._costs[index], self._next[index] = True, outcome.costs, following
-        for _ in range(team.env.segments):  # drop what leads to situations without outcomes
+        for _ in range(team.env.segments):  # drop algorithms that lead to situations without outcomes
             known = np.asarray(self._known.any(axis=(1, 2, 3)))
             dead = (self._next >= 0) & ~known[self._next]
             self._known &= ~dead
@@ -207,7 +206,7 @@ class Induction:
         return drawn
 
     def _expected(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return what each agent expects after the earlier agents' best measured picks, shape (3, rows)."""
+        """Return the value that each agent expects after the earlier agents' best measured picks, shape (3, rows)."""
         everywhere, known = np.arange(len(rows)), self._known[rows]
         picks: tuple[np.ndarray, ...] = ()
         expected = []

@@ -1,4 +1,4 @@
-"""A picture of what a team expects of each algorithm."""
+"""A picture of a team's Q-values for each algorithm."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def draw_q_values(team: SelectorTeam, env: SelectorFlatEnv, axes: Axes | None = None) -> Axes:
-    """Draw what the three agents together expect of each algorithm at an environment's present decision.
+    """Draw the agents' mean Q-value of each algorithm at an environment's present decision.
 
-    Colours show the mean of the agents' Q-values, each given the earlier picks. Rows are update rules; columns are
+    Colours show the mean; each agent's Q-value is given the earlier picks. Rows are update rules; columns are
     pairs of sampler and abstraction. The frame marks the team's pick.
     """
     shape = team.catalog.shape

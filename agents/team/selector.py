@@ -124,7 +124,7 @@ class Selector:
                 kind = np.str_ if name == "draws" else np.float32
                 if array is None or array.shape != expected.get(name) or array.dtype.type != kind:
                     raise RLCCFRError(f"the saved networks do not fit: {name} is missing or wrong; train a new team")
-        vars(self).pop("model", None)  # to be made anew
+        vars(self).pop("model", None)  # made again at the next use
         self._weights = {name: array.copy() for name, array in state.items()}
         self._learning = learning or {}
 
@@ -139,7 +139,7 @@ class Selector:
         """Take over the network of another selector, which may have fewer choices in another order.
 
         Args:
-            rows: from the index of each choice that both have to its index in the other selector.
+            rows: map from the index of each shared choice to its index in the other selector.
             low: initial Q-value of the choices that the other selector does not have.
         """
         state = source.state()

@@ -1,9 +1,9 @@
 """A Stable-Baselines3 DQN whose loop and randomness belong to the team.
 
 ``DQN.learn`` owns its loop, and ``DQN.predict`` draws from NumPy's global generator, so neither serves three agents
-that share one measurement. A selector therefore uses the model's network, replay buffer and ``train``; what else
-``learn`` sets up (logger, progress) is set up here. The target network has no part, since the values in the memory are
-final (:mod:`rlccfr.agents.team.induction`).
+that share one measurement. A selector therefore uses the model's network, replay buffer and ``train``, and sets up
+the logger and the progress itself, as ``learn`` would. The target network is not used, since the values in the memory
+are final (:mod:`rlccfr.agents.team.induction`).
 """
 
 from __future__ import annotations

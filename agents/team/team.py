@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -28,6 +29,7 @@ from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.reward import rewards
 from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv
 from rlccfr.errors import RLCCFRError, whole_number
+from rlccfr.files import held
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +54,7 @@ class SelectorTeam:
         hyperparameters: hyperparameters of the networks and of training.
 
     Raises:
-        RLCCFRError: an invalid argument, or a catalog of which nothing can run here.
+        RLCCFRError: an invalid argument, or no algorithm of the catalog can run here.
     """
 
     def __init__(
@@ -122,6 +124,7 @@ class SelectorTeam:
         Raises:
             RLCCFRError: fewer than one evaluation, or too few for one whole episode; or ``log_dir`` holds a team while
                 this one has learned nothing yet (load that team to go on with it).
+            InUseError: another process trains in ``log_dir``.
         """
         from rlccfr.agents.team.selector_dqn import single_threaded  # only training needs these slow imports
         from rlccfr.agents.team.team_file import refuse_to_replace
@@ -130,20 +133,21 @@ class SelectorTeam:
 
         plan = self._plan(evaluations)
         directory = Path(log_dir) if log_dir is not None else None
-        if directory is not None and not self.evaluations:
-            refuse_to_replace(directory)
-        try:
-            with single_threaded(), TrainingLog(directory, self.evaluations, callback) as log:
-                training = Training(self, plan, log)
-                while training.share_done < 1.0:
-                    measured = training.step()
-                    if directory and measured:
-                        self.save(directory)
-                    if progress:
-                        progress(training.progress)
-        finally:  # also when interrupted: what was measured and learned is kept
-            if directory and self.evaluations:
-                self.save(directory)
+        with held(directory) if directory else nullcontext():
+            if directory is not None and not self.evaluations:
+                refuse_to_replace(directory)
+            try:
+                with single_threaded(), TrainingLog(directory, self.evaluations, callback) as log:
+                    training = Training(self, plan, log)
+                    while training.share_done < 1.0:
+                        measured = training.step()
+                        if directory and measured:
+                            self.save(directory)
+                        if progress:
+                            progress(training.progress)
+            finally:  # also when interrupted: what was measured and learned is kept
+                if directory and self.evaluations:
+                    self.save(directory)
 
     def recommend(
         self, game: str | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None
@@ -166,7 +170,7 @@ class SelectorTeam:
             request = env.request(cell)
             done = env.step(self.catalog.flat(cell))[2]
             cells.append(cell)
-        measurement = env.evaluator.measure(request)  # just measured, so from memory
+        measurement = env.evaluator.measure(request)  # just measured, so it comes from memory
         earned = rewards(measurement, env.preset, env.scale)
         return Recommendation(env.game, env.budget, env.preset.name, tuple(cells), measurement, earned)
 
@@ -196,7 +200,7 @@ class SelectorTeam:
         preset: PresetLike | None = None,
         axes: Axes | None = None,
     ) -> Axes:
-        """Draw what the agents expect of every algorithm: see :func:`rlccfr.agents.team.q_picture.draw_q_values`.
+        """Draw the agents' mean Q-value of every algorithm; see :func:`rlccfr.agents.team.q_picture.draw_q_values`.
 
         Args:
             game, budget, preset: as for :meth:`recommend`.

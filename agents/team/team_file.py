@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,10 @@ from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.reward import Preset, Weights
-from rlccfr.errors import CheckpointError, RLCCFRError
+from rlccfr.errors import CheckpointError, ComponentError, GameError, RLCCFRError
 from rlccfr.files import write_atomically
-from rlccfr.registry import REGISTRIES
+from rlccfr.plugins import origin
+from rlccfr.registry import REGISTRIES, parse
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -37,6 +39,8 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
             "hash": team.catalog.content_hash,
             "axes": team.catalog.axes,
             "versions": _versions(team.catalog),
+            "code": _code(team.catalog),
+            "origins": _origins(team.catalog),
         },
         "environment": {
             "games": env.games,
@@ -93,6 +97,8 @@ def load_team(
         if header["format"] != FORMAT:
             raise CheckpointError(f"{file} has format {header['format']!r}; this version reads {FORMAT!r}")
         return _restored(kind, header, arrays, _checked_catalog(header["catalog"], wanted, file), evaluator)
+    except (ComponentError, GameError) as error:
+        raise CheckpointError(f"{file} can't be loaded here: {error}") from None
     except RLCCFRError:
         raise
     except Exception as error:  # what damaged archives raise has no common base
@@ -139,23 +145,81 @@ def _versions(catalog: Catalog) -> list[list[int]]:
     return [[registry[id].version for id in ids] for registry, ids in zip(REGISTRIES, catalog.axes, strict=True)]
 
 
-def _checked_catalog(saved: dict[str, Any], wanted: Catalog | None, file: Path) -> Catalog:
+def _code(catalog: Catalog) -> list[list[str]]:
+    """Return a digest of each component's source, axis by axis; ``""`` for the library's own."""
+    return [[registry[id].code for id in ids] for registry, ids in zip(REGISTRIES, catalog.axes, strict=True)]
+
+
+def _origins(catalog: Catalog) -> dict[str, str]:
+    """Return the file or module that registers each component, for those that are not the library's own."""
+    entries = [registry[id] for registry, ids in zip(REGISTRIES, catalog.axes, strict=True) for id in ids]
+    return {entry.id: origin(entry.factory) for entry in entries if entry.code}
+
+
+def _checked_catalog(saved: Mapping[str, Any], wanted: Catalog | None, file: Path) -> Catalog:
     """Return the catalog to load a team with.
 
     Raises:
-        CheckpointError: it differs from the saved one; the message names the difference.
+        CheckpointError: it differs from the saved one, a component is not registered, or the source of one has changed;
+            the message names the difference.
     """
     rules, samplers_, abstractions_ = (tuple(ids) for ids in saved["axes"])
     axes: tuple[tuple[str, ...], ...] = (rules, samplers_, abstractions_)
+    if wanted is None:
+        _require_registered(axes, saved.get("origins", {}), file)
     catalog = wanted if wanted is not None else Catalog(rules, samplers_, abstractions_)
-    if catalog.content_hash == saved["hash"]:
-        return catalog
+    if catalog.content_hash != saved["hash"]:
+        raise CheckpointError(
+            f"{file} was trained on another catalog: {'; '.join(_differences(saved, axes, catalog))}. Load it with its "
+            "own catalog, and use expand_team for a larger one"
+        )
+    changed = [
+        f"{axis} {id!r}"
+        for axis, ids, before, now in zip(AXES, axes, saved.get("code", ()), _code(catalog), strict=False)
+        for id, old, new in zip(ids, before, now, strict=True)
+        if old != new
+    ]
+    if changed:
+        raise CheckpointError(
+            f"{file} was trained with another source of {', '.join(changed)}: undo the change, or train the team again "
+            "by `rlccfr train` with --fresh"
+        )
+    return catalog
+
+
+def _require_registered(axes: Sequence[Sequence[str]], origins: Mapping[str, str], file: Path) -> None:
+    """Refuse a team with components that are not registered; name these, and the file or module that registers them."""
+    absent = {
+        f"{axis} {id!r}": origins.get(name, "")
+        for axis, registry, ids in zip(AXES, REGISTRIES, axes, strict=True)
+        for id in ids
+        if (name := parse(id)["id"]) not in registry
+    }
+    if not absent:
+        return
+    named = [f"{name} of {where}" if where else name for name, where in absent.items()]
+    options = dict.fromkeys(map(_option, absent.values()))
+    raise CheckpointError(
+        f"{file} picks among components that are not registered: {', '.join(named)}. Load what registers them with "
+        f"`rlccfr {' '.join(options)} ...`, or import it in Python"
+    )
+
+
+def _option(origin: str) -> str:
+    """Return the option of ``rlccfr`` that loads a file or module, as far as it can be told."""
+    if origin and not origin.endswith(".py"):
+        return "--plugins"
+    return f"--load {shlex.quote(origin)}" if Path(origin).is_file() else "--load FILE"
+
+
+def _differences(saved: Mapping[str, Any], axes: Sequence[Sequence[str]], catalog: Catalog) -> list[str]:
+    """Return the components in which a catalog differs from the saved one, each with its difference."""
     differences = []
     versions: list[tuple[list[int], list[int]]] = list(zip(saved["versions"], _versions(catalog), strict=True))
     for axis, old, new, (before, now) in zip(AXES, axes, catalog.axes, versions, strict=True):
         differences += [f"{axis} {id!r} is new" for id in new if id not in old]
         differences += [f"{axis} {id!r} is gone" for id in old if id not in new]
-        if set(old) == set(new) and old != new:
+        if set(old) == set(new) and list(old) != list(new):
             differences.append(f"the {axis}s are in another order")
         was = dict(zip(old, before, strict=True))
         differences += [
@@ -163,7 +227,4 @@ def _checked_catalog(saved: dict[str, Any], wanted: Catalog | None, file: Path) 
             for id, version in zip(new, now, strict=True)
             if was.get(id, version) != version
         ]
-    raise CheckpointError(
-        f"{file} was trained on another catalog: {'; '.join(differences)}. Load it with its own catalog, and use "
-        "expand_team for a larger one"
-    )
+    return differences

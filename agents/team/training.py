@@ -124,7 +124,7 @@ class Training:
         observations = np.stack([env.observe(cell[:agent]) for agent in range(3)])
         request = env.request(cell)
         done = env.step(self.team.catalog.flat(cell))[2]
-        measurement = env.evaluator.measure(request)  # just measured, so from memory
+        measurement = env.evaluator.measure(request)  # just measured, so it comes from memory
         return measurement, Outcome.of(observations, measurement, env.scale, done)
 
     def _where_to_explore(self) -> Situation:

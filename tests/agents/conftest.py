@@ -9,7 +9,7 @@ UNIFORM = 0.4583
 
 
 class SyntheticEvaluator(Evaluator):
-    """Exploitability from a formula, counting what it is asked; cells of ``interrupt_at``-th measurement stop it."""
+    """Evaluator with exploitability from a formula, which counts requests and may interrupt one of its measurements."""
 
     def __init__(self, exploitability=None, interrupt_at=None):
         self.exploitability = exploitability or separable
@@ -41,7 +41,7 @@ SAMPLERS = Catalog.paper().samplers
 
 
 def separable(game, cell):
-    """The best cell of Kuhn is dcfr x external x none, of Leduc lcfr x external x none."""
+    """Return exploitability that is least at dcfr x external x none on Kuhn, at lcfr x external x none elsewhere."""
     best = RULES.index("dcfr" if game == "kuhn" else "lcfr")
     decades = 0.4 * abs(RULES.index(cell.update_rule) - best)
     decades += 0.6 * abs(SAMPLERS.index(cell.sampler) - SAMPLERS.index("external"))
@@ -61,5 +61,5 @@ def make_evaluator():
 
 @pytest.fixture
 def small():
-    """3 x 3 x 2 of the paper's cells, the best on Kuhn among them."""
+    """Catalog of 3 x 3 x 2 of the paper's algorithms, the best on Kuhn among them."""
     return Catalog(("dcfr", "cfr", "lcfr"), ("none", "external", "outcome"), ("cfr_br", "none"))

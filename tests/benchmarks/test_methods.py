@@ -13,7 +13,7 @@ TRIALS = [Trial("kuhn", "accuracy", "team", 100, seed) for seed in range(3)]
 
 @pytest.fixture
 def made(monkeypatch):
-    """List the trials that were chosen for; what choices rest on can be changed."""
+    """List the trials for which a choice was made; tests may change the inputs of choices."""
     asked = []
 
     def choose(trial):
@@ -46,6 +46,17 @@ def test_a_line_cut_off_is_made_again_and_costs_no_other(made, tmp_path):
     assert len(made) == len(TRIALS) + 1
 
 
+def test_a_line_without_a_setting_belongs_to_the_papers(made, tmp_path):
+    kept = tmp_path / "choices.jsonl"
+    chosen(kept)
+    rows = [json.loads(line) for line in kept.read_text().splitlines()]
+    kept.write_text("".join(json.dumps({name: row[name] for name in row if name != "setting"}) + "\n" for row in rows))
+    chosen(kept)
+    assert made == TRIALS
+    chosen(kept, [trial._replace(setting="demo") for trial in TRIALS])
+    assert len(made) == 2 * len(TRIALS)
+
+
 def test_choices_on_other_measurements_are_made_anew(made, tmp_path, monkeypatch):
     kept = tmp_path / "choices.jsonl"
     chosen(kept)
@@ -67,5 +78,5 @@ def test_choices_by_another_version_of_their_method_are_made_anew(made, tmp_path
 
 def test_the_committed_choices_are_of_the_present_versions():
     rows = [json.loads(line) for line in methods.KEPT.read_text().splitlines()]
-    assert len(rows) == 900
+    assert len(rows) == 1140
     assert all(methods.basis(row["method"]).items() <= row.items() for row in rows)

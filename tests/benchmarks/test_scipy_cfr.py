@@ -1,4 +1,4 @@
-"""The benchmark's SciPy solver does what the engine does: it must not be a straw man, nor a shortcut."""
+"""The benchmark's SciPy solver computes what the engine does: it is a fair opponent and takes no shortcut."""
 
 from __future__ import annotations
 

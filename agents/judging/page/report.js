@@ -1,13 +1,13 @@
 "use strict";
 // DATA: axes [rules, samplers, abstractions]; budgets [label]; presets {name: three pairs}; fixed {name: cell index};
-// games {name: {picks: {budget: {preset: cell index}}, cells: [cell]}}; a cell is null where there is no run, or
-// {x and speed: by budget a list by run, uniform and iterations: by budget, null where there is none; seed and curve
-// {iterations, seconds, nodes, x} of the first run}.
+// games {name: {picks: {budget: {preset: cell index}}, cells: [cell]}}. A cell is null if it has no run. Otherwise it
+// has x and speed [per budget: list with one value per run], uniform and iterations [per budget] (null if the budget
+// has no result), and the first run's seed and curve {iterations, seconds, nodes, x}.
 const $ = id => document.getElementById(id);
 const [rules, samplers, abstractions] = DATA.axes;
 const columns = samplers.length * abstractions.length;
-const compared = {};  // by game, the cells that were clicked
-let chosen = null;  // the last of them
+const compared = {};  // indices of the clicked cells, by game
+let chosen = null;  // index of the last clicked cell
 const CONFIG = {displayModeBar: false, responsive: true};
 const BLUE = "#0b5fa5", ORANGE = "#d9730d";
 
@@ -25,7 +25,7 @@ function now() {
 const known = (cell, at) => cell && cell.x[at.budget] !== null;
 const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// As in envs/reward.py, averaged over the runs.
+// The mean reward as in envs/reward.py, averaged over the runs.
 function reward(cell, at) {
   if (!known(cell, at)) return null;
   const uniform = cell.uniform[at.budget];
@@ -112,7 +112,7 @@ function choose(i) {
   curves();
 }
 
-// The chosen cell's figures, under the budget and weights of the moment, and the command that runs it again.
+// Show the chosen cell's figures under the selected budget and weights, and the command that repeats its run.
 function describe() {
   if (chosen === null) return;
   const at = now(), cell = at.game.cells[chosen], [rule, sampler, abstraction] = triple(chosen);
@@ -122,7 +122,7 @@ function describe() {
   call.textContent = `rlccfr solve '${at.name}' --update-rule "${rule}" --sampler "${sampler}" `
     + `--abstraction "${abstraction}" --iterations ${cell.iterations[at.budget]} --seed ${cell.seed}`;
   const text = where + figures(chosen, at).split("<br>").slice(1).join(", ");
-  $("cell").replaceChildren(text, document.createElement("br"), "Run one of them again: ", call);
+  $("cell").replaceChildren(text, document.createElement("br"), "Repeat one of these runs: ", call);
 }
 
 function draw() { heatmap(); front(); curves(); describe(); }

@@ -28,11 +28,11 @@ def test_it_spends_no_more_than_it_may_and_ends_with_the_whole_budget(evaluator,
     assert all(one[0] <= ETA * (other[0] + 1) for one, other in itertools.pairwise(ladder))
     ends = [0.0, *(part for _, part in ladder)]
     spent = sum(cells * (end - begin) for (cells, _), (begin, end) in zip(ladder, itertools.pairwise(ends)))
-    assert min(336, evaluations) - 1 < spent <= evaluations + 1e-6  # each rung leaves less than a cell, for a part
+    assert min(336, evaluations) - 1 < spent <= evaluations + 1e-6  # a rung leaves less than a whole evaluation unspent
     if evaluations >= 336:
         assert ladder == [(336, 1)]
     found = halve(evaluator, evaluations)
-    assert found.spent == pytest.approx(spent, rel=0.05)  # iterations are whole
+    assert found.spent == pytest.approx(spent, rel=0.05)  # a run has a whole number of iterations
 
 
 def test_what_is_best_at_every_budget_is_found(evaluator):

@@ -101,7 +101,7 @@ def test_random_search_draws_from_what_can_run(evaluator, small, monkeypatch):
 def test_the_median_search_is_neither_lucky_nor_unlucky():
     cells = list(Catalog.tabular())
     rewards = {cell: float(index) for index, cell in enumerate(cells)}
-    # The best of 24 of 112 ranks: half of all searches find one of the last few.
+    # The best of 24 of 112 ranks: in half of all searches it is one of the last few.
     median = rewards[median_search(rewards, 24)]
     draws = np.random.default_rng(5).random((4000, 112)).argsort(1)[:, :24].max(1)
     assert abs(median - np.median(draws)) <= 1

@@ -35,7 +35,7 @@ def row(frame, **wanted):
 
 def test_every_game_budget_preset_and_method_has_a_row(table):
     assert tuple(table.columns) == COLUMNS
-    # CFR, LCFR and DCFR of the fixed algorithms are in the small catalog, ES-MCCFR too; ECFR is not.
+    # Of the fixed algorithms, the small catalog has CFR, LCFR, DCFR and ES-MCCFR, but not ECFR.
     methods = ["team", "random search", "VBS", "SBS", "CFR", "LCFR", "DCFR", "ES-MCCFR"]
     for preset in ("accuracy", "paper-kuhn"):
         for game in ("kuhn", "leduc"):
@@ -46,7 +46,7 @@ def test_virtual_and_single_best(table):
     vbs = row(table, game="kuhn", preset="accuracy", method="VBS")
     assert tuple(vbs[["update_rule", "sampler", "abstraction"]]) == ("dcfr", "external", "none")
     assert (vbs.regret, vbs.normalised_score) == (0.0, 1.0)
-    assert math.isnan(vbs.closed_gap)  # one engine seed shows no standard error of a cell that draws at random
+    assert math.isnan(vbs.closed_gap)  # with one engine seed, an algorithm that draws at random has no standard error
     assert (vbs.evaluations, vbs.cpu_seconds) == (18, 9.0)
     sbs = row(table, game="kuhn", preset="accuracy", method="SBS")
     assert tuple(sbs[["update_rule", "sampler", "abstraction"]]) == ("lcfr", "external", "none")
@@ -54,7 +54,7 @@ def test_virtual_and_single_best(table):
 
 
 def test_scores_of_a_fixed_algorithm(table, evaluator, small):
-    # e of the log scale falls by 1/8 a decade, so regret in R-bar is the distance in decades over 8.
+    # On the log scale e falls by 1/8 per decade, so regret in R̄ is the distance in decades divided by 8.
     cfr = row(table, game="kuhn", preset="accuracy", method="CFR")
     decades = math.log10(cfr.exploitability / row(table, game="kuhn", preset="accuracy", method="VBS").exploitability)
     assert cfr.regret == pytest.approx(decades / 8)
@@ -69,7 +69,7 @@ def test_team_and_random_search_make_equal_evaluations(table):
 
 
 def test_the_size_of_the_tied_set_is_told(make_evaluator):
-    """lcfr and dcfr are equal, cfr is worse; the pick's row and the others' have the same set."""
+    """lcfr and dcfr are equal and cfr is worse; the rows of the pick and of the baselines have the same set."""
     catalog = Catalog(("cfr", "lcfr", "dcfr"), ("none",), ("none",))
     evaluator = make_evaluator(lambda game, cell: 1e-2 if cell.update_rule == "cfr" else 1e-3)
     frame = build_table(
@@ -109,7 +109,7 @@ def test_not_converged_and_progress(make_evaluator):
 
 @pytest.mark.parametrize(("factors", "reported"), [((1.0, 1.0), True), ((10.0, 0.2), False)])
 def test_a_gap_within_the_noise_is_not_reported(make_evaluator, factors, reported):
-    """cfr is best on Leduc and so SBS for Kuhn, where dcfr is better: always, or only on average over the seeds."""
+    """On Kuhn dcfr beats the SBS, which is Leduc's best, cfr: under every seed, or only on average over the seeds."""
 
     class Noisy(type(make_evaluator())):
         def measure(self, request):
@@ -119,7 +119,7 @@ def test_a_gap_within_the_noise_is_not_reported(make_evaluator, factors, reporte
 
     evaluator = Noisy(lambda game, cell: 2e-4 if (cell.update_rule == "cfr") == (game == "kuhn") else 1.9e-4)
     catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
-    quiet = make_evaluator(evaluator.exploitability)  # what is chosen by is not what is tested, nor is Leduc
+    quiet = make_evaluator(evaluator.exploitability)  # the choosing runs and the runs on Leduc have no noise
     evidence = {
         game: Evidence(
             measure_all(quiet, catalog, game, BUDGET),

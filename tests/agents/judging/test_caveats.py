@@ -1,4 +1,4 @@
-"""A team's recommendation says what speaks against it."""
+"""A team's recommendation comes with the reasons to doubt it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ ACCURACY = PRESETS["accuracy"]
 
 @pytest.fixture
 def ask(small, make_evaluator, monkeypatch, tmp_path):
-    """Asks a team that picks DCFR with external sampling; exploitabilities are told by update rule."""
-    monkeypatch.setattr(shipped, "DATA", tmp_path)  # what the package has measured is looked at in a test of its own
+    """Ask a team that picks DCFR with external sampling; exploitabilities are given per update rule."""
+    monkeypatch.setattr(shipped, "DATA", tmp_path)  # the package's measurements have a test of their own
     monkeypatch.setattr(SelectorTeam, "greedy", lambda team, env: small.index(DCFR))
 
     def asked(game="kuhn", budget=None, preset=ACCURACY, known=(), **exploitability):
@@ -43,7 +43,7 @@ def test_nothing_speaks_against_a_good_pick_for_what_the_team_has_learned(ask):
     [
         ("kuhn(cards=4)", "it is of a family that the team knows"),
         ("goofspiel(num_cards=3,imp_info=True,points_order=descending)", "it is of a family that is new to the team"),
-        ("leduc", "it is a hundred times as large as the largest of those, or more"),
+        ("leduc", "it is at least a hundred times as large as the largest of those"),
     ],
 )
 def test_a_game_that_the_team_has_never_seen(ask, game, kind):
@@ -72,10 +72,10 @@ def test_a_pick_that_fails(ask, make_evaluator, monkeypatch):
 
 def test_a_fixed_algorithm_that_is_known_to_be_as_good(ask, small):
     exact = Cell("lcfr", "none", "none")
-    assert ask(lcfr=0.001) == []  # it was not measured
+    assert ask(lcfr=0.001) == []  # the fixed algorithm was not measured
     assert ask(lcfr=0.1, known=[exact]) == []
     assert ask(lcfr=0.001, known=[exact]) == [
-        "LCFR, a fixed algorithm, has 0.125 of reward more under this budget: lcfr x none x none"
+        "LCFR, a fixed algorithm, has 0.125 more reward under this budget: lcfr x none x none"
     ]
     assert ask(lcfr=0.01, known=[exact]) == [
         "LCFR, a fixed algorithm, has the same reward under this budget: lcfr x none x none"

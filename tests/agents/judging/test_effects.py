@@ -25,7 +25,7 @@ def test_equals_are_tied():
 
 
 def test_holms_steps_by_hand():
-    """Five seeds; B's resamples beat or equal A's in 1 of 3,125, C's in 0.2627: a family of two at 5 %."""
+    """Five seeds: 1 in 3,125 of B's resamples reach A's mean, and 0.2627 of C's. Holm's family has two at 5 %."""
     best = np.array([1.0, 1.0, 1.0, 1.0, 1.0])
     rewards = {A: best, B: best - [-1e-3, 0.3, 0.3, 0.3, 0.3], C: best - [-1.0, 0.5, 0.5, 0.5, 0.5]}
     assert tied_set({cell: list(values) for cell, values in rewards.items()}) == {A, C}

@@ -28,7 +28,7 @@ def row(cell, seed, exploitability, **more):
 
 @pytest.fixture
 def table():
-    """cfr x external looks best on the seeds to choose by, dcfr x external on the others."""
+    """Table where cfr x external looks best on the choosing seeds, and dcfr x external on the judging seeds."""
     rows = [row(Cell(rule, "none", "none"), 0, 0.02) for rule in ("cfr", "dcfr")]
     for seed in range(5):
         rows.append(row(Cell("cfr", "external", "none"), seed, 0.001 if seed < 2 else 0.01))
@@ -62,7 +62,7 @@ def test_each_cell_of_a_table_has_the_seeds_that_it_has(table):
 
 
 def timed(cell, speed, again):
-    """A run whose exploitability falls as 1 / t; timed twice, in thousands of iterations a second."""
+    """Return a run timed twice, in thousands of iterations per second, whose exploitability falls as 1 / t."""
     iterations = [1, 10, 100]
     return row(
         cell, 0, 1e-3, throughput=1e3 * speed, throughput_again=1e3 * again, iterations=100, nodes_touched=100,
@@ -76,20 +76,20 @@ def timed(cell, speed, again):
 def test_what_two_timings_of_a_run_differ_by_tells_nothing_apart():
     catalog, tenth = Catalog(("cfr", "dcfr", "lcfr"), ("none",), ("none",)), Budget("seconds", 0.01)
     cells = list(catalog)
-    speeds = ((1.0, 1.1), (0.95, 0.95 * 1.1), (0.3, 0.33))  # a tenth more or less, each
+    speeds = ((1.0, 1.1), (0.95, 0.95 * 1.1), (0.3, 0.33))  # the two timings of each run differ by a tenth
     table = TableEvaluator(pd.DataFrame([timed(cell, *pair) for cell, pair in zip(cells, speeds, strict=True)]))
     evidence = Evidence.measured(table, catalog, "kuhn", tenth)
     accuracy = PRESETS["accuracy"]
-    difference = math.log10(1.1) / 8  # of e, exploitability being in proportion to the speed
+    difference = math.log10(1.1) / 8  # difference in e, since exploitability is inversely proportional to speed
     assert evidence.timing_error(accuracy) == pytest.approx(difference / 0.6745 / math.sqrt(2), rel=1e-6)
     assert evidence.standard_error(cells[0], cells[1], accuracy) == pytest.approx(difference / 0.6745, rel=1e-6)
     assert evidence.tied(accuracy) == set(cells[:2])
-    counted = Evidence.measured(table, catalog, "kuhn", BUDGET)  # iterations take as long as they take
+    counted = Evidence.measured(table, catalog, "kuhn", BUDGET)  # a budget in iterations does not depend on timings
     assert counted.timing_error(accuracy) == 0
 
 
 def test_the_speed_of_what_draws_nothing_is_judged_by_its_second_timing():
-    """By the first timing cfr is the faster, by the second dcfr; a sampled run's second timing judges nothing."""
+    """The first timing favours cfr, the second dcfr. A sampled run's second timing is not used."""
     first, second, walks = Cell("cfr", "none", "none"), Cell("dcfr", "none", "none"), Cell("cfr", "external", "none")
     rows = [timed(first, 1.0, 0.5), timed(second, 0.8, 1.25)]
     rows += [{**timed(walks, 0.4, 9.9), "seed": seed} for seed in (0, 1)]
@@ -101,12 +101,12 @@ def test_the_speed_of_what_draws_nothing_is_judged_by_its_second_timing():
     bench = Bench(Task(table, catalog, "kuhn", tenth, accuracy), {"kuhn": evidence})
     (best,) = bench.exhaustive_rows()
     assert (best["update_rule"], best["throughput"], best["regret"]) == ("cfr", 0.5e3, 0.0)
-    other = bench.row("x", second, 0, 0.0)  # exploitability is in proportion to the speed, and 1/8 of reward a decade
+    other = bench.row("x", second, 0, 0.0)  # exploitability is inversely proportional to speed; a decade costs 1/8
     assert other["regret"] == pytest.approx(-math.log10(1.25 / 0.5) / 8)
     assert other["speed"] == pytest.approx(1.25)
     sampled = Evidence.measured(table, Catalog(("cfr",), ("external",), ("none",)), "kuhn", tenth)
     assert [run.throughput for run in sampled.reporting[walks]] == [0.4e3]
-    counted = Evidence.measured(table, catalog, "kuhn", BUDGET)  # what an iteration reaches does not depend on the time
+    counted = Evidence.measured(table, catalog, "kuhn", BUDGET)  # such a budget ignores timings
     assert counted.reporting[first][0].exploitability == counted.selecting[first][0].exploitability
 
 

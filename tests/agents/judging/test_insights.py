@@ -15,7 +15,7 @@ UNIFORM = 0.5
 
 
 def row(cell, seed, last, speed, **more):
-    """A run of a second whose exploitability falls as a power of time, from the uniform policy's at a millisecond."""
+    """Return a run of 1 s whose exploitability is a power of time and leaves the uniform policy's at 1 ms."""
     return {
         "game": "kuhn", **cell._asdict(), "budget_unit": "seconds", "budget_amount": 1.0, "seed": seed,
         "deterministic": cell.sampler == "none", "exploitability": last, "uniform_exploitability": UNIFORM,
@@ -38,7 +38,7 @@ def table():
 
 def test_effects_are_of_the_mean_reward(table):
     found = insights(table, CATALOG, "kuhn", BUDGET)
-    # Rewards of cfr and dcfr without samples are 3/8 and 6/8, with them 2/8 and 1/8; their mean is 3/8.
+    # Rewards of cfr and dcfr are 3/8 and 6/8 without sampling, 2/8 and 1/8 with it; their mean is 3/8.
     assert found.effects.to_dict("records") == [
         {"axis": "update_rule", "component": "dcfr", "effect": pytest.approx(1 / 16), "cells": 2},
         {"axis": "update_rule", "component": "cfr", "effect": pytest.approx(-1 / 16), "cells": 2},
@@ -59,7 +59,7 @@ def test_the_front_has_what_no_other_beats(table):
 
 
 def test_who_is_there_first(table):
-    """From a millisecond to a second, dcfr falls by 6 decades in 3 and plain cfr by 3 in 3."""
+    """From 1 ms to 1 s (three decades), dcfr's exploitability falls by six decades and plain cfr's by three."""
     times = insights(table, CATALOG, "kuhn", BUDGET).times
     assert times["exploitability"].tolist() == pytest.approx(
         [UNIFORM * part for part in (1e-1, 1e-2, 1e-3, 1e-4, 1e-6)]
@@ -70,7 +70,7 @@ def test_who_is_there_first(table):
 
 
 def test_a_second_timing_judges_how_soon_a_deterministic_algorithm_is():
-    """Both are found by their first timings; the second of dcfr is four times as fast, that of cfr half as fast."""
+    """Both are chosen by their first timings. By the second, dcfr is four times as fast and cfr half as fast."""
     plain, exact = Cell("cfr", "none", "none"), Cell("dcfr", "none", "none")
     rows = [
         row(plain, 0, UNIFORM * 1e-3, 1.0, throughput_again=0.5e3),

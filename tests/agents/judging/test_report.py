@@ -20,7 +20,7 @@ from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.sweeping.plan import Limits, jobs
 from rlccfr.envs.sweeping.worker import measure
 
-pytestmark = pytest.mark.slow  # its fixture sweeps and trains
+pytestmark = pytest.mark.slow  # the fixture sweeps and trains
 
 
 pytest.importorskip("plotly", reason="the report needs the extra rlccfr[report]")
@@ -31,7 +31,7 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """A report of two games; CFR-BR with DCFR on Goofspiel is missing."""
+    """Return a report of two games without CFR-BR with DCFR on Goofspiel, the table, and all measurements."""
     planned = jobs({"kuhn": range(3), "goofspiel": range(3)}, CATALOG, limits=Limits(iterations=100, seconds=0.0))
     table = TableEvaluator(to_frame([measure(job) for job in planned], curves=True))
     found = build_table(
@@ -87,7 +87,7 @@ def browser(page) -> Iterator:
 
 
 def at_cell(browser, rule, column):
-    """The mouse over a cell of the heatmap, of two rows and four columns."""
+    """Move the mouse over a cell of the heatmap, which has two rows and four columns."""
     from selenium.webdriver import ActionChains
 
     area = browser.find_element("css selector", "#heatmap .nsewdrag")
@@ -139,7 +139,7 @@ def test_the_command_that_it_shows_gives_the_figure_that_it_shows(browser, tmp_p
     choose(browser, "budget", "10 iterations")
     at_cell(browser, 0, 3).click().perform()
     shown = text_of(browser, "#cell")
-    call = shlex.split(shown.split("Run one of them again: ")[1])
+    call = shlex.split(shown.split("Repeat one of these runs: ")[1])
     done = subprocess.run(
         [sys.executable, "-m", "rlccfr", *call[1:], "--json"], capture_output=True, text=True, check=True, cwd=tmp_path
     )

@@ -60,7 +60,7 @@ def test_bootstrap_of_the_mean_is_as_wide_as_theory_says():
 
 
 def test_runs_are_resampled_within_their_game():
-    # Without strata the difference between the games would make the mean of 4 vary; within them nothing varies.
+    # Without strata the mean of the 4 would vary with the draw of games; within strata nothing varies.
     assert bootstrap_interval([[0.0, 0.0], [1.0, 1.0]], lambda values: float(values.mean())) == (0.5, 0.5)
 
 
@@ -69,7 +69,7 @@ def test_bootstrap_on_frozen_numbers():
     strata = [[0.1, 0.5, 0.9], [0.2, 0.3, 0.7, 0.8]]
     first = bootstrap_interval(strata)
     assert first == bootstrap_interval(strata)
-    assert first == pytest.approx((0.24, 0.74), abs=1e-12)  # a plain loop with another generator: (0.24, 0.76)
+    assert first == pytest.approx((0.24, 0.74), abs=1e-12)  # a plain loop with another generator gives (0.24, 0.76)
     assert first != bootstrap_interval(strata, seed=1)
 
 

@@ -54,7 +54,7 @@ def table(exploitabilities):
 
 
 def test_regret_of_the_team_and_of_the_single_best_of_its_own_games():
-    """On the training games cfr is best, on the tested one dcfr by four of eight decades; the team knows."""
+    """On the training game cfr is best. On the tested game the team's pick, dcfr, is better by four of 8 decades."""
     results = table({"kuhn(cards=3)": (1e-4, 1e-3), "kuhn(cards=7)": (1e-1, 1e-5)})
     cell = Cell("dcfr", "none", "none")
     env = SimpleNamespace(games=("kuhn(cards=3)",))
@@ -81,15 +81,15 @@ def test_the_summary_takes_games_as_wholes():
     found = summary(rows)
     assert found["unseen member"]["games"] == 5
     assert found["unseen member"]["gain"] == pytest.approx(0.2)
-    # The mean of five draws from 0, 0.1, 0.2, 0.3 and 0.4 has the standard deviation 0.1 * sqrt(2 / 5).
+    # The mean of five draws from 0, 0.1, 0.2, 0.3 and 0.4 has standard deviation 0.1 * sqrt(2 / 5).
     assert found["unseen member"]["gain to"] == pytest.approx(0.2 + 1.96 * 0.1 * math.sqrt(2 / 5), abs=0.015)
     assert found["unseen member"]["gain from"] == pytest.approx(0.2 - 1.96 * 0.1 * math.sqrt(2 / 5), abs=0.015)
     assert found["hundredfold larger"]["gain"] == pytest.approx(-0.1)
-    assert "gain from" not in found["hundredfold larger"]  # one game tells of no other
+    assert "gain from" not in found["hundredfold larger"]  # a single game gives no interval
     assert found["all"]["games"] == 6
     assert found["all"]["gain"] == pytest.approx(0.9 / 6)
     assert "all" not in summary(rows[rows["kind"] == "unseen member"])
     members = rows[rows["kind"] == "unseen member"]
     assert "on 5 such games" in sureness(members, "unseen member")
     assert "0.100 of reward below the best" in sureness(members, "unseen member")
-    assert sureness(members[:0], "unseen family") == "how good such picks are was not measured (unseen family)"
+    assert sureness(members[:0], "unseen family") == "the regret of such picks was not measured (unseen family)"

@@ -1,4 +1,4 @@
-"""The best of what was measured is chosen by some runs and judged by others."""
+"""The best measured algorithm is chosen by some runs and judged by others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def row(cell, seed, exploitability):
 
 
 def table(**exact):
-    """cfr x external looks best on the seeds to choose by, dcfr x external on the others."""
+    """Return a table where cfr x external looks best on the choosing seeds, dcfr x external on the judging seeds."""
     values = {"cfr": 0.02, "dcfr": 0.02, "pcfr_plus": 0.03, **exact}
     rows = [row(Cell(rule, "none", "none"), 0, value) for rule, value in values.items()]
     for seed in range(5):
@@ -53,8 +53,8 @@ def test_what_looked_best_is_judged_by_other_runs():
     gain = math.log10(0.01 / 0.005) / 8
     assert found.why == (
         "the best of 5 algorithms measured for 100 iterations, chosen by some engine seeds, judged by others: "
-        f"exploitability 0.01, 1,000 iterations/s; by the judging runs dcfr x external x none has {gain:.3g} of reward "
-        "more"
+        f"exploitability 0.01, 1,000 iterations/s; by the judging runs dcfr x external x none has {gain:.3g} "
+        "more reward"
     )
 
 
@@ -91,7 +91,7 @@ def test_the_package_names_the_best_of_both_catalogs(monkeypatch):
 
 
 def test_a_deterministic_algorithm_is_judged_by_the_second_timing_of_its_only_run():
-    """The package's measurements have one run of it, by whose speed it was chosen."""
+    """The shipped measurement has one run of such an algorithm, which was chosen by the speed of that run."""
     found = advise("kuhn", Budget("seconds", 1.0), "paper-kuhn")
     record = shipped.results("kuhn").run("kuhn", found.cell, 0)
     assert record["deterministic"]

@@ -1,4 +1,4 @@
-"""What the package brings along, in small: made as ``python -m benchmarks.teams`` makes it, and asked as users ask."""
+"""A small version of the shipped files, made as by ``python -m benchmarks.teams`` and queried as by users."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from small_package import BUDGETS, FAMILIES, HELD_OUT, SMALL, TRAIN, runs, small_package
 
-from benchmarks import methods, selection, teams
+from benchmarks import methods, selection, simpler, teams
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.evidence import Evidence, selecting
@@ -25,12 +25,12 @@ from rlccfr.envs.reward import PRESETS
 from rlccfr.envs.sweeping.worker import measure
 from rlccfr.errors import RLCCFRError
 
-pytestmark = pytest.mark.slow  # its fixture sweeps and trains
+pytestmark = pytest.mark.slow  # the fixture sweeps and trains
 
 
 @pytest.fixture(scope="module", autouse=True)
 def data(tmp_path_factory):
-    """The folder of the package's data."""
+    """Folder of the package's data."""
     with small_package(tmp_path_factory.mktemp("data")) as folder:
         yield folder
 
@@ -41,7 +41,7 @@ def test_teams_are_small_files_that_know_budgets_and_weights(data):
     }  # fmt: skip
     team = shipped.team("kuhn")
     assert team.evaluations == 0
-    assert team.cost[0] == len(SMALL)  # of three engine seeds one is to choose by; it answers all budgets
+    assert team.cost[0] == len(SMALL)  # one of three engine seeds is for choosing; one run answers all budgets
     assert set(team.env.budgets) == {*BUDGETS, Budget("iterations", 50)}
     assert [preset.name for preset in team.env.presets] == list(PRESETS)
     assert team.env.games == ("kuhn",)
@@ -68,7 +68,7 @@ def test_what_is_there_is_made_again_if_it_came_from_something_else(data, monkey
 
 
 def test_measurements_stay_where_their_runs_are_not(data, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)  # where nothing was swept, and of the families one run
+    monkeypatch.chdir(tmp_path)  # a folder without sweeps; of the families it has one run
     Store(teams.FAMILIES_SWEPT).put(measure(runs(HELD_OUT)[0]))
     before = {path: path.read_bytes() for path in (data / shipped.MEASURED, teams.RESULTS / teams.MEASURED)}
     teams.main()
@@ -190,20 +190,20 @@ def test_teams_without_a_family_are_judged_on_it(data):
 def test_what_a_larger_catalog_has_is_told_where_it_is_better(data, monkeypatch):
     task = Task(shipped.results("kuhn"), SMALL, "kuhn", BUDGETS[1], PRESETS["accuracy"])
     pick = Cell("cfr", "external", "none")
-    assert _beyond(task, {"reward": -1.0}) == ""  # the best of all is one of those that were picked from
+    assert _beyond(task, {"reward": -1.0}) == ""  # the best of all is in the paper's catalog, too
     monkeypatch.setattr(shipped, "catalog", lambda: [pick])
     reward = task.rewards(Evidence.measured(task.evaluator, SMALL, "kuhn", BUDGETS[1]).reporting)
     best = max(reward, key=reward.__getitem__)
     found = _beyond(task, {"reward": reward[best] - 0.25})
     assert found.startswith(f"; beyond these, {best} of the extended catalog reached ")
-    assert found.endswith(", 0.25 of reward more")
+    assert found.endswith(", with 0.25 more reward")
     assert _beyond(task, {"reward": reward[best] + 0.25}) == ""
     assert _beyond(task, {}) == ""
 
 
 @pytest.fixture
 def regrets(data):
-    """Sets what the team's and the single best's regrets were."""
+    """Set the regrets of the team and of the single best."""
     path = data / shipped.GENERALISATION
     text = path.read_bytes()
 
@@ -230,24 +230,22 @@ def test_where_the_single_best_was_better_it_is_the_advice(regrets):
     same = rows[(rows["without"] == "") & (rows["budget"] == str(BUDGETS[1])) & (rows["preset"] == "accuracy")]
     found = advise("kuhn(cards=6)", BUDGETS[1])
     assert (found.basis, str(found.cell)) == ("single best", same["single_best"].iloc[0])
-    assert found.why.startswith(
-        "the single best of the training games: on 1 such games (unseen member) the team's picks"
-    )
-    assert advise("kuhn(cards=6)", BUDGETS[1], [(0.5, 0.5)] * 3).basis == "features"  # not known under such weights
+    assert found.why.startswith("the single best of the training games: on 1 such games (unseen member), averaged over")
+    assert advise("kuhn(cards=6)", BUDGETS[1], [(0.5, 0.5)] * 3).basis == "features"  # not recorded under these weights
     regrets(member="test")
     assert advise("kuhn(cards=6)", BUDGETS[1]).basis == "features"
 
 
 @pytest.mark.parametrize("validated", [True, False])
 def test_advice_is_chosen_by_validation_games_and_quotes_test_games(regrets, validated):
-    """On either the team is the better there, and the single best is on the others."""
+    """The team is better only on validation games or only on test games, and the single best on the others."""
     members = regrets()["member"]
     better, worse = members.map(lambda member: 0.1 if (member == "validation") == validated else 0.3), 0.2
     regrets(team=better, SBS=worse)
     found = advise("kuhn(cards=6)", BUDGETS[1])
     assert found.basis == ("features" if validated else "single best")
     told = 0.3 if validated else 0.1
-    assert f"on average, over budgets and weights, {told:.3f} of reward below the best" in found.why
+    assert f"averaged over budgets and weights, the team's picks were {told:.3f} of reward below" in found.why
 
 
 def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path, regrets):
@@ -288,6 +286,8 @@ def test_insights_of_what_is_shipped(run):
 def test_selection_is_written_up(data, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(methods, "SECOND", BUDGETS[1])
     monkeypatch.setattr(methods, "HUNDRED", 4)
+    monkeypatch.setattr(methods, "DEMO_BUDGET", BUDGETS[1])
+    monkeypatch.setattr(simpler, "FIGURES", tmp_path / "selection.json")
     monkeypatch.setattr(selection, "LADDER", (4, 8))
     monkeypatch.setattr(selection, "LADDER_SEEDS", 1)
     monkeypatch.setattr(selection, "PICTURE", tmp_path / "selection.svg")
@@ -299,14 +299,29 @@ def test_selection_is_written_up(data, tmp_path, monkeypatch, capsys):
     with ThreadPoolExecutor(1) as executor:
         (first, again) = (methods.choices(hundred, executor, tmp_path / "kept.jsonl") for _ in range(2))
         ladder = methods.judged(methods.choices(rungs, executor, tmp_path / "kept.jsonl"))
+        demo = methods.judged(methods.choices(methods.as_the_demo(2), executor, tmp_path / "kept.jsonl"))
     assert first == again
-    assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == len({*hundred, *rungs})
+    made = {*hundred, *rungs, *methods.as_the_demo(2)}
+    assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == len(made)
     every = ladder[(ladder["evaluations"] == 8) & (ladder["method"] == "random search")]
-    assert (every["regret"].abs() < 0.2).all()  # it has seen all there is, though one run of each
-    selection.report(methods.judged(first), ladder)
+    assert (every["regret"].abs() < 0.2).all()  # it measures all algorithms, but with one run each
+    selection.report(methods.judged(first), ladder, demo)
     text = capsys.readouterr().out
-    for heading in ("# Selection", "## What to take", "## 4 evaluations of 336", "## Games never met"):
-        assert heading in text
+    for words in (
+        "# Selection",
+        "## What to take",
+        "## 4 evaluations of 336",
+        "## 24 evaluations of 8, as in `make demo`",
+        "## Games never met",
+        "By reward weights, over all",
+        "By budget, over all",
+    ):
+        assert words in text
+    kept = json.loads((tmp_path / "selection.json").read_text())
+    assert kept["demo"]["no network"] == round(demo[demo["method"] == "no network"]["normalised_score"].mean(), 4)
+    assert set(kept["ladder"]["no network"]) == {"4", "8"}
+    assert [one["reward weights"] for one in kept["unseen games"]["preset"]] == list(PRESETS)
+    assert [one["budget"] for one in kept["unseen games"]["budget"]] == list(map(str, BUDGETS))
     assert "<!-- share of choices above it, 4 evaluations -->" in (tmp_path / "selection.svg").read_text()
 
 

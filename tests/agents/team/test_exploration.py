@@ -39,7 +39,7 @@ def test_every_component_is_tried_first():
     generator = np.random.default_rng(0)
     for _ in range(20):
         measured = {}
-        for _ in range(4):  # the longest axis: fewer can't cover it
+        for _ in range(4):  # length of the longest axis, so fewer triples can't cover it
             triple = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
             measured[triple] = 0.0
         assert [len({triple[axis] for triple in measured}) for axis in range(3)] == list(SHAPE)
@@ -62,7 +62,7 @@ def test_then_the_greedy_triple_then_deviations_of_one_agent_from_the_best():
         measured[triple] = 0.0
         seen.add(triple)
     assert seen == around
-    beyond = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)  # nothing near is left
+    beyond = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)  # no neighbour of the best is left
     assert beyond not in measured
 
 

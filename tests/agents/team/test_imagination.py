@@ -16,14 +16,14 @@ COSTS = np.random.default_rng(1).uniform(0.4, 0.6, (len(BUDGETS), GAMES, 4, 2))
 
 
 def ridge(rows, values):
-    """Mean and coefficients of least squares with a penalty on that of size alone."""
+    """Return mean and coefficients of least squares with a penalty on the first coefficient, that of size."""
     centred = rows - rows.mean(axis=0)
     penalty = (1 / SHRINKAGE - 1) * np.diag([centred[:, 0] @ centred[:, 0], 0])
     return values.mean(), np.linalg.solve(centred.T @ centred + penalty, centred.T @ (values - values.mean()))
 
 
 def test_costs_are_those_of_a_shrunk_trend_and_of_kernel_regression_on_what_it_leaves():
-    """Term by term, of one cell in one circumstance."""
+    """One algorithm's cost under one budget is the trend plus a kernel regression on its residuals."""
     new, spread, both = np.random.default_rng(2).random(LENGTH), FEATURES.std(axis=0), (0, 1)
     grid = np.array([(FEATURES[game, SIZE], math.log(BUDGETS[one].amount)) for one in both for game in range(GAMES)])
     mean, slopes = ridge(grid, COSTS[:2, :, 2, 0].ravel())
@@ -45,7 +45,7 @@ def test_costs_are_those_of_a_shrunk_trend_and_of_kernel_regression_on_what_it_l
 
 
 def test_far_from_all_games_there_is_the_trend_in_their_size():
-    """A hundred standard deviations off in everything but size; half of what least squares say."""
+    """The game is a hundred standard deviations off in all features but size; half the least-squares slope remains."""
     far = np.full((1, LENGTH), 100.0)
     far[0, SIZE] = FEATURES[:, SIZE].mean() + 0.1
     found = Imagination(FEATURES, BUDGETS, COSTS).costs(far, np.array([2]))[0]
@@ -59,7 +59,7 @@ def test_games_are_real_or_lie_beside_real_ones():
     games, circumstances = generator.integers(GAMES, size=count), generator.integers(len(BUDGETS), size=count)
     features, costs = imagination.draw(games, circumstances, np.random.default_rng(1))
     real = (features == FEATURES[games]).all(axis=1)
-    share = REAL + (1 - REAL) / GAMES  # where the difference is one of a game to itself
+    share = REAL + (1 - REAL) / GAMES  # the drawn difference may be one between a game and itself
     assert abs(real.mean() - share) < 4 * math.sqrt(share * (1 - share) / count)
     for values in (features, costs):
         assert values.min() >= 0
@@ -68,7 +68,7 @@ def test_games_are_real_or_lie_beside_real_ones():
 
 
 def test_what_all_games_share_tells_nothing():
-    """A feature without spread; and a single game, which is all there is to imagine."""
+    """A feature without spread is ignored, and a single game is all that can be drawn."""
     constant = FEATURES.copy()
     constant[:, 3] = 0.5
     assert np.isfinite(Imagination(constant, BUDGETS, COSTS).costs(constant, np.zeros(GAMES, np.intp))).all()

@@ -22,10 +22,10 @@ from rlccfr.errors import RLCCFRError
 CATALOG = Catalog(("cfr", "dcfr"), ("none",), ("cfr_br", "none"))
 BUDGET, UNIFORM = Budget("iterations", 10), 0.5
 ERRORS = {("cfr", "cfr_br"): 0.2, ("cfr", "none"): 0.9, ("dcfr", "cfr_br"): 0.8, ("dcfr", "none"): 0.0}
-"""The cost e of rule and abstraction, which is exploitability's logarithm; with cfr_br all are fast, without slow."""
+"""Cost e by rule and abstraction, linear in log exploitability. Algorithms with cfr_br are fast, the others slow."""
 
 HASTY = ((1, 0), (1, 0), (0, 1))
-"""Agent C looks at speed alone, A at what that does to exploitability."""
+"""Reward weights under which agent C counts speed alone, and A and B exploitability alone."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_each_agent_does_its_best_given_what_the_later_ones_do(table):
 
 @pytest.mark.slow
 def test_for_unseen_games_each_agent_does_what_is_best_for_all(table):
-    """Agent C alone would take what is fast, which costs the others more than it gains."""
+    """By its own reward, agent C would take the fast abstraction, which costs the others more than C gains."""
     settings = Hyperparameters(hidden=(32, 32), batch_size=64, gradient_steps=100, settling=20)
     weights, found = ((1, 0), (1, 0), (0, 0.1)), []
     for unseen in (False, True):
@@ -65,7 +65,7 @@ def test_for_unseen_games_each_agent_does_what_is_best_for_all(table):
 
 
 def test_what_is_imagined_of_a_real_game_is_its_own(monkeypatch):
-    """With nothing but real games and no noise: whatever the order of games, budgets and seeds."""
+    """With only real games and no noise, costs are the measured ones, in any order of games, budgets and seeds."""
     for name, value in (("REAL", 1.0), ("NOISE", 1e-9)):
         monkeypatch.setattr(imagination, name, value)
     games, generator = ("leduc(ranks=3,suits=1,raises=1)", "kuhn(cards=5)", "kuhn"), np.random.default_rng(0)
@@ -108,7 +108,7 @@ def test_memories_hold_every_choice_with_its_reward(table):
     Induction(team).round(1.0, 1)
     a, b, c = (selector.buffer for selector in team.selectors)
     assert (a.size(), b.size(), c.size()) == (DRAWS * 2, DRAWS * 2, DRAWS * 4)
-    speed = {"cfr_br": 1 / (1 + 1e5 / 1e3), "none": 1 / (1 + 1 / 1e3)}  # the cost s
+    speed = {"cfr_br": 1 / (1 + 1e5 / 1e3), "none": 1 / (1 + 1 / 1e3)}  # cost s of each abstraction
     for agent, buffer in enumerate((a, b, c)):
         assert buffer.dones[: buffer.size()].all()
         possible = {
@@ -119,7 +119,7 @@ def test_memories_hold_every_choice_with_its_reward(table):
         }
         stored = zip(buffer.actions[: buffer.size(), 0, 0], buffer.rewards[: buffer.size(), 0], strict=True)
         found = {(int(action), round(float(reward), 4)) for action, reward in stored}
-        # An agent whose later ones choose meets the cells of their choice alone; the last one meets all.
+        # An early agent meets only the algorithms that the later agents would choose; the last agent meets all.
         assert found == possible if agent == 2 else found < possible
 
 
@@ -164,7 +164,7 @@ def drawn(selector):
 
 
 def test_what_was_never_measured_promises_nothing(table):
-    """With two segments a pick is worth its own reward and the best of what was measured next, whatever else seems."""
+    """With two segments, a pick's value is its reward plus the best measured next one, whatever networks predict."""
     team = SelectorTeam("kuhn", BUDGET, segments=2, catalog=CATALOG, evaluator=table)
     start, cell = Situation("kuhn", 0, BUDGET), Cell("dcfr", "none", "none")
     seen = np.zeros((3, OBSERVATION_SIZE), np.float32)

@@ -1,4 +1,4 @@
-"""One agent: its network answers alike by NumPy and by torch, and torch is loaded only to learn."""
+"""One agent: its network gives equal outputs in NumPy and in torch, and torch is loaded only for learning."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_restored_weights_are_those_of_the_model(when):
 def test_learning_goes_on_from_what_was_saved_as_if_never_stopped():
     one, other = taught(selector()), selector(1)
     other.restore(one.state(), one.learning())
-    assert other.learning().keys() == one.learning().keys()  # before there is a model, too
+    assert other.learning().keys() == one.learning().keys()  # also before there is a model
     for each in (one, other):
         taught(each)
     for name, array in one.state().items():

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from holding import other_process_holding
 
 from rlccfr import Policy, Solver, load_game
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
@@ -14,7 +15,7 @@ from rlccfr.agents.team.induction import Induction
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.reward import costs, error_cost
-from rlccfr.errors import CheckpointError, RLCCFRError
+from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
 UNIFORM = 0.4583
 QUICK = Hyperparameters(hidden=(16,), settling=10, gradient_steps=4)
@@ -68,7 +69,7 @@ def test_the_recommendation_is_the_q_networks_argmax_not_the_best_cell_seen(eval
 
 @pytest.mark.slow
 def test_one_team_learns_what_is_best_under_each_budget_and_preset(make_evaluator):
-    """More iterations favour dcfr, fewer cfr; where speed counts, external sampling beats what is more exact."""
+    """dcfr is best with many iterations, cfr with few; where speed counts, external sampling wins despite its error."""
 
     class Trading(type(make_evaluator())):
         def measure(self, request):
@@ -83,7 +84,7 @@ def test_one_team_learns_what_is_best_under_each_budget_and_preset(make_evaluato
     presets = ["accuracy", [[1, 0.9]] * 3]
     team = SelectorTeam("kuhn", budgets, preset=presets, catalog=catalog, evaluator=evaluator)
     team.train(8)
-    assert team.evaluations == len(evaluator.records) == 8  # for each cell and budget one, whatever the presets
+    assert team.evaluations == len(evaluator.records) == 8  # one per algorithm and budget, whatever the presets
     for budget, rule in zip(budgets, ("cfr", "dcfr"), strict=True):
         for preset, sampler in zip(presets, ("none", "external"), strict=True):
             assert team.pick(budget=budget, preset=preset) == (rule, sampler, "none")
@@ -153,7 +154,7 @@ def test_what_is_unavailable_is_neither_measured_nor_recommended(make_evaluator,
     evaluator = make_evaluator(lambda game, cell: 1e-9 if cell.update_rule != "cfr" else 0.1)
     team = quick(evaluator, catalog)
     with torch.no_grad():
-        team.selectors[1].model.q_net.q_net[-1].bias += torch.tensor([100.0, 0.0])  # all for external sampling
+        team.selectors[1].model.q_net.q_net[-1].bias += torch.tensor([100.0, 0.0])  # external sampling only
         team.selectors[0].model.q_net.q_net[-1].bias += torch.tensor([100.0, 0.0])
     assert team.recommend().cell == ("test_exact_only_rule", "none", "none")
     team.train(100)
@@ -209,7 +210,7 @@ def test_a_team_saved_without_experience_is_smaller_and_picks_the_same(evaluator
     for preset in ("accuracy", "paper-kuhn"):
         assert loaded.pick(preset=preset) == team.pick(preset=preset)
     assert (loaded.evaluations, loaded.cost) == (0, team.cost)
-    loaded.train(3)  # from the networks that it has, on cells measured anew
+    loaded.train(3)  # continues from the networks that it has, on algorithms that are measured again
     assert (loaded.evaluations, loaded.cost[0]) == (3, 12)
 
 
@@ -221,7 +222,7 @@ def test_a_loaded_team_goes_on(make_evaluator, small, tmp_path):
     loaded = SelectorTeam.load(tmp_path, evaluator=evaluator)
     loaded.train(10)
     assert loaded.evaluations == 10
-    assert len(evaluator.records) == 4  # only what was new
+    assert len(evaluator.records) == 4  # only the new ones
 
 
 @pytest.mark.parametrize(
@@ -341,7 +342,7 @@ def test_an_interrupted_training_goes_on_where_it_stopped(make_evaluator, small,
 
 
 def test_a_killed_training_goes_on_as_if_it_had_not_been(make_evaluator, small, tmp_path, monkeypatch):
-    """From what is on the disk after some of its checkpoints, with a row begun that tells of what came then."""
+    """Each copy is the state on disk after a checkpoint, where the log may already have part of the next row."""
     save, saves = SelectorTeam.save, []
 
     def saved(team, path, **options):
@@ -377,7 +378,7 @@ def test_an_interrupt_between_segments_is_survived(make_evaluator, small, tmp_pa
 
 
 def test_what_leads_to_nothing_measured_is_not_learned_from(make_evaluator, small):
-    """Interrupted in its third segment, the only episode tells nothing yet."""
+    """The only episode is interrupted in its third segment, so there is nothing to learn from yet."""
     evaluator = make_evaluator(interrupt_at=3)
     team = quick(evaluator, small, segments=3)
     with pytest.raises(KeyboardInterrupt):
@@ -413,7 +414,8 @@ def test_logs_and_progress(evaluator, small, tmp_path):
 def test_the_csv_needs_no_tensorboard(evaluator, small, tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     quick(evaluator, small).train(2, log_dir=tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["team.npz", "training.csv"]
+    shown = sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith("."))
+    assert shown == ["team.npz", "training.csv"]
 
 
 def test_a_new_training_does_not_cost_an_old_team(make_evaluator, small, tmp_path):
@@ -445,9 +447,9 @@ def test_evaluations_are_whole(evaluator, small, evaluations):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_switch_that_pays_is_learned(make_evaluator, seed):
-    """Exact passes with any rule, then cfr; from every other beginning it is not worth 1e-7.
+    """Only exact passes with any rule, followed by cfr, reach an exploitability of 1e-7.
 
-    A first pick is worth what it earns and what the best second one then does.
+    The value of a first pick includes that of the best second pick.
     """
     catalog = Catalog(("cfr", "dcfr", "lcfr"), ("external", "none"), ("none",))
 
@@ -501,7 +503,7 @@ def test_too_few_evaluations(evaluator, small):
 
 
 def test_a_team_trains_on_the_engine(small):
-    """It learns from what plain solvers reach, and tells that of its pick."""
+    """The team learns from the same results as plain solvers give, and reports its pick's result."""
     uniform = Policy.uniform(load_game("kuhn")).exploitability()
     team = quick(LiveEvaluator(), small, budget={"unit": "iterations", "amount": 50}, preset="paper-kuhn")
     team.train(5)
@@ -523,3 +525,11 @@ def test_a_team_is_carried_from_the_papers_catalog_to_the_extended_one(make_eval
     tried = {cell for _, cell, _ in grown.experience}
     assert {cell.update_rule for cell in tried} == set(Catalog.extended().update_rules)
     assert {cell.sampler for cell in tried} == set(Catalog.extended().samplers)
+
+
+def test_two_trainings_in_one_directory_are_refused(evaluator, small, tmp_path):
+    team = quick(evaluator, small)
+    with other_process_holding(tmp_path), pytest.raises(InUseError, match="in use by process"):
+        team.train(2, log_dir=tmp_path)
+    team.train(2, log_dir=tmp_path)
+    assert SelectorTeam.load(tmp_path).evaluations == 2

@@ -1,4 +1,4 @@
-"""What a team must achieve: at 24 of 112 evaluations at least what random search does, and 90 % of what there is."""
+"""Gates of a team: after 24 of 112 evaluations, at least random search's score and 90 % of the best."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def scores_of(rewards):
 def summary(name, scores):
     low, high = bootstrap_interval([scores], lambda values: float(values.mean()))
     return {
-        "selection by": name,
+        "choice by": name,
         "mean normalised score": float(np.mean(scores)),
         "95 % from": low,
         "to": high,
@@ -50,7 +50,7 @@ def test_team_on_kuhn(figures):
         trained.append(score(team.recommend().cell))
         found = random_search(Task(evaluator, catalog, "kuhn", BUDGET, PRESET), evaluations=EVALUATIONS, seed=seed)
         searched.append(score(found.cell))
-    generator = np.random.default_rng(0)  # ten searches are few: what random search is worth on average, too
+    generator = np.random.default_rng(0)  # ten searches are few, so a mean over many is a second yardstick
     cells = np.array([score(cell) for cell in catalog])
     many = [float(generator.choice(cells, EVALUATIONS, replace=False).max()) for _ in range(5000)]
 
@@ -61,10 +61,10 @@ def test_team_on_kuhn(figures):
         summary("an untrained team", untrained),
     ]
     figures(
-        f"Selection on Kuhn: {EVALUATIONS} evaluations of {len(catalog)} cells, 10 seeds",
+        f"Choices on Kuhn: {EVALUATIONS} evaluations of {len(catalog)} algorithms, 10 seeds",
         rows,
-        f"{BUDGET}, preset {PRESET.name}. 1 is the best of all cells, 0 the mean of all cells. The team's pick is the "
-        "argmax of its Q-networks; random search recommends the best of the cells it measured.",
+        f"{BUDGET}, preset {PRESET.name}. The best algorithm scores 1, and all algorithms 0 on average. A "
+        "team's pick is the argmax of its Q-networks; random search recommends the best algorithm that it measured.",
     )
     assert np.mean(trained) >= max(np.mean(searched), np.mean(many))
     assert np.mean(trained) >= 0.9
@@ -84,7 +84,7 @@ ELSEWHERE = [
 @pytest.mark.verify
 @pytest.mark.alone
 def test_teams_elsewhere(figures):
-    """Not only where it was tuned: on average over these, a team beats random search."""
+    """A team beats random search on average over games, budgets and weights for which it was not tuned."""
     catalog, evaluator, rows = Catalog.tabular(), LiveEvaluator(), []
     for game, budget, name in ELSEWHERE:
         scores = scores_of(rewards_of(measure_all(evaluator, catalog, game, budget), preset(name)))
@@ -99,6 +99,6 @@ def test_teams_elsewhere(figures):
             {"game": game, "budget": str(budget), "preset": name, "team, 5 seeds": float(np.mean(trained)),
              "least": min(trained), "random search, 5,000 seeds": float(np.mean(many))}
         )  # fmt: skip
-    figures(f"Selection elsewhere: mean normalised score, {EVALUATIONS} evaluations", rows)
+    figures(f"Choices on other games, budgets and weights: mean normalised score, {EVALUATIONS} evaluations", rows)
     team, search = (np.mean([row[name] for row in rows]) for name in ("team, 5 seeds", "random search, 5,000 seeds"))
     assert team > search

@@ -1,0 +1,170 @@
+"""``python -m benchmarks.readme``: fill the marked places of README.md with figures from the repository.
+
+The speeds come from the newest report of ``python -m benchmarks`` in benchmarks/results, the worth of choices from the
+figures that ``python -m benchmarks.selection`` wrote there, and the rest from the measurements that the package ships.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks import simpler
+from benchmarks.targets import ratio_row
+from rlccfr.agents import shipped
+from rlccfr.catalog.families import TRAIN
+from rlccfr.cli.commands import demo
+from rlccfr.files import write_atomically
+
+README = Path(__file__).parent.parent / "README.md"
+RESULTS = Path(__file__).parent / "results"
+SHOWN = (
+    ("CFR+, exact", "kuhn"),
+    ("CFR+, exact", "goofspiel"),
+    ("CFR+, exact", "leduc"),
+    ("external sampling", "leduc"),
+    ("exploitability", "leduc"),
+    ("CFR+, exact", "liars_dice"),
+    ("CFR+, exact", "royal"),
+    ("CFR+, beside SciPy", "leduc"),
+    ("CFR+, beside SciPy", "royal"),
+)
+"""Rows and games of the benchmark that the README shows."""
+
+FEW = 100
+"""Number of evaluations below which successive halving is set beside the team."""
+
+
+def main() -> None:
+    """Fill every place."""
+    write_atomically(README, filled(README.read_text(), PLACES).encode())
+
+
+def filled(text: str, places: Mapping[str, Callable[[], str]]) -> str:
+    """Return the text with each marked place filled by its function.
+
+    Raises:
+        ValueError: a place is not marked, or marked twice.
+    """
+    for name, write in places.items():
+        begin, end = f"<!-- {name}: written by python -m benchmarks.readme -->", f"<!-- end of {name} -->"
+        parts = re.split(f"({re.escape(begin)}\n).*?(\n{re.escape(end)})", text, flags=re.DOTALL)
+        if len(parts) != 4:
+            raise ValueError(f"the text must have one place marked {begin} to {end}")
+        before, opening, closing, after = parts
+        text = f"{before}{opening}{write()}{closing}{after}"
+    return text
+
+
+def newest() -> dict[str, Any]:
+    """Return the newest report of ``python -m benchmarks``."""
+    return dict(json.loads(max(RESULTS.glob("????-??-??.json")).read_text()))
+
+
+def speeds() -> str:
+    """Return the table of ratios, with the date and the processor of the measurement."""
+    report = newest()
+    records = {(one["row"], one["game"]): one for one in report["rows"]}
+    lines = [
+        _wrapped(
+            f"Measured on {report['date']} on one core of {_a(report['processor'])}. The kernels may have changed "
+            "since; `make bench` measures them on your machine."
+        ),
+        "",
+        "| | game | rlccfr / s | peer / s | ratio | 95 % interval | target |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    return "\n".join([*lines, *(ratio_row(records[key]) for key in SHOWN)])
+
+
+def recommended() -> str:
+    """Return the output of ``rlccfr table --seconds 1``."""
+    command = [sys.executable, "-m", "rlccfr", "table", "--seconds", "1"]
+    table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return "\n".join(["```text", *(line.rstrip() for line in table.strip("\n").splitlines()), "```"])
+
+
+def choosing() -> str:
+    """Return where simpler methods choose as well as the team, and where its gain on unseen games comes from."""
+    found = json.loads(simpler.FIGURES.read_text())
+    hundred, few, unseen = found["hundred"], found["demo"], found["unseen games"]
+    numbers = [number for number in found["ladder"]["team"] if int(number) < FEW]
+    halving, team = (
+        _listed(f"{found['ladder'][method][number]:.2f}" for number in numbers)
+        for method in ("successive halving", "team")
+    )
+    sure = {name: sum(map(simpler.is_above_zero, unseen[name])) for name in ("preset", "budget")}
+    whole = unseen["all"]
+    points = (
+        f"With {_listed(numbers)} evaluations of {len(shipped.catalog())}, the mean normalised score of successive "
+        f"halving is {halving}; the team's is {team}.",
+        f"The team's exploration also works without its networks. With the {demo.EVALUATIONS} evaluations of "
+        f"{len(shipped.tabular())} that `make demo` makes, it scores {few['no network']:.3f} on Kuhn poker, and the "
+        f"team {few['team']:.3f}. With {FEW} of {len(shipped.catalog())}, its mean regret is "
+        f"{_short(hundred['no network'])}, the team's {_short(hundred['team'])} and successive halving's "
+        f"{_short(hundred['successive halving'])}. Regret below 0 means that the pick beats the virtual best, which is "
+        "chosen by other runs than those that judge.",
+        f"On {whole['games']:.0f} unseen games, the team's mean regret is lower than that of the single best algorithm "
+        f"of its training games by {_short(whole['gain'])} (95 % interval {_short(whole['gain from'])} to "
+        f"{_short(whole['gain to'])}). The interval is above 0 for {sure['preset']} of {len(unseen['preset'])} reward "
+        f"weights and {sure['budget']} of {len(unseen['budget'])} budgets.",
+    )
+    return "\n".join(_wrapped(point, "- ") for point in points)
+
+
+def package() -> str:
+    """Return the paragraph on the measurements and teams that the package ships."""
+    return _wrapped(
+        f"The package ships {len(shipped.results()):,} measured runs on Kuhn, Leduc, Goofspiel and Royal: of every "
+        "algorithm in the paper's catalog, and of every tabular one in the extended catalog. It also ships teams "
+        "trained on the paper's algorithms; `rlccfr table leduc --catalog extended-tabular` trains one on the extended "
+        "catalog's. `rlccfr recommend leduc` names the best of all of them, and with `--catalog paper` the team's "
+        f"pick among the paper's. For any other game, a team trained on {len(TRAIN)} small games picks by the game's "
+        "features. Where the single best algorithm of those games did better on validation games of its kind, that "
+        'one is named instead. `rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says which it is, and how good '
+        "such picks were on test games."
+    )
+
+
+PLACES: dict[str, Callable[[], str]] = {
+    "recommended": recommended,
+    "choosing": choosing,
+    "speeds": speeds,
+    "package": package,
+}
+"""Function that writes each place."""
+
+
+def _wrapped(text: str, mark: str = "") -> str:
+    """Return the text in lines of at most 120 characters, none of which ends inside code."""
+    solid = re.sub("`.*?`", lambda code: code[0].replace(" ", "\0"), text)
+    lines = textwrap.fill(
+        solid, 120, initial_indent=mark, subsequent_indent=" " * len(mark), break_on_hyphens=False,
+        break_long_words=False,
+    )  # fmt: skip
+    return lines.replace("\0", " ")
+
+
+def _listed(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _short(value: float) -> str:
+    """Return a figure with its kept decimals, without trailing zeros or the sign of zero."""
+    text = f"{value:.{simpler.DIGITS}f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0].lower() in "aeiou" else f"a {noun}"
+
+
+if __name__ == "__main__":
+    main()
