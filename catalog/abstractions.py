@@ -42,14 +42,14 @@ def rcfr(
     bootstrap: bool = False,
     device: str = "cpu",
 ) -> Abstraction:
-    """Regression CFR: the policy follows from f(infoset, action), fitted to the regrets, not from the regrets.
+    """Regression CFR: the policy follows from a function f(infoset, action) that is fitted to the regrets.
 
-    f sees the information state tensor and the action, one model for each player, trained on R / max |R| after every
-    update. The rule's own regrets stay the targets; with bootstrap the fitted values replace them. A fit costs as much
-    as thousands of walks, so an iteration makes many, and the average takes each policy's exact reach. Under a deep
-    rule f is the form of its networks, a number for infoset and action instead of a vector for the infoset; the rule's
-    settings hold then, and none of these. Differs from the first source in networks for its regression trees, and from
-    both in the rules and samplers that it goes with.
+    f is one model per player, which sees the information state tensor and the action. It is trained on R / max |R|
+    after every update. The targets are the rule's own regrets; with bootstrap, the fitted values replace them. A fit
+    costs as much as thousands of walks, so an iteration makes many walks. The average takes each policy's exact reach.
+    Under a deep rule, f is the form of the rule's networks: one number per infoset and action, instead of one vector
+    per infoset. The rule's network settings hold then, and none of rcfr's. Differs from the first source in using
+    networks instead of regression trees, and from both in the rules and samplers that it combines with.
     """
     regressor = Approximator(
         kind=model,  # type: ignore[arg-type]  # checked there

@@ -1,10 +1,12 @@
 """The deep update rules of the paper's catalog: each is a tabular rule whose regrets and average are learned.
 
-In the mass form: the value network V fits mean advantages, weighted with the reach of chance and the opponent (the
-mass). With N the mass of all data, N V plays the part of the regret. So with an exact fit after every iteration, and
-the same policy where no regret is positive, each rule is its tabular one; the presets fit every few iterations, and
-play the best action there, as Brown et al. do. The published bootstrapped form fits a sum of advantages, in which that
-reach is divided out; it is kept as a mode of the rules that have it.
+In the mass form, the value network V fits mean advantages, weighted with the reach of chance and the opponent (the
+mass). N V then takes the place of the regret, where N is the mass of all data. So a rule equals its tabular rule if it
+has an exact fit after every iteration, and the same policy where no regret is positive. The settings ``sweep`` and
+``fast`` fit only every few iterations, and all rules play the best action there, as Brown et al. do.
+
+The published bootstrapped form fits a sum of advantages, in which that reach is divided out. It is a mode of the rules
+that have it.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -35,12 +38,12 @@ class NetworkSettings:
 
     Attributes:
         hidden, layers: width and number of hidden layers.
-        traversals: number of walks per player and iteration, where the sampler walks.
+        traversals: number of walks per player and iteration, if the sampler walks.
         train_steps, policy_steps: number of steps per fit of advantages, and per fit of the average policy.
-        batch_size: number of infosets per step; all of them where there are fewer.
+        batch_size: number of infosets per step; all of them if there are fewer.
         memory: number of rows kept for each network by reservoir sampling.
         learning_rate: learning rate of Adam.
-        retrain_from_scratch: begin each fit of advantages with new weights.
+        retrain_from_scratch: whether each fit of advantages begins with new weights.
         train_every: number of iterations between fits, after the fit that follows the first iteration.
     """
 
@@ -60,11 +63,11 @@ class NetworkSettings:
 
         Args:
             model: ``"mlp"``, or ``"table"``: an exact table in place of each network.
-            average: ``"network"``, ``"value_networks"`` (each is kept, and weighed by its exact reach) or ``"table"``.
+            average: ``"network"``, ``"value_networks"`` (all are kept, weighted with their reach) or ``"table"``.
             device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
 
         Raises:
-            ComponentError: a value that makes no sense.
+            ComponentError: an invalid value.
         """
         value = Approximator(
             kind=model,  # type: ignore[arg-type]  # checked there
@@ -95,11 +98,11 @@ NETWORK_SETTINGS = {
         train_every=1,
     ),
 }  # fmt: skip
-"""Settings for little, for normal and for plenty of time.
+"""Network settings by name, for little, normal and plenty of time.
 
-``paper`` has Steinberger's settings for Leduc poker, but for the network of the average policy: his is trained from
-scratch at each measured iteration, for 5,000 steps; here it goes on from its last weights, for ``policy_steps`` after
-each fit. His data have linear weights, as those of deep_lcfr.
+``paper`` has Steinberger's settings for Leduc poker, except for the network of the average policy. His is trained from
+scratch at each measured iteration, for 5,000 steps. Here it continues from its last weights, for ``policy_steps`` after
+each fit. His data have linear weights, as in deep_lcfr.
 """
 
 _SIZES = get_type_hints(NetworkSettings)
@@ -136,7 +139,7 @@ def deep_rule(
     :class:`NetworkSettings`, and ``device``.
 
     Args:
-        guarantee: for a rule that is a tabular one with an exact fit, ``Guarantee(exact_fit=id)``.
+        guarantee: ``Guarantee(exact_fit=id)`` for a rule that, with an exact fit, is the tabular rule ``id``.
     """
     common = _common_hyperparameters()
 
@@ -147,6 +150,7 @@ def deep_rule(
         if clash := own.keys() & common.keys():
             raise ComponentError(f"{id!r}: {min(clash)!r} is a setting of the networks; choose another name")
 
+        @wraps(function)  # whose module and source tell who defined the rule, and whether it has changed
         def factory(**given: Any) -> UpdateRule:
             networks = _networks({name: given.get(name, one.default) for name, one in common.items()})
             rule = function(networks, **{name: value for name, value in given.items() if name in own})
@@ -154,7 +158,6 @@ def deep_rule(
                 raise ComponentError(f"{id!r} must return a rule with its networks: learned(rule, networks)")
             return rule
 
-        factory.__doc__ = function.__doc__
         factory.__signature__ = inspect.Signature([*own.values(), *common.values()])  # type: ignore[attr-defined]
         register = update_rule(id, source=source, bounds={**_BOUNDS, **(bounds or {})}, guarantee=guarantee)
         return register(factory)
@@ -163,7 +166,7 @@ def deep_rule(
 
 
 def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode: str = "mass") -> UpdateRule:
-    """A tabular rule with networks; where no advantage is positive, the policy is the best of them (Brown et al.)."""
+    """Return a tabular rule with networks; if no advantage is positive, it plays the best action (Brown et al.)."""
     if mode not in ("mass", "bootstrapped"):
         raise ComponentError(f"mode must be 'mass' or 'bootstrapped', not {mode!r}")
     networks = replace(networks, relabel=relabel, bootstrapped=mode == "bootstrapped")
@@ -178,10 +181,10 @@ def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode
 def deep_cfr(networks: Networks) -> UpdateRule:
     """Deep CFR: V fits all advantages so far, each weighted with its mass; uniform average. Exact fit: cfr.
 
-    Differs from the source in its networks: plain layers over the information state tensor, not the source's appendix C
-    (embeddings of cards, a branch for bets, skip connections, normalisation); in rows that sum an infoset's data of one
-    fit, which changes the loss by a constant; in going on from the last fit's weights, unless retrain_from_scratch; and
-    in a policy network that is trained as the run goes on, not at its end.
+    Differs from the source in four points. The networks are plain layers over the information state tensor, not those
+    of the source's appendix C (embeddings of cards, a branch for bets, skip connections, normalisation). A row sums an
+    infoset's data of one fit, which changes the loss by a constant. A fit continues from the last fit's weights, unless
+    retrain_from_scratch. The policy network is trained as the run goes on, not at its end.
     """
     return learned(tabular.cfr(), networks)
 
@@ -201,7 +204,7 @@ def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") ->
 
 @deep_rule("deep_lcfr", source=f"{BROWN_2019}, section 5 (linear weights)", guarantee=Guarantee(exact_fit="lcfr"))
 def deep_lcfr(networks: Networks) -> UpdateRule:
-    """Deep linear CFR: deep_cfr with data of iteration t weighted by t, in advantages and average. Exact fit: lcfr."""
+    """Deep linear CFR: deep_cfr with weight t for data of iteration t, in advantages and average. Exact fit: lcfr."""
     return learned(tabular.lcfr(), networks)
 
 
@@ -211,7 +214,7 @@ def deep_lcfr(networks: Networks) -> UpdateRule:
     guarantee=Guarantee(exact_fit="lcfr_plus"),
 )
 def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
-    """Deep linear CFR+: older data count (t-1)/t and are relabelled with max(V, 0). Exact fit: lcfr_plus.
+    """Deep linear CFR+: older data have weight (t-1)/t and are relabelled with max(V, 0). Exact fit: lcfr_plus.
 
     mode="bootstrapped": V fits (t-1)/t max(V, 0) + the newest advantage on the newest data.
     """
@@ -225,9 +228,9 @@ def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -
     guarantee=Guarantee(exact_fit="dcfr"),
 )
 def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRule:
-    """Deep DCFR: older data count d(t-1, alpha) and are relabelled with V. Exact fit: dcfr.
+    """Deep DCFR: older data have weight d(t-1, alpha) and are relabelled with V. Exact fit: dcfr.
 
-    Where V is negative its label is V d(t-1, beta) / d(t-1, alpha), so that N V shrinks as negative regret does.
+    Where V is negative, the label is V d(t-1, beta) / d(t-1, alpha), so that N V shrinks as a negative regret does.
     """
     return learned(tabular.dcfr(alpha, beta, gamma), networks, relabel=True)
 
@@ -240,7 +243,7 @@ def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: 
 def deep_dcfr_plus(
     networks: Networks, alpha: float = 2.0, c: float = 1.0, gamma: float = 2.0, mode: str = "mass"
 ) -> UpdateRule:
-    """Deep DCFR+: older data count d(t-1, alpha) and are relabelled with max(V, 0). Exact fit: dcfr_plus.
+    """Deep DCFR+: older data have weight d(t-1, alpha) and are relabelled with max(V, 0). Exact fit: dcfr_plus.
 
     mode="bootstrapped": V fits d(t-1, alpha) max(V, 0) + the newest advantage on the newest data.
     """
@@ -248,7 +251,7 @@ def deep_dcfr_plus(
 
 
 def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel: bool) -> UpdateRule:
-    """ECFR's weights from a second network, of the plain mean advantages."""
+    """Return a rule whose ECFR weights come from a second network, which fits the plain mean advantages."""
 
     def weights(mean_advantage: np.ndarray) -> np.ndarray:
         factors: np.ndarray = np.exp(kappa * np.clip(mean_advantage, -1.0, 1.0))
@@ -262,7 +265,7 @@ def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel:
     "deep_ecfr", source="derived here from ecfr", bounds={"kappa": (0.0, 20.0)}, guarantee=Guarantee(exact_fit="ecfr")
 )
 def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
-    """Deep exponential CFR: V fits W r, the policy matches W V; uniform average. Exact fit: ecfr.
+    """Deep exponential CFR: V fits W r, and the policy matches W V; uniform average. Exact fit: ecfr.
 
     W = exp(kappa m / payoff range), where m is a second network, fitted to the plain advantages as in deep_cfr.
     """
@@ -276,5 +279,5 @@ def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     guarantee=Guarantee(exact_fit="ecfr_plus"),
 )
 def deep_ecfr_plus(networks: Networks, kappa: float = 5.0) -> UpdateRule:
-    """Deep exponential CFR+: deep_ecfr, older data relabelled max(V, 0); average weights t. Exact fit: ecfr_plus."""
+    """Deep exponential CFR+: deep_ecfr with old data relabelled max(V, 0); average weights t. Exact fit: ecfr_plus."""
     return _exponential(tabular.ecfr_plus(kappa=kappa), networks, kappa, relabel=True)

@@ -27,9 +27,9 @@ _SEARCHED = Guarantee(exact_open="schedules found by search; no theorem", sample
 
 @update_rule("pcfr_plus", source=f"{FARINA_2021}, section 5 (PCFR+)", guarantee=proved("Farina et al. 2021"))
 def pcfr_plus(gamma: float = 2.0) -> UpdateRule:
-    """Predictive CFR+: R <- max(R + r, 0); policy in proportion to max(R + r, 0): the newest regret, once more.
+    """Predictive CFR+: R <- max(R + r, 0); policy in proportion to max(R + r, 0), where r counts again.
 
-    Average weights t^gamma; the source's are t^2. With samplers the newest estimate is a noisy prediction.
+    Average weights t^gamma; the source's are t^2. With samplers, the newest estimate is a noisy prediction.
     """
     return UpdateRule(floor=0.0, average_decay=decay(gamma), prediction=UNIT)
 
@@ -44,30 +44,30 @@ def pdcfr_plus(alpha: float = 2.3, gamma: float = 5.0) -> UpdateRule:
 
 
 def falling(first: float, last: float, horizon: int) -> Schedule:
-    """From ``first`` at t = 1 in a straight line to ``last`` at the horizon, and that from then on."""
+    """Return the schedule that moves linearly from ``first`` to ``last`` over the horizon, and then stays."""
     return lambda t: first + (last - first) * np.minimum((t - 1.0) / horizon, 1.0)
 
 
 def scheduled_decay(gamma: Schedule) -> Schedule:
-    """((t-1)/t)^gamma(t)."""
+    """Return the schedule ((t-1)/t)^gamma(t)."""
     return lambda t: ((t - 1.0) / t) ** gamma(t)
 
 
 def scheduled_discount(exponent: Schedule) -> Schedule:
-    """d(t-1, e(t)), and 0 at t = 1."""
+    """Return the schedule d(t-1, e(t)), with 0 at t = 1."""
     return lambda t: np.where(t > 1, 1.0 / (1.0 + np.maximum(t - 1.0, 1.0) ** -exponent(t)), 0.0)
 
 
 @update_rule("hs_pcfr_plus", source=f"{ZHANG_2024}, section 4 (HS-PCFR+(30))", guarantee=_SEARCHED)
 def hs_pcfr_plus(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
-    """PCFR+ whose average weights fade faster at first: gamma falls by 5 over the horizon."""
+    """PCFR+ with a moving exponent: gamma falls by 5 over the horizon."""
     weights = scheduled_decay(falling(gamma, gamma - 5.0, horizon))
     return UpdateRule(floor=0.0, average_decay=weights, prediction=UNIT)
 
 
 @update_rule("hs_dcfr", source=f"{ZHANG_2024}, section 4 (HS-DCFR(30))", guarantee=_SEARCHED)
 def hs_dcfr(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
-    """DCFR with moving exponents: alpha from 1 to 4, beta from -1 to -3, gamma falls by 5 over the horizon."""
+    """DCFR with moving exponents: alpha from 1 to 4, beta from -1 to -3, gamma down by 5, over the horizon."""
     return UpdateRule(
         positive_discount=scheduled_discount(falling(1.0, 4.0, horizon)),
         negative_discount=scheduled_discount(falling(-1.0, -3.0, horizon)),
@@ -76,7 +76,7 @@ def hs_dcfr(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
 
 
 def weigh_exponentially(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """policy in proportion to exp(eta R), eta = scale sqrt(8 ln A / t) / utility range."""
+    """Set the policy in proportion to exp(eta R), with eta = scale sqrt(8 ln A / t) / utility range."""
     best = row[0]
     for a in range(len(row)):
         best = max(best, row[a])
@@ -97,16 +97,16 @@ def weigh_exponentially(row, state, parameters, utility_range):  # type: ignore[
 def hedge(scale: float = 1.0) -> UpdateRule:
     """Hedge at every infoset: policy in proportion to exp(eta R), eta = scale sqrt(8 ln A / t) / payoff range.
 
-    With samplers an infoset keeps the rate of its last visit.
+    With samplers, an infoset keeps the rate of its last visit.
     """
     return UpdateRule(policy_map=weigh_exponentially, parameters=(lambda t: scale, lambda t: t))
 
 
 @sampler("robust_k", source=f"{LI_2020}, section 4 (robust sampling)", guarantee=UNBIASED)
 def robust_k(k: int = 1) -> Sampler:
-    """So many own actions at each infoset, all such subsets equally likely; the rest as external sampling.
+    """A subset of k own actions at each infoset, all equally likely; the rest as in external sampling.
 
-    With k at least the number of actions it is external sampling.
+    If k is at least the number of actions, this is external sampling.
     """
     if k < 1:
         raise ComponentError(f"'robust_k': k must be at least 1, not {k!r}")
@@ -114,17 +114,17 @@ def robust_k(k: int = 1) -> Sampler:
 
 
 def all_by_schedule(policy, count, visits, parameters):  # type: ignore[no-untyped-def]
-    """The scheduled probability, at every infoset the same."""
+    """Return the scheduled probability, the same at every infoset."""
     return parameters[0]
 
 
 def linear_share(horizon: int) -> Schedule:
-    """1 - t/T of the walks are external, none from t = T on; t counts from 0."""
+    """Return the schedule 1 - t/T of the share of external walks, 0 from t = T on; this t counts from 0."""
     return lambda t: np.maximum(1.0 - (t - 1.0) / horizon, 0.0)
 
 
 def halving_share(half_life: float) -> Schedule:
-    """2^(-t/H) of the walks are external; t counts from 0."""
+    """Return the schedule 2^(-t/H) of the share of external walks; this t counts from 0."""
     return lambda t: 2.0 ** (-(t - 1.0) / half_life)
 
 
@@ -140,10 +140,10 @@ def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
 
 @sampler("mixed_linear", source=f"{MEYER_2021}, sections 5.1 and 5.2", bounds=_OPEN, guarantee=UNBIASED)
 def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
-    """External sampling with probability 1 - t/T, else outcome sampling; drawn once a walk, or at every node.
+    """External sampling with probability 1 - t/T, else outcome sampling; drawn once per walk, or at every node.
 
-    Differs from the source, whose outcome sampling is on-policy in its mixes (exploration 0). Actions of probability 0
-    are then never sampled again, which biases the estimates; so the least exploration here is 0.05.
+    Differs from the source, whose mixes sample outcomes on-policy (exploration 0). Actions of probability 0 are then
+    never sampled again, which biases the estimates. So the least exploration here is 0.05.
     """
     return _mixed(linear_share(horizon), exploration, per_node)
 
@@ -155,18 +155,18 @@ def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool =
     guarantee=UNBIASED,
 )
 def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_node: bool = False) -> Sampler:
-    """External sampling with probability 2^(-t/H), else outcome sampling; drawn once a walk, or at every node.
+    """External sampling with probability 2^(-t/H), else outcome sampling; drawn once per walk, or at every node.
 
-    Differs from the source, whose outcome sampling is on-policy in its mixes; see mixed_linear.
+    Differs from the source, whose mixes sample outcomes on-policy; see mixed_linear.
     """
     return _mixed(halving_share(half_life), exploration, per_node)
 
 
 def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-def]
-    """1 - P(c < largest average probability, c ~ Beta(60, 10)) P(confident).
+    """Return 1 - P(c < largest average probability, c ~ Beta(60, 10)) P(confident).
 
-    For whole numbers the Beta distribution's function is a binomial sum: I_x(60, 10) = sum over j >= 60 of
-    C(69, j) x^j (1-x)^(69-j). Confident: after half the run; or with probability 1 - 2^(-t/H); or by visits.
+    For whole parameters, the Beta distribution's function is a binomial sum: I_x(60, 10) = sum over j >= 60 of
+    C(69, j) x^j (1-x)^(69-j). Confident means: after half the run, with probability 1 - 2^(-t/H), or by visits.
     """
     total, largest = 0.0, 0.0
     for a in range(len(count)):
@@ -185,7 +185,7 @@ def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-
 
 
 def confidence(horizon: int, half_life: float) -> Schedule:
-    """1 from T/2 on, before that 1 - 2^(-t/H); t counts from 0."""
+    """Return the schedule that is 1 after T/2, and 1 - 2^(-t/H) until then; this t counts from 0."""
     return lambda t: np.where(t - 1.0 > horizon / 2, 1.0, 1.0 - 2.0 ** (-(t - 1.0) / half_life))
 
 
@@ -200,10 +200,10 @@ def mixed_locus(
 ) -> Sampler:
     """Outcome sampling where the average policy is nearly pure and well known, external sampling elsewhere.
 
-    Nearly pure: its largest probability exceeds a cut-off drawn from Beta(60, 10). Well known: past half the horizon,
-    or with probability 1 - 2^(-t/H), or visited more than so many times. Differs from the source, which tries these
-    three criteria separately, each alone, draws the second once an iteration (here at every node), and samples
-    outcomes on-policy; see mixed_linear.
+    It is nearly pure if its largest probability exceeds a cut-off drawn from Beta(60, 10). It is well known after half
+    the horizon, with probability 1 - 2^(-t/H), or at an infoset with more visits than ``visits``. Differs from the
+    source, which tries each of these three criteria alone, draws the second once per iteration (here at every node),
+    and samples outcomes on-policy; see mixed_linear.
     """
     return Sampler(
         traverser="one",

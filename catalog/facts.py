@@ -1,4 +1,4 @@
-"""What is known of each algorithm: its guarantee, and what it takes."""
+"""Facts about each algorithm: its guarantee, and what it takes to run."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ NOTHING: tuple[Level, str] = ("none", "no theorem on record")
 
 
 class Facts(NamedTuple):
-    """Of one algorithm.
+    """Facts about one algorithm.
 
     Attributes:
-        guarantee: that the average policy's exploitability goes to 0, as published; conditional on fit: up to what the
-            models' errors cost.
-        reason: the theorem, or why there is none.
-        deterministic: no random draw, whatever the game.
-        cost: of an iteration: ``"tree"``, all histories; ``"walk"``, some of them; and what comes on top,
-            ``"walk + best responses"``, ``"tree + fit"`` ...
-        needs: packages besides NumPy and Numba that it runs on; all of them come with the installation.
+        guarantee: level of the published guarantee that the average policy's exploitability goes to 0; conditional on
+            fit, it goes there up to the cost of the models' errors.
+        reason: theorem, or the reason why there is none.
+        deterministic: whether it draws nothing at random, whatever the game.
+        cost: cost of an iteration: ``"tree"`` (all histories) or ``"walk"`` (some of them), and what is added, as in
+            ``"walk + best responses"`` or ``"tree + fit"``.
+        needs: packages that it needs besides NumPy and Numba; all of them come with the installation.
     """
 
     guarantee: Level
@@ -34,9 +34,9 @@ class Facts(NamedTuple):
 
 
 def facts(cell: Cell | tuple[str, str, str]) -> Facts:
-    """Return what is known of a triple of ids, with the default hyperparameters.
+    """Return the facts about a triple of ids, with the default hyperparameters.
 
-    What is proved is read from the components' entries alone; a component whose entry says nothing has no theorem.
+    The guarantee follows from the components' entries alone; a component whose entry has none has no theorem.
 
     Raises:
         ComponentError: an unknown id.
@@ -51,10 +51,10 @@ def facts(cell: Cell | tuple[str, str, str]) -> Facts:
 
 
 def _known(rule: Entry[UpdateRule], sampler: Entry[Sampler], abstraction: Entry[Abstraction]) -> tuple[Level, str]:
-    """Return what is proved of three components whose entries all say something."""
+    """Return the level and the reason for three components that all have a guarantee on their entry."""
     if not rule.make().learns:
         return _tabular(rule, sampler, abstraction)
-    if abstraction.make().learns:  # a regressor is but the form of a deep rule's networks
+    if abstraction.make().learns:  # a regressor is only the form of a deep rule's networks
         abstraction = abstractions["none"]
     proved = _of(rule)
     if sampler.id in proved.fitted and not abstraction.make().best_response:
@@ -66,7 +66,7 @@ def _known(rule: Entry[UpdateRule], sampler: Entry[Sampler], abstraction: Entry[
 
 
 def _tabular(rule: Entry[UpdateRule], sampler: Entry[Sampler], abstraction: Entry[Abstraction]) -> tuple[Level, str]:
-    """Return what is proved of a tabular rule with a sampler and an abstraction."""
+    """Return the level and the reason for a tabular rule with a sampler and an abstraction."""
     proved, setting = _of(rule), abstraction.make()
     if not sampler.make().exact:
         for part in (_of(sampler), _of(abstraction), proved):
@@ -83,5 +83,5 @@ def _tabular(rule: Entry[UpdateRule], sampler: Entry[Sampler], abstraction: Entr
 
 
 def _of(entry: Entry[Any]) -> Guarantee:
-    assert entry.guarantee is not None  # :func:`facts` has seen to it
+    assert entry.guarantee is not None  # facts() has checked it
     return entry.guarantee

@@ -13,23 +13,23 @@ UNBIASED = Guarantee(sampled="its estimates are unbiased and bounded")
 
 @sampler("chance", source=f"{LANCTOT_2009}, section 3 (chance-sampled CFR, Zinkevich et al. 2007)", guarantee=UNBIASED)
 def chance() -> Sampler:
-    """One outcome drawn at each chance node, all actions of both players."""
+    """One drawn outcome at each chance node; all actions of both players."""
     return Sampler(opponent="all")
 
 
 @sampler("outcome", source=f"{LANCTOT_2009}, section 3.1", bounds=_OPEN, guarantee=UNBIASED)
 def outcome(exploration: float = 0.6) -> Sampler:
-    """One path: own actions from exploration x uniform + (1 - exploration) x policy, the rest on-policy.
+    """One path: own actions drawn from exploration x uniform + (1 - exploration) x policy, the rest on-policy.
 
-    Differs from the source in averaging at the opponent's nodes: at the traverser's own the weight is
-    unbounded, and actions of probability 0 bias the average.
+    Differs from the source in averaging at the opponent's nodes. At the traverser's own nodes, the weight would be
+    unbounded, and actions of probability 0 would bias the average.
     """
     return Sampler(traverser="one", exploration=exploration)
 
 
 @sampler("external", source=f"{LANCTOT_2009}, section 3.2", guarantee=UNBIASED)
 def external() -> Sampler:
-    """All own actions; one drawn at each node of the opponent and of chance."""
+    """All own actions; one drawn action or outcome at each node of the opponent and of chance."""
     return Sampler()
 
 
@@ -40,12 +40,12 @@ def external() -> Sampler:
     guarantee=UNBIASED,
 )
 def probing(exploration: float = 0.6) -> Sampler:
-    """Outcome sampling with an on-policy roll-out for every own action that is not walked."""
+    """Outcome sampling with an on-policy roll-out for every own action that the walk does not take."""
     return Sampler(traverser="one", exploration=exploration, probe=True)
 
 
 def average_strategy_inclusion(policy, count, parameters, probability):  # type: ignore[no-untyped-def]
-    """min(1, max(epsilon, (beta + tau s(a)) / (beta + sum s)))."""
+    """Set the probabilities to min(1, max(epsilon, (beta + tau s(a)) / (beta + sum s)))."""
     total = 0.0
     for a in range(len(count)):
         total += count[a]
@@ -61,9 +61,9 @@ def average_strategy_inclusion(policy, count, parameters, probability):  # type:
     guarantee=UNBIASED,
 )
 def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000.0) -> Sampler:
-    """Each own action independently, by its share of the average policy so far; else as external sampling.
+    """Each own action independently, by its share of the average policy so far; the rest as in external sampling.
 
-    The share is in counts at uniform weight, so that a rule's averaging does not rescale beta and tau.
+    The share is computed from counts of uniform weight, so that a rule's averaging does not rescale beta and tau.
     """
     return Sampler(traverser="subset", inclusion=average_strategy_inclusion, parameters=(epsilon, beta, tau))
 
@@ -77,9 +77,8 @@ def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000
 def variance_reduced(exploration: float = 0.6, rate: float = 0.5) -> Sampler:
     """Outcome sampling with a learned baseline for every player's action, bootstrapped.
 
-    A baseline moves toward what the action's walk returned, not toward its importance-weighted estimate, which
-    diverges. Differs from the source in one baseline per infoset and action, where the source has one per history and
-    action.
+    A baseline moves toward the value that the action's walk returned. (Moving toward the importance-weighted estimate
+    diverges.) Differs from the source in one baseline per infoset and action, instead of one per history and action.
     """
     return Sampler(traverser="one", exploration=exploration, baseline_rate=rate)
 

@@ -1,7 +1,7 @@
 """The tabular update rules of the paper's catalog.
 
-Written in the library's units, where the newest regret and the newest policy have weight 1: multiplying old
-ones by (t-1)/t is the same as weighting new ones by t. ``t`` counts from 1.
+They use the library's units, where the newest regret and the newest policy have weight 1. Multiplying the past by
+(t-1)/t is the same as giving iteration t the weight t. ``t`` counts from 1.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def proved(theorem: str) -> Guarantee:
 
 
 def decay(gamma: float) -> Schedule:
-    """((t-1)/t)^gamma: gives iteration t the weight t^gamma."""
+    """Return the schedule ((t-1)/t)^gamma, which gives iteration t the weight t^gamma."""
     return lambda t: ((t - 1.0) / t) ** gamma
 
 
 def discount(exponent: float, offset: float = 1.0) -> Schedule:
-    """d(t-1) = (t-1)^e / ((t-1)^e + offset), and 0 at t = 1, where nothing is there to be discounted."""
+    """Return the schedule d(t-1) = (t-1)^e / ((t-1)^e + offset), with 0 at t = 1, where there is no past."""
 
     def schedule(t: np.ndarray) -> np.ndarray:
         # As 1 / (1 + offset / (t-1)^e), whose power may round to 0 but never overflows for e >= 0.
@@ -59,7 +59,7 @@ def cfr() -> UpdateRule:
 def cfr_plus(gamma: float = 1.0) -> UpdateRule:
     """CFR+: R <- max(R + r, 0); average weights t^gamma.
 
-    Differs from the source in clipping an infoset's sum, not each history's, and in no averaging delay.
+    Differs from the source in clipping an infoset's sum instead of each history's, and in having no averaging delay.
     """
     return UpdateRule(floor=0.0, average_decay=decay(gamma))
 
@@ -102,17 +102,17 @@ def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRul
 def dcfr_plus(alpha: float = 1.5, c: float = 1.0, gamma: float = 4.0) -> UpdateRule:
     """Discounted CFR+: R <- max(R k^alpha / (k^alpha + c) + r, 0) with k = t - 1; average weights t^gamma.
 
-    c = 1 as the source prints it; its published code uses 1.5.
+    c = 1 as printed in the source; its published code uses 1.5.
     """
     return UpdateRule(positive_discount=discount(alpha, c), floor=0.0, average_decay=decay(gamma))
 
 
-# Columns of ECFR's tables: sums of regrets and of the reach they are weighted with, and log W.
+# Columns of ECFR's tables: sum of regrets, sum of the reach that weights them, log W.
 REGRETS, REACH, LOG_WEIGHT = 0, 1, 2
 
 
 def weigh_by_mean_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """W = exp(kappa clip(m / utility_range, -1, 1)), m the mean advantage before this iteration."""
+    """Multiply by W = exp(kappa clip(m / utility_range, -1, 1)), with the mean advantage m before this iteration."""
     for a in range(len(instant_regret)):
         weight = exp(state[a, LOG_WEIGHT])
         state[a, REGRETS] += instant_regret[a]
@@ -124,7 +124,7 @@ def weigh_by_mean_advantage(instant_regret, mass, state, parameters, utility_ran
 
 
 def match_weighted_regrets(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """policy in proportion to W R+, uniform where no regret is positive."""
+    """Set the policy in proportion to W R+, or uniform if no regret is positive."""
     total = 0.0
     for a in range(len(row)):
         row[a] = exp(state[a, LOG_WEIGHT]) * max(row[a], 0.0)
@@ -134,7 +134,7 @@ def match_weighted_regrets(row, state, parameters, utility_range):  # type: igno
 
 
 def weigh_by_own_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """W = exp(L), L = r - mean r clipped at +-10; a negative regret becomes W beta.
+    """Multiply by W = exp(L), where L = r - mean r, clipped at +-10; a negative regret becomes W beta.
 
     The average that follows uses the newest W, which for player 1 is that of the iteration before.
     """
@@ -178,9 +178,9 @@ _DERIVED_HERE = Guarantee(exact_open="O(1/sqrt T) by this library's own derivati
 def ecfr(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> UpdateRule:
     """Exponential CFR: R <- R + W r; policy in proportion to W R+; uniform average.
 
-    W = exp(kappa m / payoff range), m = the action's mean advantage over the past iterations. Differs from the
-    source, whose W is of the same iteration and centred (kept as mode="published", exact passes only, no
-    guarantee): a weight fixed before r is seen keeps regret O(sqrt T), also with sampled r.
+    W = exp(kappa m / payoff range), where m is the action's mean advantage over the past iterations. A weight that is
+    fixed before r is seen keeps the regret O(sqrt T), also with sampled r. Differs from the source, whose W belongs to
+    the same iteration and is centred; mode="published" is that form, for exact passes only and without a guarantee.
     """
     return _exponential(mode, kappa, beta, -np.inf, 0.0)
 

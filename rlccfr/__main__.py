@@ -1,10 +1,10 @@
-"""``python -m rlccfr``, as the script ``rlccfr``, is the command line."""
+"""The command line, for ``python -m rlccfr`` and the script ``rlccfr``."""
 
 import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C is one line even while it is being imported."""
+    """Run the command line; Ctrl-C prints one line, even during the import."""
     try:
         from rlccfr.cli import main as run
     except KeyboardInterrupt:

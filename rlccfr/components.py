@@ -46,7 +46,6 @@ def always(value: float) -> Schedule:
 UNIT = always(1.0)
 ZERO = always(0.0)
 
-
 SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_decay", "prediction")
 """Names of the columns of a rule's schedule; its parameters follow."""
 
@@ -107,7 +106,8 @@ class UpdateRule(Component):
         reweight: plain function ``f(instant_regret, mass, state, parameters, utility_range)`` that changes
             ``instant_regret``, (A,). ``mass`` is the reach of the opponent and chance in these regrets. ``state``,
             (A, len(arrays)), holds the rule's own tables, which the function may change. ``utility_range`` is the
-            game's largest payoff minus its smallest. None leaves the regrets as they are.
+            game's largest payoff minus its smallest. A sixth argument, ``regret``, is a copy of R, (A,), at the start
+            of the iteration. None leaves the regrets as they are.
         policy_map: plain function ``f(row, state, parameters, utility_range)`` that turns the regrets in ``row``,
             (A,), into a policy. None is regret matching: a policy in proportion to positive regrets.
         parameters: schedules whose values ``reweight`` and ``policy_map`` receive as an array.

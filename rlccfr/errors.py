@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 LONGEST = 300
-"""Characters of somebody else's text that a message repeats; the strings of OpenSpiel's games are shorter."""
+"""Largest number of characters of foreign text that a message repeats; OpenSpiel's game strings are shorter."""
 
 
 class RLCCFRError(Exception):
@@ -36,6 +36,18 @@ class OverflowedError(RLCCFRError, ArithmeticError):
 
 class CheckpointError(RLCCFRError):
     """A saved file that is damaged or was made for something else."""
+
+
+class InUseError(RLCCFRError):
+    """A directory in which another process is at work.
+
+    Attributes:
+        holder: description of that process.
+    """
+
+    def __init__(self, directory: object, holder: str) -> None:
+        self.holder = holder
+        super().__init__(f"{directory} is in use by {holder}; wait until it ends, or name another directory")
 
 
 def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) -> int:

@@ -1,4 +1,4 @@
-"""What is proved of components."""
+"""Convergence guarantees of components."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """What is published about the convergence of algorithms that have a component.
+    """Published theorems about the convergence of algorithms with a component.
 
-    An algorithm has a guarantee where each of its three components has one for its kind of iteration.
+    An algorithm has a guarantee if each of its three components has one for the algorithm's kind of iteration.
 
     Attributes:
         exact: the theorem for exact passes; empty if there is none.
         sampled: the theorem for unbiased, bounded estimates; empty if there is none.
-        exact_open, sampled_open: why there is none.
-        exact_fit: of a deep rule, the id of the tabular rule that it is with an exact fit.
-        fitted: of a deep rule, theorems of its own for samplers, by their ids.
+        exact_open, sampled_open: reason why there is no theorem.
+        exact_fit: id of the tabular rule that a deep rule equals if its networks fit exactly.
+        fitted: theorems about a deep rule with particular samplers, by the samplers' ids.
     """
 
     exact: str = ""

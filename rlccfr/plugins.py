@@ -1,19 +1,28 @@
-"""Components from other packages, found by their entry points, and from single files."""
+"""Components of other authors: loading of packages and single files, and detection of changed definitions."""
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import hashlib
+import inspect
 import logging
+import marshal
 import runpy
+import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 from rlccfr.errors import ComponentError, RLCCFRError, first_line
 
 
 @dataclass
 class Loaded:
-    """Plugins and files that a process has loaded, and that its workers must load, too."""
+    """Plugins and files that a process has loaded and its workers must also load."""
 
     plugins: bool = False
     files: list[str] = field(default_factory=list)
@@ -58,7 +67,7 @@ def load_plugins() -> dict[str, str | None]:
 
 
 def load_file(path: str | Path) -> None:
-    """Run a Python file, and so register the components that it decorates.
+    """Run a Python file, which registers the components that it decorates.
 
     Raises:
         ComponentError: the file does not exist or fails.
@@ -70,3 +79,55 @@ def load_file(path: str | Path) -> None:
     except Exception as error:  # another author's file may raise anything
         raise ComponentError(f"{path} can't be loaded: {type(error).__name__}: {first_line(error)}") from None
     loaded.files.append(str(Path(path).resolve()))
+
+
+def is_the_librarys(function: Callable[..., Any]) -> bool:
+    """Return whether a function is defined in this package."""
+    return getattr(function, "__module__", "").partition(".")[0] == __name__.partition(".")[0]
+
+
+def origin(factory: Callable[..., Any]) -> str:
+    """Return a factory's module if it is a plugin's, else its file; ``""`` if it has no file, as in a notebook."""
+    factory = inspect.unwrap(factory)
+    module = getattr(factory, "__module__", "")
+    if module.partition(".")[0] in {entry.module.partition(".")[0] for entry in entry_points(group=GROUP)}:
+        return str(module)
+    code = getattr(factory, "__code__", None)
+    return str(Path(code.co_filename).resolve()) if code is not None and Path(code.co_filename).is_file() else ""
+
+
+@cache
+def source_digest(factory: Callable[..., Any]) -> str:
+    """Return a digest of the source of a factory and of the functions in the component that it makes."""
+    functions: list[Callable[..., Any]] = [factory]
+    inner = f"{getattr(factory, '__qualname__', '')}.<locals>."  # the factory's own source contains these
+    with contextlib.suppress(Exception):  # a broken factory is reported when it is used
+        functions += [
+            one
+            for one in vars(factory()).values()
+            if inspect.isfunction(one) and not is_the_librarys(one) and not one.__qualname__.startswith(inner)
+        ]
+    return hashlib.sha256("".join(map(code_text, functions)).encode()).hexdigest()[:16]
+
+
+def code_text(function: Callable[..., Any]) -> str:
+    """Return a function's code as text that does not depend on comments, docstrings and formatting.
+
+    The text includes only the id from a decorator that registers a component.
+    """
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):  # typed at a prompt
+        return marshal.dumps(getattr(inspect.unwrap(function), "__code__", None)).hex()
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # part of a statement, for example a lambda in a call over several lines
+        return text
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            if ast.get_docstring(node) is not None:
+                node.body = node.body[1:] or [ast.Pass()]
+            for call in node.decorator_list:
+                if isinstance(call, ast.Call) and any(keyword.arg == "source" for keyword in call.keywords):
+                    call.keywords = []
+    return ast.unparse(tree)

@@ -41,7 +41,7 @@ class Values(NamedTuple):
 def _evaluation() -> Any:
     """Return the module of evaluation, imported at first use because it loads Numba.
 
-    It is kept, because Python takes long to look it up again.
+    The module is cached, because Python is slow to look it up again.
     """
     from rlccfr.engine import evaluation
 
@@ -100,7 +100,7 @@ class Policy:
         return Values(game=(value, -value), best_response=(first, second))
 
     def nash_conv(self) -> float:
-        _, first, second = self._evaluated()  # as in Values, where the players' values add up to 0
+        _, first, second = self._evaluated()  # as in Values: the players' values of the policy add up to 0
         return first + second
 
     def exploitability(self) -> float:
@@ -113,20 +113,21 @@ class Policy:
     def to_openspiel(self) -> Any:
         """Return an ``open_spiel.python.policy.Policy`` whose ``game`` is the turn-based game.
 
-        Where recall was restored (``royal``), OpenSpiel reports another exploitability for it: OpenSpiel's best
-        responses forget what ours remember.
+        If recall was restored (``royal``), OpenSpiel reports another exploitability, because its best responses lack
+        the restored recall.
         """
         from rlccfr.games.openspiel_policies import to_openspiel
 
         return to_openspiel(self.game, self.probabilities)
 
     def save(self, path: str | Path) -> None:
-        """Write to a file, whole or not at all, in the format that its suffix says: .csv, .json or .npz.
+        """Write the policy to a file, whole or not at all, in the format of its suffix: .csv, .json or .npz.
 
-        Text has what OpenSpiel calls each action beside its number. :meth:`load` reads the same probabilities back.
+        CSV and JSON give OpenSpiel's name of each action beside its number. :meth:`load` reads back the same
+        probabilities.
 
         Raises:
-            RLCCFRError: another suffix.
+            RLCCFRError: the suffix names no format.
             CheckpointError: the file can't be written.
         """
         from rlccfr.policy_file import save_policy
@@ -138,11 +139,11 @@ class Policy:
         """Read a saved policy.
 
         Args:
-            game: the compiled game that it is a policy of.
+            game: the compiled game that the policy is for.
 
         Raises:
-            CheckpointError: there is none, it is damaged, or of another game or another version of it.
-            PolicyError: its probabilities are no policy.
+            CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
+            PolicyError: the numbers are not probabilities.
         """
         from rlccfr.policy_file import load_policy
 

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 FORMAT = "rlccfr-policy-1"
 HASH = "game_hash"
-"""Column or field with the tree's content hash, by which another version of a game is told."""
+"""Column or field with the tree's content hash, which distinguishes versions of a game."""
 
 IDENTITY = ["player", "infoset", "action"]
-"""Columns that say what a probability is of."""
+"""Columns that identify a probability."""
 
 
 def checked_path(path: str | Path) -> Path:
     """Return a path that a policy can be written to or read from.
 
     Raises:
-        RLCCFRError: its suffix names no format.
+        RLCCFRError: the suffix names no format.
     """
     path = Path(path)
     if path.suffix not in _WRITERS:
@@ -40,12 +40,12 @@ def checked_path(path: str | Path) -> Path:
 
 
 def save_policy(policy: Policy, path: Path) -> None:
-    """See :meth:`Policy.save`."""
+    """Write a policy to a file; see :meth:`Policy.save`."""
     write_atomically(path, _WRITERS[checked_path(path).suffix](policy), CheckpointError)
 
 
 def load_policy(path: Path, kind: type[Policy], game: GameTree) -> Policy:
-    """See :meth:`Policy.load`."""
+    """Read a policy from a file; see :meth:`Policy.load`."""
     read = _READERS[checked_path(path).suffix]
     try:
         data = path.read_bytes()
@@ -54,7 +54,7 @@ def load_policy(path: Path, kind: type[Policy], game: GameTree) -> Policy:
     try:
         found, rows = read(data)
         probabilities = rows["probability"].to_numpy(float)
-    except Exception as error:  # what damaged files raise has no common base
+    except Exception as error:  # the errors of damaged files have no common base
         raise CheckpointError(f"{path} is not a whole policy file ({first_line(error)}); write it again") from None
     if found != game.content_hash:
         raise CheckpointError(
@@ -80,7 +80,7 @@ def _from_csv(data: bytes) -> tuple[str, pd.DataFrame]:
             raise ValueError(f"it has no column {name!r}")
     (found,) = frame[HASH].unique()
     numbers = {name: frame[name].map(int) for name in ("player", "action")}
-    # Not by the reader, which takes the nearest number only in some versions of pandas.
+    # float() rounds to the nearest number; the reader of pandas does so only in some versions.
     return found, frame.assign(**numbers, probability=frame["probability"].map(float))
 
 
@@ -122,7 +122,7 @@ def _from_npz(data: bytes) -> tuple[str, pd.DataFrame]:
 
 
 def _named(policy: Policy) -> pd.DataFrame:
-    """Return :meth:`Policy.to_frame` with what OpenSpiel calls each action."""
+    """Return :meth:`Policy.to_frame` with OpenSpiel's name of each action."""
     from rlccfr.games.openspiel_policies import sequence_names
 
     frame = policy.to_frame()

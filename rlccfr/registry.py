@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import difflib
-import hashlib
 import importlib
 import inspect
-import marshal
 import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, get_args
 
@@ -21,6 +17,7 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Component, Guarantee, Sampler, UpdateRule
 from rlccfr.errors import ComponentError, brief, first_line
+from rlccfr.plugins import is_the_librarys, source_digest
 
 C = TypeVar("C", bound=Component)
 Bounds = tuple[float, float]
@@ -29,7 +26,7 @@ NON_NEGATIVE: Bounds = (0.0, math.inf)
 
 @dataclass(frozen=True)
 class Entry(Generic[C]):
-    """One registered component: how to make it, where it comes from, and what is proved of it."""
+    """One registered component: its factory, its source and its guarantee."""
 
     id: str
     factory: Callable[..., C]
@@ -42,7 +39,7 @@ class Entry(Generic[C]):
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
-        """Names and values; None is a default that another hyperparameter decides."""
+        """Hyperparameters by name; None is a default that depends on another hyperparameter."""
         return {**self._defaults, **self.given}
 
     @property
@@ -62,9 +59,10 @@ class Entry(Generic[C]):
     def code(self) -> str:
         """Digest of the source of the factory and of its component's functions; ``""`` for the library's own.
 
-        The library's definitions have versions; authors of other components may forget to raise theirs.
+        Comments, docstrings, formatting and the other arguments of the registration do not count. The library's own
+        definitions have versions; authors of other components may forget to raise theirs.
         """
-        return "" if _of_the_library(self.factory) else _digest(self.factory)
+        return "" if is_the_librarys(self.factory) else source_digest(self.factory)
 
     @property
     def description(self) -> str:
@@ -120,25 +118,6 @@ class Entry(Generic[C]):
         return next(kind for kind in get_args(hint) if kind is not type(None))
 
 
-def _of_the_library(function: Callable[..., Any]) -> bool:
-    return getattr(function, "__module__", "").partition(".")[0] == __name__.partition(".")[0]
-
-
-@cache
-def _digest(factory: Callable[..., Component]) -> str:
-    functions: list[Callable[..., Any]] = [factory]
-    with contextlib.suppress(Exception):  # a broken factory is reported when it is used
-        functions += [one for one in vars(factory()).values() if inspect.isfunction(one) and not _of_the_library(one)]
-    return hashlib.sha256("".join(map(_source, functions)).encode()).hexdigest()[:16]
-
-
-def _source(function: Callable[..., Any]) -> str:
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):  # typed at a prompt
-        return marshal.dumps(getattr(function, "__code__", None)).hex()
-
-
 class Registry(Generic[C]):
     """All components of one kind, by id, in order of registration."""
 
@@ -163,11 +142,11 @@ class Registry(Generic[C]):
         Args:
             source: where the definition comes from, with equation or section.
             bounds: closed intervals of hyperparameters that are not just non-negative.
-            version: of the definition; raise it when the definition changes.
-            guarantee: what is proved of it; without, algorithms that have it are said to have no theorem on record.
+            version: version of the definition; raise it when the definition changes.
+            guarantee: published theorems; without it, the component's algorithms are said to have no theorem on record.
 
         Raises:
-            ComponentError: the id is taken or not an identifier, a hyperparameter has no default, or bounds name none.
+            ComponentError: the id is taken or no identifier, or a hyperparameter lacks a default, or bounds name none.
         """
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
@@ -263,7 +242,7 @@ def parse(text: str) -> dict[str, Any]:
         call = ast.parse(f"f({rest}", mode="eval").body
         if isinstance(call, ast.Call) and not call.args and all(keyword.arg for keyword in call.keywords):
             return {"id": id.strip(), **{str(k.arg): ast.literal_eval(k.value) for k in call.keywords}}
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two where brackets or signs are thousands
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: thousands of brackets or signs
         pass
     raise ComponentError(
         f"""a component looks like dcfr, "dcfr(alpha=1.5, gamma=2)" or "deep_cfr(preset='sweep')", not {brief(text)}"""

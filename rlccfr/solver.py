@@ -21,7 +21,7 @@ from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, next_grid_point
 
 SLICE = 0.05
-"""CPU seconds after which a kernel call should return, so that Ctrl-C, progress and time budgets take effect."""
+"""CPU seconds that a kernel call should last at most, so that Ctrl-C, progress and time budgets take effect."""
 
 
 class Solver:
@@ -96,8 +96,8 @@ class Solver:
             seconds: CPU seconds of the engine.
             nodes: number of histories touched.
             curve: whether to measure exploitability at ten points per decade of iterations and of nodes, not only at
-                the end. ``cpu_seconds`` leaves measuring out.
-            progress: function called now and then with the share of the budget used.
+                the end. ``cpu_seconds`` excludes measuring.
+            progress: function that is called repeatedly with the share of the budget used.
 
         Returns:
             Totals since the solver's start, not only of this call.
@@ -144,7 +144,7 @@ class Solver:
             self._measure()
 
     def _measure(self) -> Values:
-        """Measure the average policy, and add the present point to the curve unless it is there."""
+        """Measure the average policy, and add the current point to the curve unless it is there already."""
         if not self._engine.is_finite():
             raise OverflowedError(
                 f"{self!r} has overflowed: its tables hold numbers that are not finite; use milder hyperparameters, "
@@ -192,8 +192,8 @@ class Solver:
     ) -> None:
         """Continue with other components; tables, iteration count and random stream are kept.
 
-        New models are fitted to the tables, which counts as engine time. When models are given up, the run continues
-        from the tables, which were kept up beside them.
+        New models are fitted to the tables, which counts as engine time. A switch away from models continues from the
+        tables, which are updated beside the models.
 
         Raises:
             ComponentError: as on construction; the solver then keeps the components that it had.

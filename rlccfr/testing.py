@@ -17,15 +17,17 @@ from scipy import stats
 from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.state import RunState
-from rlccfr.engine.walks import walk_parameters, walk_tables
+from rlccfr.engine.walks import walk_memory
 from rlccfr.errors import ComponentError, RLCCFRError, first_line
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
+from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import Tables, scratch_for
 from rlccfr.kernels.learning.phase_kernels import own_increments
 from rlccfr.kernels.passes.sequence_form import regrets_against
+from rlccfr.kernels.plain import reads_regret
 from rlccfr.kernels.walks.estimates import add_walks
-from rlccfr.kernels.walks.walk_layout import UNVISITED, frames_for
+from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY
 from rlccfr.policy import Policy
 from rlccfr.registry import Registry, abstractions, samplers, update_rules
 from rlccfr.solver import Solver
@@ -107,15 +109,15 @@ def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> Non
 
 
 class Estimates(NamedTuple):
-    """Estimates by one player's walks: arrays (m,), (m,) and (n,), or one row of each per batch of walks."""
+    """Estimates by one player's walks: arrays (m,), (m,) and (n,), or one row of each array per batch of walks."""
 
-    regrets: np.ndarray  # of the traverser
-    increments: np.ndarray  # of the other player's policy sum
+    regrets: np.ndarray  # instantaneous regrets of the traverser
+    increments: np.ndarray  # increments of the other player's policy sum
     mass: np.ndarray  # reach of the traverser's infosets by the other player and chance
 
     @classmethod
     def exact(cls, tree: GameTree, policy: np.ndarray, player: int, response: np.ndarray) -> Estimates:
-        """Return what walks estimate, by exact passes; ``response``, (m,), is the other player's policy."""
+        """Return the exact values of the estimates; ``response``, (m,), is the other player's policy."""
         scratch, increments = scratch_for(tree), np.zeros(tree.num_sequences)
         tables = Tables(np.zeros_like(increments), policy, increments, np.zeros((len(increments), 1)))
         own_increments(tree.view, tables, scratch, 1 - player, -1)
@@ -144,7 +146,9 @@ class Estimates(NamedTuple):
         """
         state, opponent = RunState.at_start(tree, seed), Abstraction(best_response=response is not None)
         binding = Binding.of(tree, UpdateRule(), sampler, opponent, RunOptions(), 0)
-        tables, frames = walk_tables(state, binding), frames_for(tree)
+        memory = walk_memory(state, binding)
+        tables, handle = memory.tables, handle_of(memory, WALK_MEMORY)
+        parameters = sampler.schedule(1, 1)[0]
         tables.policy[:] = policy
         tables.response[:] = policy if response is None else response
         tables.uniform_count[:] = np.random.default_rng(7).random(tree.num_sequences)
@@ -155,8 +159,7 @@ class Estimates(NamedTuple):
             tables.gain[:] = 0
             tables.mass[:] = UNVISITED
             tables.num_visited[:] = tree.view.infoset_begin[:2]
-            add_walks(walks, tree.histories, player, 1 / walks, 1 / walks, *walk_parameters(state, binding),
-                      tables, frames, state.rng)  # fmt: skip
+            add_walks(state.game_handle, handle, binding.sampling_handle, parameters, state.rng, player, walks, True)
             mass = np.where(tables.mass == UNVISITED, 0.0, tables.mass)
             found.regrets[batch], found.increments[batch], found.mass[batch] = tables.gain, tables.policy_sum, mass
         return found
@@ -183,7 +186,7 @@ def _name(component: Component) -> str:
 
 
 def _random_policy(tree: GameTree) -> np.ndarray:
-    """Return a random policy with zeros, where estimates go wrong first."""
+    """Return a random policy with some zeros, where errors of estimates show first."""
     rng = np.random.default_rng(3)
     weights = rng.random(tree.num_sequences) * (rng.random(tree.num_sequences) > 0.25)
     return Policy.from_sums(tree, weights).probabilities
@@ -223,7 +226,8 @@ def _check_reweight(rule: UpdateRule) -> None:
     rng, parameters = np.random.default_rng(0), rule.schedule(3, 0)[0, 5:]
     for actions in (1, 2, 3, 7):
         regrets = rng.normal(size=actions)
-        _called(rule, "reweight", regrets, 0.5, np.zeros((actions, len(rule.arrays))), parameters, 2.0)
+        cumulative = (10 * rng.normal(size=actions),) if reads_regret(rule.reweight) else ()
+        _called(rule, "reweight", regrets, 0.5, np.zeros((actions, len(rule.arrays))), parameters, 2.0, *cumulative)
         if not np.isfinite(regrets).all():
             raise ConformanceError(f"the reweight of {_name(rule)} turns finite regrets into {regrets}")
 
@@ -273,7 +277,7 @@ def _check_runs(parts: dict[str, Any]) -> None:
 
 
 def _fewer(iterations: int, parts: dict[str, Any]) -> int:
-    """Return a fifth of ``iterations`` where models are fitted: these cost more and, with many walks, do more."""
+    """Return ``iterations``, or a fifth if models are fitted: such iterations cost more and achieve more."""
     return (
         iterations // 5 if any(isinstance(part, Component) and part.learns for part in parts.values()) else iterations
     )

@@ -19,7 +19,7 @@ def test_every_cell_is_described():
         assert known.cost.startswith("tree" if cell.sampler == "none" else "walk")
         assert ("fit" in known.cost) == learns == (known.needs == ("torch",))
         assert (known.guarantee == "conditional on fit") <= learns
-        assert (known.guarantee == "none") or "20" in known.reason  # a year: it is published
+        assert (known.guarantee == "none") or "20" in known.reason  # a year, so it is published
 
 
 def test_some_by_hand():
@@ -43,7 +43,7 @@ NOTHING = ("none", "no theorem on record")
 
 @pytest.fixture
 def strangers(monkeypatch):
-    """Let a test register components, whatever their ids, that are gone after it."""
+    """Let a test register components with any ids; they are removed after the test."""
     for registry in REGISTRIES:
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
 
@@ -63,7 +63,7 @@ def test_nothing_is_claimed_of_a_strangers_rule(strangers, id, sampler, abstract
 @pytest.mark.parametrize("sampler", ["none", "external"])
 @pytest.mark.parametrize("id", ["deep_ecfr_mine", "deep_hedge"])
 def test_nothing_is_claimed_of_a_strangers_deep_rule(strangers, id, sampler):
-    """Not even where its id is that of a tabular rule of the library after the prefix."""
+    """This holds even if the rest of its id, after the prefix, is a tabular rule of the library."""
     deep_rule(id, source="a test")(lambda networks: learned(UpdateRule(), networks))
     assert facts(Cell(id, sampler, "none"))[:2] == NOTHING
 

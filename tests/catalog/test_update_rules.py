@@ -18,7 +18,7 @@ def discounts(rule, t):
 
 
 def test_schedules_by_hand():
-    """Columns: positive and negative discount, floor, average decay, prediction."""
+    """The columns are positive and negative discount, floor, average decay and prediction."""
     assert discounts("cfr", 7) == pytest.approx([1, 1, -np.inf, 1, 0])
     assert discounts("cfr_plus", 4) == pytest.approx([1, 1, 0, 3 / 4, 0])
     assert discounts("lcfr", 4) == pytest.approx([3 / 4, 3 / 4, -np.inf, 3 / 4, 0])
@@ -37,10 +37,10 @@ def test_the_first_iteration_discounts_all_and_has_no_nan(rule):
 
 
 def test_weights_are_in_units_of_the_newest():
-    """Linear CFR's decay is that of weights t: the sum over s of s/t."""
+    """Linear CFR's decay gives weights t in units of the newest: the sum over s of s/t."""
     t = np.arange(1, 50)
     decays = update_rules.resolve("lcfr").schedule(1, 48)[:, 0]
-    weights = [np.prod(decays[s:]) for s in t]  # what iteration s counts at the end
+    weights = [np.prod(decays[s:]) for s in t]  # weight of iteration s at the end
     assert weights == pytest.approx(t / 49)
 
 
@@ -88,7 +88,7 @@ def test_an_id_can_be_taken_once():
 
 
 def test_a_users_rule_works_from_its_definition_alone():
-    """A rule that the library does not have, with a function of its own: Hedge."""
+    """The rule is Hedge by a function of its own, registered from outside the library."""
     from rlccfr.components import UpdateRule, always
 
     def hedge(row, state, parameters, utility_range):
@@ -212,7 +212,7 @@ def test_a_schedule_may_end_after_what_is_asked_for():
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_where_the_prediction_is_nothing_the_rule_is_plain(exact):
-    """Whatever the next discount is, on the path that only predicts as on the general one."""
+    """This holds whatever the next discount is, on the path that only predicts and on the general one."""
     never = {"positive_discount": lambda t: np.where(t == 5, 0.0, 1.0), "prediction": lambda t: 0 * t}
     plain = {**never, "prediction": ZERO}
     sampler = "none" if exact else "external"
@@ -227,7 +227,7 @@ def test_where_the_prediction_is_nothing_the_rule_is_plain(exact):
 
 
 def test_a_catalog_may_fix_hyperparameters():
-    """They are part of what is measured and hashed, and stand in the place of the defaults."""
+    """They replace the defaults and are part of what is measured and hashed."""
     fixed = Catalog(("dcfr(gamma=3.0)", "dcfr", "deep_cfr(preset='sweep')"), ("none",), ("none",))
     other = Catalog(("dcfr(gamma=4.0)", *fixed.update_rules[1:]), ("none",), ("none",))
     assert fixed.content_hash != other.content_hash

@@ -25,7 +25,7 @@ def test_a_curve_is_drawn_over_what_one_asks_for():
 def test_a_tree_shows_histories_infosets_actions_and_payoffs():
     tree = game("kuhn")
     axes = tree.plot(rlccfr.Policy.uniform(tree))
-    assert sum(len(points.get_offsets()) for points in axes.collections) == 28  # of 58, 30 are leaves
+    assert sum(len(points.get_offsets()) for points in axes.collections) == 28  # of 58 histories, 30 are leaves
     assert len(axes.lines) == tree.num_histories - 1
     texts = [text.get_text() for text in axes.texts]
     assert texts.count("Bet") == 6 + 6 + 6 + 6
@@ -38,7 +38,7 @@ def test_lines_are_as_thick_as_actions_are_likely():
     solver = rlccfr.Solver(tree, "cfr_plus")
     solver.run(iterations=100)
     policy, likely = solver.average_policy(), []
-    for node in tree.histories:  # lines are drawn in the order of the histories, each history's in its children's
+    for node in tree.histories:  # lines are drawn per history, in order, and per child
         for k in range(node["num_children"]):
             own = node["actor"] in (0, 1)
             child = tree.histories[node["first_child"] + k]

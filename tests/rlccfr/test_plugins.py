@@ -1,13 +1,23 @@
-"""Components of a Python file, from the command line: again and again, in every order, and in a sweep's workers."""
+"""Components of a Python file on the command line: repeatedly, in every order, and in a sweep's workers."""
 
 from __future__ import annotations
 
 import json
+import runpy
 import shlex
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
+from itertools import chain
 
 import pytest
+
+from rlccfr.catalog import Catalog
+from rlccfr.catalog.catalog import MORE_RULES
+from rlccfr.plugins import GROUP, code_text, origin
+from rlccfr.registry import REGISTRIES, update_rules
+
+PAPER = Catalog.paper()
 
 MINE = '''
 from rlccfr.components import UpdateRule
@@ -87,9 +97,78 @@ def test_what_was_measured_of_a_changed_function_is_another_measurement(call, tm
     found = []
     for changed in (
         MINE + "# a remark below\n",
-        MINE.replace("*= 0.5", "*= 0.25"),
+        MINE.replace("*= 0.5", "*=    0.5  # a half"),
         MINE.replace("all regrets", "them"),
+        MINE.replace('"""CFR with all regrets halved, which changes nothing."""', ""),
+        MINE.replace("def test_mine():", "def test_mine(\n):"),
+        MINE.replace("a test", "a journal"),
+        MINE.replace("*= 0.5", "*= 0.25"),
+        MINE.replace("len(instant_regret)", "len(instant_regret) - 1"),
+        MINE.replace("UpdateRule(reweight=milder)", "UpdateRule(reweight=milder, floor=0.0)"),
     ):
+        assert changed != MINE
         (tmp_path / "mine.py").write_text(changed)
         found.append(json.loads(call("-c", DEFINITION)) == before)
-    assert found == [True, False, False]
+    assert found == [True] * 6 + [False] * 3
+
+
+DEEP = '''
+from rlccfr.catalog.deep import deep_rule, learned
+from rlccfr.components import UpdateRule
+
+@deep_rule("test_deep", source="a test")
+def test_deep(networks, power: float = 1.0):
+    """CFR with networks."""
+    return learned(UpdateRule(average_decay=lambda t: ((t - 1) / t) ** power), networks)
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [("CFR with", "Plain CFR with", True), ("a test", "a journal", True), ("(t - 1) / t", "(t - 1) / (t + 1)", False)],
+)
+def test_a_deep_rule_is_known_by_the_function_that_its_author_wrote(tmp_path, old, new, same):
+    digests = []
+    for source in (DEEP, DEEP.replace(old, new)):
+        path = tmp_path / f"mine{len(digests)}.py"
+        path.write_text(source)
+        runpy.run_path(str(path))
+        digests.append(update_rules._entries.pop("test_deep").code)
+    assert all(digests)
+    assert (digests[0] == digests[1]) == same
+
+
+def test_the_librarys_own_components_are_known_by_their_versions_alone():
+    own = [entry for registry in REGISTRIES for entry in registry if entry.id in {*MORE_RULES, *chain(*PAPER.axes)}]
+    assert len(own) > 30
+    assert {entry.code for entry in own} == {""}
+
+
+def test_functions_of_every_kind_have_a_source():
+    """A function that was typed at a prompt, and one whose lines are only part of a statement."""
+    digests = []
+    for power in (1, 1, 2):
+        typed: dict = {}
+        exec(f"def typed(t):\n    return t**{power}", typed)
+        digests.append(code_text(typed["typed"]))
+    assert digests[0] == digests[1] != digests[2]
+    parts = {
+        "part": lambda t: t,  # a line that is no statement of its own is taken as it stands
+    }
+    assert code_text(parts["part"]).startswith('"part": lambda t: t,  # a line')
+
+
+def test_the_origin_of_a_component_is_its_file_or_its_plug_in(tmp_path, monkeypatch):
+    path = tmp_path / "mine.py"
+    path.write_text(DEEP)
+    factory = runpy.run_path(str(path))["test_deep"]
+    update_rules._entries.pop("test_deep")
+    assert origin(factory) == str(path)
+    factory.__wrapped__.__module__ = "some_plugin.rules"
+    assert origin(factory) == str(path)
+    found = [EntryPoint("some", "some_plugin", GROUP)]
+    monkeypatch.setattr("rlccfr.plugins.entry_points", lambda group: found)
+    assert origin(factory) == "some_plugin.rules"
+    path.unlink()
+    monkeypatch.setattr("rlccfr.plugins.entry_points", lambda group: [])
+    assert origin(factory) == ""

@@ -1,4 +1,4 @@
-"""Policies are written, and read back as they were; files of other games are refused."""
+"""Policies are read back exactly as they were written, and files of other games are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not go wrong: interrupts, overflow, odd games, wrong arguments."""
+"""Things that must not go wrong: interrupts, overflow, odd games, wrong arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rlccfr.registry import update_rule, update_rules
 
 @pytest.mark.parametrize("sampler", ["none", "external"])
 def test_after_an_interrupt_tables_and_counts_agree(sampler):
-    """The signal comes while a kernel runs, and Python heeds it as the kernel returns."""
+    """The signal arrives while a kernel runs, and Python handles it when the kernel returns."""
     solver = rlccfr.Solver(game("leduc"), "lcfr", sampler, seed=2)
 
     def interrupt(number, frame):
@@ -53,7 +53,7 @@ def test_reach_that_rounds_to_nothing_is_still_a_visit():
 
 @pytest.mark.parametrize("sampler", ["none", "external"])
 def test_regrets_that_fade_to_nothing_leave_a_policy(sampler):
-    """alpha = 0 halves regrets at every iteration, down to the least numbers that there are."""
+    """alpha = 0 halves regrets at every iteration, down to the smallest numbers that a float holds."""
     solver = rlccfr.Solver(game("leduc"), rlccfr.catalog.make("dcfr", alpha=0.0), sampler)
     solver.run(iterations=6000, curve=False)
     assert np.isfinite(solver.current_policy().probabilities).all()
@@ -70,13 +70,13 @@ def test_an_overflow_is_an_error_not_a_figure():
 @pytest.mark.parametrize(
     ("hyperparameters", "column", "limit"),
     [
-        ({"alpha": 400.0}, 0, lambda t: np.where(t > 2, 1.0, np.where(t > 1, 0.5, 0.0))),  # k^400 is 0, 1 or beyond all
+        ({"alpha": 400.0}, 0, lambda t: np.where(t > 2, 1.0, np.where(t > 1, 0.5, 0.0))),  # k^400 is 0, 1 or overflows
         ({"beta": -5.0}, 1, lambda t: np.where(t > 1, 1 / (1 + (t - 1) ** 5), 0.0)),
         ({"gamma": 300.0}, 3, lambda t: np.where(t > 1, np.exp(300 * np.log1p(-1 / np.maximum(t, 2))), 0.0)),
     ],
 )
 def test_extreme_exponents_are_limits(hyperparameters, column, limit):
-    """Of the schedule, at iterations whose powers overflow or vanish, and of a run, which stays finite."""
+    """The schedule has its limit where powers overflow or vanish, and a run stays finite."""
     solver = rlccfr.Solver(game("kuhn"), {"id": "dcfr", **hyperparameters})
     rows = solver.update_rule.schedule(1, 4999)
     assert rows[:, column] == pytest.approx(limit(np.arange(1.0, 5001.0)), rel=1e-9, abs=1e-15)
@@ -105,9 +105,10 @@ def test_switching_to_the_same_changes_nothing():
 @pytest.mark.parametrize("name", ["goofspiel(num_cards=1,imp_info=True)", "matrix_mp", "matrix_brps", "blotto"])
 @pytest.mark.parametrize("rule", ["cfr", "ecfr"])
 def test_odd_games_are_solved(name, rule):
-    """No choice at all; one choice of each player. To regret matching's bound, payoff range x sqrt(actions / T).
+    """Games with no choice, or one choice per player, are solved to regret matching's bound.
 
-    On the last two games that is less than what the uniform policy loses.
+    The bound is payoff range x sqrt(actions / T). On the last two games it is below the uniform policy's
+    exploitability.
     """
     tree, iterations = game(name), 20_000
     bound = tree.utility_range * np.sqrt(np.diff(tree.view.first_sequence).max() / iterations)

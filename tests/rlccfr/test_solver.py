@@ -35,7 +35,7 @@ def test_kuhn_is_openspiels_run(rule):
 @pytest.mark.parametrize(("rule", "plus"), [("cfr", False), ("cfr_plus", True)])
 def test_simultaneous_updates_are_openspiels(rule, plus):
     tree = game("kuhn")
-    for averaging in ("matching", "pre"):  # one and the same where both move at once
+    for averaging in ("matching", "pre"):  # they are equal if both players move at once
         ours = rlccfr.Solver(tree, rule, averaging=averaging, simultaneous=True)
         theirs = cfr._CFRSolver(
             ours.average_policy().to_openspiel().game,
@@ -57,7 +57,7 @@ def test_kuhns_value():
     solver = rlccfr.Solver(game("kuhn"), "cfr_plus")
     solver.run(iterations=20_000, curve=False)
     values = solver.values()
-    # The game value lies between what the two best responses concede, whatever the policy.
+    # The game value lies between the values of the two best responses, whatever the policy.
     assert -values.best_response[1] - 1e-12 <= -1 / 18 <= values.best_response[0] + 1e-12
     assert values.game[0] == pytest.approx(-1 / 18, abs=values.nash_conv + 1e-12)
     assert values.game[0] == pytest.approx(-values.game[1], abs=1e-12)
@@ -69,10 +69,10 @@ def test_kuhns_value():
 )
 @pytest.mark.parametrize("rule", SOLVERS)
 def test_one_iteration_from_given_regrets_is_openspiels(name, rule):
-    """The twentieth iteration from a random table. OpenSpiel's discounted rules add, then discount."""
+    """The test makes the 20th iteration from a random table. OpenSpiel's discounted rules add, then discount."""
     tree, t = game(name), 20
     ours = rlccfr.Solver(tree, rule, averaging="pre")
-    discounts = ours.update_rule.schedule(t, 1)[:, :2]  # of iterations t and t + 1
+    discounts = ours.update_rule.schedule(t, 1)[:, :2]  # discounts of iterations t and t + 1
     adds_first = rule in ("lcfr", "dcfr")
     theirs = SOLVERS[rule](ours.average_policy().to_openspiel().game)
     regret = np.random.default_rng(5).normal(size=tree.num_sequences)
@@ -97,8 +97,8 @@ def test_one_iteration_from_given_regrets_is_openspiels(name, rule):
         assert row == pytest.approx(expected, abs=1e-12)
 
 
-# Exploitability after 1,000 iterations by OpenSpiel's solvers, measured independently; rounding at exact ties
-# of regrets moves late iterates by some per cent.
+# Exploitability after 1,000 iterations of OpenSpiel's solvers, measured independently. Rounding at exact ties of
+# regrets changes late iterates by some per cent.
 AFTER_1000 = {
     ("goofspiel", "cfr"): 4.481e-3,
     ("goofspiel", "cfr_plus"): 2.680e-4,
@@ -114,7 +114,7 @@ AFTER_1000 = {
 
 
 def perturbed_runs(name: str, rule: str, count: int) -> list[float]:
-    """Exploitability after 1,000 iterations where the first one's regrets are off by some 1e-17."""
+    """Return exploitabilities after 1,000 iterations. All runs but the first add 1e-17 of noise after iteration 1."""
     found = []
     for seed in range(count):
         solver = rlccfr.Solver(game(name), rule, averaging="pre")
@@ -128,24 +128,24 @@ def perturbed_runs(name: str, rule: str, count: int) -> list[float]:
 
 @pytest.mark.parametrize(("name", "rule"), AFTER_1000)
 def test_1000_iterations_end_where_openspiels_do(name, rule):
-    """OpenSpiel's value is within 25 % of what rounding makes of ours.
+    """OpenSpiel's exploitability is within 25 % of the range of ours under rounding errors.
 
-    Where regrets tie exactly, the sign of a rounding error decides a policy: on Goofspiel an error of 1e-17 in
-    the first iteration moves CFR's 1,000th by a factor of six. So the comparison is with the range of 16 runs
-    that differ by such an error; on most pairs the range is narrow.
+    Where regrets tie exactly, the sign of a rounding error decides a policy. On Goofspiel an error of 1e-17 in the
+    first iteration changes CFR's exploitability after 1,000 iterations by a factor of six. So OpenSpiel is compared
+    with the range of 16 runs that differ by such an error. On most pairs the range is narrow.
     """
     runs = perturbed_runs(name, rule, 16 if name != "liars_dice" else 1)
     assert 0.75 * min(runs) <= AFTER_1000[name, rule] <= 1.25 * max(runs)
 
 
 def learns(solver: rlccfr.Solver) -> bool:
-    """Whether policies come from models, so that an iteration may take a while."""
+    """Return whether policies come from models, which makes an iteration slow."""
     return solver.update_rule.learns or solver.abstraction.learns
 
 
 @pytest.mark.parametrize("cell", list(Catalog.paper()), ids=str)
 def test_every_cell_runs_repeats_and_resumes(cell, tmp_path):
-    """Proper distributions, no NaN; same seed, same run; a save in the middle changes nothing, bitwise."""
+    """Policies are distributions; equal seeds give equal runs; a save in the middle changes nothing, bit for bit."""
     tree = game("kuhn")
     whole = rlccfr.Solver(tree, *cell, seed=3)
     before, after = (8, 13) if learns(whole) else (23, 37)
@@ -169,7 +169,7 @@ def test_every_cell_runs_repeats_and_resumes(cell, tmp_path):
 @pytest.mark.parametrize("name", ["leduc", "goofspiel"])
 @pytest.mark.parametrize("cell", list(Catalog.paper())[::5], ids=str)
 def test_cells_elsewhere_run_and_repeat(name, cell):
-    """Bitwise the same tables; policies that moved off the uniform one, for the better where nothing is random."""
+    """Equal seeds give equal tables, bit for bit, and policies leave the uniform one; exact ones improve on it."""
     tree = game(name)
     one, other = (rlccfr.Solver(tree, *cell, seed=1) for _ in range(2))
     results = [solver.run(iterations=6 if learns(solver) else 30, curve=False) for solver in (one, other)]
@@ -248,9 +248,9 @@ def test_budgets_end_where_they_say():
 
 
 def test_more_walks_touch_more_and_vary_less():
-    """The first player's regrets after one iteration, over 500 seeds: the mean of 8 walks has an 8th of the variance.
+    """Over 500 seeds, the first player's regrets after 8 walks have an eighth of the variance after one walk.
 
-    Within a factor of two, as variances of importance-weighted estimates vary themselves.
+    The ratio may be off by a factor of two, because variances of importance-weighted estimates vary themselves.
     """
     tree, variances, nodes = game("kuhn"), [], []
     for walks in (1, 8):
@@ -269,7 +269,7 @@ def test_curve_is_on_the_grid_and_ends_at_the_result():
     assert result.throughput == result.iterations / result.cpu_seconds
 
 
-@pytest.mark.parametrize("damage", ["truncated", "empty", "text"])  # for flipped bytes see test_robustness
+@pytest.mark.parametrize("damage", ["truncated", "empty", "text"])  # test_damage has flipped bytes
 def test_damaged_checkpoints_are_named(tmp_path, damage):
     path = tmp_path / "solver.npz"
     solver = rlccfr.Solver(game("kuhn"))

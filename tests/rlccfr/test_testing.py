@@ -1,4 +1,4 @@
-"""Everything that is registered passes the public checks, and the checks find what is wrong."""
+"""Every registered component passes the public checks, and the checks find faults."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def more_than_all(policy, count, visits, parameters):
 
 
 def drifting():
-    """A schedule that remembers how often it was asked."""
+    """Return a schedule that changes with the number of its calls."""
     calls = []
 
     def schedule(t):
