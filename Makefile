@@ -56,6 +56,7 @@ docs: install
 	$(BIN)/rlccfr catalog --markdown > docs/components.md
 	$(BIN)/python benchmarks/meyer.py > docs/meyer.md
 	$(BIN)/python docs/figures.py
+	$(BIN)/python -m benchmarks.readme
 
 site: install
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build

@@ -1,4 +1,4 @@
-"""Sphinx's settings, and what is written before it reads: a page for each component, the commands, the notebooks."""
+"""Sphinx's settings. They also write the pages that Sphinx reads: one per component, the commands, the notebooks."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ myst_fence_as_directive = ["mermaid"]
 napoleon_use_ivar = True
 autodoc_member_order, autodoc_typehints = "bysource", "description"
 autodoc_default_options = {"members": True, "show-inheritance": True}
-suppress_warnings = ["myst.xref_missing"]  # links to files of the repository that are not of the site
+suppress_warnings = ["myst.xref_missing"]  # links to files of the repository that are not part of the site
 
 
 def generate() -> None:
-    """Write what is not kept in the repository."""
+    """Write the pages that are not kept in the repository."""
     notebooks, components = HERE / "notebooks", HERE / "component"
     for folder in (notebooks, components):
         shutil.rmtree(folder, ignore_errors=True)
@@ -59,5 +59,5 @@ generate()
 
 
 def setup(app: Sphinx) -> None:
-    """Have links to the notebooks lead to their copies; in the repository they lead to the originals."""
+    """Make links to the notebooks lead to their copies; in the repository they lead to the originals."""
     app.connect("source-read", lambda app, page, source: source.append(re.sub(NOTEBOOK, "](/notebooks/", source.pop())))

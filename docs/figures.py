@@ -1,4 +1,4 @@
-"""``python docs/figures.py``: the pictures of docs/explanation.md, in docs/pictures."""
+"""Draw the pictures of docs/explanation.md: ``python docs/figures.py`` writes them to docs/pictures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent / "pictures"
 
 
 def payoffs(view: SequenceView) -> np.ndarray:
-    """The matrix A, rows and columns in the order in which its blocks have them: then each lies on the diagonal."""
+    """Return the payoff matrix A with rows and columns in the order of its blocks, which then lie on the diagonal."""
     matrix = np.zeros((len(view.leaf_0), len(view.leaf_1)))
     for block in view.blocks_0:
         columns = range(block["opponent"], block["opponent_end"])
@@ -27,14 +27,14 @@ def payoffs(view: SequenceView) -> np.ndarray:
 
 
 def draw_payoffs(game: rlccfr.GameTree, path: Path) -> None:
-    """A as sequences are numbered, and the same in its blocks."""
+    """Draw A twice: in the order in which sequences are numbered, and in the order of its blocks."""
     view = game.view
     blocks = payoffs(view)
     rows, columns = np.argsort(view.leaf_0, kind="stable"), np.argsort(view.leaf_1, kind="stable")
     figure, axes = plt.subplots(1, 2, figsize=(10, 5.2), layout="constrained")
     for axis, matrix, title in (
-        (axes[0], blocks[np.ix_(rows, columns)], "as sequences are numbered"),
-        (axes[1], blocks, "as they meet: dense blocks"),
+        (axes[0], blocks[np.ix_(rows, columns)], "in the order of the sequences' numbers"),
+        (axes[1], blocks, "in the order of the blocks"),
     ):
         most = np.abs(matrix).max()
         image = axis.imshow(np.where(matrix == 0, np.nan, matrix), cmap="PuOr", vmin=-most, vmax=most)
@@ -45,7 +45,7 @@ def draw_payoffs(game: rlccfr.GameTree, path: Path) -> None:
 
 
 def main() -> None:
-    """Write them all."""
+    """Write all pictures."""
     FOLDER.mkdir(exist_ok=True)
     kuhn = rlccfr.load_game("kuhn")
     solver = rlccfr.Solver(kuhn, "cfr_plus")

@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Read the table
 #
-# Every one of the paper's 336 algorithms was measured on four games, and the measurements come with the package.
-# Nothing is run here; all figures are read off them.
+# Each of the paper's 336 algorithms was measured on four games, and the package ships the measurements. This notebook
+# solves no game: it reads all figures off these measurements.
 
 # %%
 import matplotlib.pyplot as plt
@@ -30,14 +30,15 @@ from rlccfr.envs import Budget
 from rlccfr.envs.episode import parse_preset
 
 table, catalog = shipped.results(), shipped.catalog()
-print(f"{len(table):,} runs of {len(catalog)} algorithms and some more on {', '.join(shipped.GAMES)}")
+print(f"{len(table):,} runs of the paper's {len(catalog)} algorithms and of others, on {', '.join(shipped.GAMES)}")
 
 # %% [markdown]
 # ## What to take
 #
-# For a second of CPU time. *Regret* is the shortfall of the pick's reward from that of the best algorithm, on runs that
-# were not chosen by. A deterministic algorithm has one run: it is chosen by one timing of it and judged by a second.
-# The *tied set* is all that can't be told from the best: where it is large, to be in it says little.
+# The table shows what the teams pick for one second of CPU time. *Regret* is the shortfall of the pick's reward from
+# that of the best algorithm, by the judging seeds. A deterministic algorithm has one run: it is chosen by one timing of
+# that run and judged by a second. The *tied set* holds the algorithms that can't be told from the best. Where it is
+# large, membership says little.
 
 # %%
 second = Budget("seconds", 1.0)
@@ -48,13 +49,14 @@ recommended.picks[
 ]
 
 # %% [markdown]
-# When speed matters (`paper-speed` weighs it more than exploitability) the picks differ: `speed` is throughput as a
+# The picks differ where speed matters: `paper-speed` weighs it more than exploitability. `speed` is throughput as a
 # multiple of plain CFR's.
 
 # %% [markdown]
-# ## All of it
+# ## All algorithms
 #
-# Exploitability after a second, rules down, samplers across; each cell the better of the abstractions.
+# Each heatmap shows the exploitability after a second. Its rows are the update rules and its columns the samplers; each
+# square has the best of the three abstractions.
 
 # %%
 figure, axes = plt.subplots(2, 2, figsize=(13, 11), layout="constrained")
@@ -72,7 +74,7 @@ plt.show()
 # %% [markdown]
 # ## What each component does
 #
-# Mean reward of the algorithms that have it, less the mean of all.
+# A component's effect is the mean reward of the algorithms with it, minus the mean reward of all algorithms.
 
 # %%
 effects = pd.concat([insights(table, catalog, game, second).effects.assign(game=game) for game in shipped.GAMES])
@@ -80,9 +82,9 @@ effects["component"] = effects["component"].str.split("(").str[0]
 effects.pivot_table(index=["axis", "component"], columns="game", values="effect", sort=False).round(3)
 
 # %% [markdown]
-# ## Speed against exactness
+# ## Speed and exploitability
 #
-# No algorithm is both faster and nearer to an equilibrium than those on the Pareto front.
+# No algorithm is both faster and closer to an equilibrium than one on the Pareto front.
 
 # %%
 figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
@@ -94,8 +96,8 @@ axes.legend()
 plt.show()
 
 # %% [markdown]
-# Weights of your own are as good as the named ones: the measurements answer any. Here exploitability counts less and
-# less beside speed.
+# The measurements answer for any reward weights, not only for the named presets. Below, exploitability counts less and
+# less compared with speed.
 
 # %%
 runs = measure_all(table, catalog, "leduc", second)

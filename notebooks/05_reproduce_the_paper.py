@@ -11,10 +11,10 @@
 # ---
 
 # %% [markdown]
-# # The paper's experiments again
+# # Reproduce the paper
 #
-# Keshavarzi, Navidi and Tefagh compare fixed algorithms with what their system chooses, on four games. The same from
-# the measurements that come with the package; `rlccfr reproduce` does it in a shell.
+# Keshavarzi, Navidi and Tefagh compare fixed algorithms with the choices of their system, on four games. This notebook
+# makes the same comparison from the measurements that the package ships. `rlccfr reproduce` does it in a shell.
 
 # %%
 from pathlib import Path
@@ -33,7 +33,8 @@ pd.Series({name: str(cell) for name, cell in fixed_cells(catalog).items()}, name
 # %% [markdown]
 # ## Figures 2 to 5: exploitability against iterations
 #
-# Under the weights of each caption, which want speed as well as exactness: so the pick need not be the lowest line.
+# Each caption names the reward weights. They count speed as well as exploitability, so the pick need not be the lowest
+# line.
 
 # %%
 for panel in PANELS:
@@ -42,21 +43,30 @@ for panel in PANELS:
     display(SVG(str(path)))
 
 # %% [markdown]
-# Where these differ from the paper: iterations here are alternating updates of both players; averages are weighted as
-# each algorithm's source says; a curve is one run that was not chosen by (a deterministic algorithm has only one), and
-# networks are the small ones of the preset `sweep`.
+# These figures differ from the paper's in four ways:
+#
+# - An iteration updates both players in turn.
+# - Averages are weighted as each algorithm's source says.
+# - A curve is one run of a judging seed; a deterministic algorithm has only one run.
+# - The networks have the small settings `sweep`.
 
 # %% [markdown]
 # ## Table 4: iterations per second on Kuhn poker
 #
-# Measured now, on this machine, without networks, which take minutes (`rlccfr reproduce` has them).
+# The table is measured on this machine when the notebook runs. It leaves out the algorithm with networks, which takes
+# minutes; `rlccfr reproduce` includes it.
 
 # %%
 quick = {name: cell for name, cell in fixed_cells(catalog).items() if name != "DeepCFR"}
 throughputs(LiveEvaluator(), quick).round(2)
 
 # %% [markdown]
-# Absolute numbers depend on machine and implementation; the last column, times plain CFR, can be compared.
+# Absolute numbers depend on the machine and the implementation. The last column, the multiple of plain CFR's, can be
+# compared.
+#
+# ## The picks
+#
+# The algorithms that the shipped teams pick for each figure:
 
 # %%
 for panel in PANELS:

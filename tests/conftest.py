@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
 
 @pytest.fixture
 def heeds_ctrl_c() -> Iterator[None]:
-    """A test runner that was started in the background ignores Ctrl-C, and so would the processes that it starts."""
+    """Heed Ctrl-C: a test runner started in the background ignores it, and so would the processes that it starts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -40,10 +41,10 @@ def heeds_ctrl_c() -> Iterator[None]:
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
-    """``figures(title, rows, note)`` keeps a table (a list of dicts) for docs/verification.md.
+    """Function ``figures(title, rows, note)`` that keeps a table (a list of dicts) for docs/verification.md.
 
-    A test that fails leaves its table too, marked. One that passed is not run again, unless it compares times: a
-    machine may have been quiet by luck.
+    A failed test also leaves its table, marked as failed. A test that passed is not run again, unless it compares
+    times: the machine may have been quiet by luck.
     """
     folder = request.config.getoption("--figures")
     path = Path(folder or ".") / f"{request.node.name}.json"
@@ -63,10 +64,14 @@ def figures(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
 
 @pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
-    """``run("solve", "kuhn")`` gives exit code, stdout and stderr; in a directory of its own."""
-    from rlccfr.cli import main
+    """Function that runs a command in a new directory: ``run("solve", "kuhn")`` returns exit code, stdout, stderr.
+
+    Progress lines are off.
+    """
+    from rlccfr.cli import console, main
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(console, "FIRST_LINE", threading.TIMEOUT_MAX)  # a slow machine must not change what is written
 
     def call(*arguments):
         with pytest.raises(SystemExit) as exit:

@@ -1,7 +1,7 @@
 """Wheel, sdist and suite on other dependency versions: ``python tests/dependencies.py oldest|newest [pytest options]``.
 
-Oldest: every lower bound of pyproject.toml, taken by its word. Newest: whatever the index serves. torch is the one
-of the constraints file in both, whose build needs no CUDA.
+"oldest" installs exactly the lower bounds of pyproject.toml, "newest" the newest versions in the index. Both take torch
+from the constraints file, whose build needs no CUDA.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main(which: str, *options: str) -> int:
         for archive in wheel.built(Path(name)):
             subprocess.run([*install, "--no-deps", "--force-reinstall", str(archive)], check=True)
             wheel.use(Path(python), Path(name))
-            # What Numba keeps beside the kernels would hide the checkout from what runs outside it.
+            # Numba's files beside the kernels outlive the uninstallation, and their folder would hide the checkout.
             subprocess.run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "rlccfr"], check=True)
             for folder in (Path(name) / "venv").glob("lib/python*/site-packages/rlccfr"):
                 shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""What documents show is run."""
+"""The code, commands and links in the documents work, and their tables agree with their sources."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import readme
+from benchmarks.targets import ratio_row
+from rlccfr.catalog import Catalog
 from rlccfr.envs.reward import PRESETS
 
 ROOT = Path(__file__).parent.parent
@@ -28,14 +31,14 @@ PAGES = [path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_notebooks_run(path, tmp_path, monkeypatch):
-    """Each in a process of its own: one registers a component that others need not meet."""
+    """Each notebook runs in its own process, since one registers a component that the others must not see."""
     monkeypatch.setenv("MPLBACKEND", "agg")
     run_in(tmp_path, str(path))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_rendered_notebooks_are_the_sources(path):
-    """Rendered by ``make notebooks``, all cells run and none failed."""
+    """The notebooks are rendered by ``make notebooks``; all their cells were run and none failed."""
     jupytext = pytest.importorskip("jupytext")
     source, rendered = jupytext.read(path), jupytext.read(path.with_suffix(".ipynb"))
     assert [cell.source for cell in source.cells] == [cell.source for cell in rendered.cells]
@@ -47,7 +50,7 @@ def test_rendered_notebooks_are_the_sources(path):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_a_pages_python_runs(path, tmp_path, monkeypatch):
-    """From top to bottom, as a reader would paste it."""
+    """The blocks of a page run from top to bottom, as a reader would paste them."""
     if "sb3_contrib" in path.read_text():
         pytest.importorskip("sb3_contrib")
     monkeypatch.setenv("MPLBACKEND", "agg")
@@ -56,10 +59,10 @@ def test_a_pages_python_runs(path, tmp_path, monkeypatch):
 
 
 def test_no_page_shows_code_in_a_language_that_no_test_runs():
-    languages = {
+    languages = {  # of all pages that are neither generated nor ADRs
         language
         for path in ROOT.glob("docs/**/*.md")
-        if not {"adr", "component", "notebooks"} & set(path.parts) and path.name != "commands.md"  # others are written
+        if not {"adr", "component", "notebooks"} & set(path.parts) and path.name != "commands.md"
         for language in re.findall(r"^```(\S*)[^\n]*\n.*?^```$", path.read_text(), re.DOTALL | re.MULTILINE)
     }
     assert languages <= {"python", "text", "mermaid", "{toctree}", "{eval-rst}"}
@@ -67,7 +70,7 @@ def test_no_page_shows_code_in_a_language_that_no_test_runs():
 
 @pytest.mark.verify
 def test_the_readmes_commands_run(tmp_path):
-    """In order, in a folder of their own."""
+    """The commands run in order, in a folder of their own."""
     lines = re.findall(r"^rlccfr .*$", README, re.MULTILINE)
     assert lines
     for line in lines:
@@ -87,10 +90,32 @@ def test_the_readmes_recommendations_are_the_tables(run):
     assert [line.split() for line in out.splitlines()] == [line.split() for line in shown.splitlines()]
 
 
-def test_the_readmes_speeds_are_the_benchmarks():
-    lines = re.findall(r"^\| .* \| .* to .* \|.*$", README, re.MULTILINE)
-    assert lines
-    assert set(lines) <= set((ROOT / "docs" / "benchmarks.md").read_text().splitlines())
+def test_the_benchmarks_page_has_the_rates_of_the_newest_results():
+    page = (ROOT / "docs" / "benchmarks.md").read_text().splitlines()
+    rows = [ratio_row(record) for record in readme.newest()["rows"] if "peer" in record]
+    assert rows == [line for line in page if line in set(rows)]
+    assert readme.newest()["date"] in page[2]
+
+
+@pytest.mark.parametrize("name", ["speeds", "choosing", "package"])
+def test_the_readmes_figures_are_those_of_the_committed_results(name):
+    """Filled by ``python -m benchmarks.readme``."""
+    assert readme.filled(README, {name: readme.PLACES[name]}) == README
+
+
+def test_the_readmes_counts_are_the_catalogs():
+    times = " \N{MULTIPLICATION SIGN} "
+    paper, tabular, extended = Catalog.paper(), Catalog.tabular(), Catalog.extended()
+    shapes = {catalog: times.join(map(str, catalog.shape)) for catalog in (paper, tabular, extended)}
+    kinds = zip(paper.shape, ("update rules", "samplers", "abstractions"), strict=True)
+    for text in (
+        *(f'["{count} {kind}"]' for count, kind in kinds),
+        f"{shapes[paper]} = {len(paper)} algorithms",
+        f"({shapes[tabular]})",
+        f"({shapes[extended]})",
+        f'catalog="tabular",  # {len(tabular)} algorithms; "paper" has all {len(paper)},',
+    ):
+        assert text in README
 
 
 def test_the_readmes_commands_exist():
@@ -116,7 +141,7 @@ def test_contributings_walk(tmp_path):
     (tmp_path / "my_rule.py").write_text(rule)
     for line in re.findall(r"^rlccfr (.*)$", text, re.MULTILINE):
         done = run_in(tmp_path, "-m", "rlccfr", *shlex.split(line))
-        # A sweep counts runs: of the tabular catalog's 112 cells, and of 14 with the rule.
+        # A sweep counts runs: 112 of the tabular catalog's algorithms, and 14 with the new rule.
         assert ("126" if " sweep " in line else "root_cfr") in done.stdout
     (tmp_path / "use.py").write_text(use)
     assert float(run_in(tmp_path, "use.py").stdout.splitlines()[-1]) < 0.1
@@ -138,3 +163,11 @@ def test_the_named_weights_are_told():
     rows = re.findall(r"^\| `(.*?)` \| (.*), (.*) \| (.*), (.*) \| (.*), (.*) \|$", text, re.MULTILINE)
     told = {name: list(map(float, numbers)) for name, *numbers in rows}
     assert told == {name: list(chain(*preset.weights)) for name, preset in PRESETS.items()}
+
+
+@pytest.mark.parametrize("name", ["verification", "reliability"])
+def test_failures_stand_on_top(name):
+    head, *sections = re.split(r"\n## ", (ROOT / "docs" / f"{name}.md").read_text())
+    failed = ["**FAILED**" in section for section in sections]
+    assert failed == sorted(failed, reverse=True)
+    assert f"{failed.count(False)} checks passed, {failed.count(True)} failed." in head

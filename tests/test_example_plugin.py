@@ -1,4 +1,4 @@
-"""A stranger's package: installed, found, checked, solved with, and chosen by an environment."""
+"""A package by others is installed, found, checked, used by a solver, and chosen by an environment."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ print(json.dumps(found | {"picked": info["update_rule"], "status": info["status"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """As pip leaves it: the module, and metadata that names its entry points."""
+    """Folder as pip leaves it: the module, and metadata that names its entry points."""
     site = tmp_path_factory.mktemp("site")
     (site / "rlccfr_example.py").write_text((EXAMPLE / "rlccfr_example.py").read_text())
     (site / "rlccfr_broken.py").write_text("import nothing_of_that_name\n")

@@ -1,4 +1,4 @@
-"""Imports go one way, heavy ones are late, and what the engine may not know it does not name."""
+"""The structure of the code: imports go one way, heavy ones are late, and the engine names no algorithm."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LATE = {
     ): "the registry loads the catalog by name, so that the engine need not know it",
     ("rlccfr", "rlccfr.envs"): "importing the package registers its environments with Gymnasium",
 }
-"""Imports that close a circle, made when they are needed, and why they are there."""
+"""Late imports that close a circle, and the reason for each."""
 
 MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS, MOST_FILES = 300, 60, 8, 15
 
 
 def layer_of(module: str) -> str:
-    """The layer that a module belongs to."""
+    """Return the layer that a module belongs to."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 and parts[1] in LAYERS else "rlccfr"
 
@@ -68,14 +68,14 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 
 def is_factory(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function makes a component: its parameters are then the component's hyperparameters."""
+    """Return whether a function makes a component; its parameters are then the component's hyperparameters."""
     called = [one.func for one in function.decorator_list if isinstance(one, ast.Call)]
     return any(isinstance(one, ast.Name) and one.id in {"abstraction", "sampler", "update_rule"} for one in called)
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if ".kernels" not in name])
 def test_functions_are_short_and_take_few_parameters(module):
-    """Commands are left out of the count: Typer makes each option of a parameter."""
+    """Commands are exempt, because Typer makes each option from a parameter."""
     for function in functions(MODULES[module]):
         where = f"{module}.{function.name}"
         lines = (function.end_lineno or function.lineno) - function.lineno + 1
@@ -113,7 +113,7 @@ def test_numba_stays_in_the_kernels():
 
 
 def test_one_module_of_the_tests_reaches_into_the_engine():
-    """What changes inside the engine then changes one file of the tests."""
+    """A change inside the engine then needs a change in only one file of the tests."""
     inside = re.compile(r"[.]_engine\b")
     reaching = {path.name for path in (ROOT / "tests").glob("**/*.py") if inside.search(path.read_text())}
     assert reaching == {"support.py"}
@@ -130,7 +130,7 @@ def test_one_module_of_the_tests_reaches_into_the_engine():
     ],
 )
 def test_imports_are_light(module, forbidden):
-    """The command by what it is called with: only otherwise environments are registered at once, by Gymnasium."""
+    """The command is imported as by a process called ``rlccfr``, which does not register environments at once."""
     called = "rlccfr" if module == "rlccfr.cli" else "-c"
     listing = f"print(' '.join(m for m in {forbidden!r} if m in sys.modules))"
     code = f"import sys; sys.argv[0] = {called!r}; import {module}; {listing}"

@@ -1,4 +1,4 @@
-"""What is shipped or kept depends on declared versions, so outputs change only together with these."""
+"""Shipped and kept files depend on declared versions, so outputs may change only together with their versions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The long suite: ``python tests/verify.py`` runs it and writes docs/verification.md and docs/reliability.md.
 
-It can be stopped and started again: a test that passed on this state of the sources is not run again, unless it
-compares times. A test that failed leaves its table too; failures stand at the top of each document. Two tests run at a
-time, except for those that compare times.
+It can be stopped and started again: a test that passed on these sources is not run again, unless it compares times. A
+failed test also leaves its table; failures stand at the top of each document. Two tests run at a time, except for those
+that compare times.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 ORDER = ("samplers", "convergence", "learning", "speed", "test_team")
 RELIABILITY = ("test_damage", "test_reliability", "test_sweep")
-"""Whose figures go to a document of their own."""
+"""Test modules whose figures go to docs/reliability.md."""
 
 SOURCES = ("rlccfr", "catalog", "envs", "agents", "benchmarks", "tests")
 
 
 def sources() -> Iterator[Path]:
-    """Everything that the figures can depend on: all code and data of the package, the benchmarks, the long tests."""
+    """Yield all files that the figures can depend on: code and data of the package, benchmarks and long tests."""
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*")):
             shipped = path.parent.name == "data" and path.is_file()
@@ -36,7 +36,7 @@ def sources() -> Iterator[Path]:
 
 
 def sources_hash() -> str:
-    """Return a hash of all :func:`sources`, by which a suite that was stopped knows what passed on them."""
+    """Return a hash of all :func:`sources`, under which a stopped suite finds the tests that passed."""
     digest = hashlib.sha256()
     for path in sources():
         digest.update(path.read_bytes())

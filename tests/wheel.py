@@ -1,6 +1,6 @@
 """The wheel check: ``python tests/wheel.py`` builds, installs into an empty venv, and runs the README from outside.
 
-What an editable install hides shows here: a module or data file that is not packaged, an import that only works
+It finds faults that an editable install hides: a module or data file that is not packaged, an import that only works
 in the checkout, a dependency that is not declared.
 """
 
@@ -34,14 +34,14 @@ def run(*command: str | Path, cwd: Path) -> None:
 
 
 def built(folder: Path) -> tuple[Path, Path]:
-    """The wheel, built from the sdist, and the sdist."""
+    """Build and return the wheel, made from the sdist, and the sdist."""
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     return wheel, sdist
 
 
 def use(python: Path, outside: Path) -> None:
-    """All that an installation must stand: every module imports, and the README's commands and example run."""
+    """Check an installation: every module is imported, and the README's commands and example run."""
     run(python, "-c", "import importlib.resources\n" + IMPORT_ALL, cwd=outside)
     run(python.parent / "rlccfr", "solve", "kuhn", "--iterations", "100", "--json", cwd=outside)
     run(python.parent / "rlccfr", "recommend", "leduc", "--seconds", "1", cwd=outside)

@@ -1,6 +1,6 @@
 """Outputs that may change only together with a declared version: see tests/test_versions.py.
 
-``python -m tests.helpers.golden`` records those whose version was raised, and refuses the others that differ.
+``python -m tests.helpers.golden`` records the outputs whose version was raised, and reports all others that differ.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Golden(NamedTuple):
 
 
 def goldens() -> dict[str, Golden]:
-    """Everything that declares a version, by name."""
+    """Return everything that declares a version, by name."""
     found = {
         "engine": Golden(provenance.ENGINE_VERSION, engine_runs),
         "layout of games": Golden(LAYOUT, layouts),
@@ -68,14 +68,14 @@ def tree(game: str) -> rlccfr.GameTree:
 
 
 def run(game: str, cell: tuple[str, str, str], iterations: int, **options: Any) -> list[float]:
-    """Exploitability of the average and of the current policy after a run, and the histories touched."""
+    """Return the exploitability of the average and of the current policy after a run, and the histories touched."""
     solver = rlccfr.Solver(tree(game), *cell, seed=7, **options)
     result = solver.run(iterations=iterations, curve=False)
     return [result.exploitability, solver.current_policy().exploitability(), result.nodes_touched]
 
 
 def engine_runs() -> list[list[float]]:
-    """Each kind of iteration, and each option of a solver."""
+    """Return the results of each kind of iteration, and of each option of a solver."""
     return [
         run("leduc", ("cfr_plus", "none", "none"), 50),
         run("leduc", ("pcfr_plus", "none", "cfr_br"), 20),
@@ -90,7 +90,10 @@ def engine_runs() -> list[list[float]]:
 
 
 def component(kind: str, id: str) -> list[list[float]]:
-    """A component among plain ones on two games; models are tables, as networks depend on the version of PyTorch."""
+    """Return the results of a component with plain ones on two games.
+
+    Models are tables, because networks depend on the version of PyTorch.
+    """
     rule, sampler, abstraction = "dcfr", "external", "none"
     if kind == "update rule":
         rule, sampler = id, "none"
@@ -106,13 +109,13 @@ def component(kind: str, id: str) -> list[list[float]]:
 
 
 def layouts() -> list[str]:
-    """Content hashes of compiled games."""
+    """Return content hashes of compiled games."""
     games = ("kuhn", "leduc", "goofspiel", "liars_dice(numdice=1,dice_sides=3)", "kuhn(cards=5)")
     return [tree(game).content_hash for game in games]
 
 
 def episodes() -> list[Any]:
-    """Observations and rewards of an environment that answers from recorded measurements."""
+    """Return observations and rewards of an environment that reads recorded measurements."""
     found: list[Any] = []
     for preset in ("accuracy", "paper-leduc"):
         env = SelectorEnv("leduc", {"unit": "seconds", "amount": 0.1}, preset=preset, catalog=shipped.catalog(),
@@ -133,13 +136,16 @@ def task(game: str, choosing: bool = True) -> Task:
 
 
 def choice(method: str) -> list[Any]:
-    """The algorithm that a method chooses for Kuhn poker and what it spends on that."""
+    """Return the algorithm that a method chooses for Kuhn poker, and the method's evaluations and CPU seconds."""
     cell, spent, seconds = METHODS[method].choose(task("kuhn"), 20, 1)
     return [*cell, spent, seconds]
 
 
 def trained_teams() -> list[Any]:
-    """The algorithms that a team measures, in order, and its picks; Q-values depend on the version of PyTorch."""
+    """Return the algorithms that a team measures, in order, and its picks.
+
+    Q-values are left out, because they depend on the version of PyTorch.
+    """
     small = Catalog(("cfr", "dcfr", "cfr_plus"), ("none", "external"), ("none", "cfr_br"))
     team = SelectorTeam("kuhn", {"unit": "seconds", "amount": 1.0}, preset=("accuracy", "paper-kuhn"), catalog=small,
                         evaluator=ChoosingRuns(shipped.results("kuhn")), seed=3,
@@ -150,13 +156,13 @@ def trained_teams() -> list[Any]:
 
 
 def judgements() -> list[Any]:
-    """How shipped teams' picks are judged."""
+    """Return the regrets of a shipped team's picks."""
     rows = generalisation.judged(shipped.team("kuhn"), shipped.results(), ["leduc"], [SECOND], [PRESETS["accuracy"]])
     return [[row[name] for name in ("kind", "team", "SBS", "single_best")] for row in rows.to_dict("records")]
 
 
 def alike(first: Any, second: Any) -> bool:
-    """Whether two outputs are equal, numbers within :data:`CLOSE`."""
+    """Return whether two outputs are equal, numbers within :data:`CLOSE`."""
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(alike, first, second))
     if isinstance(first, float) or isinstance(second, float):
@@ -169,7 +175,7 @@ def kept() -> dict[str, dict[str, Any]]:
 
 
 def differing() -> Iterator[str]:
-    """Record outputs of raised versions; yields the names of those that differ at the same version."""
+    """Record outputs of raised versions, and yield the names of outputs that differ at the same version."""
     old, new = kept(), {}
     for name, golden in goldens().items():
         output = json.loads(json.dumps(golden.compute()))

@@ -11,7 +11,7 @@ LAYERS = ("rlccfr", "catalog", "envs", "agents")  # each may import itself and t
 
 
 def modules() -> dict[str, Path]:
-    """Every module of the package by its dotted name; packages by theirs."""
+    """Return the path of every module and package of the library by its dotted name."""
     found = {}
     for layer in LAYERS:
         for path in sorted((ROOT / layer).rglob("*.py")):
@@ -24,23 +24,23 @@ def modules() -> dict[str, Path]:
 
 
 def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
-    """Yield the modules of the package that a file imports, at its top or in a function; not those for types alone."""
+    """Yield the library's modules that a file imports, at its top or in a function, except imports for types alone."""
     for node in _running(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            # A name of a package is a module in it, or what the package defines itself.
+            # A name imported from a package is a module in it, or a name that the package itself defines.
             names = [f"{node.module}.{alias.name}" for alias in node.names]
             names = [name if name in known else node.module for name in names]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            names = [node.value.partition(":")[0]]  # a module by its name, or an entry point
+            names = [node.value.partition(":")[0]]  # the name of a module, or an entry point
         else:
             continue
         yield from (name for name in names if name in known)
 
 
 def _running(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of code that runs: not of ``if TYPE_CHECKING``."""
+    """Yield the nodes of code that runs, not those under ``if TYPE_CHECKING``."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             continue
@@ -49,6 +49,6 @@ def _running(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def graph() -> dict[str, set[str]]:
-    """Return the modules that each module imports, without itself."""
+    """Return for each module the other modules that it imports."""
     known = modules()
     return {name: set(imported(path, known)) - {name} for name, path in known.items()}

@@ -1,6 +1,6 @@
-"""Random small games in Gambit's extensive form, and what linear programs say of them.
+"""Random small games in Gambit's extensive form, with values and best responses by linear programs.
 
-Shares no code with the library: games are nested tuples, written to a file that OpenSpiel reads.
+It shares no code with the library: games are trees of :class:`Node`, written to a file that OpenSpiel reads.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from scipy.optimize import linprog
 
 @dataclass
 class Node:
-    """A history: who moves (0, 1, "chance", or None at the end), and what follows.
+    """A history: its actor (0, 1, "chance", or None at the end), and its children.
 
     Attributes:
-        infoset: number among its player's.
-        weights: of chance's outcomes, whole numbers.
-        utility: player 0's, at the end.
+        infoset: number of the infoset among its player's.
+        weights: weights of chance's outcomes, whole numbers.
+        utility: player 0's utility at the end.
     """
 
     actor: int | str | None
@@ -36,9 +36,9 @@ class RandomGame:
     """A game with perfect recall: histories share an infoset only if their player did and knew the same before.
 
     Args:
-        random: draws everything.
-        depth: moves on a path at most.
-        actions: of a move at most; chance's too.
+        random: generator of all draws.
+        depth: largest number of moves on a path.
+        actions: largest number of actions of a move, and of outcomes of chance.
     """
 
     def __init__(self, random: Random, depth: int = 4, actions: int = 3) -> None:
@@ -67,7 +67,7 @@ class RandomGame:
         return Node(actor, children, infoset)
 
     def _infoset(self, player: int, last: int, count: int) -> int:
-        """One of those that the player can't tell this history from, or a new one."""
+        """Return an infoset with the player's same last sequence and number of actions, or a new infoset."""
         alike = self.infosets[player][last, count]
         if alike and self.random.random() < 0.7:
             return self.random.choice(alike)
@@ -77,7 +77,7 @@ class RandomGame:
         return alike[-1]
 
     def write(self, path: Path) -> str:
-        """The game's file; returns OpenSpiel's name of it."""
+        """Write the game's file, and return the string by which OpenSpiel loads it."""
         lines = ['EFG 2 R "random" { "0" "1" } ""']
         ends = 0
 
@@ -101,7 +101,7 @@ class RandomGame:
         return f"efg_game(filename={path})"
 
     def payoffs(self) -> sp.csr_array:
-        """Player 0's, weighted by chance, for each pair of the players' sequences."""
+        """Return player 0's payoffs, weighted by chance, for each pair of the players' sequences."""
         found: dict[tuple[int, int], float] = defaultdict(float)
 
         def visit(node: Node, weight: float, last: tuple[int, int]) -> None:
@@ -120,7 +120,7 @@ class RandomGame:
         return sp.csr_array(sp.coo_array((list(found.values()), (rows, columns)), shape=tuple(self.counts)))
 
     def constraints(self, player: int) -> tuple[sp.csr_array, np.ndarray]:
-        """E and e such that x >= 0 with E x = e are the player's realisation plans."""
+        """Return E and e such that the player's realisation plans are the x >= 0 with E x = e."""
         entries = [(0, 0, 1.0)]
         for row, (parent, first, count) in enumerate(self.sequences[player], start=1):
             entries += [(row, parent, -1.0), *((row, first + k, 1.0) for k in range(count))]
@@ -131,7 +131,7 @@ class RandomGame:
         return sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(height, self.counts[player]))), right
 
     def value(self) -> float:
-        """Of the game to player 0.
+        """Return the game's value to player 0.
 
         Koller, Megiddo and von Stengel, Efficient computation of equilibria for extensive two-person games, 1996:
         maximise f q over x and q, where E x = e and F' q <= A' x, x >= 0.
@@ -151,7 +151,7 @@ class RandomGame:
         return -float(found.fun)
 
     def best_response(self, player: int, plan: np.ndarray) -> float:
-        """What a player gets at most against the other's realisation plan."""
+        """Return the value of a player's best response to the other's realisation plan."""
         payoffs = self.payoffs()
         gains = payoffs @ plan if player == 0 else -(payoffs.T @ plan)
         own, start = self.constraints(player)
@@ -161,5 +161,5 @@ class RandomGame:
 
 
 def player_action(node: Node, k: int) -> str:
-    """The name of an action: the same in all histories of an infoset, and of no other's."""
+    """Return an action's name, which is the same in all histories of an infoset and occurs in no other infoset."""
     return f"{node.actor} {node.infoset} {k}"

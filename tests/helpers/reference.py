@@ -1,6 +1,6 @@
-"""The whole engine once more on one screen: plain Python, dictionaries and recursion on OpenSpiel's states.
+"""The plain reference: the engine in plain Python, with dictionaries and recursion on OpenSpiel's states.
 
-Slow and obvious. It shares no code with the library; the kernels are tested against it.
+It is slow and simple, and shares no code with the library. The kernels are tested against it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Table = dict[str, list[float]]
 
 
 def match(regrets: list[float], weights: list[float] | None = None) -> list[float]:
-    """Regret matching, each positive regret times its weight."""
+    """Return the policy of regret matching, with each positive regret times its weight."""
     weights = weights or [1.0] * len(regrets)
     positive = [max(r, 0.0) * w for r, w in zip(regrets, weights)]
     total = sum(positive)
@@ -23,12 +23,12 @@ def match(regrets: list[float], weights: list[float] | None = None) -> list[floa
 
 
 def information(state) -> str:
-    """What an infoset is known by: who moves, and OpenSpiel's information state."""
+    """Return the key of a state's infoset: the player to move, and OpenSpiel's information state."""
     return f"{state.current_player()} {state.information_state_string()}"
 
 
 def plain(regrets, instant, discount=lambda t: (1.0, 1.0), t=1, floor=float("-inf")):
-    """R <- max(D R + r, floor)."""
+    """Return the regrets max(D R + r, floor)."""
     positive, negative = discount(t)
     return [max(R * (positive if R > 0 else negative) + r, floor) for R, r in zip(regrets, instant)]
 
@@ -38,11 +38,11 @@ class Reference:
 
     Args:
         game: turn-based OpenSpiel game.
-        fold: (regrets, instant, t) -> regrets.
-        gamma: average weights t^gamma.
-        best_response: play against best responses (CFR-BR).
+        fold: function (regrets, instant, t) -> regrets.
+        gamma: exponent of the average's weights t^gamma.
+        best_response: whether to play against best responses (CFR-BR).
         kappa: None, or ECFR's exponent with ``payoff_range``.
-        key: what a state's infoset is known by.
+        key: function from a state to the key of its infoset.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Reference:
             self._collect(state.child(action))
 
     def iterate(self) -> None:
-        """One iteration: both players in turn."""
+        """Make one iteration: update both players in turn."""
         self.t += 1
         for key, sums in self.policy_sum.items():
             self.policy_sum[key] = [s * ((self.t - 1) / self.t) ** self.gamma for s in sums]
@@ -96,7 +96,7 @@ class Reference:
                 self._update(key, regrets, mass[key])
 
     def average_weight(self) -> float:
-        """Weight of this iteration's policies beside ``gamma``; rules with other weights override it."""
+        """Return this iteration's factor on the weight t^gamma; subclasses override it."""
         return 1.0
 
     def _average(self, state, player: int, own: float, chance: float) -> None:
@@ -115,7 +115,7 @@ class Reference:
                 self._average(state.child(action), player, own, chance)
 
     def _walk(self, state, player, opponent, weight, instant, mass) -> float:
-        """Value to ``player``; weight = reach of the opponent and of chance."""
+        """Return the value to ``player``; ``weight`` is the reach of the opponent and of chance."""
         if state.is_terminal():
             return state.player_return(player)
         if state.is_chance_node():
@@ -152,7 +152,7 @@ class Reference:
 
 
 def best_response(game, policy: Table, player: int, key_of: Callable) -> Table:
-    """A pure best response of ``player``, the first of equals, as a policy over its infosets."""
+    """Return a pure best response of ``player`` as a policy over its infosets; a tie goes to the first action."""
     histories = defaultdict(list)
 
     def collect(state, weight: float) -> None:
@@ -193,7 +193,7 @@ def best_response(game, policy: Table, player: int, key_of: Callable) -> Table:
 
 
 def exploitability(game, policy: Table, key: Callable = information) -> float:
-    """Half of what both players gain together by best responses; their own values add up to 0."""
+    """Return half the sum of both players' gains by best responses; the values of their policies cancel."""
 
     def value(state, player: int, profile: tuple[Table, Table]) -> float:
         if state.is_terminal():
@@ -209,5 +209,5 @@ def exploitability(game, policy: Table, key: Callable = information) -> float:
 
 
 def load(name: str):
-    """A turn-based OpenSpiel game."""
+    """Load a turn-based OpenSpiel game."""
     return pyspiel.load_game_as_turn_based(name)

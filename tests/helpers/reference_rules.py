@@ -39,14 +39,14 @@ def discount(k: float, exponent: float) -> float:
 
 
 def payoffs(state) -> set[float]:
-    """Player 0's returns at the ends below a state."""
+    """Return player 0's returns at the ends below a state."""
     if state.is_terminal():
         return {state.player_return(0)}
     return set().union(*(payoffs(state.child(action)) for action in state.legal_actions()))
 
 
 class Averaging(Reference):
-    """CFR with weights w_t in the average: CFR as it stands, other rules as subclasses."""
+    """CFR with weights w_t in the average; other rules are subclasses."""
 
     def weight(self, t: int) -> float:
         """Return w_t, up to a factor."""
@@ -57,11 +57,11 @@ class Averaging(Reference):
         return [a + b for a, b in zip(R, r)]
 
     def matched(self, R: list[float], r: list[float], t: int) -> list[float]:
-        """Return the numbers whose positive parts x^{t+1} is in proportion to, given R^t and r^t."""
+        """Return the numbers that x^{t+1} matches: it is in proportion to their positive parts, given R^t and r^t."""
         return R
 
     def next_policy(self, R: list[float], r: list[float], t: int) -> list[float]:
-        """Return x^{t+1}, given R^t and r^t. At a tie rounding would decide between pure and uniform."""
+        """Return x^{t+1}, given R^t and r^t. Ties are refused: rounding would decide between pure and uniform."""
         numbers = self.matched(R, r, t)
         assert abs(max(numbers)) > 1e-9 or not any(numbers), f"a tie in iteration {t}: take another start"
         return match(numbers)

@@ -1,6 +1,7 @@
-"""What the package brings along, in small: files made as ``python -m benchmarks.teams`` makes them.
+"""A small version of the shipped files, made as by ``python -m benchmarks.teams``.
 
-The package then knows Kuhn poker and Goofspiel, and its team for other games has learned on three small ones.
+The package then has measurements of Kuhn poker and Goofspiel, and its team for other games has learned on three small
+games.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ QUICK = Hyperparameters(hidden=(32,), batch_size=64, settling=10)
 
 
 def runs(games: Iterable[str]) -> list[Job]:
-    """The runs of every algorithm on these games, three seeds each."""
+    """Return the runs of every algorithm on these games, with three seeds each."""
     return jobs(dict.fromkeys(games, range(3)), SMALL, limits=Limits(iterations=100, seconds=0.0))
 
 
 def sweep(path: Path, games: Iterable[str]) -> None:
-    """Measure them into a store."""
+    """Measure these games' runs into a store."""
     store = Store(path)
     for job in runs(games):
         store.put(measure(job))
@@ -49,10 +50,10 @@ def sweep(path: Path, games: Iterable[str]) -> None:
 
 @contextmanager
 def small_package(folder: Path) -> Iterator[Path]:
-    """Make everything in a folder, which is the working directory meanwhile; yields the folder of the package's data.
+    """Make the files in a folder, the working directory in the meantime, and yield the folder of the package's data.
 
-    The settings are constants of the modules that are replaced here, since neither the package nor the command that
-    fills it has a reason to be told others.
+    The settings are constants of modules, which are replaced here. Neither the package nor the command that fills it
+    has a reason to take other settings.
     """
     replaced = {
         shipped: {
@@ -88,6 +89,6 @@ def small_package(folder: Path) -> Iterator[Path]:
 
 
 def forget() -> None:
-    """Have files read anew that were read before."""
+    """Empty the caches, so that files are read again."""
     for cached in (shipped.results, shipped.team, teams.others):
         cached.cache_clear()

@@ -1,4 +1,4 @@
-"""Where every cell ends after as many nodes as 1,000 exact passes touch, and the pilots' figures."""
+"""Exploitability of every algorithm after as many nodes as 1,000 exact passes touch, and the pilots' figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def verdict(cell: Cell) -> str:
 
 
 def run(tree: rlccfr.GameTree, cell: Cell) -> tuple[rlccfr.Solver, rlccfr.RunResult]:
-    """As many nodes as 1,000 passes for one player; with models, which cost more than nodes, 1,000 iterations."""
+    """Run as many nodes as 1,000 passes for one player, or 1,000 iterations with models, which cost more than nodes."""
     deep = cell.update_rule.startswith("deep_")
     rule = {"id": cell.update_rule, "preset": "sweep"} if deep else cell.update_rule
     solver = rlccfr.Solver(tree, rule, cell.sampler, cell.abstraction, seed=0)
@@ -38,7 +38,7 @@ def run(tree: rlccfr.GameTree, cell: Cell) -> tuple[rlccfr.Solver, rlccfr.RunRes
 @pytest.mark.parametrize("part", ["tables", "regressors", "networks, even", "networks, odd"])
 @pytest.mark.parametrize("name", ["kuhn", "goofspiel", "leduc"])
 def test_every_cell_converges(name, part, figures):
-    """A cell with a published guarantee, be it conditional on fit, at least halves the uniform policy's."""
+    """Published guarantees, even those conditional on fit, at least halve the uniform policy's exploitability."""
     tree = game(name)
     uniform = rlccfr.Policy.uniform(tree).exploitability()
     rows, missed = [], []
@@ -60,7 +60,7 @@ def test_every_cell_converges(name, part, figures):
 
 
 def _cells(part: str) -> list[Cell]:
-    """A quarter of the paper's catalog, so that no test lasts for hours."""
+    """Return a part of the paper's catalog, so that no test lasts for hours."""
     cells = list(Catalog.paper())
     tables = set(Catalog.tabular())
     deep = [cell for cell in cells if cell.update_rule.startswith("deep_")]
@@ -75,9 +75,9 @@ def _cells(part: str) -> list[Cell]:
 @pytest.mark.verify
 @pytest.mark.parametrize("name", ["goofspiel", "leduc", "royal"])
 def test_every_cell_runs_repeats_and_resumes(name, figures, tmp_path):
-    """All 336, and on Royal every seventh: proper, finite, bitwise the same by one run or two with a save between.
+    """Policies are distributions, and a save between two runs changes nothing, bit for bit.
 
-    On Kuhn the short suite does so.
+    All 336 algorithms run, on Royal every seventh. The short suite has the same test on Kuhn.
     """
     tree, seconds = game(name), []
     cells = list(Catalog.paper())[:: 7 if name == "royal" else 1]
@@ -104,9 +104,9 @@ def test_every_cell_runs_repeats_and_resumes(name, figures, tmp_path):
 @pytest.mark.verify
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 def test_against_best_responses_iterates_converge_on_average(name, figures):
-    """CFR-BR's theorem: regret bounds what the iterates, not only their average, lose to best responses.
+    """CFR-BR's theorem: regret bounds the exploitability of the iterates, not only of their average.
 
-    The mean over T iterates falls as 1 / sqrt(T), by 0.32 from 100 to 1,000; an exponent of 0.3 is asked for.
+    The mean over T iterates falls as 1 / sqrt(T), to 0.32 of its value from 100 to 1,000. The test asks for T^-0.3.
     """
     tree, rows = game(name), []
     uniform = rlccfr.Policy.uniform(tree).exploitability()
@@ -148,7 +148,7 @@ def test_exact_rules_meet_the_pilots(figures):
     assert all(row["within 50 %"] for row in rows)
 
 
-# Exploitability after 1e5 iterations on the same game.
+# Exploitability after 100,000 iterations on the same game.
 SAMPLED_1E5 = {
     "external": {"cfr": 0.045, "lcfr": 0.040, "cfr_plus": 0.057, "lcfr_plus": 0.093, "dcfr": 0.060,
                  "dcfr_plus": 0.065, "ecfr": 0.041, "ecfr_plus": 0.049},

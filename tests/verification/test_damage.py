@@ -1,4 +1,4 @@
-"""Files that were damaged are errors of one line, or what they were: never other numbers, a hang or a crash."""
+"""A damaged file gives an error of one line or its old content: never other numbers, a hang or a crash."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.errors import RLCCFRError
 
 CHANGES = 1500
-"""Of each kind of file."""
+"""Number of damaged versions per kind of file."""
 
 
 def changed(data: bytes, draws: random.Random) -> tuple[str, bytes]:
-    """What a disk or a hand may make of a file: a bit turned, an end lost, a piece overwritten or left out."""
+    """Damage a file as a disk or a person might: flip a bit, cut the end off, overwrite a piece or leave it out."""
     at, kind = draws.randrange(len(data)), draws.choice(("bit", "bit", "cut", "overwritten", "left out"))
     if kind == "bit":
         return kind, data[:at] + bytes([data[at] ^ (1 << draws.randrange(8))]) + data[at + 1 :]
@@ -62,7 +62,7 @@ def team(folder):
 def team_says(path):
     loaded = SelectorTeam.load(path)
     for selector in loaded.selectors:
-        _ = selector.model  # takes over what learning goes on from
+        _ = selector.model  # makes the model, from which learning continues
     found = {f"{number}/{name}": array for number, selector in enumerate(loaded.selectors)
              for name, array in (selector.state() | selector.learning()).items()}  # fmt: skip
     return found | loaded.experience.to_arrays()
@@ -87,7 +87,7 @@ def record(folder):
 
 def record_says(path):
     found = Store(path.parent).get(path.stem)
-    if found is None:  # set aside, and a sweep measures it again
+    if found is None:  # the file was set aside, and a sweep measures the run again
         path.with_name(path.name + ".corrupt").unlink()
         raise RLCCFRError("set aside")
     return {"all": np.array(repr(found))}

@@ -1,4 +1,4 @@
-"""Deep rules: what they reach, what they cost, and OpenSpiel's Deep CFR beside."""
+"""Deep rules: their exploitability and cost, compared with OpenSpiel's Deep CFR."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_deep_rules_on_kuhn(sampler, figures):
 
 @pytest.mark.verify
 def test_deep_cfr_on_leduc(figures):
-    """The paper's settings train for a second an iteration, so that they get fewer iterations and seeds."""
+    """The paper's settings train for a second per iteration, so they get fewer iterations and seeds."""
     rows = [
         row(runs("leduc", make("deep_cfr", preset=preset), "external", iterations, seeds),
             preset=preset, iterations=iterations, seeds=seeds, **{"limit": limit, "limit of CPU seconds": seconds})
@@ -77,7 +77,7 @@ def test_deep_rules_on_leduc(figures):
 
 @pytest.mark.verify
 def test_few_good_fits_beside_many_small_ones(figures):
-    """Relabelled targets carry the last fit's error on; with as many steps in all, fewer fits are better there."""
+    """Relabelled targets carry on the last fit's error: with equal steps in total, fewer fits are better there."""
     rows = []
     for id in DEEP_RULES[:6]:
         found = {
@@ -101,7 +101,7 @@ THEIR_ITERATIONS = 20
 def openspiels(seed: int, steps: int) -> tuple[float, float]:
     """Return exploitability and CPU seconds of OpenSpiel's Deep CFR in PyTorch.
 
-    A batch size is given because without one it trains on the empty rows of its memory, too.
+    A batch size is given, because without one it also trains on the empty rows of its memory.
     """
     import pyspiel
     from open_spiel.python import policy
@@ -134,15 +134,16 @@ def openspiels(seed: int, steps: int) -> tuple[float, float]:
 @pytest.mark.verify
 @pytest.mark.alone
 def test_deep_cfr_beside_openspiels(figures):
-    """At most 1/20 of OpenSpiel's CPU seconds, for as many traversals and training steps, at no worse exploitability.
+    """Deep rules take at most 1/20 of OpenSpiel's CPU seconds, at no worse exploitability.
 
-    Each network takes as many steps on either side, in batches as large, and each fit of advantages begins with new
-    weights. Ours has a policy network per player where theirs has one for both, so that ours takes more steps in all.
-    The gate holds for deep_cfr, and for deep_lcfr, which weighs data by the iteration as theirs does.
+    Both sides make the same number of traversals. Each network takes the same number of steps, in batches of the same
+    size, and each fit of advantages begins with new weights. Ours has a policy network per player and theirs one for
+    both players, so ours takes more steps in total. The gate holds for deep_cfr, and for deep_lcfr, which weights data
+    by the iteration as theirs does.
 
-    One condition is not met: theirs trains on raw rows, one per visit of an infoset, drawn from the memory. Ours has no
-    such mode: the walks' kernel hands out sums over the walks of an iteration, and a fit has one target per infoset,
-    the mean of its rows. A step costs as much, but its targets are less noisy than theirs.
+    One condition is not met: theirs trains on raw rows from the memory, one per visit of an infoset. Ours has no such
+    mode. The walks' kernel returns sums over the walks of an iteration, and a fit has one target per infoset, the mean
+    of its rows. A step costs the same, but its targets are less noisy than theirs.
     """
     rows = []
     for steps in (1, 10, 20):
@@ -164,10 +165,11 @@ def test_deep_cfr_beside_openspiels(figures):
                 "ratio": seconds / ours["CPU seconds"],
             })  # fmt: skip
     figures(
-        "Deep rules beside OpenSpiel's Deep CFR in PyTorch, on Leduc", rows,
-        f"{THEIR_ITERATIONS} iterations of {TRAVERSALS} traversals per player and so many steps per network, from new "
-        f"weights in each, in batches of {BATCH}; means of {SEEDS} seeds. The gate: a ratio of 20 and no worse "
-        "exploitability in every row. Theirs trains on raw rows, ours on one row per infoset.",
+        "Deep rules compared with OpenSpiel's Deep CFR in PyTorch, on Leduc", rows,
+        f"{THEIR_ITERATIONS} iterations of {TRAVERSALS} traversals per player. In each iteration, a network takes the "
+        f"given number of steps in batches of {BATCH}; advantages are fitted with new weights. Means of {SEEDS} seeds. "
+        "The gate: a ratio of 20 and no worse exploitability in every row. Theirs trains on raw rows, ours on one row "
+        "per infoset.",
     )  # fmt: skip
     missed = [one for one in rows if one["ratio"] < 20 or one["exploitability"] > one["OpenSpiel's"]]
     assert not missed
@@ -176,7 +178,7 @@ def test_deep_cfr_beside_openspiels(figures):
 @pytest.mark.verify
 @pytest.mark.alone
 def test_training_steps_beside_pytorchs_own(figures):
-    """A step of ours, and of the same network by PyTorch's modules, differentiation and fused Adam; in turns."""
+    """A step of ours is timed in turns with PyTorch's: the same network by modules, differentiation and fused Adam."""
     import torch
 
     inputs = inputs_of(game("leduc"), 0, per_sequence=False)
@@ -209,7 +211,7 @@ def test_training_steps_beside_pytorchs_own(figures):
                 train()
                 times.append((between - begin, time.thread_time() - between))
         mine, pytorchs = np.median(np.array(times)[1:], axis=0) / 200 * 1e6
-        rows.append({"hidden": hidden, "layers": layers, "rows": size, "us a step": mine,
-                     "PyTorch's us a step": pytorchs, "ratio": pytorchs / mine})  # fmt: skip
+        rows.append({"hidden": hidden, "layers": layers, "rows": size, "us per step": mine,
+                     "PyTorch's us per step": pytorchs, "ratio": pytorchs / mine})  # fmt: skip
     figures("A training step compared with PyTorch's own, on Leduc", rows)
     assert all(row["ratio"] > 1 for row in rows)

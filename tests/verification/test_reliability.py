@@ -1,4 +1,4 @@
-"""Work that is killed, starved or crowded loses nothing, and ends as it would have anyway."""
+"""Work that is killed, starved or crowded loses nothing and ends as if it had been left alone."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from rlccfr.agents import SelectorTeam
 from rlccfr.catalog import Catalog
 from rlccfr.envs import Store
 from rlccfr.errors import RLCCFRError
+from rlccfr.files import LOCK
 from rlccfr.games.names import load_game
 
 KILLS = 10
 SOAK = 15 * 60
-"""Seconds."""
+"""Duration of the soak test in seconds."""
 
 
 def rlccfr(folder: Path, *arguments: str, **options) -> subprocess.Popen:
@@ -42,7 +43,7 @@ def finished(process: subprocess.Popen) -> None:
 
 
 def killed_after_a_change(process: subprocess.Popen, path: Path, seconds: float) -> bool:
-    """SIGKILL so long after a file was next written; whether it was still there to be killed."""
+    """Kill a process some seconds after its next write to a file; return whether it was still running."""
     before = path.stat().st_mtime_ns if path.exists() else 0
     while process.poll() is None and (not path.exists() or path.stat().st_mtime_ns == before):
         time.sleep(0.01)
@@ -58,7 +59,7 @@ def killed_after_a_change(process: subprocess.Popen, path: Path, seconds: float)
     ("update_rule", "sampler"), [("dcfr", "none"), ("cfr_plus", "external"), ("deep_cfr(preset='sweep')", "external")]
 )
 def test_a_killed_run_goes_on_from_its_checkpoint(tmp_path, figures, update_rule, sampler):
-    """Whatever it has reached in the end, a run left alone has the same after as many iterations."""
+    """After the kills, the run's state equals that of an undisturbed run with as many iterations."""
     path, moments, reached = tmp_path / "run.npz", random.Random(update_rule), []
     options = ["--checkpoint", str(path), "--checkpoint-every", "0.1", "--seconds", "60"]
     for _ in range(KILLS):
@@ -79,7 +80,7 @@ def test_a_killed_run_goes_on_from_its_checkpoint(tmp_path, figures, update_rule
 
 @pytest.mark.verify
 def test_a_killed_training_ends_like_one_left_alone(tmp_path, figures):
-    """By a preset that looks at exploitability alone, so that both learn from the same numbers."""
+    """The reward weights count exploitability alone, so that both runs learn from the same numbers."""
     train = ("train", "kuhn", "--catalog", "tabular", "--iterations", "300", "--evaluations", "30", "--store", "store")
     finished(rlccfr(tmp_path, *train, "--out", "alone", "--store", "other"))
     moments, kept, path = random.Random(0), [], tmp_path / "killed" / "team.npz"
@@ -106,7 +107,7 @@ def test_a_killed_training_ends_like_one_left_alone(tmp_path, figures):
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """All that is the same each time; throughput is not."""
+    """Return a log's rows without throughput, which differs each time."""
     with path.open() as file:
         return [{name: value for name, value in row.items() if name != "throughput"} for row in csv.DictReader(file)]
 
@@ -127,7 +128,7 @@ def test_two_sweeps_may_share_a_store(tmp_path, figures):
     for process in both:
         finished(process)
     expected, found = measured(tmp_path / "alone"), measured(tmp_path / "shared")
-    left = [path.name for path in (tmp_path / "shared").iterdir() if path.suffix != ".json"]
+    left = [path.name for path in (tmp_path / "shared").iterdir() if path.suffix != ".json" and path.name != LOCK]
     equal = int((expected == found).all(axis=1).sum())
     figures(
         "Two simultaneous sweeps on one store", [{"runs": len(expected), "equal": equal, "other files left": len(left)}]
@@ -163,7 +164,7 @@ def test_a_full_disk_costs_nothing_that_was_written(tmp_path, figures):
 
 @pytest.mark.verify
 def test_a_soak_of_random_algorithms_stays_within_its_memory(figures):
-    """Of any algorithm on any small game, for a quarter of an hour: the later half needs what the earlier did."""
+    """Random algorithms run on small games for 15 minutes; the second half needs no more memory than the first."""
     cells, draws = list(Catalog.extended().with_networks("sweep")), random.Random(0)
     names = ("kuhn", "leduc", "goofspiel", "liars_dice(numdice=1,dice_sides=4)", "kuhn(cards=7)")
     games, begin, runs, failed, peaks = [load_game(name) for name in names], time.monotonic(), 0, 0, [0.0, 0.0]
@@ -180,13 +181,13 @@ def test_a_soak_of_random_algorithms_stays_within_its_memory(figures):
     row = {"minutes": SOAK / 60, "runs": runs, "failed": failed}
     figures("A soak test of random algorithms", [{**row, "MiB, first half at most": peaks[0], "second half": peaks[1]}])
     assert failed == 0
-    # The halves draw from one distribution: without a leak the later peak is as likely the lower one. A tenth is for
-    # what allocators keep.
+    # Both halves draw from one distribution, so without a leak either peak may be the higher. A tenth is allowed for
+    # memory that allocators keep.
     assert peaks[1] <= 1.1 * peaks[0]
 
 
 def resident() -> float:
-    """MiB that this process holds now."""
+    """Return the MiB of memory that this process holds now."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 2**20
 
@@ -194,7 +195,7 @@ def resident() -> float:
 @pytest.mark.verify
 @pytest.mark.usefixtures("heeds_ctrl_c")
 def test_an_interrupt_at_any_moment_of_a_sweep_is_heeded(tmp_path, figures):
-    """Ctrl-C, once: one line, and what was measured is there to go on from."""
+    """After one Ctrl-C there is one line of error, and the same command continues from what was measured."""
     moments, rows = random.Random(0), []
     for number in range(KILLS):
         store = tmp_path / f"store-{number}"

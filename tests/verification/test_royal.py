@@ -1,4 +1,4 @@
-"""Royal against the plain reference: OpenSpiel's own solvers play another game there, one that forgets."""
+"""Royal, compared with the plain reference: OpenSpiel's solvers play another game there, one that forgets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlccfr.games.flat_tree import CHANCE, TERMINAL
 
 
 def in_order(state) -> str:
-    """A state's infoset: OpenSpiel's information state sorts the public cards, so the first of them is put before."""
+    """Return the key of a state's infoset, with the first public card before it: OpenSpiel sorts the public cards."""
     cards = [action for action, actor in zip(state.history(), movers(state), strict=True) if actor < 0]
     return f"{cards[2:3]} {reference.information(state)}"
 
@@ -25,7 +25,7 @@ def movers(state) -> list[int]:
 
 
 def infosets_of(tree: rlccfr.GameTree, key: Callable) -> dict[str, int]:
-    """The compiled infoset of each key, by walking both trees side by side; one key is one infoset."""
+    """Return the compiled infoset of each key by walking both trees side by side; one key is one infoset."""
     found: dict[str, int] = {}
 
     def visit(state, node: int) -> None:
@@ -45,7 +45,7 @@ def infosets_of(tree: rlccfr.GameTree, key: Callable) -> dict[str, int]:
 
 @pytest.mark.verify
 def test_an_iteration_on_royal_is_the_references(figures):
-    """Two rules, one iteration each from regrets at random, none 0: where all of a row are, rounding decides."""
+    """Two rules make an iteration each from random regrets. None is 0: at rows of zeros, rounding would decide."""
     tree = game("royal")
     infosets, differences = infosets_of(tree, in_order), []
     for rule, discount, floor, gamma in (

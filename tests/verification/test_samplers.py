@@ -1,4 +1,4 @@
-"""Every sampler's estimates have the exact pass as their mean: regrets, average increments and reach."""
+"""Every sampler's estimates of regrets, average increments and reach have the exact pass as their mean."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlccfr.registry import samplers
 from rlccfr.testing import Estimates, smallest_p
 
 BATCHES = 400
-WALKS = 5_000  # a batch
+WALKS = 5_000  # per batch
 LEVEL = 1e-3
 
 SAMPLERS = {
@@ -19,7 +19,7 @@ SAMPLERS = {
     "outcome": {},
     "external": {},
     "probing": {},
-    # Parameters that leave actions out, which the defaults do only after about a million walks.
+    # Hyperparameters that leave actions out, which the defaults do only after about a million walks.
     "average_strategy": {"epsilon": 0.3, "beta": 1.0, "tau": 2.0},
     "variance_reduced": {},
     "robust_k": {},
@@ -35,14 +35,14 @@ def interior_policy(tree, seed: int) -> np.ndarray:
 
 
 def compared(sampler: str, tree, policy, player: int, count: int = WALKS, response=None) -> list[dict]:
-    """A row for each kind of estimate, with the smallest p of all that were tested."""
+    """Return a row per kind of estimate, with the smallest p of all that were tested."""
     made = samplers.resolve({"id": sampler, **SAMPLERS[sampler]})
     found = Estimates.of(made, tree, policy, player, batches=BATCHES, walks=count, response=response, seed=player)
     expected = Estimates.exact(tree, policy, player, policy if response is None else response)
     rows = []
     for what, batches, mean in zip(Estimates._fields, found, expected):
         if what == "increments" and response is not None:
-            continue  # averages are then added up by exact passes
+            continue  # against a response, exact passes add up the averages
         p, tested = smallest_p(batches, mean)
         rows.append({"sampler": sampler, "game": tree.name, "traverser": player, "estimate of": what,
                      "tested": tested, "smallest p (Holm)": p})  # fmt: skip
@@ -62,7 +62,7 @@ def test_estimates_are_unbiased(sampler, name, figures):
 @pytest.mark.parametrize("opponent", ["policy", "pure response"])
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_estimates_on_kuhn_are_unbiased(sampler, opponent):
-    """The same in short, with zeros in the policy, and against a fixed response as in CFR-BR."""
+    """This is a short form of the test above, with zeros in the policy, and against a fixed response as in CFR-BR."""
     tree = game("kuhn")
     policy = random_policy(tree, 2).probabilities
     response = None
@@ -76,9 +76,10 @@ def test_estimates_on_kuhn_are_unbiased(sampler, opponent):
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 @pytest.mark.parametrize("sampler", ["variance_reduced", "probing"])
 def test_baselines_and_probes_reduce_the_variance(sampler, name):
-    """Of the regrets that ten walks estimate, summed over sequences, beside outcome sampling's: by a fifth at least.
+    """The variance of regrets from ten walks, summed over sequences, is at least a fifth below outcome sampling's.
 
-    Both explore alike. Baselines are learned during the first half of the walks, which is left out.
+    Both samplers have the same exploration. Baselines are learned during the first half of the walks, which is left
+    out.
     """
     tree, batches = game(name), 2_000
     for player in (0, 1):
@@ -91,7 +92,7 @@ def test_baselines_and_probes_reduce_the_variance(sampler, name):
 
 
 def test_a_biased_estimate_is_found():
-    """The tests above can fail: regrets of another policy are told apart."""
+    """The tests above can fail: they tell the regrets of another policy apart."""
     tree = game("kuhn")
     policy, other = interior_policy(tree, 11), interior_policy(tree, 12)
     found = Estimates.of(samplers["external"].make(), tree, policy, 0, batches=BATCHES, walks=WALKS)

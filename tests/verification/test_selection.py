@@ -1,4 +1,4 @@
-"""Selection judged against the truth: all 336 algorithms measured on four games, and teams on games they never met."""
+"""Choices judged against the truth: 336 algorithms measured on four games, and teams on games they never met."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.verify
 
 
 def test_every_run_of_the_measurement_is_there(figures):
-    """The paper's catalog and the extended one's tables, each with its seeds, and how the run ended."""
+    """The shipped measurement has both catalogs' runs with each seed, and the table shows how they ended."""
     table = shipped.results()
     rows, missing = [], []
     for game in shipped.GAMES:
@@ -49,7 +49,7 @@ def test_every_run_of_the_measurement_is_there(figures):
     frame = table.frame()
     assert set(frame["game"]) == set(shipped.GAMES)
     assert len(set(frame["engine_version"])) == len(set(frame["processor"])) == 1
-    further = len(table) - sum(row["runs"] for row in rows)  # seeds of models that come close to the best
+    further = len(table) - sum(row["runs"] for row in rows)  # further seeds of models that are close to the best
     later = frame[frame["seed"] > 1]
     cells = zip(later["game"], *(later[axis] for axis in Cell._fields), strict=True)
     assert further == sum(Job(game, Cell(*cell), 0, Limits()).learns for game, *cell in cells)
@@ -82,14 +82,14 @@ def test_shipped_teams_pick_what_is_best(figures):
         f"second timing. It must be at most {LEAST}, or the pick tied with the best.",
     )  # fmt: skip
     assert not [row for row in rows if row["regret"] > LEAST and not row["tied"]]
-    for _, own in pd.DataFrame(rows).groupby("game"):  # which the same team untrained fails
+    for _, own in pd.DataFrame(rows).groupby("game"):  # an untrained team fails this
         assert ((own["untrained"] > LEAST) & ~own["untrained tied"].astype(bool)).any()
         assert own["untrained"].mean() > max(LEAST, own["regret"].mean())
 
 
 @pytest.mark.parametrize("game", shipped.GAMES)
 def test_a_hundred_evaluations_of_336(game, figures):
-    """By choices that the same code made on the same measurements before, where there are some, and the others."""
+    """Choices that the same code made before on the same measurements are used again; the others are made now."""
     with ThreadPoolExecutor(1) as executor:
         rows = judged(choices(at_a_hundred([game]), executor))
     means = rows.pivot_table(index="preset", columns="method", values="regret")
@@ -110,7 +110,7 @@ THOUSAND = Budget("iterations", 1000)
     ("game", "kind"), [("kuhn", PREDICTIVE), ("goofspiel", PREDICTIVE), ("leduc", DISCOUNTED), ("royal", DISCOUNTED)]
 )
 def test_the_extended_catalog_has_what_the_peers_show(game, kind, figures):
-    """After 1,000 iterations: predictive rules on Kuhn and Goofspiel, discounted ones on the others."""
+    """After 1,000 iterations a team picks predictive rules on Kuhn and Goofspiel, discounted rules on the others."""
     catalog, preset = Catalog.extended_tabular(), PRESETS["accuracy"]
     team = train_on_table(EpisodeSpec.parse(game, budget=THOUSAND, catalog=catalog, evaluator=shipped.results()))
     evidence = {game: Evidence.measured(shipped.results(), catalog, game, THOUSAND)}
@@ -127,9 +127,10 @@ def test_the_extended_catalog_has_what_the_peers_show(game, kind, figures):
 
 @pytest.mark.alone
 def test_ten_runs_again(figures):
-    """Drawn at random and made twice: the shipped exploitability, and throughput beside plain CFR's within a quarter.
+    """Ten shipped runs, drawn at random and made twice, have the same exploitability, and their speed within 25 %.
 
-    Bitwise what is made twice here, and on the shipped measurement's processor all that draws nothing.
+    The two new runs agree bit for bit. So do the new and the shipped run of an algorithm that draws nothing, if the
+    processor is the same.
     """
     frame = shipped.results().frame()
     same = set(frame["processor"]) == {processor_model()}
@@ -148,7 +149,7 @@ def test_ten_runs_again(figures):
         rows.append(row)
     near = [row for row in rows if row["speed again"] == pytest.approx(row["speed shipped"], rel=0.25)]
     where = "the same processor as" if same else "another processor than"
-    note = f"On {where} that of the shipped measurement; {len(near)} of {len(rows)} speeds are within 25 % of its."
+    note = f"On {where} the shipped measurement; {len(near)} of {len(rows)} speeds are within 25 % of the shipped ones."
     figures("Ten runs of the shipped measurement, repeated", rows, note)
     for row in rows:
         assert row["twice"] == row["again"]
@@ -166,7 +167,7 @@ def in_a_process_of_its_own(job):
 
 @pytest.mark.parametrize(("which", "games"), [("all", (*VALIDATION, *TEST)), ("for test", TEST)])
 def test_games_never_met(figures, which, games):
-    """The team of small members, against the single best of the games that it was trained on."""
+    """The team that was trained on small members is compared with the SBS of its training games."""
     rows = of_the_team_for_unseen(games)
     found = summary(rows)
     shown = [{"kind": kind, **one} for kind, one in found.items()]
@@ -179,7 +180,7 @@ def test_games_never_met(figures, which, games):
 
 
 def of_the_team_for_unseen(games):
-    """How it was judged on them, under the budgets that it learned."""
+    """Return the rows of the judgement on these games under the budgets that the team learned."""
     assert TRAINED not in {kind_of(game, TRAIN) for game in games}
     rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
     rows = rows[(rows["without"] == "") & rows["budget"].isin([str(budget) for budget in shipped.BUDGETS])]

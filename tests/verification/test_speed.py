@@ -1,4 +1,4 @@
-"""Iterations per second against OpenSpiel's C++ solvers: one thread, same run, in alternation."""
+"""Iterations per second compared with OpenSpiel's C++ solvers, on one thread, in alternation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rate(run, iterations: int) -> float:
 
 
 def compare(ours, theirs, iterations: int, their_iterations: int) -> dict:
-    """Median rates and the median of the rounds' ratios; the first round warms up."""
+    """Return median rates and the median of the rounds' ratios; the first round warms up."""
     pairs = np.array([(rate(ours, iterations), rate(theirs, their_iterations)) for _ in range(ROUNDS + 1)])[1:]
     ratios = pairs[:, 0] / pairs[:, 1]
     return {"rlccfr / s": float(np.median(pairs[:, 0])), "OpenSpiel C++ / s": float(np.median(pairs[:, 1])),

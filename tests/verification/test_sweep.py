@@ -1,4 +1,4 @@
-"""A sweep that is killed again and again measures what an undisturbed one does."""
+"""Sweeps that are killed, and sweeps on Dask, give the same measurements as undisturbed ones."""
 
 from __future__ import annotations
 
