@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from benchmarks.contenders import Step
+
+Timer = Callable[[int], float]
+"""Runs a given number of iterations and returns the CPU seconds that they took."""
 
 
 class Rates(NamedTuple):
@@ -30,13 +34,18 @@ class Rates(NamedTuple):
 
 def alternate(steps: Mapping[str, Step], seconds: float, rounds: int) -> Rates:
     """Let each contender run for about ``seconds`` per round, one after the other."""
-    counts = {name: _calibrated(step, seconds) for name, step in steps.items()}
-    for name, step in steps.items():  # a round that does not count: some solvers speed up as their tables fill
-        step(counts[name])
-    found: dict[str, list[float]] = {name: [] for name in steps}
+    return alternate_timers({name: partial(timed, step) for name, step in steps.items()}, seconds, rounds)
+
+
+def alternate_timers(timers: Mapping[str, Timer], seconds: float, rounds: int) -> Rates:
+    """Do the same with functions that time themselves, because they run in other processes."""
+    counts = {name: _calibrated(timer, seconds) for name, timer in timers.items()}
+    for name, timer in timers.items():  # a round that does not count: some solvers speed up as their tables fill
+        timer(counts[name])
+    found: dict[str, list[float]] = {name: [] for name in timers}
     for _ in range(rounds):
-        for name, step in steps.items():
-            found[name].append(counts[name] / timed(step, counts[name]))
+        for name, timer in timers.items():
+            found[name].append(counts[name] / timer(counts[name]))
     return Rates({name: np.array(rates) for name, rates in found.items()})
 
 
@@ -47,10 +56,10 @@ def timed(step: Step, count: int) -> float:
     return max(time.process_time() - begin, 1e-9)
 
 
-def _calibrated(step: Step, seconds: float) -> int:
+def _calibrated(timer: Timer, seconds: float) -> int:
     """Return the number of iterations that take about ``seconds``; the first ones also warm up."""
-    step(1)
+    timer(1)
     count = 1
-    while (spent := timed(step, count)) < seconds / 4:
+    while (spent := timer(count)) < seconds / 4:
         count *= 4 if spent < seconds / 40 else 2
     return max(1, round(count * seconds / spent))

@@ -51,7 +51,7 @@ class Regression:
         return list(self.catalog)[int((found @ np.mean(preset.weights, axis=0)).argmin())]
 
     def _costs(self, game: str, budget: Budget) -> list[np.ndarray]:
-        runs = Evidence.measured(others(), self.catalog, game, budget).selecting
+        runs = Evidence.measured(others(), self.catalog, game, budget).choosing
         return [np.mean([costs(run) for run in runs[cell]], axis=0) for cell in self.catalog]
 
 

@@ -153,7 +153,6 @@ def basis(method: str) -> dict[str, str | int]:
     return {"measurements": _measurements(), "version": METHODS[method].version}
 
 
-@cache
 def _measurements() -> str:
     return digest(shipped.path(shipped.MEASURED))
 

@@ -15,7 +15,7 @@ from rlccfr.agents.baselines.best import single_best, virtual_best
 from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.baselines.random_cells import median_search, random_search
 from rlccfr.agents.baselines.task import Rewards, Task, total_cpu_seconds
-from rlccfr.agents.judging.evidence import Evidence, reporting
+from rlccfr.agents.judging.evidence import Evidence, judging_part
 from rlccfr.agents.judging.recommendation_table import COLUMNS, RANDOM, SBS, TEAM, VBS, RecommendationTable
 from rlccfr.agents.judging.scores import closed_gap, normalised_score, regret
 from rlccfr.agents.team.hyperparameters import Hyperparameters
@@ -164,7 +164,7 @@ class Bench:
         if evaluations >= len(self.task.available):
             return []
         if self._own is not None:
-            first = {cell: runs[:1] for cell, runs in self._own.selecting.items()}
+            first = {cell: runs[:1] for cell, runs in self._own.choosing.items()}
             cell = median_search(self.task.rewards(first), evaluations, seed)
             return [self.row(RANDOM, cell, evaluations, total_cpu_seconds(first) * evaluations / len(first))]
         search = random_search(self.task.on(self.task.engine_seeds[:1]), evaluations=evaluations, seed=seed)
@@ -191,9 +191,9 @@ class Bench:
         """
         task = self.task
         if self._own is not None:
-            runs = self._own.reporting[cell]
+            runs = self._own.judging[cell]
         else:
-            runs = task.on(reporting(task.engine_seeds)).measure(cell)
+            runs = task.on(judging_part(task.engine_seeds)).measure(cell)
         reward = task.rewards({cell: runs})[cell]
         return {
             "game": task.game,
@@ -220,12 +220,12 @@ class Bench:
     @cached_property
     def _chosen_by(self) -> dict[str, Rewards]:
         """R̄ of every algorithm on each game, by the choosing runs."""
-        return {game: self.task.rewards(evidence.selecting) for game, evidence in self.evidence.items()}
+        return {game: self.task.rewards(evidence.choosing) for game, evidence in self.evidence.items()}
 
     @cached_property
     def _judged_by(self) -> Rewards:
         """R̄ of every algorithm on the task's game, by the judging runs."""
-        return self.task.rewards(self.evidence[self.task.game].reporting)
+        return self.task.rewards(self.evidence[self.task.game].judging)
 
     @cached_property
     def _tied(self) -> frozenset[Cell] | None:

@@ -29,14 +29,14 @@ MEDIAN = 0.6745
 """Number of standard deviations around the mean that contain half of a normal distribution."""
 
 
-def selecting(seeds: Sequence[T]) -> tuple[T, ...]:
+def choosing_part(seeds: Sequence[T]) -> tuple[T, ...]:
     """Return the choosing seeds (or runs) of an algorithm: the first two fifths, at least one."""
     return tuple(seeds[: max(1, 2 * len(seeds) // 5)])
 
 
-def reporting(seeds: Sequence[T]) -> tuple[T, ...]:
+def judging_part(seeds: Sequence[T]) -> tuple[T, ...]:
     """Return the judging seeds (or runs) of an algorithm: the others, or the only one."""
-    return tuple(seeds[len(selecting(seeds)) :] or seeds)
+    return tuple(seeds[len(choosing_part(seeds)) :] or seeds)
 
 
 def second_timing(evaluator: Evaluator, game: str, cell: Cell, budget: Budget) -> Measurement | None:
@@ -71,7 +71,7 @@ class ChoosingRuns(Evaluator):
         return self.table.frame()
 
     def _among(self, request: Request) -> Request:
-        seeds = selecting(self.table.seeds(request.game, request.cells[0])) or (request.seed,)
+        seeds = choosing_part(self.table.seeds(request.game, request.cells[0])) or (request.seed,)
         return replace(request, seed=seeds[request.seed % len(seeds)])
 
 
@@ -85,16 +85,16 @@ class Evidence:
     timing serves for both.
 
     Attributes:
-        selecting: choosing runs of each algorithm.
-        reporting: judging runs of each algorithm.
-        fixed: algorithms that draw nothing at random on this game.
-        again: second timing of each of these that was timed twice.
+        choosing: choosing runs of each algorithm.
+        judging: judging runs of each algorithm.
+        deterministic: algorithms that draw nothing at random on this game.
+        second: second timing of each deterministic algorithm that was timed twice.
     """
 
-    selecting: Measurements
-    reporting: Measurements
-    fixed: frozenset[Cell] = frozenset()
-    again: Mapping[Cell, Measurement] = field(default_factory=dict)
+    choosing: Measurements
+    judging: Measurements
+    deterministic: frozenset[Cell] = frozenset()
+    second: Mapping[Cell, Measurement] = field(default_factory=dict)
 
     @classmethod
     def measured(
@@ -114,25 +114,25 @@ class Evidence:
         """
         runs = measure_all(evaluator, catalog, game, budget, engine_seeds, progress)
         tree = compiled(game)
-        fixed = frozenset(cell for cell in catalog if is_deterministic((cell,), tree))
-        second = {cell: second_timing(evaluator, game, cell, budget) for cell in fixed}
-        again = {cell: run for cell, run in second.items() if run is not None}
+        deterministic = frozenset(cell for cell in catalog if is_deterministic((cell,), tree))
+        timings = {cell: second_timing(evaluator, game, cell, budget) for cell in deterministic}
+        second = {cell: run for cell, run in timings.items() if run is not None}
         return cls(
-            {cell: selecting(own) for cell, own in runs.items()},
-            {cell: (again[cell],) if cell in again else reporting(own) for cell, own in runs.items()},
-            fixed,
-            again,
+            {cell: choosing_part(own) for cell, own in runs.items()},
+            {cell: (second[cell],) if cell in second else judging_part(own) for cell, own in runs.items()},
+            deterministic,
+            second,
         )
 
     @property
     def evaluations(self) -> int:
         """Number of choosing runs."""
-        return sum(map(len, self.selecting.values()))
+        return sum(map(len, self.choosing.values()))
 
     @property
     def cpu_seconds(self) -> float:
         """Engine CPU seconds of the choosing runs."""
-        return total_cpu_seconds(self.selecting)
+        return total_cpu_seconds(self.choosing)
 
     def tied(self, preset: Preset, scale: Scale = "log") -> frozenset[Cell] | None:
         """Return the algorithms that the judging runs can't tell from the best of them.
@@ -145,9 +145,9 @@ class Evidence:
             None if every algorithm has a single run, and some draw at random.
         """
         rewards, most = self._judged(preset, scale)
-        if most == 1 and not self.fixed.issuperset(rewards):
+        if most == 1 and not self.deterministic.issuperset(rewards):
             return None
-        whole = {cell for cell, values in rewards.items() if cell in self.fixed or len(values) == most > 1}
+        whole = {cell for cell, values in rewards.items() if cell in self.deterministic or len(values) == most > 1}
         means = {cell: math.fsum(values) / len(values) for cell, values in rewards.items()}
         told = tied_set(
             {cell: values if len(values) == most else [means[cell]] for cell, values in rewards.items()}, whole
@@ -158,8 +158,8 @@ class Evidence:
     def timing_error(self, preset: Preset, scale: Scale = "log") -> float:
         """Return the standard deviation of R̄ between timings of one run, from the median difference of two."""
         differences = [
-            abs(mean_reward(self.selecting[cell][0], preset, scale) - mean_reward(second, preset, scale))
-            for cell, second in self.again.items()
+            abs(mean_reward(self.choosing[cell][0], preset, scale) - mean_reward(timing, preset, scale))
+            for cell, timing in self.second.items()
         ]
         return float(np.median(differences)) / MEDIAN / math.sqrt(2) if differences else 0.0
 
@@ -169,14 +169,14 @@ class Evidence:
         It is infinite if one of them has too few runs to show a spread.
         """
         rewards, most = self._judged(preset, scale)
-        if {first, second} <= self.fixed:
+        if {first, second} <= self.deterministic:
             return math.sqrt(2) * self.timing_error(preset, scale)
-        if most == 1 or any(len(rewards[cell]) < most and cell not in self.fixed for cell in (first, second)):
+        if most == 1 or any(len(rewards[cell]) < most and cell not in self.deterministic for cell in (first, second)):
             return math.inf
         differences = np.broadcast_to(rewards[first], most) - np.broadcast_to(rewards[second], most)
         return float(np.std(differences, ddof=1) / math.sqrt(most))
 
     def _judged(self, preset: Preset, scale: Scale) -> tuple[dict[Cell, list[float]], int]:
         """Return R̄ of each algorithm's judging runs, and the largest number of runs that any has."""
-        rewards = {cell: [mean_reward(run, preset, scale) for run in runs] for cell, runs in self.reporting.items()}
+        rewards = {cell: [mean_reward(run, preset, scale) for run in runs] for cell, runs in self.judging.items()}
         return rewards, max(map(len, rewards.values()))

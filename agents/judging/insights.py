@@ -13,7 +13,7 @@ import pandas as pd
 from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.baselines.task import measure_all, rewards_of
 from rlccfr.agents.judging.effects import main_effects, pareto_front, seconds_to
-from rlccfr.agents.judging.evidence import reporting, selecting
+from rlccfr.agents.judging.evidence import choosing_part, judging_part
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, PresetLike, parse_budget, parse_preset, parse_scale
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -93,7 +93,7 @@ def _front(runs: Mapping[Cell, Sequence[Measurement]]) -> pd.DataFrame:
 def _judging(table: TableEvaluator, game: str, cell: Cell, curves: Sequence[Any]) -> Sequence[Any]:
     """Return the curves that judge an algorithm: of its judging runs, or of its only run's second timing."""
     again = table.run_again(game, cell) if is_deterministic((cell,), compiled(game)) else None
-    return reporting(curves) if again is None else [again["curve"]]
+    return judging_part(curves) if again is None else [again["curve"]]
 
 
 def _times(
@@ -109,7 +109,7 @@ def _times(
     rows = []
     for part in TARGETS:
         target = part * uniform
-        chosen_by = {cell: median(selecting(own), target) for cell, own in curves.items()}
+        chosen_by = {cell: median(choosing_part(own), target) for cell, own in curves.items()}
         soonest = min(chosen_by, key=chosen_by.__getitem__)
         if not math.isinf(chosen_by[soonest]):
             told = {

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from rlccfr.agents.baselines.fixed import fixed_cells
-from rlccfr.agents.judging.evidence import reporting, second_timing
+from rlccfr.agents.judging.evidence import judging_part, second_timing
 from rlccfr.agents.judging.recommendation_table import RecommendationTable
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.episode import parse_preset
@@ -104,7 +104,7 @@ def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets:
 
 def _cell(table: TableEvaluator, game: str, cell: Cell, budgets: Sequence[Budget]) -> dict[str, Any] | None:
     """Return an algorithm's figures under each budget, run by run, and its first run's curve; None without runs."""
-    seeds = reporting(table.seeds(game, cell))
+    seeds = judging_part(table.seeds(game, cell))
     if not seeds:
         return None
     under = [_figures(table, game, cell, budget, seeds) for budget in budgets]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from rlccfr.agents.baselines.fixed import fixed_cells
-from rlccfr.agents.judging.evidence import reporting
+from rlccfr.agents.judging.evidence import judging_part
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget, Request
@@ -80,7 +80,7 @@ def _curve(table: TableEvaluator, game: str, cell: Cell) -> tuple[list[float], l
     Raises:
         MissingCellError: there is no run.
     """
-    curve = table.run(game, cell, next(iter(reporting(table.seeds(game, cell))), 0))["curve"]
+    curve = table.run(game, cell, next(iter(judging_part(table.seeds(game, cell))), 0))["curve"]
     kept = [index for index, iteration in enumerate(curve["iteration"]) if iteration <= ITERATIONS[-1]]
     return [curve["iteration"][k] for k in kept], [max(curve["exploitability"][k], EXACT) for k in kept]
 

@@ -121,13 +121,14 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
     return found
 
 
-def sureness(rows: pd.DataFrame, kind: str) -> str:
+def measured_regret(rows: pd.DataFrame, kind: str) -> str:
     """Return a sentence on the regrets of picks by features, on the games of a kind that they were checked on."""
     if rows.empty:
         return f"the regret of such picks was not measured ({kind})"
     one = mean_regrets(rows)
+    games = "one such game" if one["games"] == 1 else f"{one['games']:.0f} such games"
     return (
-        f"on {one['games']:.0f} such games ({kind}), averaged over budgets and weights, the team's picks were "
+        f"on {games} ({kind}), averaged over budgets and weights, the team's picks were "
         f"{one['team']:.3f} of reward below the best algorithm, and the single best of the training games was "
         f"{one['SBS']:.3f} below it"
     )

@@ -16,7 +16,7 @@ from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import TEAM
-from rlccfr.agents.judging.unseen_games import FAMILY, kind_of, mean_regrets, sureness
+from rlccfr.agents.judging.unseen_games import FAMILY, kind_of, mean_regrets, measured_regret
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, CatalogLike, PresetLike, parse_budget, parse_catalog, parse_preset
@@ -121,8 +121,8 @@ def _picked(game: str, known: str | None, asked: Budget, weights: Preset, wanted
     }
     told = next((budget for budget, found in figures.items() if found), asked)
     task = Task(shipped.results(known), Catalog.extended_tabular(), known, told, weights)
-    fixed = is_deterministic((cell,), compiled(known))
-    why = f"{_sureness(figures[told], told, fixed)}{_beyond(task, figures[told])}{note}"
+    deterministic = is_deterministic((cell,), compiled(known))
+    why = f"{_judged(figures[told], told, deterministic)}{_beyond(task, figures[told])}{note}"
     return Advice(game, asked, weights, cell, "measured", figures[asked], why)
 
 
@@ -148,8 +148,8 @@ def _unseen(kind: str, pick: Cell, budget: Budget, preset: Preset) -> tuple[str,
     decided, told = (alike[alike["member"] == member] for member in ("validation", "test"))
     single, found = _single_best(rows, budget, preset), mean_regrets(decided)
     if single is not None and found["SBS"] < found["team"]:
-        return "single best", single, f"the single best of the training games: {sureness(told, kind)}"
-    return "features", pick, f"picked from the game's features: {sureness(told, kind)}"
+        return "single best", single, f"the single best of the training games: {measured_regret(told, kind)}"
+    return "features", pick, f"picked from the game's features: {measured_regret(told, kind)}"
 
 
 def _single_best(rows: pd.DataFrame, budget: Budget, preset: Preset) -> Cell | None:
@@ -184,11 +184,11 @@ def _beyond(task: Task, figures: dict[str, Any]) -> str:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:
         return ""
-    best = virtual_best(task.rewards(evidence.selecting))
-    more = task.rewards(evidence.reporting)[best] - figures.get("reward", math.inf)
+    best = virtual_best(task.rewards(evidence.choosing))
+    more = task.rewards(evidence.judging)[best] - figures.get("reward", math.inf)
     if best in set(shipped.catalog()) or more <= 0:
         return ""
-    reached = mean(run.exploitability for run in evidence.reporting[best])
+    reached = mean(run.exploitability for run in evidence.judging[best])
     return f"; beyond these, {best} of the extended catalog reached {reached:.3g}, with {more:.3g} more reward"
 
 
@@ -199,11 +199,11 @@ def _place(tied: bool, size: int) -> str:
     return "is the best" if size == 1 else f"is one of {size} that can't be told from the best"
 
 
-def _sureness(figures: dict[str, Any], budget: Budget, fixed: bool) -> str:
+def _judged(figures: dict[str, Any], budget: Budget, deterministic: bool) -> str:
     """Say how sure a pick is; a ``fixed`` one draws nothing at random and so has one run."""
     if not figures:
         return "picked by a team that has seen every algorithm on this game, but not under such a budget"
-    judged = "by a second timing of its only run" if fixed else "on runs that it was not chosen by"
+    judged = "by a second timing of its only run" if deterministic else "on runs that it was not chosen by"
     place = _place(figures["in_tied_set"], figures["tied_set_size"])
     return (
         f"measured after {budget}: of {len(shipped.catalog())} algorithms it {place}; regret {figures['regret']:.3g} "

@@ -58,11 +58,11 @@ def best_measured(
     limit = _nearest(table, game, list(dict.fromkeys(chain(*catalogs))), budget)
     evidence = _evidence(table, game, catalogs, limit)
     task = Task(table, catalogs[0], game, limit, preset)
-    rewards = task.rewards(evidence.selecting)
+    rewards = task.rewards(evidence.choosing)
 
     def worth(cell: Cell) -> tuple[float, float]:
         """Return the reward, then minus the exploitability: rewards end at eight decades below the uniform policy."""
-        return rewards[cell], -fmean(run.exploitability for run in evidence.selecting[cell])
+        return rewards[cell], -fmean(run.exploitability for run in evidence.choosing[cell])
 
     cell = max(rewards, key=worth)
     figures = Bench(task, {game: evidence}).row(VBS, cell, 0, 0.0)
@@ -77,26 +77,26 @@ def _evidence(table: TableEvaluator, game: str, catalogs: Sequence[Catalog], bud
     """Return the evidence of several catalogs together."""
     each = [Evidence.measured(table, catalog, game, budget) for catalog in catalogs]
     return Evidence(
-        dict(chain.from_iterable(one.selecting.items() for one in each)),
-        dict(chain.from_iterable(one.reporting.items() for one in each)),
-        frozenset().union(*(one.fixed for one in each)),
-        dict(chain.from_iterable(one.again.items() for one in each)),
+        dict(chain.from_iterable(one.choosing.items() for one in each)),
+        dict(chain.from_iterable(one.judging.items() for one in each)),
+        frozenset().union(*(one.deterministic for one in each)),
+        dict(chain.from_iterable(one.second.items() for one in each)),
     )
 
 
 def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any]) -> str:
     """Say by which runs the choice was made, by which it is judged, and what else is as good."""
-    chosen, judged = ({run.cell_id for run in runs[cell]} for runs in (evidence.selecting, evidence.reporting))
-    if cell in evidence.again:
+    chosen, judged = ({run.cell_id for run in runs[cell]} for runs in (evidence.choosing, evidence.judging))
+    if cell in evidence.second:
         by = "by its only run, judged by a second timing of it"
     else:
         by = "by one run, which also gives the figures" if chosen & judged else "by some engine seeds, judged by others"
     words = (
-        f"the best of {len(evidence.selecting)} algorithms measured for {task.budget}, chosen {by}: exploitability "
+        f"the best of {len(evidence.choosing)} algorithms measured for {task.budget}, chosen {by}: exploitability "
         f"{figures['exploitability']:.3g}{'' if figures['converged'] else ', not converged'}, "
         f"{figures['throughput']:,.0f} iterations/s"
     )
-    rewards = task.rewards(evidence.reporting)
+    rewards = task.rewards(evidence.judging)
     tied, best = evidence.tied(task.preset) or frozenset(), max(rewards, key=rewards.__getitem__)
     if cell in tied and len(tied) > 1:
         words += f"; by reward it can't be told from {len(tied) - 1} other{'s' * (len(tied) > 2)}"

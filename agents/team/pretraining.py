@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rlccfr.agents.judging.evidence import ChoosingRuns, selecting
+from rlccfr.agents.judging.evidence import ChoosingRuns, choosing_part
 from rlccfr.agents.team.experience import Experience
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.induction import Induction, measure_everything
@@ -55,7 +55,7 @@ def train_on_table(
     table, catalog, games = episodes.evaluator, episodes.catalog, episodes.games
     if not isinstance(table, TableEvaluator):
         raise RLCCFRError(f"training without measuring needs a TableEvaluator, not {table!r}")
-    seeds = max(len(selecting(table.seeds(game, cell))) for game in games for cell in catalog)
+    seeds = max(len(choosing_part(table.seeds(game, cell))) for game in games for cell in catalog)
     team = SelectorTeam(
         episodes, preset=tuple(PRESETS.values()), engine_seeds=range(max(1, seeds)), evaluator=ChoosingRuns(table),
         seed=seed, hyperparameters=settings or (LONGER if unseen else SETTINGS),
@@ -77,6 +77,6 @@ def _cost(table: TableEvaluator, catalog: Catalog, games: Sequence[str]) -> tupl
         table.run(game, cell, seed)["cpu_seconds"] or 0.0
         for game in games
         for cell in catalog
-        for seed in selecting(table.seeds(game, cell))
+        for seed in choosing_part(table.seeds(game, cell))
     ]
     return len(seconds), math.fsum(seconds)

@@ -152,8 +152,12 @@ def _code(catalog: Catalog) -> list[list[str]]:
 
 def _origins(catalog: Catalog) -> dict[str, str]:
     """Return the file or module that registers each component, for those that are not the library's own."""
-    entries = [registry[id] for registry, ids in zip(REGISTRIES, catalog.axes, strict=True) for id in ids]
-    return {entry.id: origin(entry.factory) for entry in entries if entry.code}
+    return {
+        f"{axis} {id!r}": origin(registry[id].factory)
+        for axis, registry, ids in zip(AXES, REGISTRIES, catalog.axes, strict=True)
+        for id in ids
+        if registry[id].code
+    }
 
 
 def _checked_catalog(saved: Mapping[str, Any], wanted: Catalog | None, file: Path) -> Catalog:
@@ -188,17 +192,22 @@ def _checked_catalog(saved: Mapping[str, Any], wanted: Catalog | None, file: Pat
 
 
 def _require_registered(axes: Sequence[Sequence[str]], origins: Mapping[str, str], file: Path) -> None:
-    """Refuse a team with components that are not registered; name these, and the file or module that registers them."""
-    absent = {
-        f"{axis} {id!r}": origins.get(name, "")
+    """Refuse a team with components that are not registered; name these, and what registers them."""
+    absent = [
+        f"{axis} {id!r}"
         for axis, registry, ids in zip(AXES, REGISTRIES, axes, strict=True)
         for id in ids
-        if (name := parse(id)["id"]) not in registry
-    }
+        if parse(id)["id"] not in registry
+    ]
     if not absent:
         return
-    named = [f"{name} of {where}" if where else name for name, where in absent.items()]
-    options = dict.fromkeys(map(_option, absent.values()))
+    if own := [name for name in absent if name not in origins]:
+        raise CheckpointError(
+            f"{file} picks among components that this version of rlccfr does not have: {', '.join(own)}. Install the "
+            "version that trained the team, or a newer one"
+        )
+    named = [f"{name} of {origins[name]}" if origins[name] else name for name in absent]
+    options = dict.fromkeys(_option(origins[name]) for name in absent)
     raise CheckpointError(
         f"{file} picks among components that are not registered: {', '.join(named)}. Load what registers them with "
         f"`rlccfr {' '.join(options)} ...`, or import it in Python"

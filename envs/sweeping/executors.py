@@ -56,6 +56,7 @@ def dask_cluster(address: str, workers: int = 0) -> Iterator[Executors]:
     """
     try:
         from distributed import Client
+        from distributed.comm.core import CommClosedError
     except ImportError:
         raise RLCCFRError("a sweep on Dask needs the extra: pip install 'rlccfr[dask]'") from None
     local = address == "local"
@@ -72,13 +73,13 @@ def dask_cluster(address: str, workers: int = 0) -> Iterator[Executors]:
             raise RLCCFRError(
                 f"the Dask scheduler at {address} has no workers; start some with `dask worker {address}`"
             )
-        client.run(prepare, None, loaded)
         try:
+            client.run(prepare, None, loaded)
             yield Executors(client.get_executor, threads, client.dashboard_link if local else None)
-        except CancelledError:
+        except (CancelledError, CommClosedError):
+            scheduler = "local Dask scheduler" if local else f"Dask scheduler at {address}"
             raise RLCCFRError(
-                f"the Dask scheduler at {address} was lost; what it had measured is kept, and the same sweep goes on "
-                "from there"
+                f"the {scheduler} was lost; what it had measured is kept, and the same sweep goes on from there"
             ) from None
 
 

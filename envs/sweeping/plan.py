@@ -49,6 +49,8 @@ class Limits:
             )
         if not 0 <= self.seconds < math.inf:
             raise BudgetError(f"seconds must be at least 0 and finite, not {self.seconds!r}")
+        for name in ("seconds", "timeout"):  # so that 1 and 1.0 give a run the same id
+            object.__setattr__(self, name, float(getattr(self, name)))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -105,15 +106,15 @@ def sweep(
     planned = plan.jobs()
     told = report or (lambda job, record: None)
     with sharing(kept, log.warning) as order:
-        Runner(kept, where.make, where.workers, told).run(left_to_do(planned, kept, retry_failed=retry_failed)[::order])
+        Runner(kept, where.make, where.workers, told).run(order(left_to_do(planned, kept, retry_failed=retry_failed)))
         more = plan.more_jobs(kept, planned)
-        Runner(kept, where.make, where.workers, told).run(left_to_do(more, kept, retry_failed=retry_failed)[::order])
+        Runner(kept, where.make, where.workers, told).run(order(left_to_do(more, kept, retry_failed=retry_failed)))
     return statuses(planned + more, kept)
 
 
 @contextmanager
-def sharing(store: Store, say: Callable[[str], None]) -> Iterator[int]:
-    """Choose the order of the runs so that two sweeps on the same store share the work.
+def sharing(store: Store, say: Callable[[str], None]) -> Iterator[Callable[[list[Job]], list[Job]]]:
+    """Choose the order of the runs so that several sweeps on the same store share the work.
 
     Several sweeps may share a store, as each run has its own file.
 
@@ -121,19 +122,24 @@ def sharing(store: Store, say: Callable[[str], None]) -> Iterator[int]:
         say: function called with one line if there is another sweep.
 
     Yields:
-        1 for the planned order of the runs, or -1 for the reverse order if another sweep is under way.
+        Function that returns runs in the order of this sweep: as planned or, if another sweep is under way, at random,
+        so that no two sweeps go through the runs side by side.
     """
     with ExitStack() as stack:
-        order = 1
+        order: Callable[[list[Job]], list[Job]] = list
         try:
             stack.enter_context(held(store.path))
         except InUseError as error:
-            order = -1
+            order = _shuffled
             say(
-                f"a sweep of {error.holder} is measuring into {store.path}, too; this one starts from the last run and "
-                "skips runs that are measured by then"
+                f"a sweep of {error.holder} is measuring into {store.path}, too; this one takes the runs in random "
+                "order and skips those that are measured by then"
             )
         yield order
+
+
+def _shuffled(runs: list[Job]) -> list[Job]:
+    return random.sample(runs, len(runs))
 
 
 def statuses(planned: Sequence[Job], store: Store) -> dict[str, dict[str, int]]:

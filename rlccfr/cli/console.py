@@ -106,7 +106,7 @@ def budgets(
 
 
 @contextmanager
-def progress(description: str, below: Callable[[], RenderableType] | None = None) -> Iterator[Callable[[float], None]]:
+def progress(description: str, below: Callable[[], RenderableType] | None = None) -> Iterator[Callable[..., None]]:
     """Show progress on stderr: a bar on a terminal, removed at the end; elsewhere a line now and then.
 
     The bar pulses until the first share is known.
@@ -116,7 +116,7 @@ def progress(description: str, below: Callable[[], RenderableType] | None = None
         below: function called several times per second for what to show below the bar on a terminal.
 
     Yields:
-        Function to call with the share done.
+        Function to call with the share done and, optionally, words to show behind the description.
     """
     with (
         _own_stderr() as stream,
@@ -142,9 +142,7 @@ def _own_stderr() -> Iterator[TextIO]:
 
 
 @contextmanager
-def _bar(
-    stream: TextIO, description: str, below: Callable[[], RenderableType] | None
-) -> Iterator[Callable[[float], None]]:
+def _bar(stream: TextIO, description: str, below: Callable[[], RenderableType] | None) -> Iterator[Callable[..., None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     left = (TextColumn("left:"), TimeRemainingColumn())
     bar = Progress(*columns, *left)
@@ -160,17 +158,21 @@ def _bar(
 
     with Live(get_renderable=picture, console=Console(file=stream), transient=True, refresh_per_second=4):
         task = bar.add_task(description, total=None)
-        yield lambda share: bar.update(task, total=1.0, completed=share)
+
+        def report(share: float, words: str = "") -> None:
+            bar.update(task, total=1.0, completed=share, description=f"{description} {words}".rstrip())
+
+        yield report
 
 
 @contextmanager
-def _lines(stream: TextIO, description: str) -> Iterator[Callable[[float], None]]:
+def _lines(stream: TextIO, description: str) -> Iterator[Callable[..., None]]:
     """Write lines of progress from a thread, since the work may not report for minutes; short work writes none."""
-    begin, done, share = time.monotonic(), threading.Event(), 0.0
+    begin, done, share, title = time.monotonic(), threading.Event(), 0.0, description
 
-    def report(now: float) -> None:
-        nonlocal share
-        share = now
+    def report(now: float, words: str = "") -> None:
+        nonlocal share, title
+        share, title = now, f"{description} {words}".rstrip()
 
     def write() -> None:
         pause = FIRST_LINE
@@ -178,7 +180,7 @@ def _lines(stream: TextIO, description: str) -> Iterator[Callable[[float], None]
             pause, passed = LINE_EVERY, time.monotonic() - begin
             left = f"{share:.0%}, about {duration(passed / share - passed)} left" if share else "at work"
             with suppress(OSError, ValueError):  # a closed or full stderr must not end the work
-                print(f"{description}: {left}, {duration(passed)} passed", file=stream, flush=True)
+                print(f"{title}: {left}, {duration(passed)} passed", file=stream, flush=True)
 
     thread = threading.Thread(target=write, daemon=True)
     thread.start()

@@ -116,13 +116,13 @@ def _going_on(
 ) -> Sequence[str]:
     """Return the words of the command that completes a sweep, without options that have their default values."""
     from rlccfr.envs.sweeping.plan import Limits
-    from rlccfr.envs.sweeping.sweep import SweepPlan as usual
+    from rlccfr.envs.sweeping.sweep import SweepPlan
 
-    limits, model_seeds = missing.limits or Limits(), min(usual.model_seeds, missing.seeds)
+    limits, model_seeds = missing.limits or Limits(), min(SweepPlan.model_seeds, missing.seeds)
     options = {
         "--catalog": quoted(catalog) if catalog != "paper" else None,
         "--networks": quoted(networks) if networks not in (None, "sweep") else None,
-        "--seeds": missing.seeds if missing.seeds != usual.seeds else None,
+        "--seeds": missing.seeds if missing.seeds != SweepPlan.seeds else None,
         "--model-seeds": missing.model_seeds if missing.model_seeds != model_seeds else None,
         "--iterations": limits.iterations if limits.iterations != Limits.iterations else None,
         "--seconds": f"{limits.seconds:g}" if limits.seconds != Limits.seconds else None,

@@ -34,10 +34,10 @@ class Phases:
         memory = walk_memory(state, binding)
         self._memory = memory._replace(tables=memory.tables._replace(policy_sum=self.increment))
         self.estimates = self._memory.tables
-        self._aside = state.tables._replace(policy=np.empty_like(state.tables.policy))  # policies not yet played
+        self._next = state.tables._replace(policy=np.empty_like(state.tables.policy))  # policies not yet played
         self._scratch_handle = handle_of(state.scratch, SCRATCH)
         self._memory_handle = handle_of(self._memory, WALK_MEMORY)
-        self._aside_handle = handle_of(self._aside, TABLES)
+        self._next_handle = handle_of(self._next, TABLES)
 
     def respond(self) -> None:
         """Compute exact best responses to both players' policies; the opponents then play them."""
@@ -92,7 +92,7 @@ class Phases:
     def fold(self, player: int, now: np.ndarray, ahead: np.ndarray) -> None:
         """Fold one player's estimates into its regrets, and set :attr:`row`; its policies stay as they are."""
         game, rule = self._state.game_handle, self._binding.rule_handle
-        fold_player(game, self._aside_handle, self._memory_handle, rule, player, now, ahead, self.row)
+        fold_player(game, self._next_handle, self._memory_handle, rule, player, now, ahead, self.row)
 
     def play(self, player: int, row: np.ndarray, ahead: np.ndarray) -> None:
         """Set one player's policies to those that follow from a row of regrets (player's sequences,)."""
@@ -103,8 +103,8 @@ class Phases:
         state = self._state
         sequences = state.game.sequences_of(player)
         self.row[sequences] = row
-        policies_from(state.game_handle, self._aside_handle, self._binding.rule_handle, player, self.row, ahead)
-        return self._aside.policy[sequences].copy()
+        policies_from(state.game_handle, self._next_handle, self._binding.rule_handle, player, self.row, ahead)
+        return self._next.policy[sequences].copy()
 
     def mass_against(self, response: np.ndarray) -> np.ndarray:
         """Return each infoset's reach by chance and the opponent, (n,), if the opponent plays ``response`` (m,)."""

@@ -187,7 +187,7 @@ class RegressionPlayer:
 Player = DeepPlayer | RegressionPlayer
 
 
-CHUNK = 4096
+DISCOUNTS_AT_ONCE = 4096
 """Number of iterations whose discounts are evaluated together."""
 
 NEGLIGIBLE = 1e-18
@@ -208,7 +208,7 @@ def past_weight(rule: UpdateRule, iterations: int) -> float:
     """Return the total weight of the positive regrets of past iterations, of which the newest has weight 1."""
     total, of_oldest, last = 1.0, 1.0, iterations
     while last > 1 and of_oldest > NEGLIGIBLE * total:
-        first = max(2, last - CHUNK + 1)  # an iteration's weight is the product of the discounts after it
+        first = max(2, last - DISCOUNTS_AT_ONCE + 1)  # an iteration's weight is the product of the discounts after it
         weights = of_oldest * np.cumprod(rule.schedule(first, last - first)[::-1, POSITIVE_DISCOUNT])
         total += float(weights.sum())
         of_oldest, last = float(weights[-1]), first - 1

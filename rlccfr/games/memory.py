@@ -4,44 +4,67 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-MEMINFO = Path("/proc/meminfo")
-CGROUP = Path("/sys/fs/cgroup")
-CONTAINERS = (  # a container's limit, what it uses, and the name of what it would give back: versions 2 and 1
-    ("memory.max", "memory.current", "inactive_file"),
-    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
-)
+PROC = Path("/proc")
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+class Container(NamedTuple):
+    """Where a version of control groups keeps its files."""
+
+    folder: str
+    limit: str
+    used: str
+    prefix: str
+
+
+VERSIONS = {
+    "": Container("", "memory.max", "memory.current", ""),
+    "memory": Container("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
+}
+"""Containers of version 2 and of version 1, by the controllers that /proc/self/cgroup names."""
+
+RECLAIMABLE = ("inactive_file", "active_file", "slab_reclaimable")
+"""Memory in use that the system gives back on demand; version 1 does not count slabs."""
 
 
 def available_memory() -> int | None:
     """Return the bytes that this process may still take without swapping, or None where the system does not say."""
-    return min([*_system(), *_container()], default=None)
+    return min([*_system(), *_containers()], default=None)
 
 
 def _system() -> Iterator[int]:
     """Yield what the machine has left."""
     try:
-        yield _named(MEMINFO, "MemAvailable:") * 1024
-    except (OSError, ValueError):
+        yield _numbers(PROC / "meminfo")["MemAvailable:"] * 1024
+    except (OSError, KeyError):
         if hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
             yield os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _container() -> Iterator[int]:
-    """Yield what the container has left, if it has a limit."""
-    for limit, used, cache in CONTAINERS:
-        try:
-            free = int((CGROUP / limit).read_text()) - int((CGROUP / used).read_text())
-            yield free + _named((CGROUP / limit).with_name("memory.stat"), cache)
-        except (OSError, ValueError):  # not in a container, or in one without a limit, which is the word max
+def _containers() -> Iterator[int]:
+    """Yield what each container around this process has left, if it has a limit."""
+    try:
+        groups = [line.split(":", 2) for line in (PROC / "self" / "cgroup").read_text().splitlines()]
+    except OSError:
+        return
+    for _, controllers, inner in groups:
+        if (version := VERSIONS.get(controllers)) is None:
             continue
+        path = PurePosixPath(inner)
+        for group in (path, *path.parents):
+            folder = CGROUPS / version.folder / group.relative_to("/")
+            try:
+                free = int((folder / version.limit).read_text()) - int((folder / version.used).read_text())
+                counts = _numbers(folder / "memory.stat")
+            except (OSError, ValueError):  # without a limit, which is the word max, or not visible from inside
+                continue
+            yield free + sum(counts.get(version.prefix + name, 0) for name in RECLAIMABLE)
 
 
-def _named(path: Path, name: str) -> int:
-    """Return the number behind a name in a file of names and numbers."""
-    for line in path.read_text().splitlines():
-        words = line.split()
-        if words[:1] == [name]:
-            return int(words[1])
-    raise ValueError(f"{path} has no {name}")
+def _numbers(path: Path) -> dict[str, int]:
+    """Return the numbers of a file that has a name and a number per line."""
+    rows = (line.split() for line in path.read_text().splitlines())
+    return {row[0]: int(row[1]) for row in rows if len(row) > 1}

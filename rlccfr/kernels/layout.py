@@ -1,7 +1,7 @@
 """Structs that the kernels take, their Numba types, and the columns of a schedule.
 
 A kernel knows no algorithm. It sees tables over sequences (shape (m,), both players in one numbering, see
-:mod:`rlccfr.games.flat_tree`), a schedule with one row per iteration, and up to two plain functions of one infoset.
+:mod:`rlccfr.games.flat_tree`), a schedule with one row per iteration, and up to two functions of a single infoset.
 
 In all shapes, m is the number of sequences of both players, n the number of infosets, A the number of an infoset's
 actions, p the number of a component's parameters. Rewards are in the game's units of utility. An array over

@@ -35,6 +35,6 @@ def test_the_regression_alone_knows_the_games_that_it_is_of(monkeypatch):
     budget, preset = SECOND, PRESETS["accuracy"]
     regression = folds.Regression(games)
     for game in games:
-        runs = Evidence.measured(others(), shipped.tabular(), game, budget).selecting
+        runs = Evidence.measured(others(), shipped.tabular(), game, budget).choosing
         rewards = {cell: np.mean([mean_reward(run, preset) for run in own]) for cell, own in runs.items()}
         assert rewards[regression.pick(game, budget, preset)] == pytest.approx(max(rewards.values()))

@@ -175,13 +175,13 @@ def _run(solver: Solver, cells: list[Cell], limit: dict[str, Any], report: Calla
 
     whole, result, done = parse_budget(limit), None, 0
 
-    def told(share: float) -> None:
+    def report_segment(share: float) -> None:
         report((done + share) / len(cells))
 
     for done, cell in enumerate(cells):
         if result is not None:
             solver.switch(**changes(cells[done - 1], cell))
-        result = solver.run(**segment_budget(whole, len(cells), done, result), progress=told)
+        result = solver.run(**segment_budget(whole, len(cells), done, result), progress=report_segment)
     assert result is not None
     return result
 
@@ -195,7 +195,9 @@ def _solver(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: Pat
 
     fresh = Solver(tree, *cell, **options)
     if options["walks"] != 1 and (fresh.update_rule.learns or fresh.abstraction.learns):
-        raise ComponentError("--walks is for components without models; give those with them traversals of their own")
+        raise ComponentError(
+            "--walks is for components without models; set the others' hyperparameter traversals instead"
+        )
     if checkpoint is None or not checkpoint.exists():
         return fresh
     saved = Solver.load(checkpoint)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from rlccfr.cli.console import (
-    LINE_EVERY,
     RUNS,
     CatalogName,
     Interrupted,
@@ -23,7 +20,6 @@ from rlccfr.cli.console import (
     print_json,
     print_table,
     progress,
-    stderr,
 )
 from rlccfr.errors import BudgetError, RLCCFRError, whole_number
 
@@ -31,6 +27,7 @@ if TYPE_CHECKING:
     from rlccfr.envs.measuring.store import Store
     from rlccfr.envs.sweeping.executors import Executors
     from rlccfr.envs.sweeping.plan import Job
+    from rlccfr.envs.sweeping.runner import Report
 
 GAMES = ("kuhn", "leduc", "goofspiel", "royal")
 
@@ -94,15 +91,15 @@ def sweep(
     planned, kept = plan.jobs(), Store(store, create=not status)
     if take is not None:
         _say(f"{take_over(take, planned, kept):,} runs taken over from {take}")
-    with nullcontext(1) if status else sharing(kept, _say) as order:
+    with nullcontext(list) if status else sharing(kept, _say) as order:
         for number in range(2):
             if number:
                 planned += (more := plan.more_jobs(kept, planned))
-            todo = left_to_do(more if number else planned, kept, retry_failed=retry_failed)[::order]
+            todo = left_to_do(more if number else planned, kept, retry_failed=retry_failed)
             if todo and not status:
                 if number:
                     _say(f"{len(todo):,} more runs of models close to the best")
-                _run(todo, kept, workers, dask, pilot)
+                _run(order(todo), kept, workers, dask, pilot)
     _tell(statuses(planned, kept), json)
     if compact is not None:
         _say(f"written to {kept.compact(compact, small=small)}")
@@ -134,9 +131,9 @@ def _run(todo: Sequence[Job], store: Store, workers: int, dask: str | None, pilo
                 about = duration(total_cost(todo, report) / where.workers)
             many = f"{len(todo):,} runs, about {about} with {where.workers} workers"
             _say(f"{many}, estimated from a 1 % trial of each run")
-        with _progress(len(todo)) as report:
+        with progress("measuring") as show:
             try:
-                Runner(store, where.make, where.workers, report).run(todo)
+                Runner(store, where.make, where.workers, _reported(len(todo), show)).run(todo)
             except KeyboardInterrupt:
                 raise Interrupted("interrupted; the same command goes on from there") from None
 
@@ -154,31 +151,16 @@ def _connected(dask: str, workers: int) -> Iterator[Executors]:
         yield where
 
 
-@contextmanager
-def _progress(total: int) -> Iterator[Any]:
-    """Show the runs done and failed and the time left: live on a terminal, elsewhere one line per minute."""
-    begin, said, done, failed = time.monotonic(), time.monotonic(), 0, 0
+def _reported(total: int, show: Callable[..., None]) -> Report:
+    """Return a function to call with each run, which shows how many are done and have failed."""
+    done = failed = 0
 
-    def words() -> str:
-        rate = done / (time.monotonic() - begin)
-        return f"{failed:,} failed, {60 * rate:.3g} a minute, {duration((total - done) / rate)} left"
+    def report(job: Job, record: Mapping[str, Any]) -> None:
+        nonlocal done, failed
+        done, failed = done + 1, failed + (record["status"] != "ok")
+        show(done / total, f"{done:,} of {total:,} runs, {failed:,} failed")
 
-    bar = Progress(
-        TextColumn("sweep"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn(),
-        console=stderr, disable=not stderr.is_terminal,
-    )  # fmt: skip
-    with bar:
-        task = bar.add_task("", total=total)
-
-        def report(job: Job, record: dict[str, Any]) -> None:
-            nonlocal done, failed, said
-            done, failed = done + 1, failed + (record["status"] != "ok")
-            bar.update(task, completed=done, description=words())
-            if not stderr.is_terminal and time.monotonic() - said > LINE_EVERY:
-                said = time.monotonic()
-                _say(f"{done:,} of {total:,} runs, {words()}")
-
-        yield report
+    return report
 
 
 def _tell(found: Mapping[str, Mapping[str, int]], json: bool) -> None:

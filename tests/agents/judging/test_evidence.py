@@ -7,7 +7,7 @@ import pytest
 
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.bench import Bench
-from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence, reporting, selecting
+from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence, choosing_part, judging_part
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.store import MissingCellError
@@ -46,17 +46,17 @@ def table():
     ],
 )
 def test_seeds_to_choose_by_and_to_judge_by(seeds, chosen, judged):
-    assert (selecting(tuple(seeds)), reporting(tuple(seeds))) == (chosen, judged)
+    assert (choosing_part(tuple(seeds)), judging_part(tuple(seeds))) == (chosen, judged)
 
 
 def test_each_cell_of_a_table_has_the_seeds_that_it_has(table):
     evidence = Evidence.measured(table, CATALOG, "kuhn", BUDGET)
-    assert {cell.sampler: (len(evidence.selecting[cell]), len(evidence.reporting[cell])) for cell in CATALOG} == {
+    assert {cell.sampler: (len(evidence.choosing[cell]), len(evidence.judging[cell])) for cell in CATALOG} == {
         "none": (1, 1),
         "external": (2, 3),
     }
     assert evidence.cpu_seconds == 0.5 * (1 + 1 + 2 + 2)
-    best = [run.exploitability for run in evidence.reporting[Cell("cfr", "external", "none")]]
+    best = [run.exploitability for run in evidence.judging[Cell("cfr", "external", "none")]]
     assert best == [0.01] * 3
     assert evidence.tied(PRESETS["accuracy"]) == {("dcfr", "external", "none")}
 
@@ -96,8 +96,8 @@ def test_the_speed_of_what_draws_nothing_is_judged_by_its_second_timing():
     table, catalog = TableEvaluator(pd.DataFrame(rows)), Catalog(("cfr", "dcfr"), ("none",), ("none",))
     tenth, accuracy = Budget("seconds", 0.01), PRESETS["accuracy"]
     evidence = Evidence.measured(table, catalog, "kuhn", tenth)
-    assert [evidence.selecting[cell][0].throughput for cell in (first, second)] == [1e3, 0.8e3]
-    assert [evidence.reporting[cell][0].throughput for cell in (first, second)] == [0.5e3, 1.25e3]
+    assert [evidence.choosing[cell][0].throughput for cell in (first, second)] == [1e3, 0.8e3]
+    assert [evidence.judging[cell][0].throughput for cell in (first, second)] == [0.5e3, 1.25e3]
     bench = Bench(Task(table, catalog, "kuhn", tenth, accuracy), {"kuhn": evidence})
     (best,) = bench.exhaustive_rows()
     assert (best["update_rule"], best["throughput"], best["regret"]) == ("cfr", 0.5e3, 0.0)
@@ -105,9 +105,9 @@ def test_the_speed_of_what_draws_nothing_is_judged_by_its_second_timing():
     assert other["regret"] == pytest.approx(-math.log10(1.25 / 0.5) / 8)
     assert other["speed"] == pytest.approx(1.25)
     sampled = Evidence.measured(table, Catalog(("cfr",), ("external",), ("none",)), "kuhn", tenth)
-    assert [run.throughput for run in sampled.reporting[walks]] == [0.4e3]
+    assert [run.throughput for run in sampled.judging[walks]] == [0.4e3]
     counted = Evidence.measured(table, catalog, "kuhn", BUDGET)  # such a budget ignores timings
-    assert counted.reporting[first][0].exploitability == counted.selecting[first][0].exploitability
+    assert counted.judging[first][0].exploitability == counted.choosing[first][0].exploitability
 
 
 def test_single_runs_of_what_draws_at_random_tell_nothing(table):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from rlccfr.agents.judging.bench import TeamPlan, build_table
-from rlccfr.agents.judging.evidence import reporting
+from rlccfr.agents.judging.evidence import judging_part
 from rlccfr.agents.judging.report import write_report
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog, Cell
@@ -61,7 +61,7 @@ def test_a_deterministic_algorithms_speed_is_its_second_timings(page):
     data = json.loads(path.read_text().split("const DATA = ")[1].split(";</script>")[0])
     for sampler, timings in (("none", ["throughput_again"]), ("external", ["throughput", "throughput"])):
         cell = Cell("cfr", sampler, "none")
-        runs = [table.run("kuhn", cell, seed) for seed in reporting(table.seeds("kuhn", cell))]
+        runs = [table.run("kuhn", cell, seed) for seed in judging_part(table.seeds("kuhn", cell))]
         speeds = [run[name] / run["reference_throughput"] for run, name in zip(runs, timings, strict=True)]
         shown = data["games"]["kuhn"]["cells"][CATALOG.flat(cell)]
         assert shown["speed"][-1] == pytest.approx(speeds, rel=1e-3)

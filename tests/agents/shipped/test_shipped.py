@@ -12,7 +12,7 @@ from small_package import BUDGETS, FAMILIES, HELD_OUT, SMALL, TRAIN, runs, small
 from benchmarks import methods, selection, simpler, teams
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.task import Task
-from rlccfr.agents.judging.evidence import Evidence, selecting
+from rlccfr.agents.judging.evidence import Evidence, choosing_part
 from rlccfr.agents.shipped.advice import _beyond, _place, advise
 from rlccfr.agents.team import pretraining
 from rlccfr.catalog import Catalog, Cell
@@ -100,17 +100,17 @@ def test_a_team_trained_on_a_table_sees_no_run_that_judges(data, monkeypatch):
     monkeypatch.setattr(TableEvaluator, "measure", watched)
     pretraining.train_on_table(EpisodeSpec.parse("kuhn", budget=BUDGETS, catalog=SMALL, evaluator=shipped.results()))
     assert {cell for cell, _ in seen} == set(SMALL)
-    assert all(seed in selecting(shipped.results().seeds("kuhn", cell)) for cell, seed in seen)
+    assert all(seed in choosing_part(shipped.results().seeds("kuhn", cell)) for cell, seed in seen)
 
 
 def test_a_measured_game_is_answered_with_the_best_that_was_measured(data):
     found = advise("kuhn_poker", BUDGETS[1])
     evidence = Evidence.measured(shipped.results(), SMALL, "kuhn", BUDGETS[1])
     assert (found.basis, found.game) == ("best measured", "kuhn_poker")
-    assert evidence.selecting[found.cell][0].exploitability == min(
-        run.exploitability for runs in evidence.selecting.values() for run in runs
+    assert evidence.choosing[found.cell][0].exploitability == min(
+        run.exploitability for runs in evidence.choosing.values() for run in runs
     )
-    judged = [run.exploitability for run in evidence.reporting[found.cell]]
+    judged = [run.exploitability for run in evidence.judging[found.cell]]
     assert found.figures["exploitability"] == pytest.approx(sum(judged) / len(judged))
     assert found.to_row()["regret"] is None
     longer = advise("kuhn", Budget("iterations", 1000))
@@ -192,7 +192,7 @@ def test_what_a_larger_catalog_has_is_told_where_it_is_better(data, monkeypatch)
     pick = Cell("cfr", "external", "none")
     assert _beyond(task, {"reward": -1.0}) == ""  # the best of all is in the paper's catalog, too
     monkeypatch.setattr(shipped, "catalog", lambda: [pick])
-    reward = task.rewards(Evidence.measured(task.evaluator, SMALL, "kuhn", BUDGETS[1]).reporting)
+    reward = task.rewards(Evidence.measured(task.evaluator, SMALL, "kuhn", BUDGETS[1]).judging)
     best = max(reward, key=reward.__getitem__)
     found = _beyond(task, {"reward": reward[best] - 0.25})
     assert found.startswith(f"; beyond these, {best} of the extended catalog reached ")

@@ -68,6 +68,9 @@ def test_another_source_is_refused_by_the_components_name(saved, register, evalu
     )
 
 
+STRANGER = "update_rule 'test_stranger(power=2)'"
+
+
 def change(saved, alter):
     """Write the team's file again with an altered header."""
     with np.load(saved / FILE_NAME) as archive:
@@ -90,14 +93,25 @@ def test_a_component_that_is_not_registered_is_named_with_what_loads_it(
     saved, evaluator, tmp_path, origin, told, option
 ):
     if origin != "{folder}/mine.py":  # which is what the team itself has kept
-        change(saved, lambda catalog: catalog["origins"].update(test_stranger=origin.format(folder=tmp_path)))
+        change(saved, lambda catalog: catalog["origins"].update({STRANGER: origin.format(folder=tmp_path)}))
     update_rules._entries.pop("test_stranger")
     with pytest.raises(CheckpointError) as caught:
         SelectorTeam.load(saved, evaluator=evaluator)
     assert str(caught.value) == (
-        f"{saved / FILE_NAME} picks among components that are not registered: update_rule 'test_stranger(power=2)'"
+        f"{saved / FILE_NAME} picks among components that are not registered: {STRANGER}"
         f"{told.format(folder=tmp_path)}. Load what registers them with `rlccfr {option.format(folder=tmp_path)} ...`, "
         "or import it in Python"
+    )
+
+
+def test_a_component_of_a_newer_library_is_named_with_the_way_out(saved, evaluator):
+    change(saved, lambda catalog: catalog["origins"].pop(STRANGER))
+    update_rules._entries.pop("test_stranger")
+    with pytest.raises(CheckpointError) as caught:
+        SelectorTeam.load(saved, evaluator=evaluator)
+    assert str(caught.value) == (
+        f"{saved / FILE_NAME} picks among components that this version of rlccfr does not have: {STRANGER}. Install "
+        "the version that trained the team, or a newer one"
     )
 
 

@@ -4,6 +4,7 @@ import signal
 import socket
 import time
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
@@ -33,6 +34,8 @@ def test_a_local_dask_cluster_is_for_this_machine_alone_and_its_workers_leave_ct
             port = urlsplit(address).port
             assert is_open("127.0.0.1", port)
             assert not is_open("127.0.0.2", port)
+        pytest.importorskip("bokeh")
+        assert b"Dask" in urlopen(where.dashboard, timeout=30).read()
         assert where.workers == 1
         assert all(signal.SIGINT in found for found in client.run(blocked).values())
         executor.shutdown()

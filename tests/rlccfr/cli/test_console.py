@@ -33,6 +33,8 @@ def test_work_in_a_pipe_says_how_far_it_is(capfd):
         assert re.match(r"measuring: at work, \S+.* passed\n", written(capfd, "passed\n"))
         report(0.25)
         assert re.search(r"^measuring: 25%, about \S+.* left, \S+.* passed$", written(capfd, "25%.*\n"), re.MULTILINE)
+        report(0.5, "2 of 4 runs")
+        assert "measuring 2 of 4 runs: 50%, about" in written(capfd, "50%.*\n")
     capfd.readouterr()
     time.sleep(0.05)
     assert capfd.readouterr().err == ""

@@ -8,24 +8,33 @@ from rlccfr.games.memory import available_memory
 
 @pytest.fixture
 def system(tmp_path, monkeypatch):
-    """``system(name=text)`` writes files as the kernel shows them, where the module then looks for them."""
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    """``system({name: text})`` writes files as the kernel shows them, where the module then looks for them."""
+    monkeypatch.setattr(memory, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(memory, "CGROUPS", tmp_path / "cgroup")
 
     def write(files):
         for name, text in files.items():
-            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
 
     return write
 
 
-MACHINE = {"meminfo": "MemTotal: 9000 kB\nMemFree: 10 kB\nMemAvailable: 8000 kB\n"}
-SECOND = {"memory.max": "5000000\n", "memory.current": "2000000\n", "memory.stat": "anon 5\ninactive_file 500000\n"}
-FIRST = {
-    "memory/memory.limit_in_bytes": "3000000\n",
-    "memory/memory.usage_in_bytes": "2500000\n",
-    "memory/memory.stat": "inactive_file 1\ntotal_inactive_file 250000\n",
+MACHINE = {"proc/meminfo": "MemTotal: 9000 kB\nMemFree: 10 kB\nMemAvailable: 8000 kB\nHugePages_Total: 0\n"}
+SECOND = MACHINE | {
+    "proc/self/cgroup": "0::/outer/inner\n",
+    "cgroup/outer/memory.max": "5000000\n",
+    "cgroup/outer/memory.current": "2000000\n",
+    "cgroup/outer/memory.stat": "anon 5\ninactive_file 300000\nactive_file 150000\nslab_reclaimable 50000\n",
+    "cgroup/outer/inner/memory.max": "max\n",
+    "cgroup/outer/inner/memory.current": "1000\n",
+    "cgroup/outer/inner/memory.stat": "inactive_file 0\n",
+}
+FIRST = MACHINE | {
+    "proc/self/cgroup": "5:cpu,cpuacct:/docker\n4:memory:/docker\n",
+    "cgroup/memory/memory.limit_in_bytes": "3000000\n",
+    "cgroup/memory/memory.usage_in_bytes": "2500000\n",
+    "cgroup/memory/memory.stat": "inactive_file 1\ntotal_inactive_file 200000\ntotal_active_file 50000\n",
 }
 
 
@@ -33,12 +42,13 @@ FIRST = {
     ("files", "left"),
     [
         (MACHINE, 8_192_000),
-        (MACHINE | SECOND, 3_500_000),
-        (MACHINE | SECOND | {"memory.max": "max\n"}, 8_192_000),
-        (MACHINE | FIRST, 750_000),
+        (SECOND, 3_500_000),
+        (SECOND | {"cgroup/outer/inner/memory.max": "101000"}, 100_000),
+        (SECOND | {"cgroup/outer/memory.max": "max\n"}, 8_192_000),
+        (FIRST, 750_000),
     ],
 )
-def test_the_memory_left_is_the_machines_or_the_containers(system, files, left):
+def test_the_memory_left_is_the_machines_or_that_of_the_narrowest_container(system, files, left):
     system(files)
     assert available_memory() == left
 

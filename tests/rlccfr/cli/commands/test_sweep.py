@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from holding import other_process_holding
 
+from rlccfr.cli.commands.sweep import _reported
+
 
 def test_a_sweep_on_dask_connects_before_its_pilot(run, monkeypatch):
     dask = pytest.importorskip("dask")
@@ -25,7 +27,7 @@ def test_a_sweep_on_a_local_dask_cluster_says_where_its_dashboard_is(run, monkey
     assert re.fullmatch(r"Dask's dashboard: http://127\.0\.0\.1:\d+/status\n", err)
 
 
-def test_a_second_sweep_on_one_store_says_so_and_starts_at_the_other_end(run, monkeypatch):
+def test_a_second_sweep_on_one_store_says_so_and_takes_another_order(run, monkeypatch):
     """What it would measure is noted; the process that holds the store stands for the first sweep."""
     planned = []
     monkeypatch.setattr("rlccfr.envs.sweeping.runner.Runner.run", lambda self, jobs: planned.append(jobs))
@@ -36,9 +38,11 @@ def test_a_second_sweep_on_one_store_says_so_and_starts_at_the_other_end(run, mo
         assert run(*sweep, "--status")[::2] == (0, "")
     assert code == 0
     assert re.fullmatch(
-        f"a sweep of process {process.pid} on .* is measuring into store, too; this one starts .*\n", err
+        f"a sweep of process {process.pid} on .* is measuring into store, too; this one takes .* in random order .*\n",
+        err,
     )
-    assert planned[1] == planned[0][::-1]
+    assert planned[1] != planned[0]
+    assert set(planned[1]) == set(planned[0])
 
 
 def test_the_estimate_of_a_short_sweep_is_in_seconds(run, monkeypatch):
@@ -46,3 +50,15 @@ def test_the_estimate_of_a_short_sweep_is_in_seconds(run, monkeypatch):
     sweep = ("sweep", "kuhn", "--catalog", "tabular", "--seeds", "1", "--seconds", "0", "--iterations", "3")
     err = run(*sweep, "--workers", "1")[2]
     assert re.match(r"112 runs, about (under 1 s|\d+ s|\d+ min( \d+ s)?) with 1 workers, estimated from", err)
+
+
+def test_a_sweep_shows_how_many_runs_are_done_and_have_failed():
+    shown = []
+    report = _reported(1_000, lambda *now: shown.append(now))
+    for status in ("ok", "timeout", "ok"):
+        report(None, {"status": status})
+    assert shown == [
+        (0.001, "1 of 1,000 runs, 0 failed"),
+        (0.002, "2 of 1,000 runs, 1 failed"),
+        (0.003, "3 of 1,000 runs, 1 failed"),
+    ]
