@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import reference
 
 import rlccfr
 from rlccfr.games.flat_tree import GameTree
@@ -36,6 +37,12 @@ def rows(tree: GameTree, table: np.ndarray) -> dict[str, np.ndarray]:
     """Return a table over sequences in the reference's form: rows by player and information state."""
     second = int(tree.view.infoset_begin[1])
     return {f"{int(i >= second)} {key}": table[tree.infoset_sequences(i)] for i, key in enumerate(tree.infoset_keys)}
+
+
+def assert_rows_equal(tree: GameTree, table: np.ndarray, theirs: dict[str, Sequence[float]]) -> None:
+    """Check a table over sequences against the reference's, up to rounding."""
+    for key, row in rows(tree, table).items():
+        assert row == pytest.approx(np.array(theirs[key]), abs=1e-12), key
 
 
 # The functions below are the tests' only access to the engine's internals; tests/test_structure.py checks this.
@@ -94,6 +101,15 @@ def place(
         state.tables.policy_sum[:] = policy_sum
     if random_word is not None:
         state.rng[0] = random_word
+
+
+def place_both(ours: rlccfr.Solver, theirs: reference.Reference, iteration: int, regret: np.ndarray) -> None:
+    """Put a new solver and the reference after the same iteration, with the same regrets (m,)."""
+    place(ours, iteration, regret)
+    theirs.t = iteration
+    for key, row in rows(ours.game, regret).items():
+        theirs.regret[key] = list(row)
+        theirs.policy[key] = reference.match(list(row))
 
 
 def disturb(solver: rlccfr.Solver, noise: np.ndarray) -> None:

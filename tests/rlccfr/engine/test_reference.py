@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 from reference_rules import RULES
-from support import SMALL_DICE, game, place, policy_sums, regrets, rows
+from support import SMALL_DICE, assert_rows_equal, game, place, place_both, policy_sums, regrets, rows
 
 import rlccfr
 
@@ -49,18 +49,12 @@ def test_exact_passes_are_the_references(rule, name, abstraction):
     ours = rlccfr.Solver(tree, rule, abstraction=abstraction)
     start = np.random.default_rng(1).normal(size=tree.num_sequences)
     start = np.abs(start) if abstraction == "cfr_br" else np.maximum(start, floor)
-    theirs.t = 3
-    place(ours, 3, start)
-    for key, row in rows(tree, start).items():
-        theirs.regret[key] = list(row)
-        theirs.policy[key] = reference.match(list(row))
+    place_both(ours, theirs, 3, start)
     for _ in range(iterations):
         theirs.iterate()
     ours.run(iterations=iterations, curve=False)
-    for key, row in rows(tree, regrets(ours)).items():
-        assert row == pytest.approx(np.array(theirs.regret[key]), abs=1e-12), key
-    for key, row in rows(tree, policy_sums(ours)).items():
-        assert row == pytest.approx(np.array(theirs.policy_sum[key]), abs=1e-12), key
+    assert_rows_equal(tree, regrets(ours), theirs.regret)
+    assert_rows_equal(tree, policy_sums(ours), theirs.policy_sum)
 
 
 def assert_tables_agree(tree, ours, theirs, what):
@@ -100,10 +94,7 @@ def test_the_extended_rules_go_on_as_the_references(rule, name, iterations):
     tree, done = game(name), 3
     ours, theirs = rlccfr.Solver(tree, rule), RULES[rule](reference.load(tree.openspiel_name))
     start = np.random.default_rng(1).random(tree.num_sequences)
-    place(ours, done, start)
-    theirs.t = done
-    for key, row in rows(tree, start).items():
-        theirs.regret[key], theirs.policy[key] = list(row), reference.match(list(row))
+    place_both(ours, theirs, done, start)
     assert_iterates_agree(ours, theirs, iterations)
 
 

@@ -8,7 +8,7 @@ from math import exp
 import numpy as np
 import pytest
 import reference
-from support import game, place, regrets, rows, rule_tables
+from support import assert_rows_equal, game, place_both, regrets, rule_tables
 
 import rlccfr
 from rlccfr.catalog import make
@@ -109,12 +109,8 @@ def test_a_rule_that_weighs_by_regrets_is_the_references(name, abstraction):
     start = np.random.default_rng(1).normal(size=tree.num_sequences)
     start = np.abs(start) if abstraction == "cfr_br" else start
     ours = rlccfr.Solver(tree, rule, abstraction=abstraction)
-    place(ours, 0, start)
-    for key, row in rows(tree, start).items():
-        theirs.regret[key] = list(row)
-        theirs.policy[key] = reference.match(list(row))
+    place_both(ours, theirs, 0, start)
     for _ in range(iterations):
         theirs.iterate()
     ours.run(iterations=iterations, curve=False)
-    for key, row in rows(tree, regrets(ours)).items():
-        assert row == pytest.approx(np.array(theirs.regret[key]), abs=1e-12), key
+    assert_rows_equal(tree, regrets(ours), theirs.regret)
