@@ -1,7 +1,7 @@
-"""A DQN in one file, as CleanRL has them, that learns which of all algorithms to take for a game.
+"""A DQN in one file, in CleanRL's style, that learns which algorithm to choose for a game.
 
-The environment is ``rlccfr/SelectorFlat-v0``: an episode is one decision, an action one algorithm. What can't run here
-is masked. Run it with ``python examples/dqn.py --game kuhn --timesteps 500``.
+The environment is ``rlccfr/SelectorFlat-v0``: an episode is one decision, an action one algorithm. Algorithms
+that can't run on the game are masked. Run it with ``python examples/dqn.py --game kuhn --timesteps 500``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import nn
 
 
 def arguments() -> argparse.Namespace:
-    """Of the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--game", default="kuhn", help="a name or an OpenSpiel string")
     parser.add_argument("--iterations", type=int, default=100, help="budget of each run")
@@ -33,12 +33,12 @@ def arguments() -> argparse.Namespace:
 
 
 def masked(values: torch.Tensor, mask: np.ndarray) -> torch.Tensor:
-    """Q-values, those of what can't run at minus infinity."""
+    """Return Q-values with minus infinity for the algorithms that can't run."""
     return values.masked_fill(~torch.as_tensor(mask, dtype=torch.bool), -torch.inf)
 
 
 def main() -> None:
-    """Train, and print the pick."""
+    """Train the network, and print the algorithm that it picks."""
     args = arguments()
     random.seed(args.seed)
     generator = np.random.default_rng(args.seed)

@@ -7,13 +7,13 @@ Words and shapes used below:
 
 - An *infoset* (information set) holds the histories that a player can't tell apart. It has A actions.
 - Its *instantaneous regrets*, (A,), belong to one iteration. They tell how much more each action is worth than the
-  current policy, weighted with the *mass*: the reach of the opponent and chance. Its *regrets* add them up.
-- Its *policy sum*, (A,), adds up the policies played. The average policy is in proportion to it.
+  current policy, weighted by the *mass*: the reach of the opponent and chance. Its *regrets* are their sum.
+- Its *policy sum*, (A,), is the sum of the policies played. The average policy is proportional to it.
 - A *walk* goes through the tree for one player, the *traverser*, and estimates that player's instantaneous regrets.
-  Own nodes and own actions are the traverser's. An *exact pass* computes the same without drawing anything.
-- A *schedule* gives a number for each iteration. Iterations count from 1.
+  Own nodes and own actions are the traverser's. An *exact pass* computes these regrets without drawing anything.
+- A *schedule* gives a number for each iteration. Iterations are counted from 1.
 - A *plain function* works on the arrays of one infoset, and the engine compiles it with Numba. It writes its result
-  into one of them; only ``mixture`` returns a number.
+  into one of these arrays; only ``mixture`` returns a number.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Schedule = Callable[[np.ndarray], Any]
 """Function from iterations t = 1, 2, ... (a float array) to one value per iteration, or to one value for all."""
 
 WALKS = ("all", "one", "subset")
-"""Children of a node that a walk takes."""
+"""Values of a sampler's ``chance``, ``opponent`` and ``traverser``; only ``traverser`` may be ``"subset"``."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -47,7 +47,7 @@ UNIT = always(1.0)
 ZERO = always(0.0)
 
 SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_decay", "prediction")
-"""Names of the columns of a rule's schedule; its parameters follow."""
+"""Names of the first columns of a rule's schedule; one column for each of the rule's ``parameters`` follows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class Component:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """Description that makes this component again: ``{"id": ..., **hyperparameters}``, ready for JSON."""
+        """Description ``{"id": ..., **hyperparameters}``, ready for JSON, to make this component again."""
         return {"id": self.id, **self.hyperparameters}
 
     def same_as(self, other: Component) -> bool:
@@ -90,9 +90,9 @@ class UpdateRule(Component):
         policy <- policy_map(D' R + prediction W r)
 
     D is ``positive_discount`` where R > 0, else ``negative_discount``. W is the effect of ``reweight``, 1 without it.
-    The increment is the policy, weighted with its owner's reach of the infoset. The last line takes the next
-    iteration's prediction and parameters. D' is the next iteration's discount where that prediction is not 0, and 1
-    elsewhere.
+    The increment is the policy, weighted by its owner's reach of the infoset. The last line takes the next
+    iteration's prediction and parameters. D' is the next iteration's discount if that prediction is not 0, and 1
+    otherwise.
 
     The newest regret and the newest policy always have weight 1, so that rules can be switched during a run. To give
     iteration t the weight t, multiply the past by (t - 1) / t.
@@ -104,24 +104,24 @@ class UpdateRule(Component):
         average_decay: schedule of the factor on the policy sum, at least 0.
         prediction: schedule of the weight with which the policy counts the newest regrets once more.
         reweight: plain function ``f(instant_regret, mass, state, parameters, utility_range)`` that changes
-            ``instant_regret``, (A,). ``mass`` is the reach of the opponent and chance in these regrets. ``state``,
+            ``instant_regret``, (A,). ``mass`` is the opponent's and chance's reach in these regrets. ``state``,
             (A, len(arrays)), holds the rule's own tables, which the function may change. ``utility_range`` is the
             game's largest payoff minus its smallest. A sixth argument, ``regret``, is a copy of R, (A,), at the start
             of the iteration. None leaves the regrets as they are.
         policy_map: plain function ``f(row, state, parameters, utility_range)`` that turns the regrets in ``row``,
-            (A,), into a policy. None is regret matching: a policy in proportion to positive regrets.
+            (A,), into a policy. None is regret matching: a policy proportional to positive regrets.
         parameters: schedules whose values ``reweight`` and ``policy_map`` receive as an array.
         arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first.
         average_weight: one of ``arrays``, which multiplies each action's increment; needs ``exact_only``.
-        uses_mass: whether exact passes compute ``mass``, which is 0 there otherwise; walks always do.
-        fallback: policy of regret matching where no regret is positive: ``"uniform"``, or with ``"argmax"`` the action
-            of the largest regret.
+        uses_mass: whether exact passes must compute ``mass``, which is undefined there otherwise. Walks always do.
+        fallback: policy of regret matching if no regret is positive: ``"uniform"``; or ``"argmax"``, the action with
+            the largest regret (uniform if all regrets are equal).
         exact_only: whether to refuse samplers, because the rule is not sound with estimated regrets.
-        networks: settings of networks that learn advantages; None for a tabular rule. The tables are kept up beside
-            the networks, for a later switch to another rule.
+        networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated
+            beside the networks, for a later switch to another rule.
 
     Raises:
-        ComponentError: the fields contradict each other.
+        ComponentError: the fields contradict each other, or a schedule of a rule with networks fails.
     """
 
     positive_discount: Schedule = UNIT
@@ -204,7 +204,7 @@ class UpdateRule(Component):
                 least = " of at least 0" if name.endswith(("discount", "decay")) else ""
                 raise ComponentError(
                     f"{what} is {rows[at, k]:g} at iteration {first + at}, not a finite number{least}; "
-                    "iterations count from 1"
+                    "iterations are counted from 1"
                 )
         return rows
 
@@ -226,12 +226,12 @@ class Sampler(Component):
         baseline_rate: step size of learned baselines, which reduce variance; 0 for none.
         inclusion: plain function ``f(policy, count, parameters, probability)`` that fills ``probability``, (A,). Each
             own action is taken with its probability, in (0, 1], independently of the others. ``policy``, (A,), is the
-            current policy; ``count``, (A,), is the policy sum if all iterations have the same weight.
+            current policy; ``count``, (A,), is the policy sum that equal weights of all iterations would give.
         subset_size: number of own actions taken, in place of ``inclusion``; all subsets of this size are equally
             likely.
         mixture: plain function ``f(policy, count, visits, parameters)`` that returns the probability, in [0, 1], with
-            which all own actions of an infoset are taken, not one. ``visits`` is the number of earlier walks through
-            the infoset; ``policy`` and ``count`` are as for ``inclusion``.
+            which all own actions of an infoset are taken, rather than one. ``visits`` is the number of earlier walks
+            through the infoset; ``policy`` and ``count`` are as for ``inclusion``.
         one_draw: whether a mixture draws its random number once per walk, not at every node.
         parameters: numbers, or schedules of numbers, whose values ``inclusion`` or ``mixture`` receives as an array.
 
@@ -274,16 +274,15 @@ class Sampler(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Abstraction(Component):
-    """Choice of the opponent, and of a function that stands for the regrets.
+    """Choice of the opponent, and of a function that takes the place of the regret table.
 
     Args:
         best_response: whether the opponent plays an exact best response to the learner's policy, not its own policy.
         regressor: settings of a function of infoset and action that is fitted to the regrets, and from which the
-            policies follow. Under a rule with networks it is fitted to the advantages. None: the policies follow from
-            the regrets (or from the rule's networks).
+            policies follow; None for no such function. Under a rule with networks, it only gives the networks one
+            output per infoset and action. These settings, ``bootstrap`` and ``traversals`` are then unused.
         bootstrap: whether the fitted values also replace the regrets, so that the next regrets are added to them.
-        traversals: number of walks per player and iteration where a regressor is fitted; 0 for the solver's number.
-            A rule with networks has its own number.
+        traversals: number of walks per player and iteration if a regressor is fitted; 0 for the solver's number.
     """
 
     best_response: bool = False

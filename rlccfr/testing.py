@@ -3,7 +3,8 @@
     from rlccfr.testing import check_update_rule
     check_update_rule("my_rule")
 
-A failed check raises a :class:`ConformanceError`, which says in one line what is wrong.
+A failed check raises a :class:`ConformanceError`, which says in one line what is wrong. If a component can't be made
+or run, the library's own error is raised instead.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.state import RunState
 from rlccfr.engine.walks import walk_memory
-from rlccfr.errors import ComponentError, RLCCFRError, first_line
+from rlccfr.errors import BudgetError, ComponentError, RLCCFRError, first_line, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 from rlccfr.kernels.handles import handle_of
@@ -34,7 +35,7 @@ from rlccfr.solver import Solver
 
 GAMES = ("kuhn", "liars_dice(numdice=1,dice_sides=3)")
 LEVEL = 1e-4
-"""Level of the statistical tests: the probability, over seeds, that a correct sampler fails one of them."""
+"""Level of each statistical test: the probability, over seeds, with which a correct sampler may fail it."""
 
 
 class ConformanceError(RLCCFRError, AssertionError):
@@ -68,11 +69,13 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
 
     Args:
         sampler: an id, ``{"id": ..., **hyperparameters}``, or the sampler itself.
-        walks: number of walks per game and player; more walks find smaller errors.
+        walks: number of walks per game and player, at least 200; more walks find smaller errors.
 
     Raises:
+        BudgetError: too few walks.
         ConformanceError: a check fails.
     """
+    whole_number(walks, "walks", 200, BudgetError)
     made = samplers.resolve(sampler)
     _check_described(samplers, made)
     _check_probabilities(made)
@@ -98,6 +101,9 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
 def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> None:
     """Check exact and sampled runs of an abstraction, and that CFR with it converges on Kuhn.
 
+    Args:
+        abstraction: an id, ``{"id": ..., **hyperparameters}``, or the abstraction itself.
+
     Raises:
         ConformanceError: a check fails.
     """
@@ -109,7 +115,7 @@ def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> Non
 
 
 class Estimates(NamedTuple):
-    """Estimates by one player's walks: arrays (m,), (m,) and (n,), or one row of each array per batch of walks."""
+    """Estimates from one player's walks: arrays (m,), (m,) and (n,), or one row of each array per batch of walks."""
 
     regrets: np.ndarray  # instantaneous regrets of the traverser
     increments: np.ndarray  # increments of the other player's policy sum
@@ -137,7 +143,7 @@ class Estimates(NamedTuple):
         response: np.ndarray | None = None,
         seed: int = 0,
     ) -> Estimates:
-        """Return the mean estimates of each batch of walks, from a fixed policy and random counts.
+        """Return the mean estimates of each batch of walks, from a fixed policy, (m,), and random counts.
 
         Args:
             batches: number of batches.
@@ -278,9 +284,8 @@ def _check_runs(parts: dict[str, Any]) -> None:
 
 def _fewer(iterations: int, parts: dict[str, Any]) -> int:
     """Return ``iterations``, or a fifth if models are fitted: such iterations cost more and achieve more."""
-    return (
-        iterations // 5 if any(isinstance(part, Component) and part.learns for part in parts.values()) else iterations
-    )
+    fits = any(isinstance(part, Component) and part.learns for part in parts.values())
+    return iterations // 5 if fits else iterations
 
 
 def _check_converges(parts: dict[str, Any]) -> None:

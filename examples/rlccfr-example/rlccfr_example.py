@@ -1,4 +1,4 @@
-"""A plugin: installing this package and ``rlccfr.load_plugins()`` (or ``rlccfr --plugins ...``) make these known."""
+"""An example of a plugin: once it is installed, ``rlccfr.load_plugins()`` or ``rlccfr --plugins`` registers it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ def sqrt_dcfr(alpha: float = 0.5, gamma: float = 1.0) -> UpdateRule:
     return UpdateRule(positive_discount=discount(alpha), negative_discount=discount(alpha), average_decay=decay(gamma))
 
 
-def squares(policy, count, parameters, probability):
-    """Each action with the square root of its probability, and never below the floor."""
+def square_roots(policy, count, parameters, probability):
+    """Fill ``probability`` with the square root of each action's probability under the policy, at least the floor."""
     for a in range(len(policy)):
         probability[a] = max(parameters[0], policy[a] ** 0.5)
 
 
 @sampler("root", source="this example", bounds={"floor": (1e-3, 1.0)})
 def root(floor: float = 0.1) -> Sampler:
-    """Each own action independently with the square root of its probability; the rest as external sampling."""
-    return Sampler(traverser="subset", inclusion=squares, parameters=(floor,))
+    """Each own action with the square root of its probability, but at least ``floor``; else as external sampling."""
+    return Sampler(traverser="subset", inclusion=square_roots, parameters=(floor,))

@@ -1,7 +1,7 @@
 """The folder of compiled kernels: it lies outside the package, and its name is a hash of all their sources.
 
-Numba's default cache lies beside the sources and would outlive the package. It also compares a kernel only with the
-kernel's own file, not with the files whose functions are merged into it.
+Numba's default cache lies beside the sources and would outlive the package. It also notices changes only of a kernel's
+own file, not of the files whose functions are merged into the kernel.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rlccfr.files import write_atomically
 
 PACKAGE = Path(__file__).parent.parent
 UNUSED_DAYS = 30
-"""Days without use after which the kernels of other sources are dropped."""
+"""Days without use after which kernels compiled from other sources are deleted."""
 
 
 def kernel_folder() -> Path:
@@ -42,9 +42,13 @@ def kernel_folder() -> Path:
 
 @cache
 def digest_of_sources(package: Path) -> str:
-    """Return a hash of everything that the compiled kernels depend on, except for the processor."""
+    """Return a hash of all sources that are compiled into kernels, and of the versions of Python and the libraries.
+
+    The processor is not part of it, because Numba's own key of each compiled form names the processor.
+    """
     digest = hashlib.sha256()
-    for path in (*sorted((package / "kernels").rglob("*.py")), package / "games" / "flat_tree.py"):
+    compiled_in = package / "games" / "flat_tree.py", package / "components.py"  # layouts and numbers of columns
+    for path in (*sorted((package / "kernels").rglob("*.py")), *compiled_in):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     versions = (sys.implementation.cache_tag, *map(version, ("numba", "llvmlite", "numpy")))
     digest.update(repr(versions).encode())
@@ -53,9 +57,12 @@ def digest_of_sources(package: Path) -> str:
 
 @cache
 def writable_base(told: str) -> Path:
-    """Return the first writable folder: ``NUMBA_CACHE_DIR``, which is ``told``, the user's cache, or a temporary one.
+    """Return the first writable folder of these: ``told``, the user's cache, a temporary folder.
 
     ``RLCCFR_CACHE`` applies to games only, so that processes with separate games can share the kernels.
+
+    Args:
+        told: value of ``NUMBA_CACHE_DIR``; "" if it is not set.
     """
     from platformdirs import user_cache_path
 
@@ -84,7 +91,7 @@ def _temporary_base() -> Path:
 
 
 def drop_unused(folder: Path) -> None:
-    """Mark a folder of kernels as used, and drop its neighbours that have not been used for ``UNUSED_DAYS``."""
+    """Mark a folder of kernels as used, and delete its neighbours that have not been used for ``UNUSED_DAYS``."""
     oldest = time.time() - UNUSED_DAYS * 24 * 3600
     with contextlib.suppress(OSError):  # another process may be dropping the same ones
         os.utime(folder)
@@ -103,7 +110,7 @@ class KernelCache(FunctionCache):
 
 
 class _Files(IndexDataCacheFile):
-    """The files of one function's compiled forms, each named after the types that it is compiled for.
+    """The files of one function's compiled forms, each named by a hash of its source, types and processor.
 
     Numba's own cache keeps an index file, which loses entries when several processes compile at the same time.
     """

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rlccfr.components import Sampler, UpdateRule, always
+from rlccfr.errors import BudgetError
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.testing import ConformanceError, check_abstraction, check_sampler, check_update_rule
 
@@ -13,6 +14,11 @@ from rlccfr.testing import ConformanceError, check_abstraction, check_sampler, c
 @pytest.mark.parametrize("id", [entry.id for entry in update_rules])
 def test_update_rules_conform(id):
     check_update_rule(id)
+
+
+def test_too_few_walks_for_a_test_are_refused():
+    with pytest.raises(BudgetError, match="walks must be a whole number of at least 200, not 199"):
+        check_sampler("external", walks=199)
 
 
 def test_published_ecfr_conforms():

@@ -53,6 +53,8 @@ def games(
 
 
 def _describe(tree: GameTree, json: bool) -> None:
+    import numpy as np
+
     from rlccfr.policy import Policy
 
     facts = {
@@ -62,7 +64,7 @@ def _describe(tree: GameTree, json: bool) -> None:
         "infosets": tree.num_infosets,
         "sequences": tree.num_sequences,
         "depth": tree.depth,
-        "max_actions": tree.max_actions,
+        "max_actions": int(np.diff(tree.view.first_sequence).max(initial=0)),
         "utility_range": tree.utility_range,
         "uniform_exploitability": Policy.uniform(tree).exploitability(),
     }

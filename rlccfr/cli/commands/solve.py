@@ -255,10 +255,10 @@ def _print(facts: dict[str, Any], algorithm: str) -> None:
     first, second = facts["value"]
     rows = [
         ("exploitability", facts["exploitability"], "NashConv / 2 of the average policy"),
-        ("NashConv", facts["nash_conv"], "sum of both players' gains by best responses"),
+        ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
         ("value of player 0", first, f"of player 1: {second:.4g}"),
         ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second"),
-        ("engine CPU seconds", facts["cpu_seconds"], "loading, compiling and measuring left out"),
+        ("engine CPU seconds", facts["cpu_seconds"], "excluding loading, compiling and measuring"),
         ("histories touched", facts["nodes_touched"], ""),
     ]
     print_table(("", "", ""), rows, title=f"{facts['game']}: {algorithm}" + (", interrupted" * facts["interrupted"]))
