@@ -1,6 +1,6 @@
-"""The three selectors and the team that trains them, the baselines, and the tables that compare them.
+"""The team of three selectors, the baselines, and the tables that compare them.
 
-Importing this package loads neither torch nor Stable-Baselines3, nor does asking a trained team. Training loads both.
+Neither importing this package nor asking a saved team loads torch or Stable-Baselines3. Training loads both.
 """
 
 from __future__ import annotations

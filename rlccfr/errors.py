@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 LONGEST = 300
-"""Largest number of characters of foreign text that a message repeats; OpenSpiel's game strings are shorter."""
+"""Largest number of characters of a value or a foreign error that a message repeats; the named games' strings fit."""
 
 
 class RLCCFRError(Exception):
@@ -15,11 +15,11 @@ class RLCCFRError(Exception):
 
 
 class GameError(RLCCFRError, ValueError):
-    """A game that can't be loaded or solved soundly."""
+    """A game that can't be loaded, or that can't be solved soundly."""
 
 
 class ComponentError(RLCCFRError, ValueError):
-    """An unknown component, or a hyperparameter out of range."""
+    """An unknown component, an invalid hyperparameter or setting, or components that can't be combined."""
 
 
 class PolicyError(RLCCFRError, ValueError):
@@ -27,7 +27,7 @@ class PolicyError(RLCCFRError, ValueError):
 
 
 class BudgetError(RLCCFRError, ValueError):
-    """A budget that is missing, given twice, not positive, or longer than what was measured."""
+    """A budget that is missing, given twice, invalid or not measured; or another invalid number, as of seeds."""
 
 
 class OverflowedError(RLCCFRError, ArithmeticError):
@@ -35,7 +35,7 @@ class OverflowedError(RLCCFRError, ArithmeticError):
 
 
 class CheckpointError(RLCCFRError):
-    """A saved file that is damaged or was made for something else."""
+    """A saved file that is missing, damaged or made for something else, or a file that can't be written."""
 
 
 class InUseError(RLCCFRError):
@@ -57,10 +57,10 @@ def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) 
         value: value to check.
         name: name of the value in the error's message.
         least: least value allowed.
-        failure: class of the error.
+        failure: class of the error that is raised.
 
     Raises:
-        RLCCFRError: the value is not whole, below ``least``, or beyond 64 bits.
+        RLCCFRError: the value is not whole, is below ``least`` or exceeds 64 bits; the error is a ``failure``.
     """
     try:
         number = operator.index(value)
@@ -74,12 +74,12 @@ def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) 
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message, cut off where it is long, or its class's name if it has none."""
+    """Return the first line of an error's message, cut off if it is long, or its class's name if it has none."""
     return _cut(next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__))
 
 
 def brief(value: Any) -> str:
-    """Return the representation of ``value`` for a message, cut off where it is long."""
+    """Return the representation of ``value`` for a message, cut off if it is long."""
     return _cut(repr(value))
 
 

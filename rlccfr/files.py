@@ -26,16 +26,16 @@ def write_atomically(
 ) -> None:
     """Write a file under a temporary name, then rename it: readers see the old file or the new one, never a part.
 
-    A device or a pipe is written to as it is, because a rename would put a file in its place.
+    A device or a pipe is written to directly, because a rename would put a file in its place.
 
     Args:
         path: the file; its folder is made if necessary.
         data: content of the file.
-        failure: class of the error.
-        trial: only check that the file can be written, without renaming.
+        failure: class of the error that is raised.
+        trial: whether only to check that the file can be written; the file stays as it is, but its folder is made.
 
     Raises:
-        RLCCFRError: the file can't be written.
+        RLCCFRError: the file can't be written; the error is a ``failure``.
     """
     temporary = path.parent / f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
@@ -82,7 +82,7 @@ def _write_through(path: Path, data: bytes, *, trial: bool) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Make a renaming survive a power cut, on systems where folders can be opened."""
+    """Make a rename survive a power cut, on systems where folders can be opened."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -92,7 +92,7 @@ def _sync(folder: Path) -> None:
 
 
 def require_writable(path: Path) -> None:
-    """Check, before the work begins, that its result can be written to a file.
+    """Check that a file can be written, before the work that produces its content begins.
 
     Raises:
         RLCCFRError: the file can't be written.
@@ -104,15 +104,15 @@ def require_writable(path: Path) -> None:
 def held(directory: Path) -> Iterator[None]:
     """Keep other processes out of a directory until the block ends; blocks of one thread may be nested.
 
-    The operating system takes the lock from a process that ends, however it ends. Where a file system has no locks, the
+    The operating system takes the lock from a process that ends, however it ends. If a file system has no locks, the
     block runs without one.
 
     Args:
-        directory: the directory. It is made if necessary, and removed afterwards if it was made here and is empty.
+        directory: directory to hold. It is made if necessary, and removed afterwards if it was made here and is empty.
 
     Raises:
         InUseError: another process or thread holds the directory.
-        RLCCFRError: the directory can't be written to.
+        RLCCFRError: the directory can't be written to, or its lock belongs to another user.
     """
     from filelock import FileLock, Timeout
 
@@ -163,7 +163,10 @@ def _leave(directory: Path, made: bool) -> None:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as JSON with sorted keys: equal values give equal strings."""
+    """Return a value as compact JSON with sorted keys; ``str`` converts what JSON lacks.
+
+    Dicts that differ only in the order of their keys give equal strings.
+    """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
 
 

@@ -15,7 +15,7 @@ class Guarantee:
     Attributes:
         exact: the theorem for exact passes; empty if there is none.
         sampled: the theorem for unbiased, bounded estimates; empty if there is none.
-        exact_open, sampled_open: reason why there is no theorem.
+        exact_open, sampled_open: reason why there is no such theorem.
         exact_fit: id of the tabular rule that a deep rule equals if its networks fit exactly.
         fitted: theorems about a deep rule with particular samplers, by the samplers' ids.
     """

@@ -34,7 +34,8 @@ def uninterrupted() -> Iterator[None]:
 def interrupts_blocked() -> Iterator[None]:
     """Block Ctrl-C for processes that are started in the block; they inherit the blocked signals.
 
-    A worker could block it by itself only after it has imported Python's libraries and this one.
+    A worker could block Ctrl-C by itself only after it has imported Python's libraries and this one. On Windows,
+    nothing is blocked.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

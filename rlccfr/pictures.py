@@ -28,7 +28,7 @@ NAMES = {0: "player 0", 1: "player 1", CHANCE: "chance"}
 
 
 def new_axes(width: float = 6.4, height: float = 4.8) -> Axes:
-    """Return the axes of a new figure; a notebook shows it by itself."""
+    """Return the axes of a new figure, ``width`` x ``height`` inches; a notebook shows the figure by itself."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
@@ -61,7 +61,7 @@ def save(axes: Axes, path: Path) -> None:
     picture, figure = io.BytesIO(), axes.figure
     assert isinstance(figure, Figure)  # no function here draws on a part of a figure
     kind = path.suffix.removeprefix(".")
-    undated = {"Date": None} if kind == "svg" else None  # without a date, equal pictures give equal files
+    undated = {"Date": None} if kind == "svg" else None  # a date would make equal pictures differ
     figure.savefig(picture, format=kind, metadata=undated)
     plt.close(figure)
     write_atomically(path, picture.getvalue(), RLCCFRError)
@@ -94,7 +94,8 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
 
     Args:
         game: the compiled game.
-        policy: policy whose probabilities set the lines' widths: the more likely an action, the thicker its line.
+        policy: policy whose probabilities set the lines' widths: the more likely an action, the thicker its line. By
+            default all lines are equally wide.
         axes: axes to draw on; new ones by default.
 
     Raises:
@@ -160,7 +161,7 @@ def _children(record: Any) -> range:
 
 
 def _probabilities(game: GameTree, policy: Policy | None) -> np.ndarray:
-    """Return the probability of the action that leads to each history; without a policy 0.5, so lines look alike."""
+    """Return the probability of the action that leads to each history; without a policy, 0.5 for all."""
     found = np.full(game.num_histories, 0.5)
     if policy is None:
         return found

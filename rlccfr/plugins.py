@@ -31,7 +31,7 @@ class Loaded:
         """Load the same plugins and files in another process.
 
         Raises:
-            ComponentError: a file does not exist or fails.
+            RLCCFRError: a file does not exist or fails; see :func:`load_file`.
         """
         if self.plugins:
             load_plugins()
@@ -71,6 +71,7 @@ def load_file(path: str | Path) -> None:
 
     Raises:
         ComponentError: the file does not exist or fails.
+        RLCCFRError: the file itself raises this library's error, which is passed on.
     """
     try:
         runpy.run_path(str(path))
@@ -87,7 +88,10 @@ def is_the_librarys(function: Callable[..., Any]) -> bool:
 
 
 def origin(factory: Callable[..., Any]) -> str:
-    """Return a factory's module if it is a plugin's, else its file; ``""`` if it has no file, as in a notebook."""
+    """Return a factory's module if the module belongs to a plugin, else the factory's file.
+
+    ``""`` if there is no file, as in a notebook.
+    """
     factory = inspect.unwrap(factory)
     module = getattr(factory, "__module__", "")
     if module.partition(".")[0] in {entry.module.partition(".")[0] for entry in entry_points(group=GROUP)}:
@@ -98,7 +102,10 @@ def origin(factory: Callable[..., Any]) -> str:
 
 @cache
 def source_digest(factory: Callable[..., Any]) -> str:
-    """Return a digest of the source of a factory and of the functions in the component that it makes."""
+    """Return a digest of the code of a factory and of the functions in its component; see :func:`code_text`.
+
+    Functions of the component that are defined in this library do not count.
+    """
     functions: list[Callable[..., Any]] = [factory]
     inner = f"{getattr(factory, '__qualname__', '')}.<locals>."  # the factory's own source contains these
     with contextlib.suppress(Exception):  # a broken factory is reported when it is used
@@ -113,7 +120,7 @@ def source_digest(factory: Callable[..., Any]) -> str:
 def code_text(function: Callable[..., Any]) -> str:
     """Return a function's code as text that does not depend on comments, docstrings and formatting.
 
-    The text includes only the id from a decorator that registers a component.
+    Of the arguments of a decorator that registers a component, the text includes only the id.
     """
     try:
         text = textwrap.dedent(inspect.getsource(function))

@@ -33,13 +33,13 @@ class Values(NamedTuple):
 
     @property
     def exploitability(self) -> float:
-        """NashConv / 2."""
+        """NashConv / 2, in the game's units."""
         return self.nash_conv / 2
 
 
 @cache
 def _evaluation() -> Any:
-    """Return the module of evaluation, imported at first use because it loads Numba.
+    """Return the evaluation module, imported at first use because it loads Numba.
 
     The module is cached, because Python is slow to look it up again.
     """
@@ -49,7 +49,7 @@ def _evaluation() -> Any:
 
 
 def _row_sums(game: GameTree, table: np.ndarray) -> np.ndarray:
-    """Return the sums, (n,), over each infoset's sequences."""
+    """Return the sums, (n,), of a table, (m,), over each infoset's sequences."""
     return np.add.reduceat(table, game.view.first_sequence[:-1]) if game.num_infosets else np.zeros(0)
 
 
@@ -79,7 +79,7 @@ class Policy:
 
     @classmethod
     def from_sums(cls, game: GameTree, sums: np.ndarray) -> Policy:
-        """Return the policy in proportion to ``sums``, shape (m,); it is uniform at infosets whose sums are 0."""
+        """Return the policy proportional to ``sums``, shape (m,); it is uniform at infosets whose sums are 0."""
         totals = np.repeat(_row_sums(game, sums), np.diff(game.view.first_sequence))
         return cls(game, np.divide(sums, totals, out=game.uniform_policy(), where=totals > 0))
 
@@ -104,7 +104,7 @@ class Policy:
         return first + second
 
     def exploitability(self) -> float:
-        """Return NashConv / 2."""
+        """Return NashConv / 2, in the game's units."""
         return self.nash_conv() / 2
 
     def _evaluated(self) -> tuple[float, float, float]:
@@ -139,9 +139,11 @@ class Policy:
         """Read a saved policy.
 
         Args:
+            path: file whose suffix names its format; see :meth:`save`.
             game: the compiled game that the policy is for.
 
         Raises:
+            RLCCFRError: the suffix names no format.
             CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
             PolicyError: the numbers are not probabilities.
         """
@@ -150,7 +152,10 @@ class Policy:
         return load_policy(Path(path), cls, game)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table with one row per infoset and action: player, infoset, action, probability."""
+        """Return a table with one row per infoset and action: player, infoset, action, probability.
+
+        ``infoset`` is OpenSpiel's information state string, and ``action`` OpenSpiel's number.
+        """
         import pandas as pd
 
         counts = np.diff(self.game.view.first_sequence)

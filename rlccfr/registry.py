@@ -1,4 +1,4 @@
-"""Registries of components: they make a component from its id and hyperparameters."""
+"""Registries of components, which make a component from its id and hyperparameters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Entry(Generic[C]):
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
-        """Hyperparameters by name; None is a default that depends on another hyperparameter."""
+        """Values of the hyperparameters by name; None is a default that depends on another hyperparameter."""
         return {**self._defaults, **self.given}
 
     @property
@@ -57,10 +57,10 @@ class Entry(Generic[C]):
 
     @property
     def code(self) -> str:
-        """Digest of the source of the factory and of its component's functions; ``""`` for the library's own.
+        """Digest of the code of the factory and of its component's functions; ``""`` for a factory of this library.
 
-        Comments, docstrings, formatting and the other arguments of the registration do not count. The library's own
-        definitions have versions; authors of other components may forget to raise theirs.
+        Comments, docstrings, formatting and the registration's arguments, except for the id, do not count. The
+        library's own definitions have versions; authors of other components may forget to raise theirs.
         """
         return "" if is_the_librarys(self.factory) else source_digest(self.factory)
 
@@ -73,10 +73,11 @@ class Entry(Generic[C]):
         return self.description.split("\n")[0]
 
     def make(self, **hyperparameters: Any) -> C:
-        """Return the component with these hyperparameters; the entry's own values stand for those not given.
+        """Return the component with these hyperparameters; the entry's own values are used for those not given.
 
         Raises:
-            ComponentError: a name is unknown, or a value has the wrong type, is NaN or is out of bounds.
+            ComponentError: a name is unknown; a value has the wrong type, is not finite or is out of bounds; or the
+                factory fails or returns something else.
         """
         defaults = self._defaults
         for name in hyperparameters:
@@ -141,12 +142,13 @@ class Registry(Generic[C]):
 
         Args:
             source: where the definition comes from, with equation or section.
-            bounds: closed intervals of hyperparameters that are not just non-negative.
+            bounds: closed intervals of numerical hyperparameters, by name; without one, a number must not be negative.
             version: version of the definition; raise it when the definition changes.
             guarantee: published theorems; without it, the component's algorithms are said to have no theorem on record.
 
         Raises:
-            ComponentError: the id is taken or no identifier, or a hyperparameter lacks a default, or bounds name none.
+            ComponentError: the id is taken or is no identifier, a hyperparameter lacks a default, or ``bounds`` has a
+                name that is no hyperparameter.
         """
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
@@ -167,7 +169,11 @@ class Registry(Generic[C]):
         return decorate
 
     def __getitem__(self, id: str) -> Entry[C]:
-        """Return the entry of an id; ``"dcfr(gamma=3)"`` gives it other values than the defaults."""
+        """Return the entry of an id; ``"dcfr(gamma=3)"`` gives it values other than the defaults.
+
+        Raises:
+            ComponentError: the id is unknown or malformed, or a hyperparameter is unknown or has an invalid value.
+        """
         _load_catalog()
         if "(" in id:
             spec = parse(id)
@@ -187,7 +193,11 @@ class Registry(Generic[C]):
         return iter(tuple(self._entries.values()))
 
     def resolve(self, spec: str | Mapping[str, Any] | C) -> C:
-        """Return a component from ``"dcfr"``, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}`` or a component."""
+        """Return a component from ``"dcfr"``, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}`` or a component.
+
+        Raises:
+            ComponentError: ``spec`` is none of these, or its id or a hyperparameter is unknown or invalid.
+        """
         if isinstance(spec, self._type):
             return spec
         if isinstance(spec, str):
@@ -217,7 +227,7 @@ def make(id: str, **hyperparameters: Any) -> Component:
     A component whose id several kinds share (``none``) must be made through the registry of its kind.
 
     Raises:
-        ComponentError: the id is unknown or ambiguous, or a hyperparameter is out of range.
+        ComponentError: the id is unknown or ambiguous, or a hyperparameter is unknown or has an invalid value.
     """
     found = [registry for registry in REGISTRIES if id in registry]
     if len(found) > 1:
@@ -233,7 +243,7 @@ def parse(text: str) -> dict[str, Any]:
     """Return ``{"id": "dcfr", "gamma": 3}`` for ``"dcfr(gamma=3)"``.
 
     Raises:
-        ComponentError: the hyperparameters have another form.
+        ComponentError: the hyperparameters are not names with literal values.
     """
     id, bracket, rest = text.strip().partition("(")
     if not bracket:

@@ -34,7 +34,7 @@ class RunResult:
         nash_conv: sum of both players' gains from best responses to the average policy.
         iterations: number of iterations; one iteration updates each player once.
         nodes_touched: number of histories visited; an exact or best-response pass counts all of them, for each player.
-        cpu_seconds: CPU seconds inside the engine, without measuring exploitability, loading and compiling.
+        cpu_seconds: CPU seconds inside the engine, excluding loading, compiling and the measurement of exploitability.
         points: the curve's points: iteration, nodes, cpu_seconds, exploitability (of the average policy) and
             exploitability_current (of the current policy).
         curve: the same points as a table.
@@ -53,7 +53,7 @@ class RunResult:
 
     @property
     def throughput(self) -> float:
-        """Iterations per engine CPU second; a short run mostly shows the cost of stopping for the curve."""
+        """Iterations per engine CPU second; in a short run, stops for the curve take most of this time."""
         return self.iterations / self.cpu_seconds if self.cpu_seconds > 0 else math.inf
 
     def plot(self, x: str = "iteration", axes: Axes | None = None, label: str | None = None) -> Axes:

@@ -29,19 +29,20 @@ class Solver:
 
     Args:
         game: compiled game, from :func:`rlccfr.load_game`.
-        update_rule, sampler, abstraction: an id, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or a component
-            that :func:`rlccfr.catalog.make` returned.
-        seed: seed of the walks and models; the same seed gives bitwise the same run.
+        update_rule, sampler, abstraction: an id, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or a component,
+            for example from :func:`rlccfr.catalog.make`.
+        seed: seed of the walks and models; on a CPU, the same seed gives bitwise the same iterations.
         averaging: point at which policies enter the average. ``"matching"`` adds a player's policy when the other
             player's walk meets it: player 0's after its update, player 1's before. NashConv is then bounded by the
             regrets under every rule. ``"pre"`` adds both policies before their updates, as OpenSpiel does; it needs
             exact passes or simultaneous updates.
         simultaneous: whether both players are updated from the same policies, rather than in alternation.
-        walks: number of walks per player and iteration, where the sampler walks. Exact passes ignore it, and
-            components that fit models have their own number.
+        walks: number of walks per player and iteration, if the sampler walks. Exact passes ignore it, and components
+            that fit models usually have their own number.
 
     Raises:
-        ComponentError: an unknown component, a hyperparameter out of range, or an unsound combination.
+        ComponentError: an unknown component, an invalid value, or an unsound combination.
+        TypeError: ``game`` is not a compiled game.
     """
 
     def __init__(
@@ -103,7 +104,9 @@ class Solver:
             Totals since the solver's start, not only of this call.
 
         Raises:
-            BudgetError: no budget or several are given, or it is not positive.
+            BudgetError: no budget or several budgets are given, or the amount is not positive. Iterations and nodes
+                must also be whole.
+            ComponentError: a schedule of the update rule fails at a later iteration.
             OverflowedError: the tables hold numbers that are not finite.
         """
         kind, amount = _budget(iterations, seconds, nodes)
@@ -159,12 +162,12 @@ class Solver:
 
     @property
     def cpu_seconds(self) -> float:
-        """CPU seconds of the engine's work so far, without measuring."""
+        """CPU seconds of the engine's work so far, excluding the measurement of exploitability."""
         return self._cpu_seconds
 
     @property
     def points(self) -> tuple[CurvePoint, ...]:
-        """The convergence curve measured so far; another thread may read it while this one runs."""
+        """The convergence curve measured so far; another thread may read it during the run."""
         return tuple(self._curve)
 
     def result(self) -> RunResult:
@@ -192,7 +195,7 @@ class Solver:
     ) -> None:
         """Continue with other components; tables, iteration count and random stream are kept.
 
-        New models are fitted to the tables, which counts as engine time. A switch away from models continues from the
+        New models are fitted to the tables; the fit counts as engine time. A switch away from models continues from the
         tables, which are updated beside the models.
 
         Raises:
@@ -213,13 +216,14 @@ class Solver:
         return Policy.from_sums(self.game, self._engine.average_sums())
 
     def draw_policy(self, seed: int = 0) -> Policy:
-        """Draw a policy to play one episode with, where the update rule keeps its value networks.
+        """Draw a policy to play one episode with, if the update rule keeps its value networks.
 
         One network is drawn per player, by its weight in the average. Over many episodes the play is that of the
         average policy (Steinberger, Single deep counterfactual regret minimization, 2019: trajectory sampling).
 
         Raises:
-            ComponentError: the update rule is not one with ``average="value_networks"``, or no iteration was run yet.
+            ComponentError: the update rule does not have ``average="value_networks"``, no iteration was run yet, or
+                ``seed`` is not a non-negative integer.
         """
         rng = np.random.default_rng(whole_number(seed, "seed", 0, ComponentError))
         return Policy(self.game, self._engine.draw_policy(rng))

@@ -11,7 +11,7 @@ from rlccfr.errors import RLCCFRError
 
 
 def virtual_best(rewards: Rewards) -> Cell:
-    """Return the virtual best solver (VBS) of a game: its best algorithm, in a tie the catalog's first.
+    """Return the virtual best solver (VBS) of a game: its best algorithm, in a tie the first of ``rewards``.
 
     Raises:
         RLCCFRError: there are no algorithms.

@@ -17,7 +17,10 @@ FIXED = {
 
 
 def fixed_cells(catalog: Catalog) -> dict[str, Cell]:
-    """Return those of :data:`FIXED` that a catalog has, with any hyperparameters."""
+    """Return, by name, the algorithms of :data:`FIXED` that a catalog has, with any hyperparameters.
+
+    If the catalog has a component several times, with different hyperparameters, the first counts.
+    """
     by_id = [
         {registry[spec].id: spec for spec in reversed(specs)}
         for registry, specs in zip(REGISTRIES, catalog.axes, strict=True)

@@ -46,7 +46,7 @@ class Halving:
 
 
 def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halving:
-    """Measure every available algorithm under a part of the budget, and fewer and fewer of them for longer.
+    """Measure the available algorithms under a part of the budget, and fewer and fewer of them for longer.
 
     All rungs together take at most ``evaluations`` whole budgets, or slightly more where parts are rounded to whole
     iterations. The last rung has the whole budget.
@@ -82,13 +82,14 @@ def _ladder(cells: int, evaluations: int) -> list[tuple[int, float]]:
     """Return each rung's number of algorithms, and the share of the budget that these have run by its end.
 
     Runs go on from rung to rung, and each rung has the same share of the evaluations. So as the number of algorithms
-    falls by a factor, what each of them runs in a rung grows by that factor. With more rungs, the shares are smaller
-    and the first rung is shorter. The number of rungs is the smallest with which the first can hold all algorithms and
-    the factor is at most :data:`ETA`. If even one rung per evaluation is too few, some algorithms are left out.
+    falls by a factor, the part of the budget that each of them runs in a rung grows by that factor. With more rungs,
+    the shares are smaller and the first rung is shorter. The number of rungs is the smallest with which the first rung
+    can hold all algorithms and the factor is at most :data:`ETA`. If even one rung per evaluation is too few, some
+    algorithms are left out.
     """
 
     def lasts(factor: float, rungs: int) -> float:
-        """Return the length of the whole budget, in units of the first rung's."""
+        """Return the length of the whole budget, in units of the first rung's length."""
         return math.fsum(factor**rung for rung in range(rungs))
 
     wanted = cells / evaluations  # times the number of rungs: that many first rungs must fit into the budget

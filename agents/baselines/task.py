@@ -1,6 +1,7 @@
 """The task of a search for an algorithm, and the search's measurements.
 
-An evaluation is one distinct algorithm measured. Comparisons use R̄, the mean of the three agents' rewards.
+An evaluation is one distinct algorithm measured with one engine seed. Comparisons use R̄, the mean of the three agents'
+rewards.
 """
 
 from __future__ import annotations
@@ -42,6 +43,12 @@ def measure_all(
     Args:
         seeds: engine seeds; a table's own seeds for an algorithm replace them.
         progress: function called after each algorithm with the share done.
+
+    Returns:
+        Measurements by algorithm, one per engine seed.
+
+    Raises:
+        MissingCellError: the evaluator is a table that lacks a measurement.
     """
     measured = {}
     for done, cell in enumerate(catalog, start=1):
@@ -103,7 +110,7 @@ class SearchResult:
 
     @property
     def cpu_seconds(self) -> float:
-        """Engine CPU seconds of the measured runs."""
+        """Engine CPU seconds of the measured runs that succeeded; a run that several engine seeds share counts once."""
         return total_cpu_seconds(self.measurements)
 
 

@@ -60,16 +60,22 @@ def build_table(
     """Compare a team's pick with the baselines' picks, for each game, budget and reward weights.
 
     Args:
-        games, budget, options: arguments of :class:`rlccfr.envs.SelectorEnv`. VBS and SBS are chosen by the choosing
-            seeds, the first two fifths of the engine seeds (at least one). Searches and teams choose by the first seed
-            alone. The table judges by the other seeds. A deterministic algorithm has one run, which is judged by its
-            second timing if the evaluator has one.
-        others: further games that are measured for SBS only and get no rows.
+        games, budget, options: as for :class:`rlccfr.envs.SelectorEnv`, but always with one segment. VBS and SBS are
+            chosen by the choosing seeds, the first two fifths of the engine seeds (at least one). Random search, and
+            the teams trained here, choose by the first seed alone. All picks are judged by the judging seeds, which are
+            the other engine seeds; an only seed serves for both. A deterministic algorithm has one run, which is judged
+            by its second timing if the evaluator has one.
+        others: further games that are measured for SBS only and get no rows; ignored if ``evidence`` is given.
         evidence: result of :func:`measure_games`. By default, every algorithm is measured on every game. A game without
             evidence has no VBS, regret or score; ``{}`` leaves out SBS, too, which suits large games.
         teams: teams to ask, by game. For a game without one, a team is trained for each budget and reward weights.
         plan: plan for training these teams.
-        progress: function called with the share done.
+        progress: function called with the share done, while algorithms are measured and teams are trained.
+
+    Raises:
+        MissingCellError: the evaluator is a table that lacks a measurement.
+        RLCCFRError: an invalid argument, or a team that learned on another scale.
+        TypeError: an unknown option.
     """
     spec, plan = EpisodeSpec.parse(games, budget, **options), plan or TeamPlan()
     measuring = len(spec.budgets) * len({*spec.games, *others}) if evidence is None else 0
@@ -94,6 +100,9 @@ def measure_games(
 
     Returns:
         The evidence by budget and game.
+
+    Raises:
+        MissingCellError: the evaluator is a table that lacks a measurement.
     """
     return _measured(spec, others, Steps(progress, len(spec.budgets) * len({*spec.games, *others})))
 
@@ -159,7 +168,8 @@ class Bench:
     def random_rows(self, evaluations: int, seed: int) -> list[dict[str, Any]]:
         """Return the row of random search: the median search of many if the game has evidence, else a single search.
 
-        It chooses by the first engine seed, as a team does. There is no row if it would measure every algorithm.
+        The search chooses by the first engine seed, as a team does. The list is empty if the search would measure every
+        available algorithm.
         """
         if evaluations >= len(self.task.available):
             return []
@@ -171,7 +181,7 @@ class Bench:
         return [self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)]
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:
-        """Return the row of VBS if the game has evidence, and that of SBS if another game has."""
+        """Return the row of VBS if the game has evidence, and the row of SBS if another game has evidence."""
         rows = []
         if self._own is not None:
             best = virtual_best(self._chosen_by[self.task.game])
@@ -184,10 +194,12 @@ class Bench:
         return rows
 
     def row(self, method: str, cell: Cell, evaluations: int, cpu_seconds: float) -> dict[str, Any]:
-        """Return the row of one method's pick.
+        """Return the row of one method's pick, with all of :data:`COLUMNS`.
 
         Args:
-            evaluations, cpu_seconds: cost of choosing it.
+            method: name of the method.
+            cell: the pick.
+            evaluations, cpu_seconds: cost of choosing the pick.
         """
         task = self.task
         if self._own is not None:

@@ -16,7 +16,7 @@ from rlccfr.envs.measuring.curve import TINY
 from rlccfr.errors import RLCCFRError
 
 MOST_EXACT = 5
-"""Largest number of seeds of which all resamples are enumerated: 3,125 at most."""
+"""Largest number of seeds for which all resamples are enumerated: 5 seeds have 3,125."""
 
 RESAMPLES = 10_000
 
@@ -30,18 +30,19 @@ def tied_set(
 ) -> frozenset[Cell]:
     """Return the best algorithm and those not significantly worse: paired bootstrap over seeds, Holm's correction.
 
-    Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979. With three
-    seeds, an algorithm that is worse on each of them counts as worse, however small the differences.
+    Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979. An
+    algorithm that is worse with every seed counts as worse, even with only three seeds and however small the
+    differences.
 
     Args:
-        rewards: R̄ of each algorithm by seed; a single value stands for all seeds.
+        rewards: R̄ of each algorithm by seed; a single value counts for every seed.
         best_of: algorithms among which the best is sought; by default all. Leave out those that draw at random and
             have a single value.
         level: significance level of the family of all comparisons.
         seed: seed of the resamples, if there are too many to take all.
 
     Raises:
-        RLCCFRError: no algorithms, or different numbers of seeds.
+        RLCCFRError: there are no algorithms, or the algorithms with more than one value have different numbers of them.
     """
     if not rewards:
         raise RLCCFRError("no algorithms to compare: measure some first")
@@ -66,14 +67,14 @@ def tied_set(
 
 
 def _resamples(count: int, seed: int) -> np.ndarray:
-    """Return rows of indices: every resample of few values, random resamples of many."""
+    """Return resamples as indices, shape (resamples, count): all of them for few values, random ones for many."""
     if count <= MOST_EXACT:
         return np.array(list(itertools.product(range(count), repeat=count)))
     return np.random.default_rng(seed).integers(count, size=(RESAMPLES, count))
 
 
 def pareto_front(costs: ArrayLike, gains: ArrayLike) -> np.ndarray:
-    """Return the indices, by rising cost, of the points that no other point beats.
+    """Return the indices, by rising cost, of the points that no other point beats; of equal points, only the first.
 
     A point beats another if it costs at most as much, gains at least as much, and is better in one of the two.
 
@@ -93,6 +94,9 @@ def pareto_front(costs: ArrayLike, gains: ArrayLike) -> np.ndarray:
 def main_effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
     """Return each component's average effect: the mean reward of the algorithms that have it, less the mean of all.
 
+    Args:
+        rewards: R̄ of each algorithm; at least one.
+
     Returns:
         Rows (axis, component, effect, cells), by axis, in the order of ``rewards``; ``cells`` counts the algorithms.
     """
@@ -107,9 +111,13 @@ def main_effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
 
 
 def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
-    """Return the share of scores above each threshold.
+    """Return the share of scores strictly above each threshold.
 
     Agarwal et al., Deep reinforcement learning at the edge of the statistical precipice, NeurIPS 2021.
+
+    Args:
+        scores: array of any shape; at least one score.
+        thresholds: array of any shape, which is also the shape of the result.
     """
     values = np.sort(np.asarray(scores, dtype=float), axis=None)
     above = len(values) - np.searchsorted(values, np.asarray(thresholds, dtype=float), side="right")
@@ -117,9 +125,14 @@ def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
 
 
 def seconds_to(curve: Mapping[str, Sequence[float]], exploitability: float) -> float:
-    """Return the CPU seconds until a run's average policy reaches an exploitability; infinite if it never does.
+    """Return the engine CPU seconds until a run's average policy reaches an exploitability; infinite if it never does.
 
-    Between two points of the curve, the logarithms of the two are taken to be linear in each other.
+    Between two points of the curve, the logarithm of the CPU seconds is taken to be linear in that of the
+    exploitability.
+
+    Args:
+        curve: lists ``cpu_seconds`` and ``exploitability``, with one value per point.
+        exploitability: exploitability to reach, in the game's units.
     """
     found = np.maximum(np.asarray(curve["exploitability"], dtype=float), TINY)
     there = np.flatnonzero(found <= exploitability)

@@ -23,24 +23,30 @@ from rlccfr.envs.reward import Preset, Scale, mean_reward
 T = TypeVar("T")
 
 TWO_SIDED = 1.96
-"""Number of standard deviations around the mean that contain 95 % of a normal distribution."""
+"""Half-width, in standard deviations, of the interval around the mean that contains 95 % of a normal distribution."""
 
 MEDIAN = 0.6745
-"""Number of standard deviations around the mean that contain half of a normal distribution."""
+"""Half-width, in standard deviations, of the interval around the mean that contains half of a normal distribution."""
 
 
 def choosing_part(seeds: Sequence[T]) -> tuple[T, ...]:
-    """Return the choosing seeds (or runs) of an algorithm: the first two fifths, at least one."""
+    """Return the choosing seeds (or runs) of an algorithm: the first two fifths, rounded down, but at least one."""
     return tuple(seeds[: max(1, 2 * len(seeds) // 5)])
 
 
 def judging_part(seeds: Sequence[T]) -> tuple[T, ...]:
-    """Return the judging seeds (or runs) of an algorithm: the others, or the only one."""
+    """Return the judging seeds (or runs) of an algorithm: all but the choosing ones, or the only one."""
     return tuple(seeds[len(choosing_part(seeds)) :] or seeds)
 
 
 def second_timing(evaluator: Evaluator, game: str, cell: Cell, budget: Budget) -> Measurement | None:
-    """Return the second timing of an algorithm's only run; None if it draws at random or was timed once."""
+    """Return the second timing of a deterministic algorithm's run.
+
+    None if the algorithm is not deterministic, or the evaluator has no second timing of the run.
+
+    Raises:
+        MissingCellError: the evaluator is a table that does not have the run.
+    """
     return evaluator.timed_again(game, cell, budget) if is_deterministic((cell,), compiled(game)) else None
 
 
@@ -51,7 +57,9 @@ class ChoosingRuns(Evaluator):
         self.table = table
 
     def measure(self, request: Request) -> Measurement:
-        """Return an algorithm's run with a choosing seed; the request's seed, modulo their number, says which.
+        """Return an algorithm's measurement with a choosing seed.
+
+        The request's seed, modulo the number of choosing seeds, is the index of the choosing seed.
 
         Raises:
             MissingCellError: the table does not have the run.
@@ -79,7 +87,7 @@ class ChoosingRuns(Evaluator):
 class Evidence:
     """The runs of every algorithm of a catalog on one game under one budget.
 
-    On the runs that it was chosen by, the best of hundreds of noisy algorithms looks better than it is. So some runs
+    The best of hundreds of noisy algorithms looks better than it is on the runs by which it was chosen. So some runs
     choose and the others judge. A deterministic algorithm has one run, since a given number of iterations always
     reaches the same exploitability. Its speed is judged by the run's second timing if a table has one; otherwise one
     timing serves for both.
@@ -106,11 +114,14 @@ class Evidence:
         engine_seeds: Sequence[int] = (0,),
         progress: Callable[[float], None] | None = None,
     ) -> Evidence:
-        """Measure every algorithm, in the catalog's order.
+        """Measure every algorithm of a catalog on a game, in the catalog's order.
 
         Args:
-            engine_seeds: engine seeds of each algorithm's runs; a table's own seeds take their place.
+            engine_seeds: engine seeds of each algorithm's runs; a table's own seeds for an algorithm replace them.
             progress: function called after each algorithm with the share done.
+
+        Raises:
+            MissingCellError: the evaluator is a table that lacks a measurement.
         """
         runs = measure_all(evaluator, catalog, game, budget, engine_seeds, progress)
         tree = compiled(game)
@@ -131,18 +142,18 @@ class Evidence:
 
     @property
     def cpu_seconds(self) -> float:
-        """Engine CPU seconds of the choosing runs."""
+        """Engine CPU seconds of the choosing runs that succeeded."""
         return total_cpu_seconds(self.choosing)
 
     def tied(self, preset: Preset, scale: Scale = "log") -> frozenset[Cell] | None:
-        """Return the algorithms that the judging runs can't tell from the best of them.
+        """Return the tied set: the algorithms that the judging runs can't tell from the best one.
 
         These are the algorithms that :func:`tied_set` finds, and those that are no further from the best than two
         timings of one run may be apart. An algorithm that draws at random and has fewer runs than others, such as one
         with networks, counts with its mean and never as the best.
 
         Returns:
-            None if every algorithm has a single run, and some draw at random.
+            The tied set; None if every algorithm has a single run, and some algorithms draw at random.
         """
         rewards, most = self._judged(preset, scale)
         if most == 1 and not self.deterministic.issuperset(rewards):
@@ -156,7 +167,10 @@ class Evidence:
         return told | {cell for cell, mean in means.items() if mean >= near}
 
     def timing_error(self, preset: Preset, scale: Scale = "log") -> float:
-        """Return the standard deviation of R̄ between timings of one run, from the median difference of two."""
+        """Return the standard deviation of R̄ between timings of one run; 0 if no run was timed twice.
+
+        It is estimated from the median difference between two timings.
+        """
         differences = [
             abs(mean_reward(self.choosing[cell][0], preset, scale) - mean_reward(timing, preset, scale))
             for cell, timing in self.second.items()
@@ -164,7 +178,7 @@ class Evidence:
         return float(np.median(differences)) / MEDIAN / math.sqrt(2) if differences else 0.0
 
     def standard_error(self, first: Cell, second: Cell, preset: Preset, scale: Scale = "log") -> float:
-        """Return the standard error of the difference of two algorithms' R̄, by the judging runs.
+        """Return the standard error of the difference between two algorithms' R̄, by the judging runs.
 
         It is infinite if one of them has too few runs to show a spread.
         """

@@ -28,7 +28,7 @@ TARGETS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 """Target exploitabilities, as fractions of the uniform policy's."""
 
 BASELINE = "CFR"
-"""Fixed algorithm whose times stand beside the best."""
+"""Name of the fixed algorithm whose times are given beside the best times."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,14 @@ class Insights:
 
     Attributes:
         effects: rows of :func:`main_effects`, the best of each axis first.
-        front: algorithms that no other beats in both exploitability and throughput, by rising exploitability: rows
+        front: the Pareto front (:func:`pareto_front`) of exploitability and speed, by rising exploitability: rows
             (update_rule, sampler, abstraction, exploitability, speed), with speed as a multiple of plain CFR's.
         times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds), one per target of
-            :data:`TARGETS` that any algorithm meets. The algorithm is the soonest by the median of its choosing runs;
-            ``cpu_seconds`` is the median of its judging runs (for a deterministic algorithm, its run's second timing).
-            ``cfr_cpu_seconds`` is the same for plain CFR. A target that is not met takes infinite time.
+            :data:`TARGETS` that some algorithm meets. The algorithm is the one with the least median time over its
+            choosing runs; ``cpu_seconds`` is the median over its judging runs (for a deterministic algorithm, the time
+            in its run's second timing if there is one). ``cfr_cpu_seconds`` is the same for plain CFR. A target that is
+            not met takes infinite time; ``cfr_cpu_seconds`` is also infinite if plain CFR is missing. Times, in engine
+            CPU seconds, are read off the whole curves, whatever the budget.
     """
 
     game: str
@@ -61,10 +63,12 @@ def insights(
     preset: PresetLike = "accuracy",
     scale: str = "log",
 ) -> Insights:
-    """Return the insights from a table on a game, under a budget and reward weights; all runs count.
+    """Return the insights from a table on a game, under a budget and reward weights.
+
+    Effects and front are means over all runs. Only the times distinguish choosing runs from judging runs.
 
     Raises:
-        MissingCellError: an algorithm was not measured, or for less than the budget.
+        MissingCellError: an algorithm was not measured, or was measured for less than the budget.
         RLCCFRError: unknown reward weights, an unknown scale, an invalid budget, or no run without failure.
     """
     limit, weights, on = parse_budget(budget), parse_preset(preset), parse_scale(scale)
@@ -91,7 +95,7 @@ def _front(runs: Mapping[Cell, Sequence[Measurement]]) -> pd.DataFrame:
 
 
 def _judging(table: TableEvaluator, game: str, cell: Cell, curves: Sequence[Any]) -> Sequence[Any]:
-    """Return the curves that judge an algorithm: of its judging runs, or of its only run's second timing."""
+    """Return the curves that judge an algorithm: those of its judging runs, or that of its only run's second timing."""
     again = table.run_again(game, cell) if is_deterministic((cell,), compiled(game)) else None
     return judging_part(curves) if again is None else [again["curve"]]
 

@@ -31,11 +31,13 @@ class RecommendationTable:
 
     Attributes:
         frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best algorithm on the
-            game), ``SBS`` (best on average over the other games) or one of the paper's fixed algorithms. ``speed`` is
-            throughput as a multiple of plain CFR's; the reward is computed from it. ``reward`` is R̄.
-            ``tied_set_size`` counts the algorithms that can't be told from the best; if it is large, ``in_tied_set``
-            says little. ``evaluations`` and ``cpu_seconds`` are the cost of choosing: for VBS every algorithm on the
-            game, for SBS every algorithm on the other games. Values that can't be computed are NaN.
+            game), ``SBS`` (best on average over the other games) or one of the paper's fixed algorithms.
+            ``exploitability`` (NashConv / 2), ``throughput`` (iterations per engine CPU second), ``speed`` and
+            ``reward`` are means over the judging runs. ``speed`` is throughput as a multiple of plain CFR's; the reward
+            is computed from it. ``reward`` is R̄. ``tied_set_size`` counts the algorithms that can't be told from the
+            best; if it is large, ``in_tied_set`` says little. ``evaluations`` and ``cpu_seconds`` (engine CPU seconds)
+            are the cost of choosing: for VBS, that of every algorithm on the game; for SBS, that of every algorithm on
+            the other games. Values that can't be computed are NaN or None.
     """
 
     frame: pd.DataFrame
@@ -61,7 +63,10 @@ class RecommendationTable:
         return str(self.frame.to_csv(index=False))
 
     def to_markdown(self) -> str:
-        """Return the table as Markdown, for people: with four digits, and "not converged" in words."""
+        """Return the table as Markdown, for people.
+
+        Numbers have four significant digits or, from 10,000, no decimals. "not converged" is in words.
+        """
         shown = _shown(self.frame)
         lines = [list(shown.columns), ["---"] * len(shown.columns), *shown.to_numpy().tolist()]
         return "\n".join(
@@ -81,6 +86,9 @@ class RecommendationTable:
     def write(self, path: str | Path) -> Path:
         """Write to a file, whole or not at all, in the format that its suffix names: .md, .csv, .html or .json.
 
+        Returns:
+            The file's path.
+
         Raises:
             RLCCFRError: another suffix, or the file can't be written.
         """
@@ -95,10 +103,10 @@ def _is_nan(value: Any) -> bool:
 
 
 def checked_path(path: str | Path) -> Path:
-    """Return the path of a table's file.
+    """Return the path of a table's file, after a check of its suffix.
 
     Raises:
-        RLCCFRError: its suffix names no format.
+        RLCCFRError: the suffix is none of :data:`SUFFIXES`.
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:

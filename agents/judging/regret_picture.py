@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MARKS = "osD^vP*X<>"
 SHORTEST = 1e-4
-"""Least regret that the logarithmic axis shows; smaller ones are drawn there."""
+"""Least regret on the logarithmic axis; smaller regrets are drawn at this value."""
 
 
 def draw_regrets(frame: pd.DataFrame, axes: Axes | None = None) -> Axes:

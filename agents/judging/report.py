@@ -56,12 +56,19 @@ def write_report(
     """Write a self-contained HTML page: every algorithm on each game, the Pareto front, curves and a team's picks.
 
     Args:
-        table: runs of the algorithms. The page shows the judging runs; for a deterministic algorithm, which has one
-            run, its second timing. The cell of an algorithm without a run is grey.
-        recommended: the table whose games the page has, and whose team's picks it marks and lists.
+        path: file to write.
+        table: runs of the algorithms. The page shows the judging runs. A deterministic algorithm has one run; the page
+            shows its second timing if the table has one. An algorithm with no run, or with a failed one, has a grey
+            cell.
+        catalog: algorithms of the page.
+        recommended: table of the picks. The page has this table's games, and marks and lists its team's picks.
         budgets: budgets to choose from on the page, read off the runs' curves. The cell of a shorter run is grey.
 
+    Returns:
+        The file's path.
+
     Raises:
+        ComponentError: a pick is not in the catalog.
         RLCCFRError: plotly is not installed, or the file can't be written.
     """
     check_report(path)
@@ -103,7 +110,7 @@ def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets:
 
 
 def _cell(table: TableEvaluator, game: str, cell: Cell, budgets: Sequence[Budget]) -> dict[str, Any] | None:
-    """Return an algorithm's figures under each budget, run by run, and its first run's curve; None without runs."""
+    """Return an algorithm's figures under each budget, and its first judging run's curve; None if it has no run."""
     seeds = judging_part(table.seeds(game, cell))
     if not seeds:
         return None

@@ -49,7 +49,8 @@ def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTe
     """Draw a figure to a file, in the format of its suffix, and return the team's pick.
 
     Raises:
-        RLCCFRError: an algorithm was not measured, or the file can't be written.
+        MissingCellError: an algorithm was not measured.
+        RLCCFRError: the file can't be written.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -90,8 +91,14 @@ def throughputs(
 ) -> pd.DataFrame:
     """Measure Table 4: iterations per CPU second on Kuhn poker, over 1,000 and 10,000 iterations.
 
+    Args:
+        evaluator: evaluator that measures.
+        cells: algorithms by name.
+        progress: function called after each algorithm with the share done.
+
     Returns:
-        One row per algorithm: ``algorithm``, ``1,000 iterations``, ``10,000 iterations``, ``times plain CFR``.
+        One row per algorithm: ``algorithm``, ``1,000 iterations``, ``10,000 iterations``, and ``times plain CFR``, the
+        speed over 10,000 iterations.
     """
     rows = []
     for done, (name, cell) in enumerate(cells.items(), start=1):

@@ -39,7 +39,7 @@ def normalised_score(pick: float, mean: float, virtual_best: float) -> float:
 
 
 def closed_gap(pick: float, single_best: float, virtual_best: float, standard_error: float = 0.0) -> float:
-    """Return the share of the way from the single best solver to the virtual best solver that a pick goes.
+    """Return the share of the gap between the single best and the virtual best solver that a pick closes.
 
     Args:
         pick, single_best, virtual_best: R̄ of the three on one game.
@@ -57,6 +57,9 @@ def interquartile_mean(scores: ArrayLike) -> float:
     """Return the mean of the scores without their lowest and highest quarters.
 
     A quarter is rounded down to whole scores.
+
+    Args:
+        scores: array of any shape.
 
     Raises:
         RLCCFRError: there are no scores.
@@ -80,7 +83,7 @@ def bootstrap_interval(
     Args:
         strata: scores of the runs of each game; the numbers of runs may differ.
         statistic: function of all resampled scores together, shape (number of runs,).
-        level: probability that the interval is to contain the statistic.
+        level: nominal probability that the interval contains the true value.
         repetitions: number of resamples.
         seed: seed of the resamples.
 
@@ -88,7 +91,7 @@ def bootstrap_interval(
         Lower and upper end of the interval.
 
     Raises:
-        RLCCFRError: a game without a run, or a level outside (0, 1).
+        RLCCFRError: no games, a game without a run, or a level outside (0, 1).
     """
     groups = [np.asarray(stratum, dtype=np.float64).ravel() for stratum in strata]
     if not groups or any(group.size == 0 for group in groups):

@@ -1,4 +1,4 @@
-"""The recommendation table of a sweep, made without running anything."""
+"""The recommendation table of a sweep, computed without running any algorithm."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ def recommended_table(
     Args:
         results: a sweep's results, with the whole catalog on each game. Further games with the whole catalog serve for
             the SBS.
+        catalog, games, budgets, presets, scale: as for :class:`rlccfr.envs.SelectorEnv`.
         teams: teams by game; by default one is trained for each game, on the choosing runs.
-        progress: function called with the share done.
+        progress: function called with the share of the training that is done; never called if ``teams`` are given.
 
     Raises:
         MissingCellError: an algorithm was not measured, or a budget is longer than the runs.
+        RLCCFRError: an invalid argument, or a team that learned on another scale.
     """
     spec = EpisodeSpec.parse(games, budget=budgets, preset=presets, scale=scale, catalog=catalog, evaluator=results)
     asked = teams or _trained(spec, progress)
@@ -54,7 +56,7 @@ def _trained(spec: EpisodeSpec, progress: Callable[[float], None] | None) -> dic
 
 
 def _others(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
-    """Return further games, each under one of its names, that have every algorithm under every budget."""
+    """Return further games, each under one of its names, on which every algorithm was measured under every budget."""
     names = {openspiel_name(game) for game in spec.games}
     found = []
     for game in results.games:

@@ -61,17 +61,19 @@ def judged(
     """Return the regrets of a team's pick and of the SBS, for each game, budget and reward weights.
 
     Args:
-        team: team that picks. The SBS is the best algorithm over the team's own games.
+        team: team that picks. The SBS is the algorithm with the highest mean R̄ over the team's own games, except for
+            the game that is picked for.
         results: measurements of the team's whole catalog on these games and on the team's own.
         games, budgets, presets: games, budgets and reward weights to pick for.
 
     Returns:
-        Columns ``game, kind, histories, budget, preset``; ``team, SBS``: regrets with respect to the VBS, by the
-        judging runs (see :class:`Evidence`); ``single_best``: the algorithm that is the SBS; ``measuring``: CPU seconds
-        of the choosing runs of every algorithm on the game.
+        Columns ``game``, ``kind`` (see :func:`kind_of`), ``histories``, ``budget`` and ``preset``; ``team`` and
+        ``SBS``, the regrets with respect to the VBS on the judging runs (see :class:`Evidence`); ``single_best``, the
+        algorithm that is the SBS; and ``measuring``, the engine CPU seconds of the choosing runs of every algorithm on
+        the game.
 
     Raises:
-        MissingCellError: an algorithm was not measured.
+        MissingCellError: an algorithm was not measured, or was measured for less than a budget.
     """
     rows, catalog = [], team.catalog
     for budget in budgets:
@@ -94,17 +96,29 @@ def judged(
 
 
 def mean_regrets(rows: pd.DataFrame) -> dict[str, float]:
-    """Return the number of games, and the mean regrets of the team and of the SBS over them."""
+    """Return ``games``, the number of games, and ``team`` and ``SBS``, the means over games of each game's mean regret.
+
+    Args:
+        rows: rows of :func:`judged`.
+    """
     by_game = rows.groupby("game")[["team", "SBS"]].mean()
     return {"games": float(len(by_game)), "team": float(by_game["team"].mean()), "SBS": float(by_game["SBS"].mean())}
 
 
 def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
-    """Return the mean regrets and the team's gain over the SBS, for each kind of game and for several kinds together.
+    """Return the mean regrets and the team's gain over the SBS, for each kind of game and, under :data:`ALL`, for all.
 
-    The gain is by how much the team's mean regret is lower. It has a 95 % interval if there are :data:`ENOUGH` games.
-    Games are resampled whole, since budgets and reward weights on one game are no independent evidence. Games of one
-    family are not fully independent either, so the interval is rather too narrow than too wide.
+    The gain is the SBS's mean regret minus the team's. It has a 95 % bootstrap interval if there are at least
+    :data:`ENOUGH` games. Games are resampled whole, since budgets and reward weights on one game are no independent
+    evidence. Games of one family are not fully independent either, so the interval is probably too narrow.
+
+    Args:
+        rows: rows of :func:`judged`.
+        seed: seed of the bootstrap.
+
+    Returns:
+        By kind: the figures of :func:`mean_regrets`, ``gain``, and with an interval also ``gain from`` and ``gain to``.
+        :data:`ALL` is left out if there is only one kind.
     """
     found = {}
     groups = list(rows.groupby("kind", sort=False))
@@ -122,7 +136,12 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
 
 
 def measured_regret(rows: pd.DataFrame, kind: str) -> str:
-    """Return a sentence on the regrets of picks by features, on the games of a kind that they were checked on."""
+    """Return a sentence on the mean regrets of a team's picks, and of the SBS, on games of one kind.
+
+    Args:
+        rows: rows of :func:`judged` for the games of this kind.
+        kind: name of the kind.
+    """
     if rows.empty:
         return f"the regret of such picks was not measured ({kind})"
     one = mean_regrets(rows)

@@ -30,7 +30,10 @@ def catalog() -> Catalog:
 
 
 def tabular() -> Catalog:
-    """Return the catalog without networks, from which the team for games that were not measured picks."""
+    """Return the part of the paper's catalog that learns no function.
+
+    The team for games that were not measured picks from it.
+    """
     return Catalog.tabular()
 
 
@@ -44,7 +47,7 @@ def results(game: str | None = None) -> TableEvaluator:
     """Return the measurements that come with the package.
 
     Args:
-        game: one of :data:`GAMES`, which takes a quarter of the time to read; by default all of them.
+        game: one of :data:`GAMES`, which takes less time to read; by default all of them.
 
     Raises:
         RLCCFRError: the file is missing or damaged.
@@ -55,9 +58,13 @@ def results(game: str | None = None) -> TableEvaluator:
 
 @cache
 def team(game: str | None = None) -> SelectorTeam:
-    """Return the team trained on a game, on ``"all"`` of them, or by default that for games that were not measured.
+    """Return a shipped team.
 
     Each team observes the budget and the reward weights, and so serves all of them.
+
+    Args:
+        game: one of :data:`GAMES` for the team trained on it, or ``"all"`` for the team trained on all of them; by
+            default the team for games that were not measured.
 
     Raises:
         RLCCFRError: the file is missing or damaged.

@@ -33,15 +33,15 @@ SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tie
 
 @dataclass(frozen=True)
 class Advice:
-    """The best algorithm measured, or a shipped team's pick.
+    """The best algorithm measured, a shipped team's pick, or the SBS.
 
     Attributes:
         preset: reward weights.
         basis: ``"best measured"``: the best of the algorithms measured on this very game. ``"measured"``: the pick of a
             team that has learned from these measurements. ``"features"``: a team's pick from the game's features.
             ``"single best"``: the SBS of the training games, which did better on validation games of this kind.
-        figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured. The best measured
-            algorithm has no regret.
+        figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured. For the best measured
+            algorithm, ``regret`` is NaN.
         why: sentence on how sure the advice is.
     """
 
@@ -75,18 +75,23 @@ def advise(
     preset: PresetLike = "accuracy",
     catalog: CatalogLike | None = None,
 ) -> Advice:
-    """Return the best algorithm that was measured on a game, or a team's pick from the game's features.
+    """Return the best algorithm measured on a game; for a game that was not measured, a team's pick or the SBS.
 
     A budget beyond those that were measured, or that a team has met, gets the answer for the nearest of them, and
     ``why`` says so.
 
     Args:
+        game: a name that :func:`rlccfr.load_game` takes.
+        budget: budget of the run; by default one engine CPU second.
+        preset: reward weights.
         catalog: catalog to choose from. By default, all that was measured, including the extended catalog's tabular
-            algorithms. With ``"paper"``, the game's team picks.
+            algorithms. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
+            contain all of ``"tabular"``, from which the team picks.
 
     Raises:
         GameError: an unknown game.
-        RLCCFRError: an invalid budget, preset or catalog, or an installation without its data.
+        RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, or an installation
+            without its data.
     """
     asked, weights = parse_budget(budget), parse_preset(preset)
     known = shipped.name_of(game)
@@ -102,7 +107,10 @@ def advise(
 
 
 def _picked(game: str, known: str | None, asked: Budget, weights: Preset, wanted: Catalog | None) -> Advice:
-    """Return a team's pick: the game's team picks from the paper's catalog, and the general team for other games."""
+    """Return the pick of the game's own team or, for a game that was not measured, of the general team.
+
+    A game's own team picks from the paper's catalog. The SBS may replace the general team's pick.
+    """
     team = shipped.team(known)
     limit = _nearest(asked, team.env.budgets)
     note = ""
@@ -169,7 +177,7 @@ def _nearest(asked: Budget, met: Sequence[Budget]) -> Budget | None:
 
 
 def _measured(task: Task, cell: Cell) -> dict[str, Any]:
-    """Return the figures of a pick; none if some runs were shorter than the budget."""
+    """Return the figures of a pick; an empty dict if some runs were shorter than the budget."""
     try:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:
@@ -179,7 +187,7 @@ def _measured(task: Task, cell: Cell) -> dict[str, Any]:
 
 
 def _beyond(task: Task, figures: dict[str, Any]) -> str:
-    """Return words on the best algorithm of a larger catalog, if it beats a pick with these figures."""
+    """Return a remark about the best algorithm of a larger catalog if it beats a pick with these figures, else ""."""
     try:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:
@@ -193,14 +201,17 @@ def _beyond(task: Task, figures: dict[str, Any]) -> str:
 
 
 def _place(tied: bool, size: int) -> str:
-    """Say whether a pick is the best, or among how many tied ones it is: one of very many says little."""
+    """Return in words whether a pick is the best or tied with the best.
+
+    The words include the number of tied algorithms, because a tie of very many says little.
+    """
     if not tied:
         return "is not the best"
     return "is the best" if size == 1 else f"is one of {size} that can't be told from the best"
 
 
 def _judged(figures: dict[str, Any], budget: Budget, deterministic: bool) -> str:
-    """Say how sure a pick is; a ``fixed`` one draws nothing at random and so has one run."""
+    """Return in words how sure a pick is; a ``deterministic`` algorithm has one run."""
     if not figures:
         return "picked by a team that has seen every algorithm on this game, but not under such a budget"
     judged = "by a second timing of its only run" if deterministic else "on runs that it was not chosen by"

@@ -23,7 +23,10 @@ from rlccfr.errors import BudgetError, RLCCFRError
 
 
 class Best(NamedTuple):
-    """The best algorithm, its figures on judging runs under the same budget, and the reason in words."""
+    """The best algorithm, its figures on judging runs, and the reason in words.
+
+    There are no figures if the algorithm was chosen under a budget other than the requested one.
+    """
 
     cell: Cell
     figures: dict[str, Any]
@@ -31,7 +34,7 @@ class Best(NamedTuple):
 
 
 def catalogs_of(table: TableEvaluator, game: str, catalog: CatalogLike | None) -> list[Catalog]:
-    """Return the catalog with the networks that were measured; by default, all catalogs measured on a game.
+    """Return the catalog with the network settings that were measured; by default, all catalogs measured on a game.
 
     Raises:
         RLCCFRError: the catalog was not measured.
@@ -54,14 +57,21 @@ def _lacking(table: TableEvaluator, game: str, catalog: Catalog) -> Cell | None:
 def best_measured(
     table: TableEvaluator, game: str, catalogs: Sequence[Catalog], budget: Budget, preset: Preset
 ) -> Best:
-    """Return the best algorithm of some catalogs under a budget, or under the nearest that all of their runs cover."""
+    """Return the best algorithm of some catalogs under a budget, or under the nearest that all of their runs cover.
+
+    Raises:
+        BudgetError: a budget in iterations or nodes, for which some run has no curve.
+    """
     limit = _nearest(table, game, list(dict.fromkeys(chain(*catalogs))), budget)
     evidence = _evidence(table, game, catalogs, limit)
     task = Task(table, catalogs[0], game, limit, preset)
     rewards = task.rewards(evidence.choosing)
 
     def worth(cell: Cell) -> tuple[float, float]:
-        """Return the reward, then minus the exploitability: rewards end at eight decades below the uniform policy."""
+        """Return the reward, then minus the exploitability as a tie-breaker.
+
+        The reward stops rising eight decades below the uniform policy.
+        """
         return rewards[cell], -fmean(run.exploitability for run in evidence.choosing[cell])
 
     cell = max(rewards, key=worth)
@@ -106,7 +116,9 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
 
 
 def _nearest(table: TableEvaluator, game: str, cells: Sequence[Cell], budget: Budget) -> Budget:
-    """Return the budget if all runs cover it, else the longest headline budget or, in other units, the shortest run's.
+    """Return the budget if all runs cover it, else the nearest one that they cover.
+
+    That is the longest headline budget or, in another unit, the length of the shortest run.
 
     Raises:
         BudgetError: there are no curves to read a shorter budget off.

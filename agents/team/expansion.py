@@ -12,13 +12,13 @@ from rlccfr.errors import ComponentError
 
 
 def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:
-    """Return a team for a larger catalog, which picks as before until it learns about the new components.
+    """Return a team for a larger catalog; it picks as before until it learns about the new components.
 
     Output rows of the Q-networks are mapped by component id; new rows start below any possible reward. The experience
-    is kept, and with it the number of evaluations.
+    is kept, and with it the number of evaluations. The optimisers start anew.
 
     Args:
-        catalog: catalog with every component of the team's, in any order, and others.
+        catalog: catalog with all components of the team's own, in any order, and others.
         evaluator: evaluator of the new team; by default the old team's.
 
     Raises:

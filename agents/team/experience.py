@@ -62,7 +62,10 @@ class Outcome:
 
 
 class Experience:
-    """Outcomes by situation and algorithm, each of them one evaluation, in the order of measurement."""
+    """Outcomes by situation and algorithm; each outcome is one evaluation.
+
+    Situations are in the order of their first measurements, and so are the algorithms in each situation.
+    """
 
     def __init__(self) -> None:
         self._outcomes: dict[Situation, dict[Cell, Outcome]] = {}
@@ -94,7 +97,7 @@ class Experience:
         return sum(map(len, self._outcomes.values()))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the experience as arrays without pickles, for an archive."""
+        """Return the experience as arrays that an archive can hold without pickles."""
         entries = [
             {
                 "game": situation.game,

@@ -1,9 +1,10 @@
 """The choice of the algorithm that a team measures next.
 
-Once every component has been tried, the team's greedy triple is measured, since the team would settle there. The team
-then does not know whether another pick of *one* agent would be better. So single agents deviate from the best algorithm
-measured so far: a search along three axes instead of over their product. The deviating agent and its pick are drawn at
-random: after few measurements, Q-values tell good picks from bad ones, but not yet one untried pick from another.
+Once every component has been tried, the team's greedy triple is measured, since the team would recommend it. The
+team then does not know whether another pick of *one* agent would be better. So single agents deviate from the best
+algorithm measured so far: a search along three axes instead of over their product. The deviating agent and its pick are
+drawn at random: after few measurements, Q-values tell good picks from bad ones, but not yet one untried pick from
+another.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ class Hyperparameters:
         gamma: discount between the decision points of an episode.
         batch_size: transitions per gradient step.
         gradient_steps: gradient steps per agent and round of learning; one round follows each measured episode.
-        settling: rounds of learning after the one that follows the last measured episode.
-        buffer_size: largest number of choices that an agent learns from in a round; of more, this many are drawn
-            at random.
-        epsilon: share of measured episodes whose algorithm is drawn at random; 0 suffices, since the others already
-            vary around the best.
+        settling: number of further rounds of learning, after the round that follows the last measured episode.
+        buffer_size: largest number of choices that an agent learns from in a round; if there are more, this many are
+            drawn at random.
+        epsilon: probability that, once every component has been tried, the algorithm to measure is drawn at random; 0
+            suffices, since the other choices already vary around the best algorithm.
 
     Raises:
         RLCCFRError: a value out of range.

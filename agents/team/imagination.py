@@ -31,7 +31,10 @@ NOISE = 0.5
 """Variance of a game's costs that its features do not explain, relative to the variance that they explain."""
 
 REACH = 0.3
-"""Scale of the Cauchy distribution of an imagined game's offset from a real one, in differences of real games."""
+"""Scale of the Cauchy distribution of an imagined game's offset from a real one.
+
+The unit is the difference between two real games drawn at random.
+"""
 
 REAL = 0.3
 """Share of real games among those drawn; their costs, too, are estimated from their own and their neighbours'."""
@@ -70,7 +73,7 @@ class Imagination:
     def draw(
         self, games: np.ndarray, circumstances: np.ndarray, generator: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw one game near each of n real games.
+        """Draw one game near each of n real games; a share of :data:`REAL` are the real games themselves.
 
         Args:
             games, circumstances: indices of the real games and of their circumstances, shape (n,).
@@ -85,7 +88,12 @@ class Imagination:
         return drawn, self.costs(drawn, circumstances)
 
     def costs(self, features: np.ndarray, circumstances: np.ndarray) -> np.ndarray:
-        """Return the algorithms' costs on n games given by their features, shape (n, ..., 2), within [0, 1]."""
+        """Return the algorithms' costs on n games, shape (n, ..., 2), each within [0, 1].
+
+        Args:
+            features: features of the games, shape (n, features).
+            circumstances: index of each game's circumstance, shape (n,).
+        """
         kernel = self._kernel(features)
         found = self._trend(features, circumstances)
         for circumstance in np.unique(circumstances):
@@ -105,7 +113,10 @@ class Imagination:
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the least-squares slope of y, shape (n, ...), over x; 0 if x does not vary."""
+    """Return the slopes, shape (...), of the least-squares regression of y, shape (n, ...), on x, shape (n,).
+
+    They are 0 if x does not vary.
+    """
     if np.ptp(x) == 0:  # rounding may leave a remainder when the mean is subtracted
         return np.zeros(y.shape[1:])
     centred = x - x.mean()

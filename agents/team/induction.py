@@ -1,9 +1,10 @@
-"""Learning of the picks' values from all measurements, last agent first, given the later agents' best picks.
+"""Learning of the values of picks from all measurements, from the last agent to the first.
 
 Gradient steps are cheap compared with measurements, so no episode is replayed: the memories hold all that is known.
 Agent C's memory holds C's reward for each abstraction. B's holds B's reward for each sampler, with C then following its
-Q-values. A's holds A's reward for each update rule, with both following theirs. With several segments, what the agent
-expects at the next decision is added, among the algorithms measured there. Reward weights are drawn anew in each round.
+Q-values. A's holds A's reward for each update rule, with both following theirs. With several segments, the value
+that the agent expects at the next decision is added; only algorithms measured there count. Reward weights are drawn
+anew in each round.
 
 A team for games outside its training games learns differently (ADR 16). Picks are judged by R̄, so each agent learns
 R̄. Its lessons include imagined games. The costs of real games, too, are estimated from those of similar games.
@@ -26,14 +27,20 @@ if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
 DRAWS = 64
-"""Number of draws of reward weights per episode start and round; fewer if the memories hold no more."""
+"""Number of draws of reward weights per episode start and round; fewer if the memories can't hold as many.
+
+A team with only one choice of reward weights has one draw.
+"""
 
 ROWS = 4096
 """Largest number of situations per round, unless a single episode start has led to more."""
 
 
 def measure_everything(team: SelectorTeam) -> None:
-    """Add every available algorithm in every situation to the experience of a team with one segment.
+    """Measure every available algorithm in every situation, and add the outcomes to a team's experience.
+
+    Args:
+        team: team with one segment.
 
     Raises:
         MissingCellError: the team's evaluator is a table that lacks a measurement.
@@ -67,16 +74,22 @@ class Lessons(Protocol):
 
 
 class Measured(NamedTuple):
-    """Lessons of measured costs, each agent under its own weights: for the team's own games."""
+    """Lessons from measured costs, for a team that picks for its own games.
 
-    costs: np.ndarray
+    Each agent learns under its own weights.
+    """
+
+    costs: np.ndarray  # (situations, rules, samplers, abstractions, 2)
 
     def draw(self, rows: np.ndarray, weights: np.ndarray, generator: np.random.Generator) -> Lesson:
         return Lesson(self.costs[rows], weights, None)
 
 
 class Imagined(NamedTuple):
-    """Lessons of imagined games, all agents under their mean weights: for games outside the training games (ADR 16)."""
+    """Lessons from imagined games, for a team that picks for games outside its training games (ADR 16).
+
+    Each agent learns under the mean of the three agents' weights.
+    """
 
     imagination: Imagination
     game: np.ndarray  # (situations,): index of the game among the team's
@@ -90,7 +103,7 @@ class Imagined(NamedTuple):
 def _imagined(
     team: SelectorTeam, numbers: Mapping[Situation, int], known: np.ndarray, costs: np.ndarray, seen: np.ndarray
 ) -> Imagined:
-    """Return the lessons of a team that is to pick for other games.
+    """Return the lessons for a team that is to pick for other games.
 
     Raises:
         RLCCFRError: not every algorithm was measured in whole runs on every game.
@@ -112,6 +125,7 @@ class Induction:
     """The learning of a team from all of its experience at once.
 
     Args:
+        team: team that learns.
         uniform: share of reward weights that are drawn uniformly from [0, 1]; the others are the team's own.
         unseen: whether to learn to pick for games other than the team's own.
 
@@ -152,6 +166,7 @@ class Induction:
 
         Args:
             progress_remaining: share of all rounds that is left, from 1 to 0; the learning rate falls with it.
+            steps: number of gradient steps per agent.
         """
         rows, following, weights = self._draw()
         known = self._known[rows]
@@ -178,7 +193,12 @@ class Induction:
             known = np.asarray(known.any(axis=-1))
 
     def _draw(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Draw whole episodes; return their situations, the rows that algorithms lead to, and weights (rows, 3, 2)."""
+        """Draw whole episodes with their reward weights.
+
+        Returns:
+            Indices of n situations, shape (n,); the row among these that each algorithm leads to, -1 where the episode
+            ends, shape (n, rules, samplers, abstractions); and weights, shape (n, 3, 2).
+        """
         generator, capacity = self.team.generator, self.team.hyperparameters.buffer_size
         drawn: list[np.ndarray] = []
         cells = situations = 0

@@ -19,10 +19,10 @@ from rlccfr.envs.reward import PRESETS
 from rlccfr.errors import RLCCFRError
 
 SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, buffer_size=2**17)
-"""Hyperparameters where measuring costs nothing: larger networks and memories, and longer learning."""
+"""Hyperparameters where measuring costs nothing: larger networks, batches and memories, and more gradient steps."""
 
 LONGER = replace(SETTINGS, settling=2 * SETTINGS.settling)
-"""Hyperparameters for unseen games: more rounds, since each has new imagined games."""
+"""Hyperparameters for unseen games: more rounds, since each round draws new imagined games."""
 
 UNIFORM = 0.5
 """Share of reward weights drawn uniformly; the others are the named ones."""
@@ -39,14 +39,15 @@ def train_on_table(
     """Return a team trained on every algorithm's runs with the choosing seeds, under all reward weights.
 
     Args:
-        episodes: games, budgets, scale, catalog and :class:`TableEvaluator` to learn from. All named reward weights and
-            all choosing seeds of the table replace its presets and engine seeds.
+        episodes: games, budgets, scale, catalog and :class:`TableEvaluator` to learn from, for episodes of one segment.
+            All named reward weights and all choosing seeds of the table replace its presets and engine seeds.
+        seed: seed of all randomness in the team.
         settings: hyperparameters; by default :data:`SETTINGS`, or :data:`LONGER` for unseen games.
         unseen: whether the team is to pick for games other than these.
         progress: function called after each round with the share done.
 
     Returns:
-        The team without its experience, which the table holds; :attr:`SelectorTeam.cost` counts the table's runs.
+        The team without its experience, which the table holds; :attr:`SelectorTeam.cost` counts the choosing runs.
 
     Raises:
         MissingCellError: the table lacks a measurement.

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def draw_q_values(team: SelectorTeam, env: SelectorFlatEnv, axes: Axes | None = None) -> Axes:
     """Draw the agents' mean Q-value of each algorithm at an environment's present decision.
 
-    Colours show the mean; each agent's Q-value is given the earlier picks. Rows are update rules; columns are
-    pairs of sampler and abstraction. The frame marks the team's pick.
+    Each agent's Q-value is the one after the earlier agents' picks. Rows are update rules; columns are pairs of sampler
+    and abstraction. The frame marks the team's pick.
     """
     shape = team.catalog.shape
     values = np.empty(shape)

@@ -19,7 +19,7 @@ class Recommendation:
         preset: name of the reward weights.
         cells: one algorithm per segment.
         measurement: measurement of the whole episode.
-        rewards: rewards of agents A, B and C at its end.
+        rewards: rewards of agents A, B and C at the episode's end.
     """
 
     game: str
@@ -51,11 +51,11 @@ class Recommendation:
 
     @property
     def converged(self) -> bool:
-        """Exploitability at most a tenth of the uniform policy's."""
+        """Whether the run succeeded with an exploitability of at most a tenth of the uniform policy's."""
         return self.measurement.converged
 
     def to_row(self) -> dict[str, Any]:
-        """Return the recommendation as a JSON-able dict; the numbers of a failed run are None."""
+        """Return the recommendation as a JSON-able dict; exploitability and throughput of a failed run are None."""
         numbers = {"exploitability": self.exploitability, "throughput": self.throughput, "reward": self.mean_reward}
         return {
             "game": self.game,

@@ -1,4 +1,4 @@
-"""One agent of the team. It answers from its network's weights alone; torch is loaded when it learns."""
+"""One agent of the team. A restored agent answers from its network's weights alone; torch is loaded when it learns."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class Selector:
     Args:
         observation_size: length of an observation.
         actions: number of choices.
+        hyperparameters: hyperparameters of the network and of learning.
         seed: seed of the initial weights and of the samples from the memory.
     """
 
@@ -37,7 +38,7 @@ class Selector:
 
     @cached_property
     def model(self) -> DQN:
-        """The DQN, made at first use: torch takes seconds to import, and only learning needs it."""
+        """The DQN, made at first use, because torch takes seconds to import."""
         from rlccfr.agents.team.selector_dqn import new_dqn, restore_learning, weights_of
 
         model = new_dqn(self._sizes[0], self.actions, self.hyperparameters, self._seed)
@@ -51,7 +52,7 @@ class Selector:
 
     @property
     def weights(self) -> dict[str, np.ndarray]:
-        """Weights of the network, by torch's names."""
+        """Weights of the network by torch's names, without a copy."""
         if self._weights is not None:
             return self._weights
         from rlccfr.agents.team.selector_dqn import weights_of
@@ -65,13 +66,14 @@ class Selector:
 
     @property
     def loss(self) -> float:
-        """Loss of the last call of ``learn``; NaN before the first."""
+        """Mean loss over the gradient steps of the last :meth:`learn`; NaN before the first."""
         return float(self.model.logger.name_to_value.get("train/loss", math.nan))
 
     def q_values(self, observation: np.ndarray) -> np.ndarray:
         """Return the Q-value of each choice, shape (..., actions), for observations of shape (..., size).
 
-        A single observation needs no torch; its Q-values are the same bit for bit with any number of threads.
+        A single observation is evaluated without torch; its Q-values are the same bit for bit with any number of
+        threads.
         """
         if observation.ndim > 1:
             from rlccfr.agents.team.selector_dqn import evaluate
@@ -109,7 +111,9 @@ class Selector:
         """Take over the weights that :meth:`state` returned.
 
         Args:
-            learning: training state that :meth:`learning` returned, to go on as if never stopped.
+            state: weights by name.
+            learning: training state that :meth:`learning` returned, so that learning goes on as if it had never
+                stopped. Without it, the optimiser and the memory's random state start anew.
 
         Raises:
             RLCCFRError: the arrays have other names, shapes or types.
@@ -139,6 +143,7 @@ class Selector:
         """Take over the network of another selector, which may have fewer choices in another order.
 
         Args:
+            source: the other selector, with the same hidden layers.
             rows: map from the index of each shared choice to its index in the other selector.
             low: initial Q-value of the choices that the other selector does not have.
         """

@@ -2,7 +2,7 @@
 
 ``DQN.learn`` owns its loop, and ``DQN.predict`` draws from NumPy's global generator, so neither serves three agents
 that share one measurement. A selector therefore uses the model's network, replay buffer and ``train``, and sets up
-the logger and the progress itself, as ``learn`` would. The target network is not used, since the values in the memory
+the logger and the progress itself, as ``learn`` would. The target network has no effect, since the values in the memory
 are final (:mod:`rlccfr.agents.team.induction`).
 """
 
@@ -40,7 +40,7 @@ class ReplayMemory(ReplayBuffer):
         self.generator = np.random.default_rng(seed)
 
     def refill(self, observations: np.ndarray, actions: np.ndarray, worth: np.ndarray) -> None:
-        """Replace the contents by n choices, or by as many of them as fit, drawn at random.
+        """Replace the contents with n choices, or with as many of them as fit, drawn at random.
 
         Args:
             observations: observation at each choice, shape (n, size).
@@ -56,7 +56,7 @@ class ReplayMemory(ReplayBuffer):
         self.pos, self.full = count % self.buffer_size, count == self.buffer_size
 
     def sample(self, batch_size: int, env: VecNormalize | None = None) -> ReplayBufferSamples:
-        """Return ``batch_size`` transitions, drawn with replacement."""
+        """Return ``batch_size`` transitions, drawn with replacement; ``env`` is ignored."""
         rows = self.generator.integers(0, self.size(), size=batch_size)
         arrays = (self.observations, self.actions, self.next_observations, self.dones, self.rewards)
         observations, actions, next_observations, dones, rewards = (self.to_torch(array[rows, 0]) for array in arrays)

@@ -42,10 +42,11 @@ class SelectorTeam:
 
     At each decision, agent A picks the update rule, B the sampler knowing A's pick, and C the abstraction knowing both.
     The algorithm is measured once; each agent gets its own reward and learns. A recommendation is the greedy triple of
-    the Q-networks, never the best algorithm seen.
+    the Q-networks; it need not be the best algorithm that was measured.
 
-    An evaluation is one distinct algorithm measured; with several segments, engine seeds or budgets, one distinct
-    beginning of an episode. A measured algorithm costs nothing when it is played again or rewarded by other weights.
+    An evaluation is one distinct algorithm measured; with several games, engine seeds, budgets or segments, it is one
+    distinct beginning of an episode. A measured algorithm costs nothing when it is played again or rewarded under other
+    weights.
 
     Args:
         games, budget, options: episodes to train on, as for :class:`rlccfr.envs.SelectorEnv`. The agents see the game,
@@ -55,6 +56,7 @@ class SelectorTeam:
 
     Raises:
         RLCCFRError: an invalid argument, or no algorithm of the catalog can run here.
+        TypeError: an unknown option.
     """
 
     def __init__(
@@ -82,7 +84,7 @@ class SelectorTeam:
         self.generator = np.random.default_rng(int(seeds[3]))
         self.experience = Experience()
         self.forgotten = (0, 0.0)
-        """Evaluations and CPU seconds of experience that was not saved with the team."""
+        """Number of evaluations, and their engine CPU seconds, in experience that was not saved with the team."""
         self.settled = 0
         """Rounds of learning since the last measured episode, not counting the round right after it."""
 
@@ -93,7 +95,7 @@ class SelectorTeam:
 
     @property
     def evaluations(self) -> int:
-        """Number of distinct algorithms measured in training, as far as the experience was kept."""
+        """Number of evaluations in the experience; :attr:`cost` also counts those that were not saved with the team."""
         return len(self.experience)
 
     @property
@@ -113,7 +115,7 @@ class SelectorTeam:
         """Train up to a total number of evaluations; a stopped or loaded team goes on.
 
         Args:
-            evaluations: largest number of evaluations, earlier calls included; all algorithms if there are fewer.
+            evaluations: largest number of evaluations, earlier calls included; all possible ones if there are fewer.
             progress: function called after each episode and each further round of learning with the approximate share
                 of the time that is over.
             callback: function called after each measured episode with its row of ``training.csv``: the measurement,
@@ -124,6 +126,7 @@ class SelectorTeam:
         Raises:
             RLCCFRError: fewer than one evaluation, or too few for one whole episode; or ``log_dir`` holds a team while
                 this one has learned nothing yet (load that team to go on with it).
+            MissingCellError: the team's evaluator is a table that lacks a measurement.
             InUseError: another process trains in ``log_dir``.
         """
         from rlccfr.agents.team.selector_dqn import single_threaded  # only training needs these slow imports
@@ -152,7 +155,7 @@ class SelectorTeam:
     def recommend(
         self, game: str | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None
     ) -> Recommendation:
-        """Return the greedy triple of the Q-networks, with its measurement.
+        """Return the greedy triple of the Q-networks for each segment, with the measurement of the episode.
 
         Args:
             game, budget, preset: game, budget and reward weights to pick for, trained on or not; by default the team's
@@ -160,6 +163,7 @@ class SelectorTeam:
 
         Raises:
             GameError: an unknown game.
+            MissingCellError: the team's evaluator is a table that lacks the measurement.
             RLCCFRError: an invalid budget, or invalid reward weights.
         """
         env = self._env_for(game, budget, preset)
@@ -175,7 +179,15 @@ class SelectorTeam:
         return Recommendation(env.game, env.budget, env.preset.name, tuple(cells), measurement, earned)
 
     def pick(self, game: str | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None) -> Cell:
-        """Return the first segment's algorithm of :meth:`recommend`, without measuring anything."""
+        """Return the first segment's algorithm of :meth:`recommend`, without measuring anything.
+
+        Args:
+            game, budget, preset: as for :meth:`recommend`.
+
+        Raises:
+            GameError: an unknown game.
+            RLCCFRError: an invalid budget, or invalid reward weights.
+        """
         env = self._env_for(game, budget, preset)
         env.reset()
         return self.catalog.cell(*self.greedy(env))
@@ -220,6 +232,9 @@ class SelectorTeam:
         Args:
             experience: whether to keep what further learning needs; without it the file holds the Q-networks alone,
                 which suffice to pick.
+
+        Raises:
+            CheckpointError: the file can't be written.
         """
         from rlccfr.agents.team.team_file import save_team
 
@@ -238,8 +253,8 @@ class SelectorTeam:
             evaluator: as for the constructor; name the store again to reuse its measurements.
 
         Raises:
-            CheckpointError: there is no team, the file is damaged, or the team was trained on another catalog; the
-                message names the difference.
+            CheckpointError: there is no team, the file is damaged, the team was trained on another catalog, or one of
+                its components is not registered or has changed; the message names the difference.
         """
         from rlccfr.agents.team.team_file import load_team
 

@@ -164,8 +164,8 @@ def _checked_catalog(saved: Mapping[str, Any], wanted: Catalog | None, file: Pat
     """Return the catalog to load a team with.
 
     Raises:
-        CheckpointError: it differs from the saved one, a component is not registered, or the source of one has changed;
-            the message names the difference.
+        CheckpointError: the wanted catalog differs from the saved one, a component is not registered, or the version or
+            the source of a component has changed; the message names the difference.
     """
     rules, samplers_, abstractions_ = (tuple(ids) for ids in saved["axes"])
     axes: tuple[tuple[str, ...], ...] = (rules, samplers_, abstractions_)
@@ -215,14 +215,14 @@ def _require_registered(axes: Sequence[Sequence[str]], origins: Mapping[str, str
 
 
 def _option(origin: str) -> str:
-    """Return the option of ``rlccfr`` that loads a file or module, as far as it can be told."""
+    """Return the ``rlccfr`` option that loads a file or module; ``--load FILE`` if the file can't be found."""
     if origin and not origin.endswith(".py"):
         return "--plugins"
     return f"--load {shlex.quote(origin)}" if Path(origin).is_file() else "--load FILE"
 
 
 def _differences(saved: Mapping[str, Any], axes: Sequence[Sequence[str]], catalog: Catalog) -> list[str]:
-    """Return the components in which a catalog differs from the saved one, each with its difference."""
+    """Return the differences between a catalog and the saved one, each in words."""
     differences = []
     versions: list[tuple[list[int], list[int]]] = list(zip(saved["versions"], _versions(catalog), strict=True))
     for axis, old, new, (before, now) in zip(AXES, axes, catalog.axes, versions, strict=True):

@@ -29,11 +29,11 @@ MEASURING = 0.8
 
 @dataclass(frozen=True)
 class Plan:
-    """The amount of measuring and learning in a training.
+    """The amount of measuring and learning in one training run.
 
     Attributes:
-        cap: number of evaluations in all.
-        settling: rounds of learning after the last measured episode and its own round.
+        cap: largest total number of evaluations.
+        settling: number of further rounds of learning, after the round that follows the last measured episode.
     """
 
     cap: int
@@ -74,7 +74,11 @@ class Training:
         return MEASURING * measured + (1 - MEASURING) * team.settled / max(1, plan.settling)
 
     def step(self) -> bool:
-        """Learn for one round, after an episode on new algorithms if any are left; return whether one was played."""
+        """Play an episode on new algorithms if evaluations are left, then learn for one round.
+
+        Returns:
+            Whether an episode was played.
+        """
         measures = self.team.evaluations < self.plan.cap
         steps = self._play_new() if measures else []
         if measures or self._induction is None:

@@ -24,7 +24,7 @@ class TrainingLog:
     installed, Stable-Baselines3's logger also writes them to event files beside it.
 
     Args:
-        evaluations: number of evaluations that the training has made before; rows of later ones are dropped.
+        evaluations: number of evaluations that the training has performed before; rows of later ones are dropped.
         callback: function called with each row.
 
     Raises:
@@ -75,7 +75,10 @@ class TrainingLog:
 
 
 def _drop_after(evaluations: int, path: Path) -> None:
-    """Drop rows of another training, and rows that this one wrote after it last saved the team."""
+    """Drop incomplete rows and the rows of later evaluations; remove the file if no row is left.
+
+    Rows of later evaluations are from another training, or were written after the team was last saved.
+    """
     with path.open(newline="") as file:
         lines = list(csv.reader(file))
     whole = [line for line in lines[1:] if len(line) == len(lines[0]) and line[0].isdigit()]

@@ -116,7 +116,7 @@ def progress(description: str, below: Callable[[], RenderableType] | None = None
         below: function called several times per second for what to show below the bar on a terminal.
 
     Yields:
-        Function to call with the share done and, optionally, words to show behind the description.
+        Function to call with the share done and, optionally, words to show after the description.
     """
     with (
         _own_stderr() as stream,
@@ -167,7 +167,7 @@ def _bar(stream: TextIO, description: str, below: Callable[[], RenderableType] |
 
 @contextmanager
 def _lines(stream: TextIO, description: str) -> Iterator[Callable[..., None]]:
-    """Write lines of progress from a thread, since the work may not report for minutes; short work writes none."""
+    """Write lines of progress from a thread, since the work may not report for minutes; short work writes no line."""
     begin, done, share, title = time.monotonic(), threading.Event(), 0.0, description
 
     def report(now: float, words: str = "") -> None:
@@ -239,7 +239,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 
 
 def number(value: float) -> str:
-    """Return a number with four significant digits, or whole with thousands separated; a dash for NaN."""
+    """Return a number with four significant digits; a dash for NaN, yes or no for a bool.
+
+    A whole number, or one of at least 10,000, has no decimals, and commas between thousands.
+    """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value != value:

@@ -48,9 +48,16 @@ def measured(
 ) -> Measured:
     """Return the measurements to read; by default all measured games and the headline budgets.
 
+    Args:
+        results: store or file of a sweep; by default the package's measurements.
+        catalog: name of a catalog. By default, all algorithms that the package has measured, or ``paper`` if
+            ``results`` or ``networks`` is given.
+        networks: preset of the deep rules' networks, ``sweep`` by default.
+
     Raises:
-        RLCCFRError: there is nothing to read, or a game or algorithm was not measured.
-        BudgetError: not all algorithms ran for a budget.
+        RLCCFRError: there is nothing to read, a game or algorithm was not measured, or budgets of several units are
+            given.
+        BudgetError: not all algorithms ran for as long as a budget.
     """
     with progress("reading the measurements"):
         from rlccfr.agents import shipped
@@ -133,12 +140,12 @@ def _going_on(
 
 
 def _long_enough(table: TableEvaluator, games: Sequence[str], cells: Catalog, asked: Sequence[Budget]) -> None:
-    """Refuse budgets that not all algorithms ran for.
+    """Refuse budgets for which some algorithm did not run long enough.
 
     The table's own error names a single run and a remedy in Python; this one names options of the command.
 
     Raises:
-        BudgetError: not all algorithms ran for a budget.
+        BudgetError: not all algorithms ran for as long as a budget.
     """
     from rlccfr.envs.measuring.curve import COLUMN
     from rlccfr.envs.measuring.request import Request

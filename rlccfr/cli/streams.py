@@ -9,7 +9,7 @@ from contextlib import suppress
 
 
 def mend_streams() -> None:
-    """Replace closed streams by the null device, and let the others replace characters that they can't encode."""
+    """Replace closed streams with the null device, and let the others replace characters that they can't encode."""
     for name, number in (("stdout", 1), ("stderr", 2)):
         stream = getattr(sys, name)
         if stream is None:
@@ -19,7 +19,7 @@ def mend_streams() -> None:
 
 
 def _nowhere(number: int) -> io.TextIOWrapper:
-    """Return a stream to the null device, on descriptor ``number`` if that is free, as C++ libraries write to it."""
+    """Return a stream to the null device, on descriptor ``number`` if that is free: C++ libraries write to it."""
     opened = os.open(os.devnull, os.O_RDWR)
     if opened != number and _is_free(number):
         os.dup2(opened, number)

@@ -20,7 +20,7 @@ WIDTH, HEIGHT = 64, 10
 """Width and height of a curve, in characters."""
 
 SITUATIONS = 12
-"""Number of situations (game, budget, reward weights) whose picks are shown, the latest; they fit a terminal."""
+"""Number of situations (game, budget, reward weights) whose picks are shown: the latest ones, which fit a terminal."""
 
 DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 """Bits of a Braille character's dots in Unicode, to be added to :data:`BLANK`."""
@@ -62,7 +62,7 @@ class TrainingView:
         self._last = row
 
     def __call__(self) -> RenderableType:
-        """Return the present display."""
+        """Return the current display."""
         row = self._last
         if not row:
             return Text()
@@ -84,7 +84,7 @@ def curve(x: Sequence[float], y: Sequence[float], width: int = WIDTH, height: in
     """Return lines of text that draw a curve on logarithmic axes, with the ends of the axes beside and below it.
 
     Args:
-        x, y: coordinates of the points; ``x`` is positive and increasing.
+        x, y: coordinates of the points; ``x``, in iterations, is positive and increasing.
         width, height: size of the drawing, in characters.
     """
     across, up = np.log10(np.asarray(x, dtype=float)), np.log10(np.maximum(y, EXACT))

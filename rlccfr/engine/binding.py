@@ -30,8 +30,9 @@ class RunOptions:
     """Options of a run that do not depend on its components.
 
     Attributes:
-        simultaneous: whether both players move from the same policies, rather than in alternation.
-        pre_averaging: whether both players are averaged before their updates; needs exact passes or ``simultaneous``.
+        simultaneous: whether both players are updated against the same policies, rather than in alternation.
+        pre_averaging: whether both players' policies are added to the averages before either player's update; needs
+            exact passes or ``simultaneous``.
         walks: number of walks per player and iteration.
     """
 
@@ -55,12 +56,18 @@ class ScheduleRows:
         self._rows, self._first, self._ahead = rule.schedule(first, 0), first, AHEAD
 
     def __call__(self, first: int, count: int) -> np.ndarray:
-        """Return the rows of iterations ``first`` to ``first + count``; see ``UpdateRule.schedule``."""
+        """Return the rows of iterations ``first`` to ``first + count``, shape (count + 1, 5 + p).
+
+        See :meth:`rlccfr.components.UpdateRule.schedule`.
+
+        Raises:
+            ComponentError: the schedule fails at one of these iterations.
+        """
         skip = first - self._first
         if skip < 0 or skip + count >= len(self._rows):
             try:
                 self._rows = self._rule.schedule(first, max(count, self._ahead))
-            except Exception:  # perhaps at a later iteration than asked for: a schedule may end
+            except Exception:  # perhaps the schedule fails only after the iterations asked for
                 self._ahead = 0
                 self._rows = self._rule.schedule(first, count)
             self._first, skip = first, 0
@@ -137,7 +144,10 @@ class Binding:
 
     @property
     def is_quick(self) -> bool:
-        """Whether the quick kernels serve: external or outcome sampling, a simple fold, and one walk per player."""
+        """Whether the quick kernels serve: external or outcome sampling, a simple fold, and one walk per player.
+
+        They also need alternating updates, and an opponent that plays its own policy.
+        """
         simple = self.plan.traverser in (ALL, ONE) and not any(self.plan._replace(traverser=0, exploration=0.0))
         alone = not (self.abstraction.best_response or self.options.simultaneous or self.options.walks > 1)
         return simple and alone and (self.flags.plain or self.flags.predicts)

@@ -30,6 +30,7 @@ class Engine:
 
     Args:
         seed: seed of the walks and the models.
+        options: None for the defaults of :class:`RunOptions`.
     """
 
     def __init__(self, game: GameTree, seed: int, options: RunOptions | None = None) -> None:
@@ -62,14 +63,15 @@ class Engine:
     def bind(self, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction) -> float:
         """Bind components, at the start or during the run; if this fails, the earlier components stay bound.
 
-        A change of rule updates the whole table: pending discounts are applied, then the new rule's floor and policy
-        map. Otherwise, infosets that walks do not visit would miss them.
+        A change of the rule or of the regressor updates the whole table: pending discounts are applied, then the rule's
+        floor and policy map. Otherwise, infosets that walks do not visit would miss them.
 
         Returns:
             CPU seconds spent on fitting models to the tables; 0 without models.
 
         Raises:
-            ComponentError: the combination is not sound, or the components need models and the game offers no features.
+            ComponentError: the combination is not sound, a function can't be compiled, the schedule fails, or the
+                components need models and the game offers no features.
         """
         binding = Binding.of(self.game, rule, sampler, abstraction, self.options, self.iteration)
         previous = self._stepper
@@ -88,7 +90,7 @@ class Engine:
         return elapsed
 
     def advance(self, iterations: int, max_nodes: int) -> int:
-        """Run at most ``iterations`` iterations, and stop once ``max_nodes`` histories have been touched.
+        """Run at most ``iterations`` iterations, and stop once ``max_nodes`` more histories have been touched.
 
         Returns:
             The number of iterations run, at most CHUNK if policies come from tables.
@@ -98,11 +100,15 @@ class Engine:
         return self.iteration - before
 
     def average_sums(self) -> np.ndarray:
-        """Return an array (m,) in proportion to the average policy."""
+        """Return an array (m,) proportional to the average policy at each infoset."""
         return self.stepper.average_sums()
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
-        """Return a policy (m,); see :meth:`rlccfr.Solver.draw_policy`."""
+        """Return a policy (m,) drawn from the average policy's mixture; see :meth:`rlccfr.Solver.draw_policy`.
+
+        Raises:
+            ComponentError: the rule keeps no mixture, or no iteration has been run yet.
+        """
         return self.stepper.draw_policy(rng)
 
     def is_finite(self) -> bool:
@@ -110,7 +116,7 @@ class Engine:
         return self.state.is_finite() and self.stepper.is_finite()
 
     def saved(self) -> dict[str, np.ndarray]:
-        """Return everything that the next iteration depends on, except for the components."""
+        """Return, by name, all arrays that the next iteration depends on, except for the components."""
         return {**{f"{_LEARNED}{name}": array for name, array in self.stepper.saved().items()}, **self.state.saved()}
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:

@@ -15,7 +15,8 @@ from rlccfr.kernels.passes.sequence_form import evaluate
 class PolicyEvaluator:
     """Evaluator of one game's policies; :func:`evaluator_of` keeps one per game.
 
-    All threads share its working memory. This is safe: kernels hold the GIL, so only one thread at a time runs one.
+    All threads share its working memory. This is safe: kernels hold the GIL, so only one thread at a time runs a
+    kernel.
     """
 
     def __init__(self, game: GameTree) -> None:
@@ -23,7 +24,10 @@ class PolicyEvaluator:
         self._scratch = handle_of(scratch_for(game), SCRATCH)
 
     def __call__(self, policy: np.ndarray) -> tuple[float, float, float]:
-        """Return player 0's value of a policy (m,), and each player's value of a best response to it."""
+        """Return player 0's value of a policy (m,), and each player's value of a best response to it.
+
+        A value is the player's own expected utility.
+        """
         return evaluate(self._game, self._scratch, policy)  # type: ignore[no-any-return]
 
 

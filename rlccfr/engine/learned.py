@@ -32,8 +32,9 @@ class LearnedStepper(Stepper):
     def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
         super().__init__(state, binding, previous)
         rule, sampler, abstraction = binding.rule, binding.sampler, binding.abstraction
-        # A deep rule's model of the average learns from the nodes that walks visit, as in the rule's source. If a table
-        # or value networks hold the average, each policy's exact reach is used: it costs little compared with a fit.
+        # A deep rule's network or table of the average learns from the nodes that walks visit, as in the rule's source.
+        # For a tabular rule's average, or with value networks, each policy's exact reach is used: it costs little
+        # compared with a fit.
         tabulated = rule.networks is None or rule.networks.average == "value_networks"
         self._exact_average = sampler.exact or abstraction.best_response or tabulated
         self.players: list[Player] = (

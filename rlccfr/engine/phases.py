@@ -22,7 +22,8 @@ class Phases:
         walks: number of walks per player and iteration.
 
     Attributes:
-        estimates: tables that walks and exact passes fill: regrets (m,) in ``gain``, masses (n,) in ``mass``.
+        estimates: tables that walks and exact passes fill: instantaneous regrets (m,) in ``gain``, masses (n,) in
+            ``mass``.
         increment: (m,) increments that are not yet added to the policy sum.
         row: (m,) regrets that determine the next policies of the player folded last.
     """
@@ -69,7 +70,7 @@ class Phases:
             )
 
     def increment_exactly(self, player: int, *, counts: bool) -> None:
-        """Set one player's increments to its exact own reach.
+        """Set one player's increments to their exact values; see :func:`own_increments`.
 
         Args:
             counts: whether to add the increments to ``uniform_count``, for a sampler that reads it.
@@ -82,7 +83,7 @@ class Phases:
             state.uniform_count[sequences] += self.increment[sequences]
 
     def average(self, player: int, decay: float) -> None:
-        """Add one player's increments to its policy sum, and clear them."""
+        """Multiply one player's policy sum by ``decay``, add the increments, and clear the increments."""
         sequences = self._state.game.sequences_of(player)
         policy_sum = self._state.tables.policy_sum
         policy_sum[sequences] *= decay
@@ -90,7 +91,11 @@ class Phases:
         self.increment[sequences] = 0.0
 
     def fold(self, player: int, now: np.ndarray, ahead: np.ndarray) -> None:
-        """Fold one player's estimates into its regrets, and set :attr:`row`; its policies stay as they are."""
+        """Fold one player's estimates into its regrets, and set :attr:`row`; its policies stay as they are.
+
+        Args:
+            now, ahead: (5 + p,) schedule rows of this iteration and of the next.
+        """
         game, rule = self._state.game_handle, self._binding.rule_handle
         fold_player(game, self._next_handle, self._memory_handle, rule, player, now, ahead, self.row)
 
@@ -99,7 +104,10 @@ class Phases:
         self._state.tables.policy[self._state.game.sequences_of(player)] = self.policies(player, row, ahead)
 
     def policies(self, player: int, row: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-        """Return the policies (player's sequences,) that follow from a row of regrets of the same shape."""
+        """Return the policies (player's sequences,) that follow from a row of regrets of the same shape.
+
+        The player's part of :attr:`row` is overwritten with these regrets.
+        """
         state = self._state
         sequences = state.game.sequences_of(player)
         self.row[sequences] = row

@@ -22,7 +22,7 @@ ADVANTAGES, AVERAGE, REGRESSOR = 1, 2, 3
 class Past(NamedTuple):
     """Summary of a run so far, for models that take over from tables."""
 
-    mass: np.ndarray  # (n,): mass of one iteration against the average policy so far
+    mass: np.ndarray  # (n,): each infoset's mass in one iteration against the average policy so far
     weight: float  # total weight of all iterations so far under the new rule's discounts of positive regrets
     average: np.ndarray  # (m,): the average policy
 
@@ -43,7 +43,12 @@ class DeepPlayer:
         self.played: PlayedModels | None = None
 
     def average(self, state: RunState, increment: np.ndarray, decay: float) -> None:
-        """Add one iteration's increments (m,) to the average policy."""
+        """Add one iteration to the average policy, unless a table holds it.
+
+        Args:
+            increment: (m,) the iteration's increments of the policy sum.
+            decay: factor on the weight of earlier iterations.
+        """
         if self._model is not None:
             self._model.observe(increment, decay)
         elif self._networks.average == "value_networks":
@@ -52,11 +57,18 @@ class DeepPlayer:
             self.played.play(decay)
 
     def observe(self, mass: np.ndarray, gain: np.ndarray, now: np.ndarray) -> None:
-        """Record one iteration's masses (n,) and instantaneous regrets (m,)."""
+        """Apply one iteration's discounts, then record its masses (n,) and instantaneous regrets (m,).
+
+        Args:
+            now: (5 + p,) the iteration's row of the schedule.
+        """
         self._advantages.observe(mass, gain, now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
 
     def learn(self, state: RunState, iteration: int, row: np.ndarray) -> np.ndarray | None:
-        """Fit the advantages; return the row (player's sequences,) for the next policies, None if the policies stay."""
+        """Fit the advantages if a fit is due, and return the row (player's sequences,) for the next policies.
+
+        Return None if no fit is due; the policies then stay the same. ``row`` is not used.
+        """
         if not self._fits_at(iteration):
             return None
         self._advantages.learn()
@@ -65,7 +77,10 @@ class DeepPlayer:
         return self._advantages.rows()
 
     def learn_average(self, iteration: int) -> None:
-        """Fit the model of the average policy, after an iteration's increments are known."""
+        """Fit the model of the average policy, if there is one and a fit is due.
+
+        The iteration's increments must be recorded before.
+        """
         if self._model is not None and self._fits_at(iteration):
             self._model.learn()
 
@@ -109,11 +124,17 @@ class DeepPlayer:
         return self._advantages.rows()
 
     def average_sums(self) -> np.ndarray | None:
-        """Return an array (player's sequences,) in proportion to the average policy; None if the table holds it."""
+        """Return an array (player's sequences,) proportional to the average policy at each infoset.
+
+        Return None if the table holds the average policy, as it does before the model's first fit.
+        """
         return self._model.sums() if self._model is not None else None
 
     def rows_of(self, number: int) -> np.ndarray | None:
-        """Return the row of a model that was played; None for number 0, the policy before the first model."""
+        """Return the row (player's sequences,) of a model that was played.
+
+        Return None for number 0, which is a policy in place of a model; see :class:`PlayedModels`.
+        """
         assert self.played is not None
         return self._advantages.rows_of(self.played.snapshots[number - 1]) if number else None
 
@@ -151,7 +172,11 @@ class RegressionPlayer:
         """Do nothing: the regrets hold all observations."""
 
     def learn(self, state: RunState, iteration: int, row: np.ndarray) -> np.ndarray:
-        """Return the model's fit (player's sequences,) to ``row``, (m,): the regrets that a table would match."""
+        """Fit the model to ``row``, (m,), and return its predictions (player's sequences,).
+
+        ``row`` holds the regrets from which the next policies would follow without a model. With ``bootstrap``, the
+        predictions also replace the regrets in the table.
+        """
         return self._fitted(state, row[self._sequences], iteration)
 
     def learn_average(self, iteration: int) -> None:
@@ -162,7 +187,7 @@ class RegressionPlayer:
         return self._fitted(state, state.tables.regret[self._sequences], state.iteration, ENTRY_FITS)
 
     def rows(self) -> np.ndarray:
-        """Return the model's predictions (player's sequences,), in units of the largest regret."""
+        """Return the model's predictions (player's sequences,), in units of the last fit's largest absolute regret."""
         return self._model.predict()
 
     def _fitted(self, state: RunState, row: np.ndarray, iteration: int, times: int = 1) -> np.ndarray:
@@ -191,11 +216,14 @@ DISCOUNTS_AT_ONCE = 4096
 """Number of iterations whose discounts are evaluated together."""
 
 NEGLIGIBLE = 1e-18
-"""Share of the total weight below which an iteration and all older ones no longer change the sum."""
+"""An iteration whose share of the total weight is smaller is neglected, and so are all older iterations."""
 
 
 def make_player(game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> Player:
-    """Return the models of one player; under a rule with networks, a regressor sets the form of the networks.
+    """Return the models of one player.
+
+    Under a rule with networks, an abstraction with a regressor makes the networks take one input row per sequence, not
+    per infoset.
 
     Raises:
         ComponentError: the game offers no features.
@@ -205,7 +233,10 @@ def make_player(game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstra
 
 
 def past_weight(rule: UpdateRule, iterations: int) -> float:
-    """Return the total weight of the positive regrets of past iterations, of which the newest has weight 1."""
+    """Return the total weight of past iterations under a rule's discounts of positive regrets.
+
+    The newest iteration has weight 1.
+    """
     total, of_oldest, last = 1.0, 1.0, iterations
     while last > 1 and of_oldest > NEGLIGIBLE * total:
         first = max(2, last - DISCOUNTS_AT_ONCE + 1)  # an iteration's weight is the product of the discounts after it

@@ -25,7 +25,8 @@ class RunState:
     """The arrays of a run, which steppers change in place; m sequences and n infosets.
 
     A sampled run stores regrets and policy sums times running scales (see kernels/walks/sampled_iterations.py). Read
-    regrets through :meth:`true_regret`. Read policy sums through :meth:`true_policy_sum`, or only in proportion.
+    regrets through :meth:`true_regret`. Read policy sums through :meth:`true_policy_sum`, unless only
+    the proportions within an infoset matter.
 
     Attributes:
         seed: seed of the walks and the models.
@@ -36,7 +37,7 @@ class RunState:
         scale: (2, 3) running scales of each player's positive regrets, negative regrets and policy sum.
         rng: (1,) state of the walks' generator.
         baseline: (m,) learned values that reduce the variance of walks.
-        uniform_count: (m,) increments of the average policy at uniform weight.
+        uniform_count: (m,) policy sum in which all iterations have the same weight, for samplers that read it.
         visits: (n,) number of the owner's walks through each infoset.
         scratch: working memory, overwritten by every pass.
     """
@@ -116,7 +117,7 @@ class RunState:
         return {name: self.tables.state[:, column].copy() for column, name in enumerate(self.columns)}
 
     def true_regret(self) -> np.ndarray:
-        """Return the cumulative regrets, (m,), in units where the newest has weight 1."""
+        """Return the cumulative regrets, (m,), scaled so that the newest iteration's regrets have weight 1."""
         regret = self.tables.regret
         scale = np.empty((len(regret), 2))
         for player in (0, 1):
@@ -124,7 +125,7 @@ class RunState:
         return regret / np.where(regret > 0, scale[:, 0], scale[:, 1])
 
     def true_policy_sum(self) -> np.ndarray:
-        """Return the policy sum, (m,), in units where the newest reach-weighted policy has weight 1."""
+        """Return the policy sum, (m,), scaled so that the newest iteration's reach-weighted policy has weight 1."""
         true = self.tables.policy_sum.copy()
         for player in (0, 1):
             true[self.game.sequences_of(player)] /= self.scale[player, AVERAGE]
@@ -141,7 +142,10 @@ class RunState:
         return found | {f"{_RULE}{name}": array for name, array in self.rule_arrays().items()}
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> RunState:
-        """Overwrite the arrays in place with those that :meth:`saved` returned, and return the state."""
+        """Overwrite the arrays in place with those that :meth:`saved` returned; return the state with them.
+
+        The arrays of update rules other than the current one come only with the state returned.
+        """
         for name in _SAVED:
             getattr(self, name)[...] = saved[name]
         for name in _SAVED_TABLES:

@@ -38,7 +38,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def advance(self, iterations: int, max_nodes: int) -> None:
-        """Run at most ``iterations`` iterations, and stop once ``max_nodes`` histories have been touched.
+        """Run at most ``iterations`` iterations, and stop once ``max_nodes`` more histories have been touched.
 
         A stepper may stop earlier, after at least one iteration.
         """
@@ -47,7 +47,7 @@ class Stepper(ABC):
         """Take over from the tables after the components were changed during a run."""
 
     def average_sums(self) -> np.ndarray:
-        """Return an array (m,) in proportion to the average policy."""
+        """Return an array (m,) proportional to the average policy at each infoset."""
         return self.state.tables.policy_sum
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:

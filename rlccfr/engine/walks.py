@@ -42,7 +42,7 @@ class QuickStepper(Stepper):
 
 
 class WalkStepper(Stepper):
-    """Stepper for every sampler with every rule."""
+    """Stepper for every sampler that walks, with every rule and abstraction that use no models."""
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
         super().__init__(state, binding, previous)

@@ -16,7 +16,7 @@ from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import BLOCK, HISTORY, GameTree, SequenceView
 
 FORMAT = "rlccfr-game-2"
-"""Version of the compiler's output, raised when the output changes; the key also has the layout of the arrays."""
+"""Version of the compiler's output, raised when the output changes; file names also depend on the arrays' layout."""
 
 LEAST_HISTORIES = 20_000
 """Fewest histories of a game that is kept; smaller games compile too fast to be worth a file."""
@@ -81,7 +81,7 @@ def keep_game(tree: GameTree) -> None:
 
 
 def _forget_older() -> None:
-    """Delete games of other layouts and OpenSpiel versions, since a game can take some hundred megabytes."""
+    """Delete games of other layouts and OpenSpiel versions, since a game can take hundreds of megabytes."""
     for path in cache_folder().glob("game-*.npz"):
         if not path.name.startswith(_prefix()):
             with contextlib.suppress(OSError):

@@ -20,9 +20,10 @@ PLAYOUTS = 20
 def registered_code(game: Any, name: str, known: Collection[str], load: Callable[..., Any]) -> tuple[type, ...] | None:
     """Return the classes of a game that are not OpenSpiel's, or None for a game that OpenSpiel ships.
 
-    A game counts as shipped on two conditions. Its class and the classes of all games inside it belong to OpenSpiel's
-    package. And every game that the string names is the loaded game, or is inside it. A name may stand for a function
-    that makes another game. Such a game is not shipped, even if all its classes are OpenSpiel's.
+    A game counts as shipped on two conditions. First, its class and the classes of all games inside it belong to
+    OpenSpiel's packages. Second, every game that the string names is the loaded game, or is inside it. A name may be
+    registered for a function that makes another game. Such a game is not shipped, even if all its classes are
+    OpenSpiel's; the tuple is then empty.
 
     Args:
         game: the game that OpenSpiel loaded.

@@ -17,7 +17,7 @@ MOST_CHILDREN = int(np.iinfo(HISTORY["num_children"]).max)
 class Traversal(NamedTuple):
     """All histories of a game in depth-first preorder, and its raw infosets in order of discovery.
 
-    The first seven arrays have one entry per history, the others one per raw infoset.
+    The first seven arrays have one entry per history, the other fields one per raw infoset.
     """
 
     parent: np.ndarray  # int32, -1 at the root
@@ -40,10 +40,11 @@ class _Infosets(NamedTuple):
 
 
 def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bool) -> GameTree:
-    """Number, reorder and aggregate a traversal of a game with perfect recall.
+    """Compile a traversal of a game with perfect recall: number, reorder and aggregate its arrays.
 
     Raises:
-        GameError: two histories of one infoset offer different numbers of actions, or a history has too many children.
+        GameError: two histories of one infoset offer different numbers of actions, a history has too many children, or
+            the payoff matrix is too large.
     """
     order = np.argsort(walk.depth, kind="stable")  # preorder -> breadth first, children contiguous
     rank = np.empty_like(order)
@@ -98,8 +99,8 @@ def _even_chances(actor: np.ndarray, probability: np.ndarray, parent: np.ndarray
 def _number_infosets(walk: Traversal, order: np.ndarray, num_children: np.ndarray) -> _Infosets:
     """Number player 0's infosets first, and each player's by the number of earlier moves, so that parents come first.
 
-    Within such a level, infosets with equal numbers of actions stand together. The inner loops of passes then have
-    long runs of the same length.
+    Among infosets with the same number of earlier moves, those with equal numbers of actions are neighbours. The
+    inner loops of passes then have the same length many times in a row.
     """
     num_raw = len(walk.infoset_keys)
     raw_actions = np.zeros(num_raw, np.int64)

@@ -61,19 +61,19 @@ BLOCK = np.dtype(
 class SequenceView(NamedTuple):
     """The sequence form as arrays; n infosets, m sequences (the two empty ones not counted)."""
 
-    infoset_begin: np.ndarray  # (3,): player p owns infosets [p] to [p + 1]
-    first_sequence: np.ndarray  # (n + 1,): infoset i owns sequences [i] to [i + 1]
+    infoset_begin: np.ndarray  # (3,): player p's infosets are those from [p] up to, but not including, [p + 1]
+    first_sequence: np.ndarray  # (n + 1,): infoset i's sequences likewise, from [i] to before [i + 1]
     parent: np.ndarray  # (n,): the owner's last sequence before the infoset
     chance_weight: np.ndarray  # (n,): sum of chance reach over the infoset's histories
-    mass_begin: np.ndarray  # (n + 1,): ranges in the next two, an infoset's histories by opponent sequence
-    mass_sequence: np.ndarray  # opponent's last sequence
-    mass_probability: np.ndarray  # chance reach
+    mass_begin: np.ndarray  # (n + 1,): infoset i's entries in the next two arrays likewise, from [i] to before [i + 1]
+    mass_sequence: np.ndarray  # last sequence of the opponent before some of the infoset's histories
+    mass_probability: np.ndarray  # sum of chance reach over these histories
     leaf_0: np.ndarray  # player 0's sequences that end in leaves, block after block
     leaf_1: np.ndarray
     blocks_0: np.ndarray  # of BLOCK: the payoff matrix in dense blocks, as player 0 reads it
     blocks_1: np.ndarray
-    payoff_0: np.ndarray  # payoffs to player 0, weighted by chance, over a factor; one line per sequence of player 1
-    payoff_1: np.ndarray  # payoffs to player 1 likewise; one line per sequence of player 0
+    payoff_0: np.ndarray  # chance-weighted payoffs to player 0 over the block's factor; a line per sequence of player 1
+    payoff_1: np.ndarray  # payoffs to player 1 likewise; a line per sequence of player 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +114,7 @@ class GameTree:
 
     @cached_property
     def max_actions(self) -> int:
+        """Largest number of children of a history; chance nodes count, too."""
         return int(self.histories["num_children"].max())
 
     @cached_property
@@ -143,7 +144,7 @@ class GameTree:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of everything that a solver reads: equal trees give equal runs."""
+        """Hash of both views, which are all that a run without models reads: equal hashes give equal runs."""
         digest = hashlib.sha256()
         for name in self.histories.dtype.names or ():
             digest.update(np.ascontiguousarray(self.histories[name]).tobytes())

@@ -16,8 +16,8 @@ _kept: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
 def infoset_features(game: GameTree) -> np.ndarray:
     """Return OpenSpiel's information state tensors, (n, d) float32; they are made at first use and kept with the game.
 
-    If recall was restored, two infosets may share a tensor. Then each tensor is followed by the mean over the player's
-    infosets on the way there, which shows the order of observations.
+    If recall was restored, two infosets may share a tensor. Then each tensor is followed by a second one, the mean over
+    the infoset and its owner's earlier infosets. The mean shows the order of observations.
 
     Raises:
         ComponentError: the game offers no such tensors.

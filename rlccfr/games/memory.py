@@ -12,7 +12,7 @@ CGROUPS = Path("/sys/fs/cgroup")
 
 
 class Container(NamedTuple):
-    """Where a version of control groups keeps its files."""
+    """Folder, names of files and prefix of counters in one version of Linux's control groups."""
 
     folder: str
     limit: str
@@ -27,16 +27,16 @@ VERSIONS = {
 """Containers of version 2 and of version 1, by the controllers that /proc/self/cgroup names."""
 
 RECLAIMABLE = ("inactive_file", "active_file", "slab_reclaimable")
-"""Memory in use that the system gives back on demand; version 1 does not count slabs."""
+"""Counters of memory in use that the system gives back on demand; version 1 has none of slabs."""
 
 
 def available_memory() -> int | None:
-    """Return the bytes that this process may still take without swapping, or None where the system does not say."""
+    """Return the bytes that this process may still take without swapping, or None if the system does not say."""
     return min([*_system(), *_containers()], default=None)
 
 
 def _system() -> Iterator[int]:
-    """Yield what the machine has left."""
+    """Yield the bytes of memory that the machine has left, if the system says so."""
     try:
         yield _numbers(PROC / "meminfo")["MemAvailable:"] * 1024
     except (OSError, KeyError):
@@ -45,7 +45,7 @@ def _system() -> Iterator[int]:
 
 
 def _containers() -> Iterator[int]:
-    """Yield what each container around this process has left, if it has a limit."""
+    """Yield the bytes of memory that each container around this process has left, if it has a limit."""
     try:
         groups = [line.split(":", 2) for line in (PROC / "self" / "cgroup").read_text().splitlines()]
     except OSError:

@@ -61,7 +61,7 @@ class Parametrised:
     dealt: int
 
     def member(self, given: Mapping[str, int]) -> str:
-        """Return the OpenSpiel string of one game.
+        """Return the OpenSpiel string of one game; parameters not given have their defaults.
 
         Raises:
             GameError: a parameter is unknown, a value is out of range, or the deck is too small.
@@ -142,13 +142,14 @@ def load_game(
         name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), one with parameters, or any OpenSpiel
             string.
         restore_recall: whether to tell histories of one information state apart by the player's own last move, for
-            games whose information states forget. By default this is done only for ``royal``.
+            games whose information states do not record it. By default this is done only for ``royal``.
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
         progress: function called now and then with the share done, estimated as if siblings were of equal size.
 
     Raises:
-        GameError: the name is unknown (the nearest is suggested), or the game has more than two players, is not
-            zero-sum, has imperfect recall, or has more histories than the limit or than fit into memory.
+        GameError: the name is unknown (the nearest is suggested), or the game does not have two players, is not
+            zero-sum, hides its chance probabilities or information states, has imperfect recall, can't be played by
+            OpenSpiel, or has more histories than the limit or than fit into memory.
     """
     from rlccfr.games.openspiel import MAX_HISTORIES, compile_game
 

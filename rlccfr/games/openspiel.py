@@ -19,7 +19,7 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.traversal import traverse
 
 MAX_HISTORIES = 2_000_000
-"""Default size limit: under 1 GB and about 15 seconds to compile."""
+"""Default limit on the number of histories; that many take under 1 GB and about 15 seconds to compile."""
 
 
 def compile_game(
@@ -31,7 +31,11 @@ def compile_game(
     known_names: Iterable[str] = (),
     progress: Callable[[float], None] | None = None,
 ) -> GameTree:
-    """Compile an OpenSpiel game string; see :func:`rlccfr.load_game`."""
+    """Compile an OpenSpiel game string; see :func:`rlccfr.load_game`.
+
+    Args:
+        known_names: names to suggest, beside OpenSpiel's, in place of an unknown one.
+    """
     if not isinstance(openspiel_name, str):
         raise GameError(f"a game is a name or an OpenSpiel string, not {openspiel_name!r}")
     game = _open(openspiel_name, known_names)
@@ -128,7 +132,8 @@ def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractCon
 def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
     """Hide stderr, to which OpenSpiel's C++ code also writes the errors that it raises.
 
-    Yields a context manager that shows stderr again.
+    Yields:
+        Function that returns a context manager, which shows stderr again during its block.
     """
     try:
         saved = os.dup(2)
@@ -155,9 +160,9 @@ def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
 
 
 def solvable_names() -> dict[str, str]:
-    """Return the long names, by short name, of OpenSpiel's games that may be two-player zero-sum with known chances.
+    """Return OpenSpiel's two-player zero-sum games with known chance probabilities: long names by short name.
 
-    Some need parameters, and some are larger than any size limit.
+    All of them can be loaded without parameters; some are larger than any size limit.
     """
     kinds = [kind for kind in pyspiel.registered_games() if kind.default_loadable]
     return {

@@ -23,7 +23,7 @@ def edge_names(tree: GameTree) -> list[str]:
 
 
 def sequence_names(tree: GameTree) -> list[str]:
-    """Return OpenSpiel's name of the action of each sequence, taken at one history per infoset."""
+    """Return the name of each sequence's action, as OpenSpiel gives it at one of the infoset's histories."""
     names = [""] * tree.num_sequences
     decides = np.flatnonzero(tree.histories["actor"] < CHANCE)
     first = decides[np.unique(tree.histories["infoset"][decides], return_index=True)[1]]
@@ -52,7 +52,7 @@ def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
 
 
 def from_openspiel(tree: GameTree, policy: openspiel_policy.Policy) -> np.ndarray:
-    """Return the probabilities over sequences, (m,), of an OpenSpiel policy, taken at one history per infoset.
+    """Return an OpenSpiel policy's probabilities over sequences, (m,), as it gives them at one history per infoset.
 
     Raises:
         PolicyError: the policy has no probabilities for a state.
@@ -73,7 +73,7 @@ def from_openspiel(tree: GameTree, policy: openspiel_policy.Policy) -> np.ndarra
 
 
 def _states(tree: GameTree, wanted: np.ndarray | None = None) -> Iterator[tuple[int, Any]]:
-    """Yield each history that has children, by its number, with OpenSpiel's state.
+    """Yield the number and OpenSpiel's state of each history that has children.
 
     Args:
         wanted: mask of the histories to yield, which must include all those above them. By default all are yielded.

@@ -17,7 +17,10 @@ a third to a quarter.
 """
 
 ROUNDING = 1e-13
-"""Largest difference between payoffs that count as equal, as a share of the largest payoff; also between chances."""
+"""Largest difference between payoffs that count as equal, as a share of the block's largest payoff.
+
+It is also the largest difference between probabilities of chance that count as equal.
+"""
 
 
 MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
@@ -28,6 +31,15 @@ def payoff_blocks(payoff: sparse.csr_array) -> dict[str, np.ndarray]:
 
     Rows and columns that share entries form connected parts, which are small and nearly full in most games. A part
     that is mostly zeros is cut into one block per row instead, so that its zeros take no memory.
+
+    Args:
+        payoff: (m + 2, m + 2) payoffs to player 0, weighted by chance; a row per sequence of player 0.
+
+    Returns:
+        The fields of :class:`SequenceView` from ``leaf_0`` on, by name.
+
+    Raises:
+        GameError: the blocks take more numbers than the engine can address.
     """
     coo = payoff.tocoo()
     size = payoff.shape[0]
@@ -66,9 +78,9 @@ def payoff_blocks(payoff: sparse.csr_array) -> dict[str, np.ndarray]:
 def _by_block(
     sequences: np.ndarray, block_of: np.ndarray, num_blocks: int, entry_block: np.ndarray, entry: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sequences in order of their block, where each block begins, and each entry's place within its block.
+    """Return the sequences in order of their blocks, the start of each block, and each entry's place within its block.
 
-    A sequence may stand in several blocks, so an entry is found by its pair (block, sequence).
+    A sequence may be in several blocks, so an entry is found by its pair (block, sequence).
     """
     order = np.lexsort((sequences, block_of))
     leaf, block = sequences[order], block_of[order]
@@ -97,10 +109,10 @@ def _payoff_lines(
 
 
 def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Keep one of all blocks that are equal up to a factor. Such blocks have the same cards after different betting.
+    """Store blocks that are equal up to a factor only once. Such blocks have the same cards after different betting.
 
     Args:
-        begin: (blocks + 1,) places where each block's payoffs begin.
+        begin: (blocks + 1,) place where each block's payoffs begin; the last entry is their end.
 
     Returns:
         Each block's factor, which is its payoff of largest absolute value; the place where its payoffs, divided by the

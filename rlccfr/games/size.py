@@ -10,10 +10,10 @@ from rlccfr.errors import GameError
 from rlccfr.games.memory import available_memory
 
 BYTES, BYTES_TO_BUILD = 300, 200
-"""Peak memory per history while a game is compiled, infosets included; and the part taken after the traversal."""
+"""Peak memory per history in bytes while a game is compiled, infosets included; and the part after the traversal."""
 
 ESTIMATES, PLAYOUTS, CERTAINLY = 31, 32, 10
-"""A game is refused early if most of so many estimates, each from so many playouts, exceed so many times the limit.
+"""A game is refused early if most of 31 estimates, each the mean of 32 playouts, exceed ten times the limit.
 
 A playout's estimate of the number of histories is unbiased (Knuth 1975), and so is the mean of several. By Markov's
 inequality the mean exceeds ten times the truth with a probability of at most 0.1. That 16 of 31 such means do so has a
@@ -22,10 +22,10 @@ probability below 1e-8.
 
 
 def check_size(game: Any, name: str, max_histories: int) -> None:
-    """Refuse a game that is certainly too large, after some thousand playouts at most.
+    """Refuse a game that is almost certainly too large, after at most ESTIMATES x PLAYOUTS (about a thousand) playouts.
 
     Raises:
-        GameError: the game has more histories than the limit, or than there is memory for.
+        GameError: the game almost certainly has more histories than the limit, or than there is memory for.
     """
     left = available_memory()
     room = max_histories if left is None else min(max_histories, left // BYTES)
@@ -39,7 +39,7 @@ def check_size(game: Any, name: str, max_histories: int) -> None:
 
 
 def check_memory(name: str, histories: int) -> None:
-    """Refuse to go on once the histories found so far are more than there is memory to compile.
+    """Refuse to go on if compiling the histories found so far would take more memory than is left.
 
     Raises:
         GameError: there is too little memory.

@@ -21,7 +21,7 @@ Last = tuple[int, ...]
 
 
 class _Pending(NamedTuple):
-    """A history that waits for its turn. Its state is made only then, since some states take megabytes."""
+    """A history that is still to be visited. Its state is made only at the visit, since some states take megabytes."""
 
     above: Any  # the state above; None at the root
     parent: int  # number of the history above
@@ -130,7 +130,7 @@ class _SeenInfosets:
         self.forgetful: set[int] = set()
 
     def number(self, player: int, text: str, last: Last) -> int:
-        """Return the number of an infoset by OpenSpiel's information state and the owner's last move."""
+        """Return the number of the infoset with information state ``text``; ``last`` is its owner's last move."""
         key = (player, text, last) if self._restore_recall else (player, text)
         infoset = self._ids.setdefault(key, len(self._ids))
         if infoset == len(self.keys):

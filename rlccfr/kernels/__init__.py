@@ -12,7 +12,7 @@ LARGEST = "sampled_iterations.sampled_iterations-*"
 
 
 def prepare_cache() -> None:
-    """Tidy the cache of compiled kernels; if it is empty, say why the first use takes a while."""
+    """Tidy the cache of compiled kernels; if the largest kernel is missing, print why the first use takes a while."""
     from rlccfr.kernels.cache import drop_unused, kernel_folder
     from rlccfr.kernels.jit import UNJITTED
 

@@ -9,12 +9,12 @@ from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT, PREDICTION
 
 SMALL = 1e-300
-"""Largest number whose reciprocal may overflow."""
+"""Sum up to which values are divided by the sum itself, because its reciprocal could overflow."""
 
 
 @inlined
 def normalised(values, at, policy, first, last, total):
-    """Set an infoset's policy in proportion to the positive parts of its values; uniform if their sum is 0.
+    """Set an infoset's policy proportional to the positive parts of its values; uniform if their sum is 0.
 
     Args:
         values: array with the infoset's values from index ``at`` on.
@@ -55,7 +55,7 @@ def fold_plain(tables, first, last, gain, at, value, step):
 
 @inlined
 def fold_predicting(tables, first, last, gain, at, value, step):
-    """Fold as :func:`fold_plain` does, then match the predicted regrets D' R + prediction r.
+    """Fold as :func:`fold_plain` does, but match the predicted regrets D' R + prediction r.
 
     D' is the next iteration's discount. If the prediction is 0, R itself is matched.
 
@@ -189,7 +189,7 @@ def next_policy(tables, first, last, ahead, rule):
 
 @kernel
 def match_regrets(row, argmax_fallback):
-    """Turn a row of regrets, (A,), in place into a policy in proportion to their positive parts.
+    """Turn a row of regrets, (A,), in place into a policy proportional to their positive parts.
 
     If no regret is positive, the policy is uniform. With ``argmax_fallback`` it is then the first action with the
     largest regret, unless all regrets are equal.

@@ -1,8 +1,8 @@
 """Handles: arrays through which kernels receive functions and structs of arrays.
 
-To pass compiled code an array in a struct, Numba looks it up in Python, which takes a sixth of a microsecond. A
-first-class function takes 50 microseconds, as long as 100 iterations on Kuhn. So a handle is made once and passed at
-every call. It is an array of the struct's words as compiled code stores them.
+When a struct is passed to compiled code, Numba looks up each of its arrays in Python, which takes a sixth of a
+microsecond per array. A first-class function takes 50 microseconds, as long as 100 iterations on Kuhn. So a handle is
+made once and passed at every call. The handle is an array of the struct's words as compiled code stores them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rlccfr.kernels.layout import (
 from rlccfr.kernels.walks.walk_layout import PATH, SAMPLING, WALK_MEMORY, Sampling
 
 WORDS_PER_VALUE = 7
-"""Largest number of words in which Numba stores one value: today seven for an array, three for a function."""
+"""Largest number of words in which Numba stores one value: today seven for a 1-D array, three for a function."""
 
 
 def _pointer(context: Any, builder: Any, array: Any, kind: Any) -> Any:
@@ -68,7 +68,7 @@ def _type_of(kind: Any) -> Any:
 
 
 def _loader(kind: Any) -> Any:
-    """Return ``load(handle)``, which returns the struct or function inside a kernel.
+    """Return ``load(handle)``, with which a kernel gets the struct or function that a handle holds.
 
     A kernel loads at its start. Loading inside a loop is much slower, because the compiler can't know that nothing
     changes.
@@ -136,7 +136,7 @@ _mixture_of = _loader(MIXTURE)
 
 @inlined
 def rule_of(handle):
-    """Return the rule, with its functions, that a handle holds."""
+    """Return the rule that a handle holds, with the rule's functions."""
     rule = _rule_of(handle)
     reweight, by_regret = _reweight_of(rule.reweight), _reweight_by_regret_of(rule.reweight_by_regret)
     return Rule(rule.flags, reweight, by_regret, _policy_map_of(rule.policy_map), rule.utility_range)
@@ -150,12 +150,12 @@ def flags_of(handle):
 
 @inlined
 def sampling_of(handle):
-    """Return the sampler's settings, with its functions, that a handle holds."""
+    """Return the sampler's settings and functions that a handle holds."""
     sampling = _sampling_of(handle)
     return Sampling(sampling.plan, _inclusion_of(sampling.inclusion), _mixture_of(sampling.mixture))
 
 
 @inlined
 def plan_of(handle):
-    """Return the sampler's settings, without its functions, that a handle holds."""
+    """Return the sampler's settings that a handle holds, without the sampler's functions."""
     return _sampling_of(handle).plan

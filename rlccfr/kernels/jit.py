@@ -21,8 +21,8 @@ SETTING = "SLP_VECTORIZE"
 WIDTH = '"prefer-vector-width"="256"'
 """Attribute that limits vectors to 256 bits.
 
-With 512, LLVM's choice on AMD's Zen 4 and 5, the code waits: it reads short rows of tables in one piece right after
-they were written in several (ADR 17).
+With 512 bits, LLVM's choice on AMD's Zen 4 and 5, the code stalls: it reads short rows of tables in one piece right
+after they were written in several (ADR 17).
 """
 
 
@@ -59,7 +59,7 @@ _PIECE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_c
 
 
 def kernel(signature: Any = None) -> Callable[..., Any]:
-    """Compile a kernel, cached on disk: with ``@kernel`` at first use, with ``@kernel(signature)`` ahead of it.
+    """Compile a kernel and cache it on disk: ``@kernel`` at first use, ``@kernel(signature)`` at once.
 
     Kernels allocate nothing, so Numba's reference counting (``_nrt``) is off. With it, every use of an array from a
     struct cost two calls, and walks took three times as long.
@@ -75,7 +75,7 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
 
 
 def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
-    """Compile a function of this package for a signature, or at first use if it is None, and cache the result."""
+    """Compile a function of this package and cache the result on disk; a signature of None means at first use."""
     dispatcher = njit(**options)(function)
     if UNJITTED:
         return dispatcher
@@ -98,9 +98,10 @@ def vectorised() -> Iterator[None]:
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a small piece of kernels that is merged into its callers: passing 20 arrays would cost more than it does.
+    """Compile a small function that is merged into the kernels that call it.
 
-    Never call it from Python, which would crash. It has no wrappers for Python and no file on disk, because they would
-    lengthen the first compilation.
+    A call that passes 20 arrays would cost more than the function's own work. Never call the function from Python,
+    which would crash. It has no wrappers for Python and no file on disk, because they would lengthen the first
+    compilation.
     """
     return njit(**_PIECE)(function)  # type: ignore[no-any-return]

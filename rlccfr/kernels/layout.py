@@ -1,11 +1,12 @@
 """Structs that the kernels take, their Numba types, and the columns of a schedule.
 
 A kernel knows no algorithm. It sees tables over sequences (shape (m,), both players in one numbering, see
-:mod:`rlccfr.games.flat_tree`), a schedule with one row per iteration, and up to two functions of a single infoset.
+:mod:`rlccfr.games.flat_tree`), a schedule with one row per iteration, and the components' plain functions, each of a
+single infoset.
 
 In all shapes, m is the number of sequences of both players, n the number of infosets, A the number of an infoset's
-actions, p the number of a component's parameters. Rewards are in the game's units of utility. An array over
-"m + 2" holds the two empty sequences at its end.
+actions, p the number of a component's parameters. Values and regrets are in the game's units of utility. An array of
+shape (m + 2,) has the two empty sequences at its end.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ class Scratch(NamedTuple):
     mass: np.ndarray  # (n,): opponent and chance reach of each infoset
     response: np.ndarray  # (m,): a best response of each player
     response_reach: np.ndarray  # (m + 2,): own reach under the best responses
-    line_reach: np.ndarray  # (most lines of a block,): the opponent's reach of each line
-    leaf: np.ndarray  # (widest block,): a block's columns, side by side
+    line_reach: np.ndarray  # (largest number of lines of a block,): the opponent's reach of each line
+    leaf: np.ndarray  # (largest stride of a block,): a block's columns, each summed over the lines
     past_regret: np.ndarray  # (m,): see Findings
 
 
@@ -72,7 +73,7 @@ class Run(NamedTuple):
 
 
 class RuleFlags(NamedTuple):
-    """Differences between a rule and plain (D, Phi) regret matching."""
+    """Differences between a rule and plain regret matching with discounts and a floor."""
 
     plain: bool  # no flag below is set, except perhaps uses_mass and average_column
     predicts: bool  # plain except for a prediction
@@ -91,16 +92,16 @@ class Rule(NamedTuple):
     reweight: Any  # called if the rule does not read regrets
     reweight_by_regret: Any  # called if the rule reads regrets
     policy_map: Any
-    utility_range: float  # largest minus smallest terminal utility
+    utility_range: float  # largest minus smallest terminal utility; 1 if they are equal
 
 
 class Procedure(NamedTuple):
     """Course of an iteration, independent of the update rule and the sampler."""
 
     best_response: bool  # the opponent plays a best response, not its current policy
-    simultaneous: bool  # both players move from the same policies; else player 1 sees player 0's update
-    pre_averaging: bool  # both players are averaged before their own updates; else player 0 after its update
-    walks: int  # number of walks per player
+    simultaneous: bool  # both players are updated against the same policies; else player 1 sees player 0's update
+    pre_averaging: bool  # both players' policies are averaged before their updates; else player 0's after its update
+    walks: int  # number of walks per player and iteration
 
 
 class Step(NamedTuple):

@@ -71,30 +71,48 @@ def reads_regret(reweight: Callable[..., None] | None) -> bool:
 
 
 def reweight_functions(function: Callable[..., None] | None) -> tuple[Any, Any]:
-    """Return the handles of a rule's ``reweight`` without and with ``regret``; one of them does nothing."""
+    """Return the handles of a rule's ``reweight`` without and with the argument ``regret``.
+
+    Each form that the rule does not define does nothing.
+
+    Raises:
+        ComponentError: the function has the wrong arguments, or it can't be compiled.
+    """
     if reads_regret(function):
         return _compiled(None, _REWEIGHT), _compiled(function, _REWEIGHT_BY_REGRET)
     return _compiled(function, _REWEIGHT), _compiled(None, _REWEIGHT_BY_REGRET)
 
 
 def policy_map_function(function: Callable[..., None] | None) -> Any:
-    """Return the handle of a rule's ``policy_map``."""
+    """Return the handle of a rule's ``policy_map``; for None, of a function that does nothing.
+
+    Raises:
+        ComponentError: the function has the wrong arguments, or it can't be compiled.
+    """
     return _compiled(function, _POLICY_MAP)
 
 
 def inclusion_function(function: Callable[..., None] | None) -> Any:
-    """Return the handle of a sampler's ``inclusion``."""
+    """Return the handle of a sampler's ``inclusion``; for None, of a function that does nothing.
+
+    Raises:
+        ComponentError: the function has the wrong arguments, or it can't be compiled.
+    """
     return _compiled(function, _INCLUSION)
 
 
 def mixture_function(function: Callable[..., float] | None) -> Any:
-    """Return the handle of a sampler's ``mixture``."""
+    """Return the handle of a sampler's ``mixture``; for None, of a function that returns 0.
+
+    Raises:
+        ComponentError: the function has the wrong arguments, or it can't be compiled.
+    """
     return _compiled(function, _MIXTURE)
 
 
 @cache
 def _compiled(function: Callable[..., Any] | None, form: Form) -> Any:
-    """Return the handle of a function; for None, of a function that does nothing.
+    """Return the handle of a function; for None, of the form's default.
 
     Raises:
         ComponentError: the function's arguments are not those of ``form``, or it can't be compiled.
@@ -117,10 +135,13 @@ def _compiled(function: Callable[..., Any] | None, form: Form) -> Any:
 
 
 def _jitted(function: Callable[..., Any], signature: Any, on_disk: bool) -> Any:
-    """Return a function compiled for a signature; its machine code is kept beside its file."""
+    """Return a function compiled for a signature.
+
+    With ``on_disk``, its machine code is kept beside its file if possible.
+    """
     try:
         return njit(signature, cache=on_disk, **COMPILER)(function)
-    except ModuleNotFoundError:  # kept when the file was imported by another name
+    except ModuleNotFoundError:  # the kept code is of a file imported by another name
         return njit(signature, **COMPILER)(function)
 
 

@@ -36,7 +36,7 @@ class AverageModel:
         self._learner.enter(np.add.reduceat(policy_sum, self._first), policy_sum)
 
     def sums(self) -> np.ndarray | None:
-        """Return an array (player's sequences,) in proportion to the policy; None before the first fit."""
+        """Return an array (player's sequences,) proportional to the average policy; None before the first fit."""
         return np.maximum(self._learner.values, 0.0) if self._learner.fits[0] else None
 
     def state(self) -> State:

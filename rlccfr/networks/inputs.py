@@ -13,8 +13,8 @@ from rlccfr.games.infoset_features import infoset_features
 class Inputs(NamedTuple):
     """Inputs of one player's model, for n infosets and m sequences.
 
-    A row stands for an infoset, with one output per action of the player. Or a row stands for a sequence, with one
-    output and with the sequence's action among the features.
+    Each row stands either for an infoset, with one output per action of the player, or for a sequence, with one output
+    and the sequence's action among the features.
     """
 
     matrix: np.ndarray  # (rows, d) float32

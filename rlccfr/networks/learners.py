@@ -15,16 +15,17 @@ from rlccfr.networks.settings import Approximator, Networks
 
 State = dict[str, np.ndarray]
 ENTRY_FITS = 25
-"""When models take over from tables, their first fit has as many training steps as this number of fits."""
+"""Number of fits whose training steps the first fit takes when models take over from tables; see ``Model.fit``."""
 
 
 class Learner:
-    """A model fitted to the weighted mean of data, and the data; weights are called masses.
+    """A model, and the data to whose weighted mean it is fitted; the weights are called masses.
 
-    Arrays are over all infosets (n,) and sequences (m,) of the game; only the player's entries are used.
+    Unless stated otherwise, arrays are over all infosets (n,) and sequences (m,) of the game; only the player's entries
+    are used.
 
     Attributes:
-        values: (player's sequences,) predictions of the model since its last fit; 0 before the first.
+        values: (player's sequences,) predictions of the model after its last fit; 0 before the first.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Learner:
                 sums *= factor
 
     def observe(self, mass: np.ndarray, vector: np.ndarray) -> None:
-        """Add data: masses (n,), negative where there are none, and vectors (m,) weighted with these masses."""
+        """Add data: masses (n,), negative where there are none, and vectors (m,) weighted by these masses."""
         self.fresh_mass[self.infosets] += np.maximum(mass[self.infosets], 0.0)
         self.fresh[self.sequences] += vector[self.sequences]
 
@@ -131,11 +132,11 @@ class Advantages:
         return learner
 
     def rows(self) -> np.ndarray:
-        """Return the rows, (player's sequences,), from which the policy follows: advantages, perhaps weighted."""
+        """Return the rows, (player's sequences,), from which the policy follows: the advantages, or weighted ones."""
         return self._weighted(self._learner.values, self._weights())
 
     def snapshot(self) -> np.ndarray:
-        """Return, in one dimension, all that :meth:`rows_of` needs to reproduce these rows."""
+        """Return a one-dimensional array from which :meth:`rows_of` reproduces the current rows."""
         learners = [self._learner] if self._mean is None else [self._learner, self._mean]
         return np.concatenate([learner.model.weights() for learner in learners])
 
@@ -154,7 +155,7 @@ class Advantages:
     def _weights(self, mean: np.ndarray | None = None) -> np.ndarray:
         """Return factors of regrets and policies, (player's sequences,).
 
-        They follow from mean advantages, by default the present ones.
+        They follow from mean advantages, by default the current ones.
         """
         if self._mean is None or self._networks.action_weight is None:
             return np.ones(len(self._learner.values))
@@ -223,7 +224,7 @@ class Advantages:
 
 
 def divided(sums: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """Return means: sums over masses, 0 where there is no mass."""
+    """Return means: sums divided by masses, 0 where there is no mass."""
     means: np.ndarray = np.divide(sums, mass, out=np.zeros_like(sums), where=mass > 0)
     return means
 

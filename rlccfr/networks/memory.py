@@ -42,7 +42,7 @@ class Memory:
         return int(self._rows.counts[KEPT])
 
     def discount(self, factor: float) -> None:
-        """Multiply all rows by ``factor``."""
+        """Multiply all rows by ``factor``; 0 empties the memory."""
         rows, kept = self._rows, len(self)
         if factor == 1.0 or not kept:
             return
@@ -61,7 +61,7 @@ class Memory:
             self._scale[0] = 1.0
 
     def add(self, infosets: np.ndarray, mass: np.ndarray, vector: np.ndarray) -> None:
-        """Add a row for each of ``infosets``, from tables over infosets (n,) and sequences (m,)."""
+        """Offer the memory a row for each of ``infosets``, from tables over infosets (n,) and sequences (m,)."""
         insert_rows(
             self._first_sequence, infosets.astype(np.uint32), mass, vector, self._scale[0], self._rows, self._rng
         )
@@ -72,11 +72,11 @@ class Memory:
         return float(seen / kept) if kept else 1.0
 
     def mass(self) -> np.ndarray:
-        """Return estimates, (n,), of the sums of masses over all rows ever added."""
+        """Return estimates, (n,), of the discounted sums of masses over all rows added so far."""
         return self._rows.mass_sum * self._seen_per_kept
 
     def vector(self) -> np.ndarray:
-        """Return estimates, (m,), of the sums of vectors over all rows ever added."""
+        """Return estimates, (m,), of the discounted sums of vectors over all rows added so far."""
         return self._rows.vector_sum * self._seen_per_kept
 
     def state(self) -> dict[str, np.ndarray]:

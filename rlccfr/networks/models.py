@@ -1,7 +1,7 @@
 """Models that are fitted to targets: a multilayer perceptron in PyTorch, and a table to compare it with.
 
-The perceptron's gradient is written out. For networks this small, PyTorch's automatic differentiation and its
-optimisers take several times as long as the matrix products (docs/verification.md has timings of both).
+The perceptron's gradient is written out. For networks this small, a step with PyTorch's automatic differentiation and
+optimisers takes about two to three times as long (docs/verification.md has timings of both kinds of step).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Model(Protocol):
     """A function from a player's sequences to numbers."""
 
     def predict(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return predictions, (m,) float64; ``weights`` stand in for the model's own, if given."""
+        """Return predictions, (m,) float64; if given, ``weights`` replace the model's own."""
 
     def weights(self) -> np.ndarray:
         """Return a copy, in one dimension, of all that ``predict`` depends on."""
@@ -45,7 +45,8 @@ class Model(Protocol):
             target: (m,) targets over sequences.
             weight: (n,) weights over infosets; where the weight is 0 the target is ignored.
             seed: seed of the draws in this fit.
-            times: number of fits whose training steps this fit makes.
+            times: number of fits whose training steps this fit takes; without effect for a table, and for a model that
+                begins each fit with new weights.
         """
 
     def state(self) -> dict[str, np.ndarray]:
@@ -103,7 +104,7 @@ class Mlp:
         self._begin(seed)
 
     def _begin(self, seed: Sequence[int]) -> None:
-        """Draw new weights, uniform within 1 / sqrt(number of inputs), as PyTorch's linear layers do."""
+        """Draw new weights, uniform within +-1 / sqrt(number of inputs), as PyTorch's linear layers do."""
         rng = np.random.default_rng([*seed, 0])
         bounds = np.concatenate([np.full((n + 1) * m, max(n, 1) ** -0.5) for n, m in self._sizes])
         weights = rng.uniform(-bounds, bounds).astype(np.float32)
@@ -133,7 +134,7 @@ class Mlp:
             return
         goal = np.zeros(self._mask.shape, np.float32)
         goal.flat[self._inputs.position] = target
-        # A fit that begins with new weights makes the usual number of steps, however much there is to learn.
+        # A fit that begins with new weights takes the usual number of steps, however much there is to learn.
         steps = self._settings.train_steps * (1 if self._settings.from_scratch else times)
         size = self._settings.batch_size
         share = weight[rows] / weight[rows].sum()
@@ -155,7 +156,7 @@ class Mlp:
         return tuple(torch.from_numpy(array).to(self._device) for array in arrays)
 
     def _step(self, matrix: torch.Tensor, goal: torch.Tensor, scale: torch.Tensor) -> None:
-        """Make one training step on sum(scale (output - goal)^2) / 2."""
+        """Perform one training step on sum(scale (output - goal)^2) / 2."""
         *values, output = _forward(matrix, self._layers)
         error = (output - goal).mul_(scale)
         for index in reversed(range(len(self._layers))):
@@ -168,7 +169,7 @@ class Mlp:
         self._descend()
 
     def _descend(self) -> None:
-        """Make one step of Adam (Kingma and Ba, ICLR 2015) along the clipped gradient."""
+        """Perform one step of Adam (Kingma and Ba, ICLR 2015) along the clipped gradient."""
         step = self._settings.learning_rate / (1 - BETAS[0] ** self._steps)
         spread = (1 - BETAS[1] ** self._steps) ** 0.5
         if self._arrays:

@@ -26,7 +26,7 @@ class Approximator:
         train_steps: number of steps per fit.
         batch_size: number of rows per step, drawn by weight. If there are no more rows than that, each step takes all.
         from_scratch: whether each fit begins with new weights, not with those of the fit before.
-        device: ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA where there is any.
+        device: ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA if it is available.
 
     Raises:
         ComponentError: a value is unknown or out of range.
@@ -52,7 +52,7 @@ class Approximator:
 class Networks:
     """Settings of the networks that learn an update rule's advantages: their targets, data and memory.
 
-    The value model V is the mean of all advantages, each weighted with the reach of chance and the opponent (the mass).
+    The value model V is the mean of all advantages, each weighted by the reach of chance and the opponent (the mass).
     So regret = N V, where N is the mass of all data. With an exact fit a rule with networks equals its tabular rule.
 
     Args:
@@ -60,16 +60,16 @@ class Networks:
         policy: settings of the model of the average policy.
         relabel: whether data older than the last fit take that fit's values as targets, discounted and floored as the
             rule says. Otherwise they keep their own targets.
-        bootstrapped: whether V stands for the rule's regret instead. V is then fitted to the newest data only, and its
-            target is the old V, discounted and floored, plus the newest advantage.
+        bootstrapped: whether V, not N V, takes the place of the regret. V is then fitted to the newest data only,
+            and its target is the old V, discounted and floored, plus the newest advantage.
         action_weight: function from mean advantages (player's sequences,), in units of the payoff range, to factors of
             regrets and policies.
         mean_arrays: names of the rule's own tables of regret sums and of mass sums. A run that was tabular before takes
             its mean advantages from them.
         average: form of the average policy. ``"network"`` is the policy model. ``"value_networks"`` keeps every value
-            model and weights it with its exact reach. ``"table"`` is the sampled average, as in a tabular rule.
-        traversals: number of walks per player and iteration.
-        memory: number of rows kept per model by reservoir sampling; a row holds one infoset's data of one fit.
+            model, weighted by its exact reach. ``"table"`` is the sampled average, as in a tabular rule.
+        traversals: number of walks per player and iteration, if the sampler walks.
+        memory: largest number of rows kept per model, by reservoir sampling; a row holds one infoset's data of one fit.
         train_every: number E of iterations between fits; one more fit follows the first iteration. The policy stays
             the same until the next fit. A step then takes the regrets of E iterations, so there are 1/E as many steps,
             each E times as large. This costs a factor of at most sqrt(E) in CFR's bound.

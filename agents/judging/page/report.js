@@ -1,8 +1,9 @@
 "use strict";
 // DATA: axes [rules, samplers, abstractions]; budgets [label]; presets {name: three pairs}; fixed {name: cell index};
+// decades and exact, constants of the reward; provenance, a sentence on the runs;
 // games {name: {picks: {budget: {preset: cell index}}, cells: [cell]}}. A cell is null if it has no run. Otherwise it
-// has x and speed [per budget: list with one value per run], uniform and iterations [per budget] (null if the budget
-// has no result), and the first run's seed and curve {iterations, seconds, nodes, x}.
+// has x and speed [per budget: list with one value per run], uniform and iterations [per budget] (each null if the
+// budget has no result), and the first judging run's seed and curve {iterations, seconds, nodes, x}.
 const $ = id => document.getElementById(id);
 const [rules, samplers, abstractions] = DATA.axes;
 const columns = samplers.length * abstractions.length;
@@ -25,7 +26,7 @@ function now() {
 const known = (cell, at) => cell && cell.x[at.budget] !== null;
 const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// The mean reward as in envs/reward.py, averaged over the runs.
+// The mean reward as in envs/reward.py, on the log scale and averaged over the runs.
 function reward(cell, at) {
   if (!known(cell, at)) return null;
   const uniform = cell.uniform[at.budget];

@@ -40,7 +40,7 @@ def catalog(
 
 
 def _print_algorithms(cells: list[Cell], json: bool) -> None:
-    """Print the known facts on each algorithm."""
+    """Print the known facts about each algorithm."""
     from rlccfr.catalog.facts import facts
 
     rows = [cell._asdict() | facts(cell)._asdict() for cell in cells]

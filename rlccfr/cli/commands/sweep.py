@@ -152,7 +152,7 @@ def _connected(dask: str, workers: int) -> Iterator[Executors]:
 
 
 def _reported(total: int, show: Callable[..., None]) -> Report:
-    """Return a function to call with each run, which shows how many are done and have failed."""
+    """Return a function that is called with each run and shows how many runs are done, and how many have failed."""
     done = failed = 0
 
     def report(job: Job, record: Mapping[str, Any]) -> None:

@@ -1,1 +1,1 @@
-"""Kernels for iterations with fitted models: the phases of an iteration, and the fitting itself."""
+"""Kernels for iterations with fitted models: the phases of an iteration, Adam's step, and the models' memory."""

@@ -1,6 +1,6 @@
 """Adam over all weights in one pass.
 
-As ten PyTorch operations it would cost as much as a small network's matrix products.
+The ten PyTorch operations that do the same would take as long as a small network's matrix products.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ EPSILON = np.float32(1e-8)
 
 @kernel(types.void(_F4S, _F4S, _F4S, _F4S, _F4, _F4, _F4, _F4, _F4))
 def adam_step(weights, gradient, mean, square, largest, mean_rate, square_rate, step, spread_scale):
-    """Make one step of Adam, with a gradient whose length is clipped at ``largest``.
+    """Perform one step of Adam, with a gradient whose length is clipped at ``largest``.
 
     Args:
         weights: (w,) changed in place.

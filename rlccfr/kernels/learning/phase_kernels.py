@@ -32,7 +32,9 @@ _ONE = (1.0, 1.0)
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, types.int64))
 def estimate_exactly(game, scratch, memory, player):
-    """Store a player's exact instantaneous regrets and masses against the opponent's response where walks store theirs.
+    """Compute a player's exact instantaneous regrets and masses, and store them where walks store their estimates.
+
+    The opponent plays ``response`` of the memory's tables.
 
     Args:
         game, scratch, memory: handles. The player's part of ``gain`` and ``mass`` in the memory's tables is
@@ -48,7 +50,7 @@ def estimate_exactly(game, scratch, memory, player):
 
 @kernel(types.void(VIEW, TABLES, SCRATCH, types.int64, types.int64))
 def own_increments(view, tables, scratch, player, column):
-    """Replace a player's policy sum with the exact increments of its average policy.
+    """Replace a player's policy sum with the exact increments of its average policy: chance weight x own reach.
 
     Args:
         tables: the player's part of ``policy_sum`` is overwritten.
@@ -60,7 +62,7 @@ def own_increments(view, tables, scratch, player, column):
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, HANDLE, types.int64, F8S, F8S, F8S))
 def fold_player(game, tables, memory, rule, player, now, ahead, row):
-    """Fold a player's estimates into its regrets and policies; discount the regrets of infosets not visited.
+    """Fold a player's estimates into its regrets and policies; at infosets not visited, only discount and floor.
 
     Args:
         game, tables, memory, rule: handles. The player's part of the tables is changed in place, and its part of the

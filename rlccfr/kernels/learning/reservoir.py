@@ -1,4 +1,4 @@
-"""Reservoir sampling of rows (infoset, mass, vector over its sequences), with sums over the rows kept."""
+"""Reservoir sampling of rows (infoset, mass, vector over the infoset's sequences), with sums over the rows kept."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Rows(NamedTuple):
 
     infoset: np.ndarray  # (capacity,)
     mass: np.ndarray  # (capacity,)
-    vector: np.ndarray  # (capacity, most actions), or (capacity, 0) if only masses are kept
-    counts: np.ndarray  # (2,): rows SEEN and KEPT
+    vector: np.ndarray  # (capacity, largest number of actions), or (capacity, 0) if only masses are kept
+    counts: np.ndarray  # (2,): number of rows seen, at index SEEN, and kept, at index KEPT
     mass_sum: np.ndarray  # (n,)
     vector_sum: np.ndarray  # (m,)
     num_rows: np.ndarray  # (n,): number of rows kept per infoset
@@ -65,7 +65,7 @@ def insert_rows(first_sequence, infosets, mass, vector, scale, rows, rng):
         mass, vector: (n,) and (m,) tables with the new rows' masses and vectors, in current units.
         scale: factor from current units to those of the rows.
         rows: changed in place.
-        rng: (1,) state of the generator, advanced.
+        rng: (1,) state of the generator, advanced in place.
     """
     capacity, width = rows.vector.shape
     for infoset in infosets:

@@ -63,6 +63,7 @@ def exact_iterations(game, run, rule, procedure, schedule, cost):
 
     Args:
         game, run, rule: handles; the run's arrays are changed in place.
+        procedure: flags ``best_response``, ``simultaneous`` and ``pre_averaging``, which set the order of the passes.
         schedule: (iterations + 1, 5 + p) one row per iteration, and one for the iteration after them.
         cost: number of histories that an iteration touches.
     """

@@ -35,10 +35,11 @@ def reach_pass(view, player, policy, reach):
 
 @inlined
 def gradient_pass(view, player, reach, scratch):
-    """Set each sequence of ``player`` to its payoff at the leaves that it leads to, given the opponent's reach.
+    """Set the gradient of each sequence of ``player``: its payoff at the leaves where it is the player's last sequence.
 
-    Each line of a block is one sequence of the opponent. The lines are added up, weighted with their reach, LANES
-    columns at a time in registers. A block that the opponent does not reach is not read.
+    Payoffs are weighted with the reach of the opponent and chance. Each line of a block is one sequence of the
+    opponent. The lines are added up, weighted with their reach, LANES columns at a time in registers. A block that the
+    opponent does not reach is not read.
 
     Args:
         reach: (m + 2,) reach of the opponent's sequences.
@@ -195,7 +196,7 @@ def best_responses(view, policy, scratch):
     """Compute both players' best responses to a policy (m,).
 
     Args:
-        scratch: ``response`` is overwritten with the best responses, and ``reach`` with the reach under the policy.
+        scratch: overwritten; ``response`` gets the best responses, ``reach`` the reach under the policy.
     """
     for player in range(2):
         reach_pass(view, player, policy, scratch.reach)
@@ -207,6 +208,8 @@ def best_responses(view, policy, scratch):
 @kernel(types.UniTuple(F8, 3)(HANDLE, HANDLE, F8S))
 def evaluate(game, scratch, policy):
     """Return player 0's value of a policy (m,), and each player's value of a best response to it.
+
+    A value is the player's own expected utility.
 
     Args:
         game, scratch: handles; the scratch memory is overwritten.

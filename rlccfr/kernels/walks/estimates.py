@@ -1,4 +1,4 @@
-"""Walks without a fold: they leave a sampler's estimates to statistics and models."""
+"""Walks without a fold: their estimates stay in the tables, for statistics and models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlccfr.kernels.walks.walk_layout import Weights
 
 @kernel(types.int64(HANDLE, HANDLE, HANDLE, F8S, RNG, types.int64, types.int64, types.boolean))
 def add_walks(game, memory, sampling, parameters, rng, traverser, walks, averages):
-    """Make walks for one player, each with weight 1 / walks.
+    """Perform walks for one player, each with weight 1 / walks.
 
     Args:
         game, memory, sampling: handles; the memory's tables are changed in place, see :func:`walk`.

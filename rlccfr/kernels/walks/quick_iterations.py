@@ -1,8 +1,8 @@
 """Special kernels for external and outcome sampling with one walk per player and iteration.
 
-They make the same walks as kernels/walks/walk.py, number for number, in half the time. Where chance and the opponent
-are sampled, a walk visits an infoset of the traverser at most once. The infoset is therefore folded on the way up, and
-nothing is kept in tables until the walk ends.
+They perform the same walks as kernels/walks/walk.py, with bitwise equal results, in half the time. Where chance and
+the opponent are sampled, a walk visits an infoset of the traverser at most once. The infoset is therefore folded on the
+way up, and nothing is kept in tables until the walk ends.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def average_here(tables, here, weight):
 
 @inlined
 def external_walk(histories, traverser, tables, average_weight, step, predicts, path, rng):
-    """Make one walk that takes all own actions.
+    """Perform one walk that takes all own actions.
 
     Args:
         tables: changed in place.
@@ -90,7 +90,7 @@ def external_walk(histories, traverser, tables, average_weight, step, predicts, 
 
 @inlined
 def outcome_walk(histories, traverser, tables, exploration, average_weight, step, predicts, path, rng):
-    """Make one walk along a single path.
+    """Perform one walk along a single path.
 
     Args:
         exploration: share of the uniform policy in the distribution from which own actions are drawn.

@@ -1,4 +1,4 @@
-"""Random numbers for walks: one generator per solver, whose whole state is one word in an array that is saved.
+"""Random numbers for walks, from one generator per solver; its whole state is one word in an array that is saved.
 
 Source: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 """
@@ -29,7 +29,7 @@ def uniform(rng):
 
 @inlined
 def draw(probabilities, first, count, rng):
-    """Return an index drawn by ``probabilities[first : first + count]``, never one with probability 0."""
+    """Return k drawn with probability ``probabilities[first + k]``, 0 <= k < count; never one with probability 0."""
     rest = uniform(rng)
     for k in range(count):
         rest -= probabilities[first + k]

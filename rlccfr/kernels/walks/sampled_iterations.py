@@ -2,8 +2,8 @@
 
 A discount changes the whole table at every iteration; a walk changes only a few rows. So the tables hold true values
 multiplied by running scales. Each player has three: for positive regrets, for negative regrets, and for the policy sum.
-To discount a whole table, a kernel only raises its scale. When a scale is about to overflow, or a discount is 0, the
-table itself is brought up to date.
+To discount a whole table, a kernel only divides its scale by the discount. When a scale is about to overflow, or a
+discount is 0, the table itself is brought up to date.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def fold_visited(view, player, run, walk_tables, now, ahead, rule):
 
 @inlined
 def count_uniformly(view, reach, uniform_count):
-    """Add the counts that walks would add on average; walks against best responses add none.
+    """Add the counts that walks would add in expectation; walks against best responses add none.
 
     Args:
         reach: (m + 2,) own reach under the current policy.
@@ -138,6 +138,7 @@ def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, p
     Args:
         game, run, memory, rule, sampling: handles; the run's arrays are changed in place. The memory's tables are
             clean before and after.
+        procedure: course of an iteration; ``pre_averaging`` is not used.
         schedule: (iterations + 1, 5 + p) one row per iteration, and one for the iteration after them.
         parameters: (iterations, p') the sampler's parameters, one row per iteration.
     """

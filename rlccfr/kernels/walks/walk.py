@@ -5,15 +5,17 @@ reaches history h. The weight w(h) = (opponent's and chance's reach) / q(h) is c
 
 * at i's nodes, instant regret of a += w (v(a) - sum_b policy(b) v(b)), mass += w;
 * at the opponent's nodes, average increment of a += w policy(a);
-* with a baseline b (0 without one), a child taken with probability p whose walk returned u has the value
-  b + (u - b) / p; a child left out has the value b.
+* with a baseline b (0 without one, and at chance nodes), a child taken with probability p whose walk returned u has the
+  value b + (u - b) / p; a child left out has the value b;
+* with probes, a child of i's node has the value u if it is taken, and the result of a roll-out if it is left out.
 
-The stack is explicit, because a recursive walk that passes its arrays down costs ten times as much. A node where one
-child is drawn from the true probabilities returns the child's value unchanged and gets no frame.
+The stack is explicit, because a recursive walk that passes its arrays down costs ten times as much. If one child is
+drawn from the true probabilities and there is no baseline, the node returns the child's value unchanged and gets no
+frame.
 
 Arguments of all functions: ``histories`` is the game's history view, and ``here`` one of its records. ``own`` tells
-whether ``here`` is a node of the traverser; ``depth`` is its index in the stack. ``rng`` is the (1,) state of the
-generator, which every draw advances in place.
+whether ``here`` is a node of the traverser; ``depth`` is the index of ``here`` in the stack. ``rng`` is the (1,)
+state of the generator, which every draw advances in place.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from rlccfr.kernels.walks.walk_layout import ALL, ONE, UNVISITED
 
 @inlined
 def draw_chance(histories, here, rng):
-    """Draw an outcome of a chance node by its probability, and return the outcome's history."""
+    """Draw an outcome of a chance node by the outcomes' probabilities, and return the number of its history."""
     rest, first, count = uniform(rng), here["first_child"], here["num_children"]
     if here["even"]:
         return first + np.int64(rest * count)
@@ -63,7 +65,7 @@ def roll_out(histories, node, traverser, tables, rng):
 
 @inlined
 def probability(tables, own, sequence):
-    """Return the probability of a sequence's last action under its owner's policy or response."""
+    """Return the probability of a sequence's last action: under the policy if ``own``, else under the response."""
     return tables.policy[sequence] if own else tables.response[sequence]
 
 
@@ -73,7 +75,7 @@ def include(here, own, sampling, parameters, memory, depth, luck, rng):
 
     Args:
         memory: ``frames.taken[depth]`` is overwritten with the probability of each child taken, and 0 for the others;
-            ``tables.visits`` is raised by 1 if the sampler counts.
+            at the traverser's nodes, ``tables.visits`` is raised by 1 if the sampler counts.
         luck: random number of the whole walk, for mixtures that draw once.
     """
     plan, tables, taken = sampling.plan, memory.tables, memory.frames.taken
@@ -147,8 +149,8 @@ def close_frame(histories, here, own, traverser, plan, memory, depth, rng):
     """Combine the values that the children's walks returned.
 
     Args:
-        memory: changed in place. At the traverser's nodes its tables ``gain``, ``mass`` and ``visited`` are added to;
-            ``baseline`` moves towards the values found.
+        memory: changed in place. At the traverser's nodes, the tables ``gain``, ``mass`` and ``visited`` are added to.
+            The table ``baseline``, if it is used, moves towards the values found.
 
     Returns:
         The node's value to the traverser, and the number of histories probed.
@@ -193,7 +195,7 @@ def close_frame(histories, here, own, traverser, plan, memory, depth, rng):
 
 @inlined
 def walk(histories, traverser, weights, sampling, parameters, memory, rng):
-    """Make one walk for ``traverser``.
+    """Perform one walk for ``traverser``.
 
     Args:
         weights: weights of the whole walk.

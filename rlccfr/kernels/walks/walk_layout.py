@@ -15,11 +15,11 @@ ONE = 1
 SUBSET = 2
 
 UNVISITED = -1.0
-"""Mass of an infoset that this iteration's walks have not visited. It is not 0, to which a real mass may round."""
+"""Mass of an infoset that this iteration's walks have not visited; not 0, because a real mass may round to 0."""
 
 
 class WalkPlan(NamedTuple):
-    """A sampler's numbers as the walk kernel sees them."""
+    """A sampler's settings as the walk kernel sees them."""
 
     chance_all: bool
     opponent_all: bool
@@ -55,11 +55,11 @@ class WalkTables(NamedTuple):
     response: np.ndarray  # the opponent's policy: the same array, or best responses
     policy_sum: np.ndarray
     gain: np.ndarray  # instantaneous regrets of this iteration
-    baseline: np.ndarray  # expected utility of player 0 after the sequence
-    uniform_count: np.ndarray  # average increments at uniform weight, for inclusion and mixture functions
+    baseline: np.ndarray  # learned estimate of player 0's expected utility after the sequence
+    uniform_count: np.ndarray  # policy sum with equal weights of iterations, for inclusion and mixture functions
     visits: np.ndarray  # (n,): number of the owner's walks through the infoset so far
     mass: np.ndarray  # (n,): sum of weights over this iteration's visits, or UNVISITED
-    visited: np.ndarray  # (n,): infosets visited as traverser; player 1's start at its first infoset
+    visited: np.ndarray  # (n,): infosets visited as traverser; player 1's part starts at its first infoset's index
     num_visited: np.ndarray  # (2,): end of each player's part of visited
 
 
