@@ -17,7 +17,7 @@ def test_update_rules_conform(id):
 
 
 def test_too_few_walks_for_a_test_are_refused():
-    with pytest.raises(BudgetError, match="walks must be a whole number of at least 200, not 199"):
+    with pytest.raises(BudgetError, match="walks must be an integer of at least 200, not 199"):
         check_sampler("external", walks=199)
 
 
