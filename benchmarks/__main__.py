@@ -118,7 +118,7 @@ def line(record: dict[str, Any]) -> str:
 
 
 def markdown(report: dict[str, Any]) -> list[str]:
-    """Return the tables of ratios and targets, as lines of Markdown."""
+    """Return the page up to its sections, as lines of Markdown."""
     lines = [
         "# Benchmarks",
         "",

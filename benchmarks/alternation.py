@@ -1,4 +1,4 @@
-"""Rates of several contenders in alternation, so that what else the machine does disturbs all of them alike."""
+"""Rates of several contenders in alternation, so that other work on the machine disturbs all of them alike."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy import stats
 from benchmarks.contenders import Step
 
 Timer = Callable[[int], float]
-"""Runs a given number of iterations and returns the CPU seconds that they took."""
+"""Function that runs a given number of iterations and returns the CPU seconds that they took."""
 
 
 class Rates(NamedTuple):
@@ -26,19 +26,23 @@ class Rates(NamedTuple):
         return float(np.exp(np.log(self.per_second[name]).mean()))
 
     def ratio(self, name: str, other: str) -> tuple[float, float, float]:
-        """Return how many times as fast one is: the geometric mean over rounds, and Student's 95 % interval of it."""
+        """Return how many times as fast as ``other`` a contender is.
+
+        Returns:
+            The geometric mean over rounds, and the ends of Student's 95 % interval of it.
+        """
         logs = np.log(self.per_second[name] / self.per_second[other])
         half = stats.t.ppf(0.975, len(logs) - 1) * stats.sem(logs)
         return tuple(float(np.exp(logs.mean() + shift)) for shift in (0.0, -half, half))  # type: ignore[return-value]
 
 
 def alternate(steps: Mapping[str, Step], seconds: float, rounds: int) -> Rates:
-    """Let each contender run for about ``seconds`` per round, one after the other."""
+    """Return the rates of contenders that run in turn, each for about ``seconds`` CPU seconds per round."""
     return alternate_timers({name: partial(timed, step) for name, step in steps.items()}, seconds, rounds)
 
 
 def alternate_timers(timers: Mapping[str, Timer], seconds: float, rounds: int) -> Rates:
-    """Do the same with functions that time themselves, because they run in other processes."""
+    """Do the same as :func:`alternate` with functions that time themselves because they run in other processes."""
     counts = {name: _calibrated(timer, seconds) for name, timer in timers.items()}
     for name, timer in timers.items():  # a round that does not count: some solvers speed up as their tables fill
         timer(counts[name])

@@ -1,7 +1,7 @@
 """``python -m benchmarks.audit``: show what one call of LiteEFG does, by the infosets whose policies it changes.
 
 A sampled call that changes infosets of both players walks for both. An exact call updates the players in turn if it
-changes as many infosets of player 1 as a call after player 0's update does.
+changes as many infosets of player 1 as an update against player 0's new policy would.
 """
 
 from __future__ import annotations

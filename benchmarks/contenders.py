@@ -1,4 +1,4 @@
-"""The contenders: this engine and peers that PyPI has, each with a description of one of its iterations."""
+"""The contenders: this engine and peers from PyPI, each with a description of one of its iterations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.compiled import spiel, tree
 from benchmarks.scipy_cfr import SparseCFRPlus
 
 Step = Callable[[int], None]
-"""Runs a given number of iterations."""
+"""Function that runs a given number of iterations."""
 
 
 class Contender(NamedTuple):
@@ -21,7 +21,7 @@ class Contender(NamedTuple):
 
     Attributes:
         iteration: description of one of its iterations.
-        make: function from a name in the benchmark's games to the contender's step; not timed.
+        make: function that returns the contender's step for one of the benchmark's games, by name; it is not timed.
     """
 
     name: str
@@ -40,7 +40,7 @@ def ours(rule: str, sampler: str = "none", iteration: str = "both players in tur
 
 
 def repeated(step: Callable[[], Any]) -> Step:
-    """Return a step that makes one call of ``step`` per iteration."""
+    """Return a step that calls ``step`` once per iteration."""
 
     def run(n: int) -> None:
         for _ in range(n):
@@ -74,7 +74,7 @@ def liteefg(baseline: str, iteration: str, traverse: str = "Enumerate") -> Conte
 
 
 def sparse() -> Contender:
-    """Return CFR+ with SciPy's sparse matrices, which makes the same iterations as this engine."""
+    """Return CFR+ with SciPy's sparse matrices; it performs the same iterations as this engine."""
 
     def make(name: str) -> Step:
         return repeated(SparseCFRPlus(tree(name)).iterate)
@@ -102,7 +102,7 @@ def their_exploitability() -> Contender:
 
 
 def lite_exploitability() -> Contender:
-    """Return LiteEFG's evaluation of the last strategy."""
+    """Return LiteEFG's evaluation of its strategy after one iteration."""
 
     def make(name: str) -> Step:
         env, graph = lite.environment(name, "CFRplus", "Enumerate")

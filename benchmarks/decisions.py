@@ -49,7 +49,7 @@ def report() -> list[str]:
 
 @contextlib.contextmanager
 def _clocked(method: str) -> Iterator[SimpleNamespace]:
-    """Measure the CPU seconds of one method of all selectors, and count its calls."""
+    """Yield counters of the CPU seconds that one method of all selectors takes, and of its calls."""
     spent, original = SimpleNamespace(seconds=0.0, calls=0), getattr(Selector, method)
 
     def clocked(self: Selector, *arguments: object) -> object:

@@ -1,6 +1,6 @@
 """``python -m benchmarks.folds``: show what learning for unseen games is worth on training games that are left out.
 
-No test game has a part in this, so its figures may decide how teams learn.
+No test game has a part in this, so the figures may decide how teams learn.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FOLDS = (*THIRDS, LARGEST, LARGER, *(f"family {family.name}" for family in FAMIL
 
 
 class Regression:
-    """Picks without networks, by the estimated costs that a team for unseen games learns from."""
+    """A method that picks without networks, by the estimated costs from which a team for unseen games learns."""
 
     def __init__(self, games: Sequence[str]) -> None:
         self.env, self.catalog, self.budgets = SimpleNamespace(games=games), shipped.tabular(), (BRIEF, *met())
@@ -45,7 +45,7 @@ class Regression:
         self._imagination = Imagination(features, self.budgets, np.array(means))
 
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
-        """Return the algorithm of the best mean reward."""
+        """Return the algorithm with the best estimated mean reward."""
         features, circumstance = np.array([GameFeatures.of(compiled(game))]), np.array([self.budgets.index(budget)])
         (found,) = self._imagination.costs(features, circumstance)
         return list(self.catalog)[int((found @ np.mean(preset.weights, axis=0)).argmin())]
@@ -56,7 +56,7 @@ class Regression:
 
 
 def as_for_measured(games: Sequence[str]) -> SelectorTeam:
-    """Return a team that learns on these games alone, each agent by its own reward."""
+    """Return a team that is trained on these games alone, each agent with its own reward."""
     return train_on_table(EpisodeSpec.parse(games, budget=met(), catalog=shipped.tabular(), evaluator=others()))
 
 
@@ -68,7 +68,7 @@ PICKED_BY = {
 
 
 def main() -> None:
-    """Print one line per way to leave games out."""
+    """Print a table of mean regrets, with one line per way to leave games out."""
     trials = list(product(FOLDS, PICKED_BY))
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
         rows = pd.concat(executor.map(trial, *zip(*trials, strict=True)))
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def split(fold: str) -> tuple[list[str], list[str]]:
-    """Return the games that a team learns on, and those that it is judged on."""
+    """Return the games that a team is trained on, and those that it is judged on."""
     sizes = {game: compiled(game).num_histories for game in TRAIN}
     if fold == LARGER:
         return [game for game in TRAIN if sizes[game] <= 300], [game for game in TRAIN if sizes[game] >= 1_000]
@@ -91,7 +91,7 @@ def split(fold: str) -> tuple[list[str], list[str]]:
 
 
 def trial(fold: str, method: str) -> pd.DataFrame:
-    """Return the mean regret per game of a method's picks, and of the SBS, on games that it has not learned on."""
+    """Return the mean regrets, per game that training left out, of a method's picks and of the SBS."""
     own, games = split(fold)
     picks = PICKED_BY[method](own)
     rows = judged(picks, others(), games, shipped.BUDGETS, list(PRESETS.values())).groupby("game")[["team", "SBS"]]

@@ -1,9 +1,9 @@
 """Comparison of methods of choosing at equal numbers of evaluations, on recorded runs, over several seeds.
 
-A method sees the runs by the choosing seeds. Its choice is judged by the judging seeds, against the best algorithm. A
-deterministic algorithm has one run, which is judged by its second timing. Choices are kept in benchmarks/results, so
-that an interrupted comparison goes on. A choice is made anew if it was made on other measurements or by another version
-of its method.
+A method sees the runs with the choosing seeds. Its choice is compared with the best algorithm by the runs with the
+judging seeds. A deterministic algorithm has one run, which is judged by its second timing. Choices are kept in
+benchmarks/results, so that an interrupted comparison can be resumed. A choice is made again if it was made on other
+measurements or by another version of its method.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Trial(NamedTuple):
 
 
 def settings() -> dict[str, tuple[Catalog, Budget]]:
-    """Return the catalog and the budget of each setting: all of the paper's for a second, and those of `make demo`."""
+    """Return the catalog and the budget of each setting: the paper's with one second, and those of `make demo`."""
     return {"paper": (shipped.catalog(), SECOND), "demo": (shipped.tabular(), DEMO_BUDGET)}
 
 
@@ -79,7 +79,7 @@ def _search(search: Callable[..., SearchResult | Halving]) -> Callable[[Task, in
 
 
 class Method(NamedTuple):
-    """A function that chooses, from a task, a number of evaluations and a seed; and its declared version."""
+    """A function of a task, a number of evaluations and a seed that chooses an algorithm, and its declared version."""
 
     choose: Callable[[Task, int, int], Choice]
     version: int
@@ -107,7 +107,7 @@ def at_a_hundred(games: Sequence[str] = shipped.GAMES, seeds: int = 10) -> list[
 
 
 def as_the_demo(seeds: int = 10) -> list[Trial]:
-    """Return the trials of each method at what `make demo` does: its game, weights, evaluations and setting."""
+    """Return the trials of each method with the game, weights, evaluations and setting of `make demo`."""
     return [
         Trial(demo.GAME, demo.PRESET, method, demo.EVALUATIONS, seed, "demo")
         for method in METHODS
@@ -116,7 +116,7 @@ def as_the_demo(seeds: int = 10) -> list[Trial]:
 
 
 def choose(trial: Trial) -> dict[str, Any]:
-    """Return what the method chose, and what its measurements took."""
+    """Return a trial as a row: the method's choice, its number of evaluations, their CPU seconds and its basis."""
     catalog, budget = settings()[trial.setting]
     task = Task(ChoosingRuns(shipped.results()), catalog, trial.game, budget, PRESETS[trial.preset])
     cell, spent, seconds = METHODS[trial.method].choose(task, trial.evaluations, trial.seed)
@@ -124,7 +124,7 @@ def choose(trial: Trial) -> dict[str, Any]:
 
 
 def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> list[dict[str, Any]]:
-    """Return the choices of all trials; those that were made before are read from a file."""
+    """Return the choices of all trials, in their order; earlier choices are read from a file, new ones added to it."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     text = kept.read_text() if kept.exists() else ""
     # A line that does not end like a row is one whose writing was interrupted.
@@ -137,7 +137,7 @@ def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> l
             for future in as_completed(futures):
                 row = found[futures[future]] = future.result()
                 print(json.dumps(row), file=file, flush=True)
-        finally:  # if one failed, the others are not waited for
+        finally:  # if one fails, do not wait for the others
             for future in futures:
                 future.cancel()
     return [found[trial] for trial in trials]

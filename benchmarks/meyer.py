@@ -2,8 +2,8 @@
 
     python benchmarks/meyer.py > docs/meyer.md
 
-The table has the exploitability (NashConv / 2) of CFR's average policy: its mean over 20 seeds, and half of Student's
-95 % interval.
+The table has the exploitability (NashConv / 2) of CFR's average policy: its mean over 20 seeds, and the half-width of
+Student's 95 % confidence interval.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import rlccfr
 
 ITERATIONS, SEEDS = 2**10, 20
 EXPLORATION = (0.05, 0.25, 0.5, 0.75, 1.0)
-"""His values, but for 0: estimates are biased there, as actions of probability 0 are never sampled again."""
+"""Meyer's values, except for 0.05. His 0 gives biased estimates: actions of probability 0 are never sampled again."""
 
 SAMPLERS = {
     "outcome": ("outcome", {}),
@@ -30,11 +30,11 @@ SAMPLERS = {
     "locus": ("mixed_locus", {"horizon": ITERATIONS}),
 }
 MEYER = {"outcome": (2.22, 2.22, 2.20, 2.34, 2.37), "linear mix per node": (1.48, 1.58, 1.65, 1.67, 1.73)}
-"""His figures for explorations of 0, 0.25, 0.5, 0.75 and 1."""
+"""Meyer's figures for explorations of 0, 0.25, 0.5, 0.75 and 1."""
 
 
 def measured(id: str, settings: dict, exploration: float) -> tuple[float, float]:
-    """Return the mean exploitability over seeds, and half of its 95 % interval."""
+    """Return the mean exploitability over seeds, and the half-width of its 95 % confidence interval."""
     game = rlccfr.load_game("leduc")
     sampler = {"id": id, "exploration": exploration, **settings}
     found = [

@@ -23,7 +23,7 @@ ROWS = {
     "outcome sampling": ("cfr", "outcome"),
     "exploitability": None,
 }
-"""Update rule and sampler of each row of `make bench` in which this engine stands."""
+"""Update rule and sampler of rows of `make bench` with this engine; None where a policy is evaluated."""
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def main() -> None:
 
 @contextmanager
 def _timer(python: Path, checkout: Path, game: str, row: str) -> Iterator[Callable[[int], float]]:
-    """Start a process of a checkout, and yield a function that lets it run."""
+    """Start a process in a checkout; yield a function that runs iterations there and returns their CPU seconds."""
     command = [str(python), str(Path(__file__)), game, row]
     with subprocess.Popen(command, cwd=checkout, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None

@@ -1,4 +1,4 @@
-"""The parts of the time of an exact iteration of CFR+: each of its passes is timed alone, over and over."""
+"""The parts of the time of an exact iteration of CFR+; each of its passes is timed alone, many times."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def updates(count, view, tables, gradient, before, row):
 
 @njit(**OPTIONS)
 def copies(count, gradient, before):
-    """Restore the values at the leaves; this time is taken off that of :func:`updates`."""
+    """Restore the values at the leaves; this time is subtracted from that of :func:`updates`."""
     for _ in range(count):
         for k in range(len(before)):
             gradient[k] = before[k]
@@ -75,7 +75,7 @@ def measure(game: str) -> Rates:
         "regrets and policies": lambda n: updates(n, view, tables, gradient, before, row),
         "copies": lambda n: copies(n, gradient, before),
     }
-    with vectorised():  # what is compiled here is compiled as in the kernels
+    with vectorised():  # the functions above are compiled like the kernels
         return alternate(passes, 0.1, 7)
 
 

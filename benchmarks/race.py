@@ -1,7 +1,7 @@
 """CPU seconds to a given exploitability: this engine's best algorithm against each peer's best.
 
 Only iterations are timed, not the evaluations between them. A peer runs until it gets there, or until it has taken
-:data:`CAP` times as long as this engine. In the second case there is only a lower bound of the ratio.
+:data:`CAP` times as long as this engine. In the second case there is only a lower bound on the ratio.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GAMES = ("leduc", "liars_dice", "royal")
 EXPLOITABILITIES = (1e-3, 1e-4)
 TARGET, CAP = 50, 60
 GROWTH = 1.1
-"""Growth of the number of iterations between evaluations, so that a time is right to a tenth."""
+"""Growth of the number of iterations from one evaluation to the next, so that a time is right to within a tenth."""
 
 
 class Racer(NamedTuple):
@@ -42,7 +42,7 @@ RULES = ("cfr_plus", "dcfr", "dcfr_plus", "pcfr_plus")
 
 
 def ours(game: str, rule: str) -> Racer:
-    """Return one of :data:`RULES` at its start."""
+    """Return a racer for one of :data:`RULES`, before its first iteration."""
     solver = rlccfr.Solver(tree(game), rule)
     return Racer("rlccfr", rule, partial(engine_seconds, solver), solver.exploitability)
 
@@ -54,7 +54,7 @@ def engine_seconds(solver: rlccfr.Solver, iterations: int) -> float:
 
 
 def liteefgs(game: str) -> list[Racer]:
-    """Return LiteEFG's racers, with the averages that its own command lines take."""
+    """Return LiteEFG's racers, with the averages that its own command lines use; none if it is not installed."""
     racers: list[Racer] = []
     if not lite.is_installed():
         return racers
@@ -75,7 +75,7 @@ def liteefgs(game: str) -> list[Racer]:
 
 
 def openspiels(game: str) -> list[Racer]:
-    """Return OpenSpiel's CFR+ in C++; none on Royal, where its solvers and its exploitability are of another game."""
+    """Return OpenSpiel's CFR+ in C++; none on Royal, where OpenSpiel solves and evaluates another game."""
     if game == "royal":
         return []
     solver = pyspiel.CFRPlusSolver(spiel(game))
@@ -96,6 +96,7 @@ class Run:
 
     Attributes:
         found: CPU seconds until each of :data:`EXPLOITABILITIES`, infinite before it is reached.
+        done: number of iterations so far.
         spent: CPU seconds so far.
     """
 
@@ -105,7 +106,7 @@ class Run:
     spent: float = 0.0
 
     def until(self, cap: float) -> list[float]:
-        """Go on until every exploitability is reached, or ``cap`` CPU seconds are spent."""
+        """Continue until every exploitability is reached or ``cap`` CPU seconds are spent; return ``found``."""
         while self.spent < cap and math.inf in self.found:
             count = max(1, round(self.done * (GROWTH - 1)))
             self.spent += self.racer.advance(count)
@@ -119,7 +120,7 @@ class Run:
 
 
 def race(game: str) -> list[dict[str, Any]]:
-    """Return one record per exploitability; this engine's time is the median of a run after each peer."""
+    """Return one record per exploitability; this engine's time is the median of several runs, one after each peer."""
     scouts = {rule: Run(ours(game, rule)).until(60.0) for rule in RULES}
     best = [min(RULES, key=lambda rule: scouts[rule][index]) for index in range(len(EXPLOITABILITIES))]
     again: list[list[float]] = [[] for _ in EXPLOITABILITIES]
@@ -129,7 +130,7 @@ def race(game: str) -> list[dict[str, Any]]:
         for index, rule in enumerate(best):
             again[index].append(Run(ours(game, rule)).until(math.inf)[index])
     medians = [statistics.median(seconds) for seconds in again]
-    for peer in peers:  # the first time of this engine's may have been an unusually short one
+    for peer in peers:  # this engine's first time may have been unusually short
         peer.until(CAP * max(medians))
     return [_record(game, index, best[index], again[index], peers) for index in range(len(EXPLOITABILITIES))]
 
@@ -147,7 +148,7 @@ def _record(game: str, index: int, algorithm: str, seconds: Sequence[float], pee
 
 
 def markdown(records: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the table of the records that are a race's, as lines of Markdown."""
+    """Return the table of the races among the records, as lines of Markdown."""
     lines = [
         "",
         "## CPU seconds to an exploitability",

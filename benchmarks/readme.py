@@ -38,7 +38,7 @@ SHOWN = (
 """Rows and games of the benchmark that the README shows."""
 
 FEW = 100
-"""Number of evaluations below which successive halving is set beside the team."""
+"""Number of evaluations below which successive halving is compared with the team."""
 
 
 def main() -> None:

@@ -33,11 +33,12 @@ class Machine(NamedTuple):
 
 
 def work_of(game: GameTree) -> Work:
-    """Return what alternating CFR+ must read and write at least once, as doubles and 32-bit indices.
+    """Return what an iteration of alternating CFR+ must at least read, write and compute.
 
     Bytes per player: its payoffs (those that blocks share count once), the opponent's reach for each line, and the
-    gradient for each of its leaf sequences. Bytes per sequence: gradient, regret, policy and average are read; regret,
-    policy, reach and average are written. Bytes per infoset: its first sequence, parent and chance weight, twice.
+    gradient for each of its leaf sequences. Bytes per sequence: gradient, regret, policy (twice) and average are read;
+    regret, policy, reach and average are written. Bytes per infoset: its first sequence, parent and chance weight,
+    twice. Numbers are doubles, indices have 32 bits.
     Operations: a multiply-add for each payoff of each block, and a dozen for each sequence.
     """
     view = game.view
@@ -63,7 +64,7 @@ def measured_machine(working_set: float, seconds: float = 0.3) -> Machine:
 
 
 def _best(run, amount: float, seconds: float) -> float:
-    """Return the highest rate of several runs, as a limit is not an average; by CPU time, so that it is one core's."""
+    """Return the highest rate of several runs, since a limit is not an average; CPU time makes it one core's."""
     run()
     best, begin = 0.0, time.process_time()
     while time.process_time() - begin < seconds:

@@ -61,7 +61,7 @@ def measure(name: str) -> dict[str, Any]:
 
 
 def peak_bytes() -> float:
-    """Return the most bytes of memory that this process has held; NaN where the system does not tell."""
+    """Return the peak memory of this process in bytes; NaN if the system does not report it."""
     try:  # resource.getrusage would also count what the parent process held
         status = Path("/proc/self/status").read_text()
     except OSError:

@@ -11,7 +11,7 @@ from rlccfr.games.flat_tree import GameTree
 class SparseCFRPlus:
     """Alternating CFR+ with linear averaging: one sparse product for the payoffs, array operations level by level.
 
-    Its iterates are the engine's; ``tests/benchmarks/test_scipy_cfr.py`` compares them.
+    Its iterates equal the engine's; ``tests/benchmarks/test_scipy_cfr.py`` compares them.
     """
 
     def __init__(self, game: GameTree) -> None:
@@ -61,7 +61,7 @@ class _Level:
     Attributes:
         sequences: the sequences of these infosets, infoset after infoset.
         row: number, within the level, of each sequence's infoset.
-        starts: index in ``sequences`` at which each infoset's begin.
+        starts: index in ``sequences`` at which each infoset's sequences begin.
         above: the sequence before each sequence's infoset.
         parents: the sequences before the infosets, each once.
         child_of: index in ``parents`` of the sequence before each infoset.

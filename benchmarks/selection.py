@@ -1,7 +1,7 @@
 """``python -m benchmarks.selection > docs/selection.md``: judge selection against the best of all algorithms.
 
 This also draws docs/selection.svg and writes benchmarks/results/selection.json. The methods' choices are kept in
-benchmarks/results; without them it takes hours.
+benchmarks/results; without these choices, the command takes hours.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rlccfr.envs.reward import PRESETS
 
 PICTURE = Path(__file__).parent.parent / "docs" / "selection.svg"
 LADDER = (14, 28, 56, 100, 200, 336)
-"""Numbers of evaluations: with the fewest hardly every component is tried, with the most every algorithm."""
+"""Numbers of evaluations: the smallest is too small to try every component, the largest tries every algorithm."""
 
 LADDER_SEEDS = 5
 LEAST = 0.02
@@ -61,7 +61,7 @@ def report(hundred: pd.DataFrame, ladder: pd.DataFrame, demo: pd.DataFrame) -> N
 
 
 def rungs() -> list[Trial]:
-    """Return the trials of each method on each game under ``accuracy``, with few evaluations and with many."""
+    """Return the trials of each method on each game under ``accuracy``, for each number of :data:`LADDER`."""
     return [
         Trial(game, "accuracy", method, evaluations, seed)
         for game in shipped.GAMES
@@ -198,7 +198,7 @@ def along(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _learned(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the shipped team under budgets that it has learned."""
+    """Return the rows of the shipped team under budgets that it was trained for."""
     return rows[(rows["without"] == "") & rows["budget"].isin([str(budget) for budget in shipped.BUDGETS])]
 
 

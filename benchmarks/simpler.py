@@ -25,11 +25,11 @@ DIGITS = 4
 """Number of decimals of the kept figures."""
 
 COLUMNS = {"preset": "reward weights", "budget": "budget"}
-"""What the gain is split by: columns of the judgements, and their names in the tables."""
+"""Columns of the judgements by which the gain is split, with their names in the tables."""
 
 
 def as_the_demo(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the lines on methods with as few evaluations as `make demo` makes."""
+    """Yield the lines on methods with as few evaluations as in `make demo`."""
     yield from (f"## {demo.EVALUATIONS} evaluations of {len(shipped.tabular())}, as in `make demo`", "")
     yield (
         f"The game is {demo.GAME}, the budget {methods.DEMO_BUDGET}, and the reward weights are `{demo.PRESET}`. The "
@@ -63,7 +63,7 @@ def gains(own: pd.DataFrame, column: str) -> list[dict[str, Any]]:
 
 
 def is_above_zero(gain: dict[str, Any]) -> bool:
-    """Return whether a gain has an interval, and that lies above 0."""
+    """Return whether a gain has an interval that lies above 0."""
     return bool(gain.get("gain from", 0.0) > 0)
 
 
@@ -73,7 +73,7 @@ def figures(hundred: pd.DataFrame, ladder: pd.DataFrame, few: pd.DataFrame, own:
     Args:
         hundred: judged choices at a hundred evaluations.
         ladder: judged choices with fewer and more evaluations.
-        few: judged choices with as many evaluations as `make demo` makes.
+        few: judged choices with as many evaluations as in `make demo`.
         own: judgements of the shipped team on unseen games.
     """
     scores = ladder.groupby(["method", "evaluations"], sort=False)["normalised_score"].mean().round(DIGITS)

@@ -1,11 +1,11 @@
-"""``python -m benchmarks.teams``: write what the package ships, from what `make measure` has measured.
+"""``python -m benchmarks.teams``: write the files that the package ships, from the runs of `make measure`.
 
-These files go to agents/shipped/data: the runs of the paper's games, without what else runs/sweep may hold; a team for
-each of these games and one for all of them, trained on those runs; a team for unseen games, trained on the families'
-training games, and what it is worth on other games. The families' runs go to benchmarks/results, so that all this can
-be made again without hours of measuring. A file is kept as long as it was made from the same runs by the same version
-of learning and judging; benchmarks/results/made-from.json records these. Measurements are also kept where their runs
-are not here.
+These files go to agents/shipped/data: the runs of the paper's games, without other runs that runs/sweep may hold; a
+team for each of these games and one for all of them, trained on those runs; a team for unseen games, trained on the
+families' training games; and the judgement of that team on other games. The families' runs go to benchmarks/results, so
+that teams can be trained again without hours of measuring. A file is kept as long as it was made from the same runs by
+the same version of learning and judging; benchmarks/results/made-from.json records these. A file of measurements is
+also kept if runs/ lacks some of its runs.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ RESULTS = Path(__file__).parent / "results"
 MEASURED = "families.parquet"
 MADE_FROM = "made-from.json"
 ITERATIONS = 1_000
-"""The paper's budget, besides those in seconds."""
+"""Number of iterations of the paper's budget, which teams learn besides those in seconds."""
 
 BRIEF = Budget("seconds", 0.001)
-"""Further budget of teams for unseen games: a small game with little time is much like a large one with more."""
+"""Further budget of teams for unseen games: a small game with little time resembles a large one with more."""
 
 BETWEEN = tuple(Budget("seconds", amount) for amount in (0.03, 0.3))
 """Budgets that no team has met."""
@@ -61,7 +61,7 @@ CLOSE = 0.05
 
 
 def main() -> None:
-    """Write the files that are missing, or were made from something else."""
+    """Write the files that are missing, or were made from other runs or by other versions."""
     measured = shipped.DATA / shipped.MEASURED
     published(measured, Store(SWEPT), planned)
     for games in (*((game,) for game in shipped.GAMES), shipped.GAMES):
@@ -87,7 +87,7 @@ Origin = dict[str, Any]
 
 
 def origin(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Origin:
-    """Return all that a team depends on: the runs, what is taken of them, and the version of learning."""
+    """Return everything that a team depends on: the runs, the budgets and games, and the version of learning."""
     return {
         "measurements": digest(table),
         "budgets": list(map(str, budgets)),
@@ -97,10 +97,13 @@ def origin(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Orig
 
 
 def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], budgets: Sequence[Budget] = ()) -> None:
-    """Write the runs of a plan to one file; where not all of them were made here, the file stays as it is.
+    """Write the runs of a plan to one file; if the store lacks some of them, keep the file as it is.
 
     Args:
-        budgets: all budgets to be read off the runs; by default any.
+        budgets: budgets whose results must be readable off the runs; by default every budget.
+
+    Raises:
+        SystemExit: the store lacks runs, and there is no file.
     """
     ids = {job.id for job in plan(store)} if len(store) else set()
     lacking = len(ids - set(store.ids()))
@@ -115,7 +118,7 @@ def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], 
 
 
 def planned(store: Store) -> list[Job]:
-    """Return the runs of `make measure` on the paper's games, with the further seeds of models that come close."""
+    """Return the runs of `make measure` on the paper's games, with more seeds of models that are close to the best."""
     found: list[Job] = []
     for game in shipped.GAMES:
         seeds = range(3 if game == "royal" else 5)
@@ -132,7 +135,7 @@ def members() -> list[Job]:
 
 
 def held_out() -> dict[str, str]:
-    """Return the families' members that no team learns on, and what each is for."""
+    """Return the games of the families that are not for training, each with ``"validation"`` or ``"test"``."""
     validation = [game for family in FAMILIES for game in family.validation]
     test = [game for family in FAMILIES for game in family.test]
     return {**dict.fromkeys(validation, "validation"), **dict.fromkeys(test, "test")}
@@ -145,7 +148,7 @@ def others() -> TableEvaluator:
 
 
 def generalise(path: Path) -> None:
-    """Judge the team for unseen games, and per family a team that was trained without it."""
+    """Write the judgement of the team for unseen games and, for each family, of a team trained without it."""
 
     def rows(team: SelectorTeam, games: Sequence[str], without: str) -> pd.DataFrame:
         say(f"judging a team{' without ' * bool(without)}{without} on {len(games)} games")
@@ -171,13 +174,13 @@ def trained(games: Sequence[str]) -> SelectorTeam:
 
 
 def trained_for_unseen(games: Sequence[str]) -> SelectorTeam:
-    """Return a team for games other than these."""
+    """Return a team that is trained on these games and picks for others."""
     spec = EpisodeSpec.parse(games, budget=(BRIEF, *met()), catalog=shipped.tabular(), evaluator=others())
     return train_on_table(spec, unseen=True)
 
 
 def made_for_unseen(path: Path, games: Sequence[str]) -> None:
-    """Train a team for unseen games and write it, unless it is there."""
+    """Train a team for unseen games and write it, unless a file has it already."""
     source = origin(RESULTS / MEASURED, (BRIEF, *met()), games)
     made(path, source, partial(write_team, partial(trained_for_unseen, games)))
 
@@ -193,7 +196,7 @@ def write_team(train: Callable[[], SelectorTeam], path: Path) -> None:
 
 
 def made(path: Path, source: Origin, write: Callable[[Path], object]) -> None:
-    """Write a file, unless it is there and was made from the same."""
+    """Write a file, unless it is there and has the same source."""
     if path.exists() and recorded().get(path.name) == source:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -210,7 +213,7 @@ def recorded() -> dict[str, Origin]:
 
 
 def names(ids: Iterable[str]) -> str:
-    """Return a hash of runs by their ids, which change with all that the runs depend on."""
+    """Return a hash of the ids of runs; an id changes with anything that its run depends on."""
     return hashlib.sha256(" ".join(sorted(ids)).encode()).hexdigest()
 
 

@@ -1,6 +1,6 @@
-"""Figures of ADR 17: speed with vectors of 256 bits beside LLVM's own width, and how far processes differ.
+"""Figures of ADR 17: speed with vectors of 256 bits compared with LLVM's own width, and how far processes differ.
 
-Each process measures all samplers by itself, because processes differed by where they had their memory.
+Each process measures all samplers, because processes differ by where their memory lies.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ TIMES = 4
 def rates(width: str) -> list[float]:
     """Return the nodes per CPU second of each game, rule and sampler, in a process that has compiled nothing yet.
 
-    Each is the fastest of several times. Other work on the machine slows some of them; what is due to the process
-    slows all.
+    Each is the fastest of several rates. Other work on the machine slows some of them; an effect of the process slows
+    all.
     """
     jit.WIDTH = WIDTHS[width]
     from rlccfr import Solver, load_game

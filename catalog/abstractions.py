@@ -1,4 +1,4 @@
-"""The abstractions of the paper's catalog: what stands for the opponent and for the regret table."""
+"""The abstractions of the paper's catalog: what takes the place of the opponent and of the regret table."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Cell(NamedTuple):
 
     @classmethod
     def of(cls, row: Mapping[Any, Any], prefix: str = "") -> Cell:
-        """Return the algorithm that a table's row names, in the axes' columns with a prefix."""
+        """Return the algorithm that a table's row names; ``prefix`` begins the names of the three columns."""
         return cls(*(str(row[f"{prefix}{axis}"]) for axis in AXES))
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class Catalog:
         samplers: Sequence[str] = (),
         abstractions: Sequence[str] = (),
     ) -> Catalog:
-        """Return a catalog with more components after these, which keep their indices along each axis.
+        """Return a catalog with more components at the end of each axis; the present ones keep their indices.
 
         Raises:
             ComponentError: an unknown id, or one that is already in the catalog.
@@ -126,7 +126,11 @@ class Catalog:
         return Cell(self.update_rules[rule], self.samplers[sampler], self.abstractions[abstraction])
 
     def unravel(self, index: int) -> tuple[int, int, int]:
-        """Return the three action indices behind a flat one; the abstraction varies fastest."""
+        """Return the three action indices behind a flat one; the abstraction varies fastest.
+
+        Raises:
+            IndexError: the index is out of range.
+        """
         if not 0 <= index < len(self):
             raise IndexError(f"action {index} is not in 0 .. {len(self) - 1}")
         rest, abstraction = divmod(index, len(self.abstractions))
@@ -159,7 +163,7 @@ class Catalog:
 
     @property
     def content_hash(self) -> str:
-        """Hash of the action space and of its definitions' versions, saved with every result and model."""
+        """Hash of the action space and of its components' versions, saved with every team."""
         versions = [
             [(id, registry[id].version) for id in ids] for registry, ids in zip(REGISTRIES, self.axes, strict=True)
         ]

@@ -3,10 +3,11 @@
 In the mass form, the value network V fits mean advantages, weighted with the reach of chance and the opponent (the
 mass). N V then takes the place of the regret, where N is the mass of all data. So a rule equals its tabular rule if it
 has an exact fit after every iteration, and the same policy where no regret is positive. The settings ``sweep`` and
-``fast`` fit only every few iterations, and all rules play the best action there, as Brown et al. do.
+``fast`` fit only every few iterations. Where no regret is positive, all deep rules play the best action, as Brown et
+al. do.
 
-The published bootstrapped form fits a sum of advantages, in which that reach is divided out. It is a mode of the rules
-that have it.
+The published bootstrapped form fits a sum of advantages, in which the mass is divided out. Rules that have this form
+offer it as mode="bootstrapped".
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class NetworkSettings:
     train_every: int = 5
 
     def networks(self, model: str = "mlp", average: str = "network", device: str = "cpu") -> Networks:
-        """Return networks of these settings.
+        """Return :class:`Networks` with these settings.
 
         Args:
             model: ``"mlp"``, or ``"table"``: an exact table in place of each network.
@@ -139,7 +140,12 @@ def deep_rule(
     :class:`NetworkSettings`, and ``device``.
 
     Args:
+        id, source, bounds: as for :func:`rlccfr.registry.update_rule`; the network settings have bounds of their own.
         guarantee: ``Guarantee(exact_fit=id)`` for a rule that, with an exact fit, is the tabular rule ``id``.
+
+    Raises:
+        ComponentError: the function takes no ``networks``, or one of its hyperparameters has the name of a network
+            setting.
     """
     common = _common_hyperparameters()
 
@@ -150,7 +156,7 @@ def deep_rule(
         if clash := own.keys() & common.keys():
             raise ComponentError(f"{id!r}: {min(clash)!r} is a setting of the networks; choose another name")
 
-        @wraps(function)  # whose module and source tell who defined the rule, and whether it has changed
+        @wraps(function)  # its module and source tell who defined the rule, and whether it has changed
         def factory(**given: Any) -> UpdateRule:
             networks = _networks({name: given.get(name, one.default) for name, one in common.items()})
             rule = function(networks, **{name: value for name, value in given.items() if name in own})
@@ -166,7 +172,15 @@ def deep_rule(
 
 
 def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode: str = "mass") -> UpdateRule:
-    """Return a tabular rule with networks; if no advantage is positive, it plays the best action (Brown et al.)."""
+    """Return a tabular rule with networks; if no advantage is positive, it plays the best action (Brown et al.).
+
+    Args:
+        relabel: whether older data take the last fit's values as targets; see :class:`Networks`.
+        mode: ``"mass"``, or ``"bootstrapped"`` for the published form.
+
+    Raises:
+        ComponentError: an unknown mode.
+    """
     if mode not in ("mass", "bootstrapped"):
         raise ComponentError(f"mode must be 'mass' or 'bootstrapped', not {mode!r}")
     networks = replace(networks, relabel=relabel, bootstrapped=mode == "bootstrapped")

@@ -54,7 +54,7 @@ def scheduled_decay(gamma: Schedule) -> Schedule:
 
 
 def scheduled_discount(exponent: Schedule) -> Schedule:
-    """Return the schedule d(t-1, e(t)), with 0 at t = 1."""
+    """Return the schedule (t-1)^e / ((t-1)^e + 1) with e = exponent(t); 0 at t = 1."""
     return lambda t: np.where(t > 1, 1.0 / (1.0 + np.maximum(t - 1.0, 1.0) ** -exponent(t)), 0.0)
 
 
@@ -76,7 +76,7 @@ def hs_dcfr(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
 
 
 def weigh_exponentially(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Set the policy in proportion to exp(eta R), with eta = scale sqrt(8 ln A / t) / utility range."""
+    """Set the policy proportional to exp(eta R), with eta = scale sqrt(8 ln A / t) / utility range for A actions."""
     best = row[0]
     for a in range(len(row)):
         best = max(best, row[a])
@@ -119,12 +119,12 @@ def all_by_schedule(policy, count, visits, parameters):  # type: ignore[no-untyp
 
 
 def linear_share(horizon: int) -> Schedule:
-    """Return the schedule 1 - t/T of the share of external walks, 0 from t = T on; this t counts from 0."""
+    """Return the schedule 1 - t/T of the share of external walks, 0 from t = T on; here, t counts from 0."""
     return lambda t: np.maximum(1.0 - (t - 1.0) / horizon, 0.0)
 
 
 def halving_share(half_life: float) -> Schedule:
-    """Return the schedule 2^(-t/H) of the share of external walks; this t counts from 0."""
+    """Return the schedule 2^(-t/H) of the share of external walks; here, t counts from 0."""
     return lambda t: 2.0 ** (-(t - 1.0) / half_life)
 
 
@@ -165,8 +165,8 @@ def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_nod
 def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-def]
     """Return 1 - P(c < largest average probability, c ~ Beta(60, 10)) P(confident).
 
-    For whole parameters, the Beta distribution's function is a binomial sum: I_x(60, 10) = sum over j >= 60 of
-    C(69, j) x^j (1-x)^(69-j). Confident means: after half the run, with probability 1 - 2^(-t/H), or by visits.
+    For whole parameters, the Beta distribution function is a binomial sum: I_x(60, 10) = sum over j >= 60 of
+    C(69, j) x^j (1-x)^(69-j). P(confident) is 1 at an infoset with enough visits, else given by :func:`confidence`.
     """
     total, largest = 0.0, 0.0
     for a in range(len(count)):
@@ -185,7 +185,7 @@ def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-
 
 
 def confidence(horizon: int, half_life: float) -> Schedule:
-    """Return the schedule that is 1 after T/2, and 1 - 2^(-t/H) until then; this t counts from 0."""
+    """Return the schedule that is 1 after T/2, and 1 - 2^(-t/H) until then; here, t counts from 0."""
     return lambda t: np.where(t - 1.0 > horizon / 2, 1.0, 1.0 - 2.0 ** (-(t - 1.0) / half_life))
 
 

@@ -17,8 +17,8 @@ class Facts(NamedTuple):
     """Facts about one algorithm.
 
     Attributes:
-        guarantee: level of the published guarantee that the average policy's exploitability goes to 0; conditional on
-            fit, it goes there up to the cost of the models' errors.
+        guarantee: level of the published guarantee that the average policy's exploitability goes to 0.
+            ``"conditional on fit"`` means that the models' errors may keep it above 0.
         reason: theorem, or the reason why there is none.
         deterministic: whether it draws nothing at random, whatever the game.
         cost: cost of an iteration: ``"tree"`` (all histories) or ``"walk"`` (some of them), and what is added, as in

@@ -1,7 +1,7 @@
 """Families of games: small training games, and other games that show what training on them is worth.
 
 Every training game has at most 2,900 histories. Royal, Liar's dice with six faces, Leduc with 26 cards, Goofspiel with
-seven cards and the larger Battleship are therefore a hundred times as large as the largest training game.
+seven cards and the larger Battleship are at least a hundred times as large as the largest training game.
 """
 
 from __future__ import annotations

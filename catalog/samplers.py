@@ -1,4 +1,4 @@
-"""The samplers of the paper's catalog: which part of the tree an iteration looks at."""
+"""The samplers of the paper's catalog: which part of the tree an iteration visits."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def probing(exploration: float = 0.6) -> Sampler:
 
 
 def average_strategy_inclusion(policy, count, parameters, probability):  # type: ignore[no-untyped-def]
-    """Set the probabilities to min(1, max(epsilon, (beta + tau s(a)) / (beta + sum s)))."""
+    """Set the probabilities to min(1, max(epsilon, (beta + tau s(a)) / (beta + sum s))), where s is ``count``."""
     total = 0.0
     for a in range(len(count)):
         total += count[a]

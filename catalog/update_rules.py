@@ -112,7 +112,7 @@ REGRETS, REACH, LOG_WEIGHT = 0, 1, 2
 
 
 def weigh_by_mean_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Multiply by W = exp(kappa clip(m / utility_range, -1, 1)), with the mean advantage m before this iteration."""
+    """Multiply r by W = exp(kappa clip(m / utility_range, -1, 1)), with the mean advantage m before this iteration."""
     for a in range(len(instant_regret)):
         weight = exp(state[a, LOG_WEIGHT])
         state[a, REGRETS] += instant_regret[a]
@@ -124,7 +124,7 @@ def weigh_by_mean_advantage(instant_regret, mass, state, parameters, utility_ran
 
 
 def match_weighted_regrets(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Set the policy in proportion to W R+, or uniform if no regret is positive."""
+    """Set the policy proportional to W R+, or uniform if no regret is positive."""
     total = 0.0
     for a in range(len(row)):
         row[a] = exp(state[a, LOG_WEIGHT]) * max(row[a], 0.0)
@@ -134,9 +134,9 @@ def match_weighted_regrets(row, state, parameters, utility_range):  # type: igno
 
 
 def weigh_by_own_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Multiply by W = exp(L), where L = r - mean r, clipped at +-10; a negative regret becomes W beta.
+    """Multiply r by W = exp(L), where L = r - mean r, clipped at +-10; a negative regret becomes W beta.
 
-    The average that follows uses the newest W, which for player 1 is that of the iteration before.
+    The average then uses the newest W; for player 1, this is the W of the previous iteration.
     """
     mean = 0.0
     for a in range(len(instant_regret)):

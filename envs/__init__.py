@@ -1,7 +1,8 @@
 """The Gymnasium environments in which selectors learn, and the evaluators that measure for them.
 
-Importing this module, or ``rlccfr``, registers ``rlccfr/Selector-v0``, ``rlccfr/SelectorFlat-v0`` and
-``rlccfr/SelectorStage-v0``; ``gymnasium.make("rlccfr:rlccfr/Selector-v0")`` imports this module by itself.
+Importing this module registers ``rlccfr/Selector-v0``, ``rlccfr/SelectorFlat-v0`` and ``rlccfr/SelectorStage-v0``. So
+does importing ``rlccfr``, except in its command line. ``gymnasium.make("rlccfr:rlccfr/Selector-v0")`` imports this
+module by itself.
 """
 
 from __future__ import annotations

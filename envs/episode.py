@@ -1,4 +1,4 @@
-"""The specification of episodes: from JSON-able options to checked and typed values."""
+"""The specification of episodes: from a user's options to checked and typed values."""
 
 from __future__ import annotations
 
@@ -40,13 +40,15 @@ class EpisodeOptions(TypedDict, total=False):
     Attributes:
         segments: number of decisions per episode. The budget is split evenly, and the solver keeps its tables from
             segment to segment. The default is 1.
-        preset: reward weights of the agents: a name of :data:`rlccfr.envs.reward.PRESETS`, three pairs (alpha, beta),
-            or a list of these, from which each episode draws one. The default is ``"accuracy"``.
+        preset: reward weights of the agents: a name of :data:`rlccfr.envs.reward.PRESETS`, a ``Preset``, one pair
+            (alpha, beta) for all agents, or three pairs. Each episode draws one from a list of names, of ``Preset``
+            objects or of such triples of pairs. The default is ``"accuracy"``.
         scale: scale of the error cost e, ``"log"`` (the default) or ``"linear"``.
-        catalog: ``"paper"`` (the default), ``"tabular"``, ``"extended"``, ``"extended-tabular"``, a ``Catalog``, or a
-            dict of lists by ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
-        engine_seeds: engine seeds, from which each episode draws one. With few seeds, episodes reuse earlier
-            measurements. The default is (0,).
+        catalog: ``"paper"`` (the default), ``"tabular"``, ``"extended"``, ``"extended-tabular"``, one of these names
+            with further components (``"tabular + my_rule"``), a ``Catalog``, or a dict of lists by
+            ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
+        engine_seeds: one engine seed, or several, from which each episode draws one. With few seeds, episodes reuse
+            earlier measurements. The default is (0,).
         evaluator: source of measurements. None (the default) measures each request once per process; a directory also
             keeps the measurements in a store. A ``.parquet`` file is a table of measurements. An evaluator is used as
             it is.
@@ -64,7 +66,8 @@ class EpisodeOptions(TypedDict, total=False):
 class EpisodeSpec:
     """A checked specification of the episodes of an environment, a team or a table.
 
-    The attributes are those of :class:`EpisodeOptions`, each with all values that an episode may draw.
+    ``games``, ``budgets``, ``presets`` and ``engine_seeds`` hold all values that an episode may draw. The other
+    attributes are as in :class:`EpisodeOptions`.
     """
 
     games: tuple[str, ...]
@@ -80,13 +83,15 @@ class EpisodeSpec:
     def parse(
         cls, games: Games | EpisodeSpec = "kuhn", budget: Budgets | None = None, **options: Unpack[EpisodeOptions]
     ) -> EpisodeSpec:
-        """Return the specification of some options, after checking them and compiling the games.
+        """Return a specification with these games, budgets and options, after checking them and compiling the games.
 
         Args:
-            games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. Or a
-                specification, in which the budget and the options replace its own.
+            games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. It may
+                also be a specification; the budget and options given then replace those in it.
             budget: budget of an episode, ``{"unit": "iterations" | "seconds" | "nodes", "amount": ...}``, or a list of
-                budgets, from which each episode draws one. The default is 1,000 iterations.
+                budgets, from which each episode draws one. The default is 1,000 iterations, or the budgets of the
+                specification.
+            options: see :class:`EpisodeOptions`.
 
         Raises:
             RLCCFRError: an invalid value.
@@ -117,7 +122,7 @@ class EpisodeSpec:
 
     @property
     def options(self) -> EpisodeOptions:
-        """The options that make this specification again, together with its games and budgets."""
+        """Options from which this specification can be made again, together with its games and budgets."""
         return {
             "segments": self.segments,
             "preset": self.presets,
@@ -144,7 +149,7 @@ def _budgets(value: Budgets) -> tuple[Budget, ...]:
 
 
 def parse_budget(budget: BudgetLike) -> Budget:
-    """Return the budget of a unit and an amount.
+    """Return the budget of a dict ``{"unit": ..., "amount": ...}``; return a ``Budget`` as it is.
 
     Raises:
         BudgetError: the value is no budget.
@@ -168,12 +173,13 @@ def _presets(value: Presets) -> tuple[Preset, ...]:
 
 
 def parse_preset(value: PresetLike) -> Preset:
-    """Return reward weights, given by name or as numbers, which then serve as their name.
+    """Return reward weights, given by name or as numbers; the numbers then also serve as the name.
 
-    Numbers are a pair (alpha, beta) for all three agents, or three pairs; a string may hold the two or six numbers.
+    Numbers are a pair (alpha, beta) for all three agents, or three pairs; a string may hold the two or six numbers. A
+    ``Preset`` is returned as it is.
 
     Raises:
-        RLCCFRError: the value is neither.
+        RLCCFRError: an unknown name, another number of weights, or weights that :class:`Preset` refuses.
     """
     if isinstance(value, Preset):
         return value
@@ -210,7 +216,7 @@ def parse_catalog(value: CatalogLike) -> Catalog:
     """Return a catalog, given by lists or by a name with further components: ``"tabular + my_rule + my_sampler"``.
 
     Raises:
-        RLCCFRError: the value is neither, or a component is unknown.
+        RLCCFRError: the value is neither, a component is unknown or appears twice, or an axis is empty.
     """
     if isinstance(value, Catalog):
         return value

@@ -18,24 +18,24 @@ from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
 from rlccfr.registry import REGISTRIES
 
 REFERENCE_ITERATIONS = (10, 1000)
-"""The iterations at which schedules are read, early and late."""
+"""The iterations at which schedules are evaluated, early and late."""
 
 
 class GameFeatures(NamedTuple):
     """The features of a game, each scaled to [0, 1]."""
 
-    histories: float  # base-10 logarithm over 8, as for the next five
+    histories: float  # log10(1 + n) / 8, at most 1; the next five likewise
     infosets_0: float
     infosets_1: float
     sequences_0: float
     sequences_1: float
     utility_range: float
-    mean_actions: float  # per infoset, n / (n + 4), as for the next
-    max_actions: float
+    mean_actions: float  # mean number of actions per infoset, n / (n + 4)
+    max_actions: float  # largest number of children of a history, chance nodes included, n / (n + 4)
     depth: float  # n / (n + 10)
-    chance_share: float  # share of the histories that are not terminal
-    terminal_share: float  # share of all histories
-    leaf_density: float  # share of the sequence pairs that end together, as a logarithm: 1 for all, 0 for 10^-8
+    chance_share: float  # chance nodes, as a share of the histories that are not terminal
+    terminal_share: float  # terminal histories, as a share of all histories
+    leaf_density: float  # 1 + log10(share of the sequence pairs that have a payoff) / 8, at least 0
 
     @classmethod
     def of(cls, tree: GameTree) -> GameFeatures:
@@ -85,9 +85,9 @@ COMPONENT_FEATURES = (RULE_FEATURES, SAMPLER_FEATURES, ABSTRACTION_FEATURES)
 
 
 def component_features(axis: int, component: str | Component) -> np.ndarray:
-    """Return the features of a component, float32, in the order of its axis in :data:`COMPONENT_FEATURES`.
+    """Return the features of a component: float32, shape (number of features,), named by :data:`COMPONENT_FEATURES`.
 
-    For a component that can't be made (a missing extra, a broken plug-in), only ``known`` is set.
+    If the component of an id can't be made (a missing extra, a broken plugin), only ``known`` is set.
 
     Args:
         axis: 0, 1, 2 for update rule, sampler, abstraction.
@@ -154,7 +154,7 @@ def _sampler(sampler: Sampler) -> list[float]:
         saturating(sampler.subset_size, 1),
         _code(sampler.mixture),
         sampler.one_draw,
-        # As logarithms: these are counts as often as probabilities.
+        # As logarithms, because a parameter may be a count or a probability.
         *_padded([logarithm(1e4 * value, 12) for value in sampler.schedule(REFERENCE_ITERATIONS[1], 1)[0]], 3),
     ]
 
@@ -179,7 +179,7 @@ def _exponents(discount: Schedule) -> list[float]:
 
 
 def _code(function: Callable[..., Any] | None) -> float:
-    """Return a number that tells plain functions apart by name, the same in every process and Python version."""
+    """Return a hash of a function's name as a number in (0, 1], the same in every process; 0 without a function."""
     if function is None:
         return 0.0
     name = getattr(function, "__qualname__", type(function).__name__)

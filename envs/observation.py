@@ -27,10 +27,10 @@ class Progress(NamedTuple):
         segment: index of the segment to decide on, from 0.
         segments: number of segments of the episode.
         previous: algorithm of the previous segment; None at the first.
-        error_cost: e so far; 1 before the first run.
+        error_cost: e at the end of the last segment; 1 before the first.
         error_slope: change of e over the last segment.
-        speed_cost: s so far.
-        failed: whether the run failed, so that e and s are 1.
+        speed_cost: s since the episode's start; 0 before the first segment.
+        failed: whether the run failed; e and s are then 1.
     """
 
     segment: int = 0
@@ -83,7 +83,7 @@ def observe(
     progress: Progress = Progress(),  # noqa: B008  (immutable)
     picks: Sequence[str | Component] = (),
 ) -> np.ndarray:
-    """Return what an agent sees before its pick; an unknown value is 0, and so is its flag.
+    """Return an agent's observation before its pick; an unknown value is 0, and so is its flag.
 
     Args:
         game: features of the game, ``GameFeatures.of(tree)``.

@@ -33,7 +33,12 @@ def as_text(heading: str, history: list[tuple[Cell, Measurement, float]]) -> str
 
 
 def as_picture(heading: str, record: Mapping[str, Any] | None, uniform: float) -> np.ndarray:
-    """Draw the last record's curve, exploitability over iterations, both logarithmic.
+    """Draw a record's curve: exploitability by iteration, on logarithmic scales.
+
+    Args:
+        heading: title of the picture.
+        record: record with its ``curve`` as a DataFrame; with None, only ``uniform`` is drawn.
+        uniform: exploitability of the uniform policy, drawn as a line.
 
     Returns:
         Shape (HEIGHT, WIDTH, 3) array of uint8.

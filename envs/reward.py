@@ -14,11 +14,11 @@ from rlccfr.registry import choices
 Scale = Literal["log", "linear"]
 
 DECADES = 8
-"""Number of decades on the log scale: the uniform policy costs 1, an exploitability this far below it costs 0."""
+"""Number of decades on the log scale: e is 1 for the uniform policy, and 0 this many decades below it."""
 
 
 class Weights(NamedTuple):
-    """One agent's alpha and beta."""
+    """One agent's weights: alpha of the error cost e, beta of the speed cost s."""
 
     alpha: float
     beta: float
@@ -77,9 +77,9 @@ def preset(name: str) -> Preset:
 def error_cost(exploitability: float, uniform_exploitability: float, scale: Scale = "log") -> float:
     """Return the cost e in [0, 1] of an exploitability.
 
-    On the scale ``log``, e is 1 for the uniform policy and 0 from eight decades below it. On the scale ``linear``, e is
-    the ratio to the uniform policy's exploitability: the paper's form, made comparable between games. If the uniform
-    policy is an equilibrium, an exploitability of 0 costs 0 and any other costs 1.
+    On the scale ``log``, e is 1 for the uniform policy, and 0 at eight decades below it or further. On the scale
+    ``linear``, e is the ratio to the uniform policy's exploitability, at most 1: the paper's form, made comparable
+    between games. If the uniform policy is an equilibrium, an exploitability of 0 costs 0 and any other costs 1.
     """
     floored = max(exploitability, EXACT)
     if uniform_exploitability <= EXACT:  # the uniform policy is an equilibrium already

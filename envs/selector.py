@@ -24,23 +24,25 @@ from rlccfr.files import none_for_nan
 
 
 class SelectorEnv(gym.Env[np.ndarray, Any]):
-    """``rlccfr/Selector-v0``: an episode solves one game; each step picks the algorithm for one segment of it.
+    """``rlccfr/Selector-v0``: an episode solves one game; each step picks the algorithm for one of its segments.
 
     Action: ``MultiDiscrete([update rules, samplers, abstractions])``, indices into ``catalog``. Observation:
-    :data:`rlccfr.envs.observation.FEATURE_NAMES`. Reward: R̄, the mean of the three agents' R, at the segment's end,
-    with e from the average policy then and s from the throughput since the episode's start. The episode terminates
-    after its last segment. An algorithm that can't run raises no error: e = s = 1, and ``info["status"]`` says why.
+    :data:`rlccfr.envs.observation.FEATURE_NAMES`. Reward: R̄, the mean of the three agents' R. Its e is that of the
+    average policy at the segment's end; its s is that of the throughput since the episode's start. The episode
+    terminates after its last segment. An algorithm that can't run raises no error: e = s = 1, and ``info["status"]``
+    says why.
 
-    ``info`` holds JSON scalars: what was measured, ``speed`` (throughput as a multiple of plain CFR's), ``error_cost``
-    and ``speed_cost`` (e and s), and the agents' rewards. The numbers of a failed run are None. The record behind them,
-    with its curve, is ``env.unwrapped.evaluator.result(info["cell_id"])``.
+    ``info`` holds JSON scalars: the algorithm, what was measured, ``speed`` (throughput as a multiple of plain CFR's),
+    ``error_cost`` and ``speed_cost`` (e and s), and the agents' rewards. If the run failed, what was measured is None,
+    and counts are 0. The full record, with its curve, is ``env.unwrapped.evaluator.result(info["cell_id"])``.
 
     Args:
-        games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. Or a
-            specification.
-        budget: budget of an episode, or a list of budgets, from which each episode draws one.
+        games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. It may also
+            be an ``EpisodeSpec``.
+        budget: budget of an episode, or a list of budgets, from which each episode draws one. The default is 1,000
+            iterations, or the budgets of the specification.
         options: :class:`rlccfr.envs.EpisodeOptions`.
-        render_mode: ``"ansi"``, or ``"rgb_array"`` for the convergence curve.
+        render_mode: ``"ansi"`` for text, or ``"rgb_array"`` for the convergence curve; by default nothing is rendered.
 
     Raises:
         RLCCFRError: an invalid argument.
@@ -76,7 +78,11 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         """Begin an episode.
 
         Args:
+            seed: seed of the draws; with None, the earlier random stream continues.
             options: any of ``{"game": ..., "engine_seed": ..., "budget": ..., "preset": ...}``; the others are drawn.
+
+        Returns:
+            The first observation, and a dict of the episode's game, engine seed, budget and preset.
 
         Raises:
             RLCCFRError: an unknown option, or a value that this environment does not have.
@@ -85,7 +91,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         choices = {
             "game": self.games, "engine_seed": self.engine_seeds, "budget": self.budgets, "preset": self.presets
         }  # fmt: skip
-        # All are drawn even where options decide, so that later episodes do not depend on the options.
+        # All four are drawn, even those that the options set, so that later episodes do not depend on the options.
         drawn: dict[str, Any] = {name: among[self.np_random.integers(len(among))] for name, among in choices.items()}
         for name, value in (options or {}).items():
             parse: Any = {"budget": parse_budget, "preset": parse_preset}.get(name, lambda given: given)
@@ -103,8 +109,13 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Run one segment with the picked algorithm.
 
+        Returns:
+            The next observation, the reward, whether the episode has terminated, False (it is never truncated), and
+            ``info``.
+
         Raises:
             RLCCFRError: an action out of range, or an episode that is over.
+            MissingCellError: the evaluator is a table that lacks the measurement.
         """
         if len(self._history) >= self.segments:
             raise RLCCFRError("the episode is over; call reset() first")
@@ -127,6 +138,12 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         Args:
             picks: ids picked in this segment so far, in the order update rule, sampler, abstraction: none for agent A,
                 one for B, two for C.
+
+        Returns:
+            New float32 array of shape (OBSERVATION_SIZE,); see :func:`rlccfr.envs.observation.observe`.
+
+        Raises:
+            ComponentError: an unknown id among the picks.
         """
         return observe(GameFeatures.of(compiled(self.game)), self.budget, self.preset, self._progress, picks)
 
@@ -136,7 +153,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         return Request(self.game, cells, self.budget, self.segments, self.engine_seed)
 
     def action_masks(self) -> np.ndarray:
-        """Return which indices of an action can run here: bool, one axis after the other.
+        """Return which indices of an action can run here: bool, shape (sum(catalog.shape),), one axis after the other.
 
         An index can run if some algorithm with it can.
         """
@@ -195,9 +212,9 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
 
 class SelectorFlatEnv(SelectorEnv):
-    """``rlccfr/SelectorFlat-v0``: :class:`SelectorEnv` with one ``Discrete`` space of algorithms, for DQN and others.
+    """``rlccfr/SelectorFlat-v0``: :class:`SelectorEnv` with one ``Discrete`` space of algorithms, as DQN needs.
 
-    An action is :meth:`Catalog.ravel` of three indices, in which the abstraction varies fastest.
+    An action is :meth:`Catalog.ravel` of three indices; the abstraction varies fastest.
     """
 
     def action_masks(self) -> np.ndarray:

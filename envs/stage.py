@@ -53,7 +53,7 @@ class SelectorStageEnv(SelectorEnv):
         self._partner_cell = self._partners_choices()[0]
 
     def action_masks(self) -> np.ndarray:
-        """Return which of the stage's components can run with the partners' picks: bool."""
+        """Return which components can run with the partners' picks: bool, shape (number of the stage's components,)."""
         return np.array([why_unavailable(self._with(id)) is None for id in self.catalog.axes[self._axis]])
 
     def _partners_choices(self) -> list[Cell]:

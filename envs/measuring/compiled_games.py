@@ -10,15 +10,18 @@ from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 
 _compiled: dict[str, tuple[GameTree, tuple[type, ...] | None]] = {}
-"""Compiled game by name, with the classes that played it then if this process registered them."""
+"""Compiled game by name, with the game's classes at that time if this process registered them."""
 
 
 def compiled(game: str, progress: Callable[[float], None] | None = None) -> GameTree:
     """Return the compiled game, compiled once per process.
 
-    A game that this process registered is compiled anew once its name is registered for another class, for example by
-    running a notebook's cell again. A class that is changed in place goes unnoticed here; :func:`rlccfr.load_game`
-    always compiles such a game.
+    A game that this process registered is compiled again when its name is registered for another class, for example
+    by running a notebook's cell again. If a class is changed in place, this goes unnoticed here;
+    :func:`rlccfr.load_game` always compiles such a game.
+
+    Args:
+        progress: function called with the share of the compilation that is done.
 
     Raises:
         GameError: as :func:`rlccfr.load_game`.

@@ -26,10 +26,11 @@ def covers(record: Mapping[str, Any], budget: Budget) -> bool:
 
 
 def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
-    """Return the record of the same run under a shorter budget, without a curve; a failed run has failed there, too.
+    """Return the record of the same run under a shorter budget, without a curve; a failed run stays failed.
 
     Between two points of the curve, the logarithms of exploitability, iterations, nodes and CPU seconds are taken to be
-    linear in that of the budget. Before the first point, that point counts: a run makes at least one iteration.
+    linear in the logarithm of the budget. Before the first point, that point counts, because a run performs at least
+    one iteration. After the last point, the last point counts.
     """
     under = {"cell_id": f"{record['cell_id']}@{budget}", "budget_unit": budget.unit,
              "budget_amount": float(budget.amount), "curve": {name: [] for name in record["curve"]}}  # fmt: skip

@@ -16,15 +16,19 @@ Status = Literal["ok", "failed", "timeout", "out_of_memory", "unavailable"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """One run's measurement at the end of its last segment; everything else is computed from it.
+    """One run's measurement at the end of its last segment; costs and rewards are computed from it.
 
     Attributes:
         cell_id: id of the record in the store, for ``Evaluator.result``.
-        status: ``"ok"``, or why there are no numbers; they are then NaN.
-        exploitability: NashConv / 2 of the average policy.
+        status: ``"ok"``, or the kind of failure; measured numbers are then NaN, and counts 0.
+        exploitability: NashConv / 2 of the average policy, in the game's units.
+        nash_conv: NashConv of the average policy, in the game's units.
         uniform_exploitability: NashConv / 2 of the uniform policy, which makes games comparable.
         throughput: iterations per engine CPU second, cumulative over the segments.
         reference_throughput: throughput of plain CFR (exact, no abstraction), measured in alternation.
+        cpu_seconds: engine CPU seconds of the run.
+        nodes_touched: number of histories touched.
+        iterations: number of iterations.
     """
 
     cell_id: str
@@ -49,7 +53,7 @@ class Measurement:
 
     @property
     def converged(self) -> bool:
-        """Exploitability at most a tenth of the uniform policy's."""
+        """Whether the run succeeded with an exploitability of at most a tenth of the uniform policy's."""
         return self.ok and self.exploitability <= 0.1 * self.uniform_exploitability
 
 
@@ -64,6 +68,9 @@ class Evaluator(Protocol):
         """Return the measurement; the same request gets the same answer.
 
         A failed run raises no error: ``status`` says what happened.
+
+        Raises:
+            RLCCFRError: an invalid request, or a measurement that a table lacks.
         """
 
     @abstractmethod
@@ -83,5 +90,5 @@ class Evaluator(Protocol):
         return ()
 
     def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
-        """Return what seed 0's run would measure at the speed of its second timing; None if it had none."""
+        """Return the measurement of the run with seed 0 at the speed of its second timing; None if it had none."""
         return None

@@ -37,7 +37,7 @@ def is_deterministic(cells: Sequence[Cell], tree: GameTree) -> bool:
     """Return whether a run draws nothing at random on this game, whatever its seed."""
     try:
         triples = [tuple(r.resolve(id) for r, id in zip(REGISTRIES, cell, strict=True)) for cell in cells]
-    except Exception:  # a missing extra, a broken plug-in: nothing will run
+    except Exception:  # a missing extra, a broken plugin: nothing will run
         return False
     return all(
         not any(component.learns for component in triple) and (triple[1].exact or _draws_nothing(triple[1], tree))
@@ -66,7 +66,7 @@ def why_unavailable(cell: Cell) -> str | None:
         rule, sampler, _ = (registry.resolve(id) for registry, id in zip(REGISTRIES, cell, strict=True))
     except RLCCFRError:
         raise
-    except Exception as error:  # a missing extra, or a broken plug-in
+    except Exception as error:  # a missing extra, or a broken plugin
         return f"{type(error).__name__}: {error}"
     if rule.exact_only and not sampler.exact:
         return f"{cell.update_rule!r} is not sound with the estimates of {cell.sampler!r}"
@@ -74,7 +74,7 @@ def why_unavailable(cell: Cell) -> str | None:
 
 
 def cell_id(request: Request) -> str:
-    """Return the name of a request's measurement on this machine, the same for runs that would give equal results.
+    """Return the id of a request's measurement on this machine.
 
     It is a hash of the components' definitions, game, budget, segments, seed (0 if nothing is drawn at random), engine
     version and processor model.

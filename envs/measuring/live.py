@@ -32,7 +32,7 @@ MOST_LIVE = 8
 
 @dataclass
 class _Run:
-    """An episode so far: its solver, its parts, and plain CFR's slices beside it."""
+    """An episode so far: its solver, its parts, and the slices of plain CFR that it is compared with."""
 
     solver: Solver
     parts: list[Part] = field(default_factory=list)
@@ -49,7 +49,8 @@ class LiveEvaluator(Evaluator):
 
     Args:
         store: directory that keeps the measurements; None keeps them for this object's lifetime only.
-        reference_seconds: engine CPU seconds of plain CFR before and after each run, at least 0.02.
+        reference_seconds: engine CPU seconds of each slice of plain CFR that a run is compared with. A value
+            below 0.02 counts as 0.02.
         retry_failed: whether to measure again what the store has with a status other than ``"ok"``.
 
     Raises:
@@ -77,15 +78,16 @@ class LiveEvaluator(Evaluator):
     def measure(self, request: Request) -> Measurement:
         """Return the measurement at the end of the request's last segment.
 
-        Under a budget of iterations or nodes, all numbers except times are a :class:`rlccfr.Solver`'s, bit for bit.
-        Between segments, only the components that change are switched.
+        Under a budget of iterations or nodes, all numbers except times equal those of a :class:`rlccfr.Solver`, bit for
+        bit. Between segments, only the components that change are switched.
 
         A run shorter than half a second is timed again on new tables: three times for at least 20 ms each, without the
-        stops that the curve needs. Its throughput is that of the median timing, its ``cpu_seconds`` the mean of all.
-        Under a budget of seconds, ``cpu_seconds`` stays what the run itself took.
+        stops that the curve needs. The timing with the median ratio to plain CFR's speed gives both throughputs.
+        ``cpu_seconds`` is the mean over all repetitions; under a budget of seconds, it is the time of the run itself.
 
         Raises:
             RLCCFRError: an invalid request, such as one with an unknown game or id.
+            StoreError: the store can't be read or written.
         """
         check(request)
         cell = cell_id(request)
@@ -113,7 +115,7 @@ class LiveEvaluator(Evaluator):
         return with_frame(record)
 
     def frame(self) -> pd.DataFrame:
-        """Return every record, of the store and in memory, as a row without its curve."""
+        """Return every record, from the store and from memory, as a row without its curve."""
         stored = {record["cell_id"]: record for record in self.store.records()} if self.store is not None else {}
         return to_frame((stored | self._records).values())
 
@@ -123,7 +125,7 @@ class LiveEvaluator(Evaluator):
         return self._records.get(cell)
 
     def _keep_first(self, cell: str, record: dict[str, Any]) -> dict[str, Any]:
-        """Remember a record, or that of another process that made the same measurement meanwhile."""
+        """Remember and return a record, or the one that another process has stored for it in the meantime."""
         earlier = self._stored(cell)
         self._records[cell] = record if earlier is None else earlier
         if earlier is None:
@@ -141,7 +143,7 @@ class LiveEvaluator(Evaluator):
         return record if record is not None and (record["status"] == "ok" or not self.retry_failed) else None
 
     def _failed_before(self, request: Request, cell: str) -> dict[str, Any] | None:
-        """Return the record of an episode that failed in an earlier segment; running that again would not help."""
+        """Return a failed record if an earlier segment failed, since running it again would not help; else None."""
         for count in range(1, len(request.cells)):
             earlier = self._recall(cell_id(replace(request, cells=request.cells[:count])))
             if earlier is not None and earlier["status"] != "ok":
@@ -228,7 +230,7 @@ class LiveEvaluator(Evaluator):
 
 
 def _switch(run: _Run, request: Request, index: int) -> None:
-    """Switch to the components of segment ``index``; those that stay are left alone, so that nothing is flushed."""
+    """Switch to the components of segment ``index``; components that do not change are left alone."""
     solver = run.solver
     changed = changes(request.cells[index - 1], request.cells[index]) if index else {}
     if changed:
@@ -239,5 +241,5 @@ def _switch(run: _Run, request: Request, index: int) -> None:
 
 @cache
 def shared_evaluator(store: str | None = None) -> LiveEvaluator:
-    """Return the process's evaluator for a store, or for none, so that its environments share measurements."""
+    """Return the evaluator that all environments of this process with the same store (or with none) share."""
     return LiveEvaluator(store)

@@ -1,4 +1,4 @@
-"""The record of one measurement: a flat, JSON-able dict; its curve is kept as columns."""
+"""The record of one measurement: a dict that JSON can hold; its curve is a dict of columns."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ STATUSES: tuple[Status, ...] = ("ok", "failed", "timeout", "out_of_memory", "una
 NUMBERS = ("exploitability", "nash_conv", "throughput", "reference_throughput", "throughput_again", "cpu_seconds")
 COUNTS = ("nodes_touched", "iterations", "timed_runs")
 FINGERPRINT = "fingerprint"
-"""Attribute of a frame that is written to a file: its :func:`fingerprint`."""
+"""Name of the attribute that holds a frame's :func:`fingerprint` in a file."""
 
 SMALL = "small"
-"""Attribute of such a frame: whether its curves are thinned."""
+"""Name of the attribute that says in such a file whether the curves are thinned."""
 
 MEASURED_ALONG = ("curve_cpu_seconds", "curve_exploitability", "curve_exploitability_current")
 """Columns of a curve that hold measured numbers; the others hold counts."""
 
 FIRST_SECONDS = 1e-3
-"""First CPU time, in seconds, at which a sweep's curves have a point; others are this times powers of ten."""
+"""First CPU time, in seconds, at which a sweep's tabular curves have a point; ten points per decade follow."""
 
 NESTED = ("cells", "components", "libraries")
 """Columns that a frame holds as JSON strings."""
@@ -60,7 +60,7 @@ def make_record(
     error: str = "",
     traceback: str = "",
 ) -> dict[str, Any]:
-    """Return a complete record; without ``numbers``, its :data:`NUMBERS` are None and its :data:`COUNTS` 0."""
+    """Return a complete record; those of :data:`NUMBERS` not in ``numbers`` are None, those of :data:`COUNTS` are 0."""
     tree = compiled(request.game)
     deterministic = is_deterministic(request.cells, tree)
     last = request.cells[-1]
@@ -134,7 +134,8 @@ def thinned(record: Mapping[str, Any], budgets: Sequence[Budget] = ()) -> dict[s
     of ten of seconds are kept, too, so that the result read there is that of the whole curve.
 
     Args:
-        budgets: budgets whose results are to be read; with them, only the points needed for that and the last are kept.
+        budgets: budgets whose results must be readable off the curve. If there are any, only the points that these
+            results need, and the last point, are kept.
     """
     slim = {**record, "traceback": ""}
     curve = {name: np.asarray(values, dtype=float) for name, values in record["curve"].items()}
@@ -164,7 +165,7 @@ def _five_a_decade(least: float, most: float) -> np.ndarray:
 
 
 def with_short_curves(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with its curves' measured columns in single precision; the runs' own numbers stay."""
+    """Return the frame with its curves' measured columns in single precision; other numbers keep their precision."""
     short = frame.copy()
     for name in MEASURED_ALONG:
         short[name] = pd.Series([np.asarray(row, dtype=np.float32) for row in frame[name]], frame.index, dtype=object)
@@ -195,7 +196,11 @@ def plain(value: Any) -> Any:
 
 
 def to_frame(records: Iterable[Mapping[str, Any]], *, curves: bool = False) -> pd.DataFrame:
-    """Return one row per record; nested fields are JSON strings, ``curves`` adds lists as ``curve_iteration``, ..."""
+    """Return a DataFrame with one row per record; nested fields are JSON strings.
+
+    Args:
+        curves: whether to add the curves, as columns of lists: ``curve_iteration``, ``curve_nodes``, ...
+    """
     rows = []
     for record in records:
         row = {name: as_json(record[name]) if name in NESTED else record[name] for name in COLUMNS}

@@ -79,7 +79,7 @@ def check_segments(budget: Budget, segments: int) -> None:
     """Refuse a number of segments that is not positive, or too large for the budget.
 
     Raises:
-        BudgetError: either is true.
+        BudgetError: the number is not a positive integer, or exceeds a budget in iterations or nodes.
     """
     if isinstance(segments, bool) or not isinstance(segments, int) or segments < 1:
         raise BudgetError(f"segments must be a positive integer, not {segments!r}")
@@ -88,16 +88,16 @@ def check_segments(budget: Budget, segments: int) -> None:
 
 
 def due(budget: Budget, segments: int, finished: int) -> float:
-    """Return how much of the budget is spent after ``finished`` segments, in whole units if they can't be split."""
+    """Return the part of the budget that ``finished`` segments may spend; whole if in iterations or nodes."""
     if budget.unit == "seconds":
         return budget.amount * finished / segments
     return int(budget.amount) * finished // segments
 
 
 def segment_budget(budget: Budget, segments: int, index: int, before: RunResult | None) -> dict[str, Any]:
-    """Return what segment ``index`` may spend, as keyword arguments of :meth:`rlccfr.Solver.run`.
+    """Return the budget of segment ``index``, as keyword arguments of :meth:`rlccfr.Solver.run`.
 
-    A segment gets a little less if those before it took a little more, but at least one iteration.
+    A segment gets a little less if the earlier ones took a little more, but always enough for one iteration.
 
     Args:
         before: result of the segments before it; None for the first.
@@ -110,6 +110,6 @@ def segment_budget(budget: Budget, segments: int, index: int, before: RunResult 
 
 
 def changes(before: Cell, after: Cell) -> dict[str, str]:
-    """Return the components that change between two segments, by axis; the others keep their state."""
+    """Return the new ids of the components that change between two segments, by axis."""
     axes = zip(AXES, before, after, strict=True)
     return {axis: new for axis, old, new in axes if new != old}

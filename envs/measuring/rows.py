@@ -36,7 +36,7 @@ REQUIRED = (
 """The columns that a table must have; the others of :data:`rlccfr.envs.measuring.record.COLUMNS` have defaults."""
 
 LEAST = {
-    "exploitability": -1e-9,  # rounding may take a value or two below 0
+    "exploitability": -1e-9,  # rounding may give a value slightly below 0
     "uniform_exploitability": -1e-9,
     "throughput": math.ulp(0.0),
     "reference_throughput": math.ulp(0.0),
@@ -48,7 +48,8 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
     """Return recorded runs, one row per run; ``curve_iteration``, ``curve_exploitability`` ... hold its curve as lists.
 
     Args:
-        source: a store, its directory, or a Parquet file of :meth:`Store.compact` or ``rlccfr sweep --compact``.
+        source: a store, its directory, or a Parquet file of :meth:`Store.compact` or ``rlccfr sweep --compact``. A
+            DataFrame is returned as it is.
 
     Raises:
         StoreError: there is nothing to read, or the file is damaged or no longer holds what was written.

@@ -37,7 +37,7 @@ class StoreError(RLCCFRError):
 
 
 class MissingCellError(RLCCFRError, KeyError):
-    """A measurement that was never made."""
+    """A measurement that is not on record."""
 
     __str__ = Exception.__str__  # KeyError's would print the message in quotes
 
@@ -50,7 +50,7 @@ class Store:
 
     Args:
         path: directory of the store.
-        create: whether to make the directory if it is missing; otherwise that is an error.
+        create: whether to make the directory if it is missing; if False, a missing directory is an error.
 
     Raises:
         StoreError: the path is a file, is missing, or can't be written.
@@ -98,7 +98,7 @@ class Store:
         write_atomically(self._file(record["cell_id"]), _encode(record), StoreError)
 
     def discard(self, cell_id: str) -> None:
-        """Delete a record, so that it is measured again."""
+        """Delete a record, if there is one, so that it is measured again."""
         self._file(cell_id).unlink(missing_ok=True)
 
     def missing(self, wanted: Iterable[str]) -> list[str]:
@@ -131,8 +131,12 @@ class Store:
             path: path of the file, by default ``measurements.parquet`` in the store. The store's own files stay.
             small: whether to write fewer points of each curve, in single precision, as for publishing (see
                 :func:`thinned`).
-            budgets: with ``small``, the budgets whose results are to be read off the curves; by default any.
+            budgets: with ``small``, the budgets whose results must be readable off the curves; by default, enough
+                points for every budget are kept.
             ids: cell ids of the records to write, if they exist; by default all.
+
+        Raises:
+            StoreError: the file can't be written.
         """
         target = self.path / "measurements.parquet" if path is None else Path(path)
         buffer = io.BytesIO()

@@ -28,8 +28,8 @@ class TableEvaluator(Evaluator):
 
     The table may come from another engine version or processor, but not from other definitions of its components. Of
     several measurements of one request, the newest counts. Without any, the result is read off a longer run's curve
-    (:mod:`rlccfr.envs.measuring.curve`). If an algorithm's newest run failed and no other run is long enough, it has
-    failed under any budget, since its speed is not known.
+    (:mod:`rlccfr.envs.measuring.curve`). If an algorithm's newest run failed and no other run is long enough, the
+    algorithm counts as failed under any budget, since its speed is not known.
 
     Args:
         source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.
@@ -102,7 +102,7 @@ class TableEvaluator(Evaluator):
     def run(self, game: str, cell: Cell, seed: int) -> dict[str, Any]:
         """Return the record of an algorithm's longest run with a seed; its curve answers any shorter budget.
 
-        If the runs come from several engine versions or processors, only those from the newest run's count.
+        Only runs with the engine version and the processor of the newest run count.
 
         Raises:
             MissingCellError: there is no run.
@@ -116,9 +116,10 @@ class TableEvaluator(Evaluator):
         return max(alike, key=lambda record: record["iterations"] or 0)
 
     def run_again(self, game: str, cell: Cell) -> dict[str, Any] | None:
-        """Return the record of an algorithm's run with seed 0 at its second timing's speed; None if it was timed once.
+        """Return the record of an algorithm's run with seed 0, at the speed of its second timing.
 
-        The iterations are the same; the throughput and the curve's CPU seconds are those of the second timing.
+        The iterations are the same; the throughput and the curve's CPU seconds are those of the second timing. None if
+        the run failed, was timed only once, or was recorded without a curve.
 
         Raises:
             MissingCellError: there is no run.
@@ -131,9 +132,9 @@ class TableEvaluator(Evaluator):
         return {**run, "throughput": again, "curve": {**run["curve"], "cpu_seconds": seconds}}
 
     def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
-        """Return :meth:`run_again` read off under a budget; None if the run was timed once.
+        """Return the measurement under a budget, read off the record of :meth:`run_again`; None if that is None.
 
-        A run that the second timing makes shorter than a budget in seconds counts with what it had reached at its end.
+        If the second timing makes the run shorter than a budget in seconds, the result at the run's end counts.
 
         Raises:
             MissingCellError: there is no run.
@@ -143,7 +144,7 @@ class TableEvaluator(Evaluator):
 
     @property
     def games(self) -> list[str]:
-        """The games that were measured, by the names that the table has."""
+        """Names of the measured games, as the table records them."""
         return list(dict.fromkeys(record["game"] for record in self._by_id.values()))
 
     def ids(self) -> list[str]:
@@ -151,7 +152,11 @@ class TableEvaluator(Evaluator):
         return list(self._by_id)
 
     def record(self, cell_id: str) -> dict[str, Any]:
-        """Return a record as a store keeps it."""
+        """Return a record as a store keeps it.
+
+        Raises:
+            KeyError: no measurement has that id.
+        """
         return self._by_id[cell_id]
 
     def frame(self) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The engine's speed: an algorithm's iterations per second beside those of plain CFR on the same game."""
+"""The engine's speed: an algorithm's iterations per second, compared with those of plain CFR on the same game."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUNDS = 3
 """Number of timings of a short run: odd, so that there is a median."""
 
 REPEAT_BELOW = 0.5
-"""Engine CPU seconds below which a run is timed again without its curve, whose stops cost up to tens of ms."""
+"""Engine CPU seconds below which a run is timed again without its curve, whose stops may cost tens of ms."""
 
 
 class Timed(NamedTuple):
@@ -39,10 +39,10 @@ class Timed(NamedTuple):
 NO_TIME = Timed(0, 0.0)
 
 SPACING = 0.1
-"""Least time between slices of plain CFR beside a run, as a share of what the run has taken."""
+"""Least CPU time between slices of plain CFR during a run, as a share of what the run has taken so far."""
 
 SHARE = 0.2
-"""Largest share of a run's time that these slices take."""
+"""Largest CPU time of these slices, as a share of the run's."""
 
 
 class Part(NamedTuple):
@@ -69,7 +69,7 @@ class ReferenceClock:
         self._rate = 1 / max(time.thread_time() - begin, 1e-6)
 
     def slice(self, seconds: float = LEAST_SECONDS, chunk: int = CHUNK) -> Timed:
-        """Run for at least ``seconds``, in calls of ``chunk`` iterations like those of the compared run."""
+        """Run for at least ``seconds`` CPU seconds, in calls of at most ``chunk`` iterations."""
         total = NO_TIME
         while total.seconds < seconds:
             limit = max(1, min(chunk, CHUNK, int(self._rate * seconds)))
@@ -81,10 +81,13 @@ class ReferenceClock:
 
 
 class Beside:
-    """Plain CFR beside a run, in slices before and during it, since other work on the machine comes and goes.
+    """Plain CFR in slices before and during another run, since other work on the machine comes and goes.
 
-    Each slice gives the speed of plain CFR in the stretch before it. ``total`` adds up the first slice and what plain
-    CFR would have done in these stretches.
+    Each slice gives the speed of plain CFR in the stretch of the run before it. ``total`` adds up the first slice and
+    what plain CFR would have done in these stretches.
+
+    Args:
+        slice: function that runs a slice of plain CFR.
     """
 
     def __init__(self, slice: Callable[[], Timed]) -> None:
@@ -101,7 +104,7 @@ class Beside:
 
 
 class Timing(NamedTuple):
-    """The speed of a run, and that of plain CFR beside it."""
+    """The speed of a run, and the speed of plain CFR to compare it with."""
 
     runs: int
     cpu_seconds: float  # per run
@@ -113,12 +116,14 @@ class Timing(NamedTuple):
 def compare(
     result: RunResult, before: Timed, slice: Callable[[], Timed], again: Callable[[], tuple[int, Timed]]
 ) -> Timing:
-    """Return the speed of a run beside that of plain CFR.
+    """Return the speed of a run, and that of plain CFR.
 
     A long run is compared with the slices before, during and after it. A short run is timed again on new tables, in
-    rounds with a slice after each. The round with the median ratio counts, since other work may disturb a round.
+    rounds with a slice after each. The round with the median ratio of the two speeds counts, since other work may
+    disturb a round.
 
     Args:
+        result: result of the run.
         before: plain CFR's slices so far.
         slice: function that runs another slice.
         again: function that repeats the run (see :func:`time_again`).
@@ -136,7 +141,7 @@ def compare(
 
 
 def time_again(tree: GameTree, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
-    """Repeat a run on new tables until its repetitions have lasted ``seconds`` together.
+    """Repeat a run on new tables until its repetitions together have taken ``seconds`` CPU seconds.
 
     Returns:
         Number of runs, and the iterations and engine CPU seconds of all of them.

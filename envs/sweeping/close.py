@@ -1,4 +1,4 @@
-"""The choice of algorithms with models that are worth more seeds: those close to the best."""
+"""The choice of algorithms with models that get more seeds, because they are close to the best."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PARTS = (1, 10, 100)
 def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], within: float) -> list[Job]:
     """Return further runs of the algorithms with models whose R̄ is close to the best on their game.
 
-    An algorithm counts if it is close under any preset's reward weights and any of the budgets: the least iterations,
-    and the parts of the least seconds. Only the runs made so far count.
+    It is enough to be close under one preset's reward weights and one of these budgets: the least iterations, and the
+    parts of the least seconds (:data:`PARTS`). Only runs on record count.
 
     Args:
         planned: runs to judge by; those without a record in the store are skipped.

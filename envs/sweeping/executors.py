@@ -20,11 +20,11 @@ LOCALHOST = "127.0.0.1"
 
 
 class Executors(NamedTuple):
-    """A factory of executors, with the number of runs that each makes at a time.
+    """A factory of executors, with the number of runs that each performs at a time.
 
     Attributes:
-        make: function that makes an executor; called again if a killed worker broke the last one.
-        workers: number of runs that an executor makes at a time.
+        make: function that returns a new executor; called again if a killed worker broke the last one.
+        workers: number of runs that an executor performs at a time.
         dashboard: address of a page that shows the workers; None if there is none.
     """
 
@@ -50,6 +50,9 @@ def dask_cluster(address: str, workers: int = 0) -> Iterator[Executors]:
     Args:
         address: a scheduler's address, or ``"local"`` for a cluster on this machine.
         workers: number of workers of a local cluster; 0 for one per physical core.
+
+    Yields:
+        Executors of the cluster.
 
     Raises:
         RLCCFRError: the extra is not installed, or the scheduler is missing, has no workers, or is lost.

@@ -20,9 +20,10 @@ from rlccfr.envs.sweeping.plan import Job
 def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
     """Copy the runs that a store lacks from a file that :meth:`Store.compact` wrote; return their number.
 
-    A run is copied under its id in the file. A planned run also counts as done if another processor made it with the
-    same engine, game, seed and components for at least as long; its record names that processor. A failed run never
-    stands in for a planned one, which is then made here.
+    A run is copied under its id in the file. A planned run also counts as done if another processor performed it with
+    the same engine, game, seed and components for at least as long; its record names that processor. A failed run from
+    another processor never stands in for a planned one, which is then performed here. A failed run with the id of a
+    planned one is copied, and is repeated only with ``retry_failed``.
 
     Raises:
         StoreError: the file is missing or damaged, or was written small, with shortened curves.
@@ -43,7 +44,7 @@ def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
 
 
 def _equal(job: Job, table: TableEvaluator) -> dict[str, Any] | None:
-    """Return the record of another machine's run that can stand for a job; None if there is none."""
+    """Return the record of another machine's run that can take the place of a job's run; None if there is none."""
     if job.seed not in table.seeds(job.game, job.cell):
         return None
     record = table.run(job.game, job.cell, job.seed)

@@ -18,11 +18,12 @@ PROBED = 50
 
 @dataclass(frozen=True)
 class Missing:
-    """Number of a sweep's runs that are missing, and how the sweep was begun.
+    """Number of a sweep's runs that are missing, and the settings that the sweep was begun with.
 
     Attributes:
-        runs, total: missing runs and all runs.
-        seeds, model_seeds: engine seeds per tabular algorithm that draws at random, and per algorithm that fits models.
+        runs, total: numbers of missing runs and of all runs.
+        seeds: number of engine seeds per tabular algorithm that draws at random.
+        model_seeds: number of engine seeds per algorithm that fits models.
         limits: limits of the recorded runs; None if they are not known.
     """
 
@@ -34,7 +35,7 @@ class Missing:
 
 
 def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) -> Missing:
-    """Return the runs that a sweep of a catalog still lacks on some games.
+    """Return how many runs a sweep of a catalog still lacks on some games.
 
     The numbers of seeds are inferred from the recorded runs; without any, the defaults of :class:`SweepPlan` apply.
     """
@@ -51,8 +52,8 @@ def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) 
 def _limits(table: TableEvaluator, recorded: Iterable[Job]) -> Limits | None:
     """Return the limits of recorded runs, found by trial; None if no candidate matches.
 
-    A record does not hold its limits, but its id depends on them. The candidates combine the default
-    iterations, or the fewest that a recorded run made, with the default seconds or 0.
+    A record does not hold its limits, but its id depends on them. The candidates combine the default iterations, or the
+    fewest iterations of a recorded run, with the default seconds or 0.
     """
     recorded, known = list(recorded), set(table.ids())
     made = [table.run(job.game, job.cell, job.seed)["iterations"] for job in recorded]

@@ -1,4 +1,4 @@
-"""The runs of a sweep: each algorithm of a catalog on each game, once per engine seed that matters."""
+"""The runs of a sweep: each algorithm of a catalog on each game, once per engine seed if it draws at random."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Limits:
         iterations: least number of iterations.
         seconds: least number of engine CPU seconds; with 0, all results of a run but its times are reproducible.
         timeout: CPU seconds after which a run is stopped.
-        megabytes: memory that a run may allocate beyond what its process holds at the start.
+        megabytes: memory that a run may allocate beyond what its process holds at the start; at least 64.
 
     Raises:
-        BudgetError: a limit that is not positive, or negative seconds.
+        BudgetError: ``iterations`` is not a positive whole number, or another limit is out of range.
     """
 
     iterations: int = 1_000
@@ -71,7 +71,7 @@ class Job:
         """Return the request that the run answers, with a budget in iterations.
 
         Args:
-            iterations: number of iterations that the run made; by default the least number that it is to make.
+            iterations: number of iterations that the run performed; by default the least number of the limits.
         """
         budget = Budget("iterations", iterations or self.limits.iterations)
         return Request(self.game, (self.cell,), budget, seed=self.seed)
@@ -101,8 +101,8 @@ def jobs(
     """Return all runs of a sweep, game by game in the catalog's order.
 
     Args:
-        games: engine seeds of each game's tabular runs; an algorithm that draws nothing at random has seed 0 alone.
-        model_seeds: engine seeds of runs that fit models, as far as the game has them, too.
+        games: engine seeds of the tabular runs, by game; an algorithm that draws nothing at random has seed 0 alone.
+        model_seeds: engine seeds of the runs that fit models; those that are not among a game's seeds are left out.
         limits: limits of each run; :class:`Limits` by default.
 
     Raises:

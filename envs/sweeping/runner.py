@@ -31,11 +31,11 @@ def left_to_do(jobs: Iterable[Job], store: Store, *, retry_failed: bool = False)
 
 
 class Runner:
-    """A runner that makes runs and puts each record into a store as soon as it arrives.
+    """A runner that performs runs and puts each record into a store as soon as it arrives.
 
     Args:
         store: store of the records.
-        make_executor: function that makes an executor; called again if a killed worker broke the last one.
+        make_executor: function that returns a new executor; called again if a killed worker broke the last one.
         workers: number of the executor's workers; at most twice as many runs are submitted at a time.
         report: function called with each job and its record, once the record is kept.
     """
@@ -46,7 +46,7 @@ class Runner:
         self._failed: dict[Job, dict[str, Any]] = {}  # records to be replaced
 
     def run(self, jobs: Sequence[Job]) -> None:
-        """Make all runs except those that another sweep on the same store has measured in the meantime.
+        """Perform all runs except those that another sweep on the same store has measured in the meantime.
 
         Raises:
             StoreError: a record can't be written; the earlier records stay, and another call goes on from there.
@@ -54,12 +54,12 @@ class Runner:
         self._failed = {job: record for job in jobs if (record := self.store.get(job.id)) is not None}
         todo, suspects = deque(jobs), deque[Job]()
         while todo or suspects:
-            # After a loss, the interrupted runs go one at a time, which shows the run that kills its worker.
+            # After a loss, the interrupted runs are run one at a time, which shows the run that kills its worker.
             batch, most = (suspects, 1) if suspects else (todo, 2 * self.workers)
             suspects.extend(self._until_lost(batch, most))
 
     def _until_lost(self, todo: deque[Job], most: int) -> list[Job]:
-        """Make the runs in ``todo`` until it is empty or a worker is lost; return the interrupted runs to try again."""
+        """Perform the runs in ``todo`` until none is left or a worker is lost; return the runs to try again."""
         executor, running, lost = self.make_executor(), dict[Future[Any], Job](), list[Job]()
         try:
             while (todo or running) and not lost:
@@ -104,7 +104,7 @@ class Runner:
         self.report(job, record)
 
     def _may_try(self, job: Job) -> bool:
-        """Return whether to try a job again whose worker was lost; after the last attempt, record it as failed."""
+        """Return whether to try a job again after its worker was lost; record it as failed after the last attempt."""
         self._tries[job] = self._tries.get(job, 0) + 1
         if self._tries[job] < TRIES:
             return True
@@ -114,6 +114,6 @@ class Runner:
 
 
 def _end_workers(executor: Executor) -> None:
-    """Kill a pool's workers; those still starting would otherwise print errors because the pool has gone."""
+    """Kill a pool's workers; those still starting would otherwise print errors because the pool is gone."""
     if isinstance(executor, Pool):
         executor.kill()

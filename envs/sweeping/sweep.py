@@ -37,7 +37,7 @@ class SweepPlan:
         limits: least length of a run, and its limits of time and memory.
 
     Raises:
-        RLCCFRError: a number that is not positive, or no games.
+        RLCCFRError: ``seeds`` or ``model_seeds`` is not a positive whole number, or there are no games.
     """
 
     games: Sequence[str]
@@ -77,7 +77,8 @@ def sweep(
 ) -> dict[str, dict[str, int]]:
     """Measure every algorithm of a catalog on each game, except for runs that the store already has.
 
-    The same call resumes an interrupted sweep. Two sweeps may share a store and the runs that both plan. Example::
+    The same call resumes an interrupted sweep. Two sweeps may share a store; they then divide the runs that
+    both plan between them. Example::
 
         counts = rlccfr.envs.sweep(["kuhn"], "runs/sweep")
         table = rlccfr.envs.TableEvaluator("runs/sweep")
@@ -86,7 +87,7 @@ def sweep(
 
     Args:
         plan: what to measure, or names of games to measure the paper's catalog on.
-        store: store of all runs.
+        store: store of all runs, or its directory.
         executor: executor of the runs: one of ``concurrent.futures`` (or any with its interface), or
             :class:`Executors`, which can replace an executor whose worker was killed. The default is one process per
             physical core.
@@ -98,6 +99,7 @@ def sweep(
 
     Raises:
         GameError: an unknown game.
+        RLCCFRError: there are no games, or ``executor`` is not an executor.
         StoreError: a record can't be written; the earlier records stay.
     """
     plan = plan if isinstance(plan, SweepPlan) else SweepPlan(plan)
@@ -116,14 +118,14 @@ def sweep(
 def sharing(store: Store, say: Callable[[str], None]) -> Iterator[Callable[[list[Job]], list[Job]]]:
     """Choose the order of the runs so that several sweeps on the same store share the work.
 
-    Several sweeps may share a store, as each run has its own file.
+    Several sweeps may share a store, because each run has its own file.
 
     Args:
-        say: function called with one line if there is another sweep.
+        say: function called with one line if another sweep is under way.
 
     Yields:
         Function that returns runs in the order of this sweep: as planned or, if another sweep is under way, at random,
-        so that no two sweeps go through the runs side by side.
+        so that two sweeps seldom perform the same run at the same time.
     """
     with ExitStack() as stack:
         order: Callable[[list[Job]], list[Job]] = list

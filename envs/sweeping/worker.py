@@ -1,4 +1,4 @@
-"""One run of a sweep in a worker process: limited in time and memory, and timed beside plain CFR."""
+"""One run of a sweep in a worker process: limited in time and memory, and compared with the speed of plain CFR."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class _TookTooLongError(Exception):
 
 
 def prepare(cores: Any = None, loaded: Loaded | None = None) -> None:
-    """Make this process a worker: one thread, pinned to a core, that ends with the process that started it.
+    """Make this process a worker, which uses one thread on one core and ends with the process that started it.
 
     Args:
         cores: queue with a core's number for each worker; None leaves the choice to the system.
-        loaded: plugins and files whose components are to be loaded, beside the library's own.
+        loaded: plugins and files whose components are to be loaded, in addition to the library's own.
     """
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
@@ -59,7 +59,7 @@ def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
 
 
 def measure(job: Job) -> dict[str, Any]:
-    """Make a run and return its record; a run that fails is recorded with its error and the curve so far."""
+    """Perform a run and return its record; a run that fails is recorded with its error and the curve so far."""
     status: Status
     caught: Exception
     solver: Solver | None = None
@@ -115,8 +115,8 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
 
 
 def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResult:
-    """Make the run; a tabular one also gets curve points at ten CPU times per decade, besides the usual ones."""
-    if job.learns:  # iterations first, so that times change their number only in runs shorter than the seconds
+    """Perform the run; a tabular one also gets curve points at ten CPU times per decade, besides the usual ones."""
+    if job.learns:  # iterations first: their number then depends on times only if they take less than the seconds
         result = solver.run(iterations=job.limits.iterations, progress=progress)
         left = job.limits.seconds - result.cpu_seconds
         return solver.run(seconds=left, progress=progress) if left > 0 else result
@@ -147,7 +147,7 @@ def _clock(tree: GameTree, thread: int) -> ReferenceClock:
 
 
 def _deadline(seconds: float) -> Callable[[float], None]:
-    """Return a function for a run to call now and then; it raises once this process has spent ``seconds`` more."""
+    """Return a function for a run to call repeatedly; it raises after ``seconds`` more CPU seconds of this process."""
     end = time.process_time() + seconds
 
     def check(share: float) -> None:
@@ -159,7 +159,7 @@ def _deadline(seconds: float) -> Callable[[float], None]:
 
 @contextlib.contextmanager
 def _memory_limit(megabytes: int) -> Iterator[None]:
-    """Make allocations beyond this many more megabytes raise MemoryError, if the system supports such a limit.
+    """Raise MemoryError for allocations beyond this many more megabytes, if the system supports such a limit.
 
     The limit holds for the whole process: if several threads run at a time, the first one sets it.
     """
