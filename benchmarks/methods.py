@@ -154,7 +154,12 @@ def basis(method: str) -> dict[str, str | int]:
 
 
 def _measurements() -> str:
-    return digest(shipped.path(shipped.MEASURED))
+    return _digest_once(shipped.path(shipped.MEASURED))
+
+
+@cache
+def _digest_once(path: Path) -> str:
+    return digest(path)
 
 
 def digest(path: Path) -> str:

@@ -8,7 +8,9 @@ import pytest
 GOLDENS = golden.goldens()
 
 
-@pytest.mark.parametrize("name", GOLDENS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "method joint DQN" else name for name in GOLDENS]
+)
 def test_outputs_change_only_with_their_version(name):
     expected, kept = GOLDENS[name], golden.kept().get(name)
     assert kept is not None, f"{name} has no recorded output: run `python -m tests.helpers.golden`"

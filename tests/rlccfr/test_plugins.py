@@ -88,6 +88,7 @@ print(json.dumps(definitions(Cell("test_mine", "none", "cfr_br"))))
 """
 
 
+@pytest.mark.slow
 def test_what_was_measured_of_a_changed_function_is_another_measurement(call, tmp_path):
     before = json.loads(call("-c", DEFINITION))
     assert [set(one) for one in before] == [

@@ -10,8 +10,16 @@ from rlccfr.errors import BudgetError
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.testing import ConformanceError, check_abstraction, check_sampler, check_update_rule
 
+# One rule with networks stands for the others, which take seconds each, where tests must be short.
+RULES = [
+    pytest.param(entry.id, marks=pytest.mark.slow)
+    if entry.id.startswith("deep_") and entry.id != "deep_cfr"
+    else entry.id
+    for entry in update_rules
+]
 
-@pytest.mark.parametrize("id", [entry.id for entry in update_rules])
+
+@pytest.mark.parametrize("id", RULES)
 def test_update_rules_conform(id):
     check_update_rule(id)
 

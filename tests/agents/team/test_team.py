@@ -341,6 +341,7 @@ def test_an_interrupted_training_goes_on_where_it_stopped(make_evaluator, small,
     assert SelectorTeam.load(tmp_path, evaluator=evaluator).recommend() == resumed.recommend()
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_as_if_it_had_not_been(make_evaluator, small, tmp_path, monkeypatch):
     """Each copy is the state on disk after a checkpoint, where the log may already have part of the next row."""
     save, saves = SelectorTeam.save, []

@@ -73,6 +73,7 @@ def test_an_error_of_the_sweep_is_not_told_as_a_missing_scheduler(cluster):
         raise OSError("the disk is full")
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost_during_a_sweep_is_one_line(cluster):
     def sweep():
         with dask_cluster(cluster.scheduler_address) as where:

@@ -41,6 +41,7 @@ def test_each_run_is_kept_and_reported_once_and_none_runs_again(store):
     assert all(record["status"] == "ok" for record in store.records())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("retried", [False, True])
 def test_what_another_sweep_has_measured_meanwhile_is_reported_and_not_run_again(store, monkeypatch, retried):
     """The first run writes the second one's record, as another process would; failed ones are there to begin with."""
@@ -87,7 +88,7 @@ class Deadly:
         return measure(job)
 
 
-@pytest.mark.parametrize("deaths", [1, 99])
+@pytest.mark.parametrize("deaths", [pytest.param(1, marks=pytest.mark.slow), 99])
 def test_a_killed_worker_costs_what_was_under_way_at_most(store, tmp_path, monkeypatch, deaths):
     monkeypatch.setattr(runner, "measure", Deadly(tmp_path, deaths))
     planned = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS)

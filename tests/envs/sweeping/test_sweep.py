@@ -32,6 +32,7 @@ def test_a_sweep_goes_on_from_what_its_store_has(tmp_path):
     assert told == [("external", 1)] * 2
 
 
+@pytest.mark.slow
 def test_a_sweep_beside_another_warns_and_measures_what_is_left(tmp_path, caplog):
     store = Store(tmp_path)
     with ThreadPoolExecutor(1) as executor, other_process_holding(tmp_path) as process:

@@ -62,6 +62,7 @@ def test_an_unfinished_sweep_tells_how_many_runs_it_lacks_and_how_to_go_on(store
     )
 
 
+@pytest.mark.slow
 def test_the_printed_command_makes_the_runs_that_are_missing(store, run):
     plan = SweepPlan(["kuhn"], Catalog.tabular(), 2, 2, limits=Limits(iterations=3, seconds=0.0))
     kept = store(plan, 6)

@@ -24,7 +24,13 @@ def shell(line: str, folder) -> subprocess.CompletedProcess:
 
 
 @needs_full
-@pytest.mark.parametrize("command", ["games", "games --json", "solve kuhn --json", "--version", "--help"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "solve kuhn --json",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("games", "games --json", "--version", "--help")),
+    ],
+)
 def test_output_to_a_full_device_is_one_line(tmp_path, command):
     found = shell(f"$R {command} > {FULL}", tmp_path)
     assert (found.returncode, found.stderr) == (1, f"error: can't write the output {NO_SPACE}")
@@ -43,6 +49,7 @@ def test_a_file_on_a_full_device_is_one_line_and_the_device_stays(tmp_path, comm
     assert (tmp_path / name).is_symlink()
 
 
+@pytest.mark.slow
 def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     found = shell("cat pipe > read & $R solve kuhn --iterations 5 --curve pipe && wait", tmp_path)
@@ -51,7 +58,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
     assert (tmp_path / "pipe").is_fifo()
 
 
-@pytest.mark.parametrize("closed", ["2>&-", "2>&- 0<&-"])
+@pytest.mark.parametrize("closed", ["2>&-", pytest.param("2>&- 0<&-", marks=pytest.mark.slow)])
 def test_a_closed_stderr_is_no_matter(tmp_path, closed):
     found = shell(f"$R solve kuhn --iterations 5 {closed}", tmp_path)
     assert found.returncode == 0

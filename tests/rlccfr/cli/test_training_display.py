@@ -97,6 +97,7 @@ def test_a_terminal_sees_the_curve_of_a_run_and_then_its_result():
     assert "NashConv" in result
 
 
+@pytest.mark.slow
 def test_a_terminal_of_another_alphabet_sees_the_bar_alone():
     code, text = in_a_terminal("solve", "leduc", "--seconds", "0.5", encoding="latin-1")
     assert code == 0

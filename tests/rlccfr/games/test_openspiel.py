@@ -25,7 +25,9 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "royal" else name for name in COUNTS]
+)
 def test_sizes_are_the_known_ones(name):
     tree = game(name)
     actor = tree.histories["actor"]

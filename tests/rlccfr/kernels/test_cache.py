@@ -76,6 +76,7 @@ def test_kernels_are_kept_outside_of_the_package(site, tmp_path):
     assert compiled(tmp_path, site) == (package, folder, 0), "damaged files are compiled anew"
 
 
+@pytest.mark.slow
 def test_processes_that_compile_at_once_lose_nothing(site, tmp_path):
     """Both compile the same function for different signatures; with an index file, one would overwrite the other's."""
     code = """

@@ -108,6 +108,7 @@ def test_the_message_names_function_signature_reason_and_line(parts, message, li
         assert told.endswith(f"(line {number} of {Path(__file__).name})")
 
 
+@pytest.mark.slow
 def test_a_file_may_be_imported_by_another_name_later(tmp_path):
     """Numba keeps the module's name with the machine code, and another process looks for it when it loads the code."""
     (tmp_path / "rules").mkdir()
