@@ -1,4 +1,5 @@
 from . import agents, catalog, envs
+from .engine.linear_program import ExactSolution, solve_exactly
 from .envs.measuring.rows import load_results
 from .errors import (
     BudgetError,
@@ -22,6 +23,7 @@ __all__ = [
     "BudgetError",
     "CheckpointError",
     "ComponentError",
+    "ExactSolution",
     "GameError",
     "GameTree",
     "OverflowedError",
@@ -38,4 +40,5 @@ __all__ = [
     "load_game",
     "load_plugins",
     "load_results",
+    "solve_exactly",
 ]

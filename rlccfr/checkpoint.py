@@ -46,6 +46,7 @@ def save_solver(solver: Solver, path: Path) -> None:
             "averaging": solver.averaging,
             "simultaneous": solver.simultaneous,
             "walks": solver.walks,
+            "reduce": solver.reduce,
         },
         "cpu_seconds": solver._cpu_seconds,
         "curve": solver._curve,

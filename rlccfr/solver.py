@@ -39,6 +39,9 @@ class Solver:
         simultaneous: whether both players are updated from the same policies, rather than in alternation.
         walks: number of walks per player and iteration, if the sampler walks. Exact passes ignore it, and components
             that fit models usually have their own number.
+        reduce: whether exact passes run over the game's quotient, which merges infosets that must have equal values,
+            if that saves a quarter of the payoffs or more. Only the time changes, except for rounding and for ties
+            between best responses.
 
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
@@ -56,6 +59,7 @@ class Solver:
         averaging: Literal["matching", "pre"] = "matching",
         simultaneous: bool = False,
         walks: int = 1,
+        reduce: bool = False,
     ) -> None:
         if not isinstance(game, GameTree):
             raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
@@ -63,15 +67,18 @@ class Solver:
             raise ComponentError(f"averaging must be 'matching' or 'pre', not {averaging!r}")
         if not isinstance(simultaneous, bool):
             raise ComponentError(f"simultaneous must be True or False, not {simultaneous!r}")
+        if not isinstance(reduce, bool):
+            raise ComponentError(f"reduce must be True or False, not {reduce!r}")
         self.game = game
         self.seed = seed = whole_number(seed, "seed", 0, ComponentError)
         self.averaging = averaging
         self.simultaneous = simultaneous
+        self.reduce = reduce
         self.walks = walks = whole_number(walks, "walks", 1, ComponentError)
         self.update_rule = update_rules.resolve(update_rule)
         self.sampler = samplers.resolve(sampler)
         self.abstraction = abstractions.resolve(abstraction)
-        self._engine = Engine(game, seed, RunOptions(simultaneous, averaging == "pre", walks))
+        self._engine = Engine(game, seed, RunOptions(simultaneous, averaging == "pre", walks, reduce))
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._cpu_seconds = 0.0
         self._curve: list[CurvePoint] = []

@@ -34,11 +34,13 @@ class RunOptions:
         pre_averaging: whether both players' policies are added to the averages before either player's update; needs
             exact passes or ``simultaneous``.
         walks: number of walks per player and iteration.
+        reduce: whether exact passes run over the game's quotient where that gives the same iterates.
     """
 
     simultaneous: bool = False
     pre_averaging: bool = False
     walks: int = 1
+    reduce: bool = False
 
 
 class ScheduleRows:

@@ -36,18 +36,25 @@ class Engine:
     def __init__(self, game: GameTree, seed: int, options: RunOptions | None = None) -> None:
         self.game = game
         self.options = options or RunOptions()
-        self.state = RunState.at_start(game, seed)
+        self._state = RunState.at_start(game, seed)
         self._stepper: Stepper | None = None
+
+    @property
+    def state(self) -> RunState:
+        """The run's tables, up to date."""
+        if self._stepper is not None:
+            self._stepper.publish()
+        return self._state
 
     @property
     def iteration(self) -> int:
         """Number of iterations done."""
-        return self.state.iteration
+        return self._state.iteration
 
     @property
     def nodes(self) -> int:
         """Number of histories touched."""
-        return self.state.nodes
+        return self._state.nodes
 
     @property
     def stepper(self) -> Stepper:
@@ -86,7 +93,7 @@ class Engine:
         if new and self.iteration:
             stepper.enter()
         elapsed = time.thread_time() - begin if stepper.learns else 0.0
-        self.state, self._stepper = state, stepper
+        self._state, self._stepper = state, stepper
         return elapsed
 
     def advance(self, iterations: int, max_nodes: int) -> int:
@@ -101,6 +108,7 @@ class Engine:
 
     def average_sums(self) -> np.ndarray:
         """Return an array (m,) proportional to the average policy at each infoset."""
+        self.stepper.publish()
         return self.stepper.average_sums()
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
@@ -121,6 +129,6 @@ class Engine:
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
         """Restore the arrays that :meth:`saved` returned; the same components must be bound."""
-        self.state = self.state.restored(saved)
+        self._state = self._state.restored(saved)
         learned = {name.removeprefix(_LEARNED): a for name, a in saved.items() if name.startswith(_LEARNED)}
         self.stepper.restore(learned)

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
+
+from rlccfr.engine.binding import Binding
+from rlccfr.engine.reduced import reduced_run
+from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.kernels.passes.exact_iterations import exact_iterations
 
 
 class ExactStepper(Stepper):
-    """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration."""
+    """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration.
+
+    Where the game's quotient gives the same iterates, the passes run over the quotient.
+    """
+
+    def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
+        super().__init__(state, binding, previous)
+        self._reduced = reduced_run(state, binding)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state, binding = self.state, self.binding
         per_iteration = (4 if binding.procedure.best_response else 2) * state.game.num_histories
         iterations = min(iterations, CHUNK, -(-max_nodes // per_iteration))
+        over = self._reduced or state
         exact_iterations(
-            state.game_handle,
-            state.run_handle,
+            over.game_handle,
+            over.run_handle,
             binding.rule_handle,
             binding.procedure,
             binding.rows(state.iteration + 1, iterations),
             per_iteration,
         )
+
+    def publish(self) -> None:
+        if self._reduced is not None:
+            self._reduced.publish()
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        self._reduced = reduced_run(self.state, self.binding)

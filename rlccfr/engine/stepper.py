@@ -46,6 +46,9 @@ class Stepper(ABC):
     def enter(self) -> None:  # noqa: B027  (steppers without models have nothing to do)
         """Take over from the tables after the components were changed during a run."""
 
+    def publish(self) -> None:  # noqa: B027  (most steppers work on the run's own tables)
+        """Bring the run's tables up to date, if the stepper works on others."""
+
     def average_sums(self) -> np.ndarray:
         """Return an array (m,) proportional to the average policy at each infoset."""
         return self.state.tables.policy_sum

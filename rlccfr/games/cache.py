@@ -13,15 +13,15 @@ import numpy as np
 
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
-from rlccfr.games.flat_tree import BLOCK, HISTORY, GameTree, SequenceView
+from rlccfr.games.flat_tree import BLOCK, HISTORY, Classes, GameTree, SequenceView
 
-FORMAT = "rlccfr-game-2"
+FORMAT = "rlccfr-game-3"
 """Version of the compiler's output, raised when the output changes; file names also depend on the arrays' layout."""
 
 LEAST_HISTORIES = 20_000
 """Fewest histories of a game that is kept; smaller games compile too fast to be worth a file."""
 
-_VIEW = "view_"
+_VIEW, _CLASSES = "view_", "classes_"
 
 
 def cache_folder() -> Path:
@@ -39,12 +39,13 @@ def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
         with np.load(_path(openspiel_name, restore_recall), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         view = {name: arrays.pop(f"{_VIEW}{name}") for name in SequenceView._fields}
+        classes = Classes(**{name: arrays.pop(f"{_CLASSES}{name}") for name in Classes._fields})
         keys = arrays.pop("infoset_keys").tobytes().decode().split("\0")[:-1]
         arrays["histories"] = arrays["histories"].view(HISTORY)  # a file does not store the records' alignment
         depth, digest = int(arrays.pop("depth")), str(arrays.pop("content_hash"))
         tree = GameTree(
             name=openspiel_name, openspiel_name=openspiel_name, restore_recall=restore_recall,
-            view=SequenceView(**view), infoset_keys=tuple(keys), depth=depth, **arrays,
+            view=SequenceView(**view), infoset_keys=tuple(keys), depth=depth, classes=classes, **arrays,
         )  # fmt: skip
     except Exception:  # missing, damaged or old: the game is compiled anew
         return None
@@ -70,6 +71,7 @@ def keep_game(tree: GameTree) -> None:
         "depth": np.array(tree.depth),
         "content_hash": np.array(tree.content_hash),
         **{f"{_VIEW}{name}": array for name, array in tree.view._asdict().items()},
+        **{f"{_CLASSES}{name}": array for name, array in tree.classes._asdict().items()},
     }
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)

@@ -10,6 +10,7 @@ from scipy import sparse
 from rlccfr.errors import GameError
 from rlccfr.games.flat_tree import CHANCE, HISTORY, TERMINAL, GameTree, SequenceView
 from rlccfr.games.payoff_blocks import ROUNDING, payoff_blocks
+from rlccfr.games.symmetry import refine
 
 MOST_CHILDREN = int(np.iinfo(HISTORY["num_children"]).max)
 
@@ -72,7 +73,7 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
     chance_reach, last = _reach(histories, parent, walk.depth[order], taken, num_sequences)
     sequence_action = np.zeros(num_sequences, np.int64)
     sequence_action[taken[taken >= 0]] = walk.action[order][taken >= 0]
-    view = _sequence_view(infosets, histories, chance_reach, last)
+    view, payoff = _sequence_view(infosets, histories, chance_reach, last)
     histories, edge_action = _for_walks(histories, walk.action[order], parent, walk.depth[order])
     return GameTree(
         name=name,
@@ -84,6 +85,7 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
         infoset_keys=tuple(walk.infoset_keys[i] for i in infosets.raw_id),
         sequence_action=sequence_action,
         depth=int(walk.depth.max()),
+        classes=refine(view, payoff),
     )
 
 
@@ -173,7 +175,8 @@ def _reach(
 
 def _sequence_view(
     infosets: _Infosets, histories: np.ndarray, chance_reach: np.ndarray, last: np.ndarray
-) -> SequenceView:
+) -> tuple[SequenceView, sparse.csr_array]:
+    """Return the sequence form, and player 0's payoffs, (m + 2, m + 2), summed over chance."""
     num_infosets, num_sequences = len(infosets.raw_id), int(infosets.first_sequence[-1])
     decision = np.flatnonzero(infosets.of_history >= 0)
     infoset = infosets.of_history[decision]
@@ -187,7 +190,7 @@ def _sequence_view(
     value = chance_reach[leaf] * histories["utility"][leaf]
     payoff = sparse.coo_array((value, (last[0, leaf], last[1, leaf])), (num_sequences + 2,) * 2).tocsr()
     payoff.eliminate_zeros()
-    return SequenceView(
+    view = SequenceView(
         infoset_begin=infosets.begin,
         first_sequence=infosets.first_sequence,
         parent=parent,
@@ -196,4 +199,7 @@ def _sequence_view(
         mass_sequence=mass.indices.astype(np.uint32),
         mass_probability=mass.data,
         **payoff_blocks(payoff),
+        multiplicity=np.zeros(0),
+        twin=np.zeros(0, np.uint32),
     )
+    return view, payoff

@@ -74,10 +74,56 @@ class SequenceView(NamedTuple):
     blocks_1: np.ndarray
     payoff_0: np.ndarray  # chance-weighted payoffs to player 0 over the block's factor; a line per sequence of player 1
     payoff_1: np.ndarray  # payoffs to player 1 likewise; a line per sequence of player 0
+    multiplicity: np.ndarray  # quotients only, (n,): number of infosets that each one stands for below one parent
+    twin: np.ndarray  # quotients with twins only, (m,): the infoset's first sequence in the same class
+
+
+class Classes(NamedTuple):
+    """The classes of infosets and sequences that have equal values, numbered by their first member.
+
+    See :mod:`rlccfr.games.symmetry`.
+    """
+
+    infoset: np.ndarray  # (n,): class of each infoset
+    sequence: np.ndarray  # (m + 2,): class of each sequence; the two empty sequences come last
+
+
+class SequenceForm:
+    """What exact passes need to know of a game; ``view`` is its sequence form."""
+
+    view: SequenceView
+
+    @property
+    def num_infosets(self) -> int:
+        return len(self.view.parent)
+
+    @property
+    def num_sequences(self) -> int:
+        """Number of pairs (infoset, action) of both players, without the two empty sequences."""
+        return int(self.view.first_sequence[-1])
+
+    def infosets_of(self, player: int) -> slice:
+        begin = self.view.infoset_begin
+        return slice(int(begin[player]), int(begin[player + 1]))
+
+    def sequences_of(self, player: int) -> slice:
+        """Return the sequences of ``player`` as a slice of any table over sequences."""
+        infosets = self.infosets_of(player)
+        first = self.view.first_sequence
+        return slice(int(first[infosets.start]), int(first[infosets.stop]))
+
+    def infoset_sequences(self, infoset: int) -> slice:
+        first = self.view.first_sequence
+        return slice(int(first[infoset]), int(first[infoset + 1]))
+
+    def uniform_policy(self) -> np.ndarray:
+        """Return probabilities, (m,), that are uniform over each infoset's actions."""
+        counts = np.diff(self.view.first_sequence)
+        return np.repeat(1.0 / counts, counts)
 
 
 @dataclass(frozen=True, eq=False)
-class GameTree:
+class GameTree(SequenceForm):
     """A game ready to be solved, made by :func:`rlccfr.load_game` and never changed afterwards."""
 
     name: str
@@ -89,19 +135,11 @@ class GameTree:
     infoset_keys: tuple[str, ...]  # OpenSpiel's information state string of each infoset
     sequence_action: np.ndarray  # (m,): OpenSpiel's action of each sequence
     depth: int  # edges on the longest path
+    classes: Classes
 
     @property
     def num_histories(self) -> int:
         return len(self.histories)
-
-    @property
-    def num_infosets(self) -> int:
-        return len(self.view.parent)
-
-    @property
-    def num_sequences(self) -> int:
-        """Number of pairs (infoset, action) of both players, without the two empty sequences."""
-        return len(self.sequence_action)
 
     @cached_property
     def num_leaf_pairs(self) -> int:
@@ -122,25 +160,6 @@ class GameTree:
         """Largest minus smallest terminal utility."""
         utility = self.histories["utility"][self.histories["actor"] == TERMINAL]
         return float(utility.max() - utility.min())
-
-    def infosets_of(self, player: int) -> slice:
-        begin = self.view.infoset_begin
-        return slice(int(begin[player]), int(begin[player + 1]))
-
-    def sequences_of(self, player: int) -> slice:
-        """Return the sequences of ``player`` as a slice of any table over sequences."""
-        infosets = self.infosets_of(player)
-        first = self.view.first_sequence
-        return slice(int(first[infosets.start]), int(first[infosets.stop]))
-
-    def infoset_sequences(self, infoset: int) -> slice:
-        first = self.view.first_sequence
-        return slice(int(first[infoset]), int(first[infoset + 1]))
-
-    def uniform_policy(self) -> np.ndarray:
-        """Return probabilities, (m,), that are uniform over each infoset's actions."""
-        counts = np.diff(self.view.first_sequence)
-        return np.repeat(1.0 / counts, counts)
 
     @cached_property
     def content_hash(self) -> str:

@@ -26,7 +26,7 @@ It is also the largest difference between probabilities of chance that count as 
 MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
 
 
-def payoff_blocks(payoff: sparse.csr_array) -> dict[str, np.ndarray]:
+def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) -> dict[str, np.ndarray]:
     """Cut the payoff matrix into dense blocks.
 
     Rows and columns that share entries form connected parts, which are small and nearly full in most games. A part
@@ -34,6 +34,7 @@ def payoff_blocks(payoff: sparse.csr_array) -> dict[str, np.ndarray]:
 
     Args:
         payoff: (m + 2, m + 2) payoffs to player 0, weighted by chance; a row per sequence of player 0.
+        second: payoffs to player 1, entry by entry of ``payoff``; by default what player 0 loses.
 
     Returns:
         The fields of :class:`SequenceView` from ``leaf_0`` on, by name.
@@ -64,7 +65,8 @@ def payoff_blocks(payoff: sparse.csr_array) -> dict[str, np.ndarray]:
     leaf_0, begin_0, place_0 = _by_block(rows, row_block, len(ids), block, coo.row)
     leaf_1, begin_1, place_1 = _by_block(columns, column_block, len(ids), block, coo.col)
     blocks_0, payoff_0 = _payoff_lines(block, begin_0, begin_1, place_0, place_1, coo.data)
-    blocks_1, payoff_1 = _payoff_lines(block, begin_1, begin_0, place_1, place_0, -coo.data)
+    second = -coo.data if second is None else second
+    blocks_1, payoff_1 = _payoff_lines(block, begin_1, begin_0, place_1, place_0, second)
     return {
         "leaf_0": leaf_0.astype(np.uint32),
         "leaf_1": leaf_1.astype(np.uint32),

@@ -17,7 +17,7 @@ import numpy as np
 from numba import from_dtype, types
 
 from rlccfr.components import SCHEDULE_COLUMNS
-from rlccfr.games.flat_tree import BLOCK, HISTORY, GameTree, SequenceView
+from rlccfr.games.flat_tree import BLOCK, HISTORY, SequenceForm, SequenceView
 
 # Columns of a schedule; a rule's own parameters start at PARAMETERS.
 POSITIVE_DISCOUNT = SCHEDULE_COLUMNS.index("positive_discount")
@@ -147,7 +147,7 @@ MIXTURE = types.float64(F8S, F8S, F8, F8S)
 
 BLOCKS = from_dtype(BLOCK)[::1]
 HISTORIES = from_dtype(HISTORY)[::1]
-VIEW = types.NamedTuple((U4S, U4S, U4S, F8S, U4S, U4S, F8S, U4S, U4S, BLOCKS, BLOCKS, F8S, F8S), SequenceView)
+VIEW = types.NamedTuple((U4S, U4S, U4S, F8S, U4S, U4S, F8S, U4S, U4S, BLOCKS, BLOCKS, F8S, F8S, F8S, U4S), SequenceView)
 GAME = types.NamedTuple((HISTORIES, VIEW), Game)
 TABLES = types.NamedTuple((F8S, F8S, F8S, F8M), Tables)
 SCRATCH = types.NamedUniTuple(F8S, 8, Scratch)
@@ -158,7 +158,7 @@ RULE = types.NamedTuple((FLAGS, HANDLE, HANDLE, HANDLE, F8), Rule)
 PROCEDURE = types.NamedTuple((types.boolean,) * 3 + (types.int64,), Procedure)
 
 
-def scratch_for(game: GameTree) -> Scratch:
+def scratch_for(game: SequenceForm) -> Scratch:
     """Return working memory for one game."""
     size, view = game.num_sequences, game.view
     blocks = np.concatenate([view.blocks_0, view.blocks_1])

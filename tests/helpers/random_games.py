@@ -163,3 +163,32 @@ class RandomGame:
 def player_action(node: Node, k: int) -> str:
     """Return an action's name, which is the same in all histories of an infoset and occurs in no other infoset."""
     return f"{node.actor} {node.infoset} {k}"
+
+
+class PlantedGame(RandomGame):
+    """A random game with a planted symmetry: chance chooses one of several copies with equal probability.
+
+    In each copy, each infoset's actions have an order of their own. A player either knows the copy or does not. One
+    who does not has the same infosets, with the same order, in all copies. If both players know the copy, the
+    classes of the whole game are those of the random game.
+
+    Args:
+        copies: number of copies.
+        hidden: players who do not know the copy.
+    """
+
+    def __init__(self, random: Random, copies: int = 3, hidden: tuple[int, ...] = (), **limits: int) -> None:
+        super().__init__(random, **limits)
+        orders: dict[tuple[int, int, int], list[int]] = {}
+        numbers: tuple[dict, dict] = ({}, {})
+
+        def copied(node: Node, copy: int) -> Node:
+            if node.actor not in (0, 1):
+                return Node(node.actor, [copied(c, copy) for c in node.children], -1, node.weights, node.utility)
+            which = 0 if node.actor in hidden else copy
+            place = (node.actor, node.infoset, which)
+            order = orders.setdefault(place, random.sample(range(len(node.children)), len(node.children)))
+            children = [copied(node.children[k], copy) for k in order]
+            return Node(node.actor, children, numbers[node.actor].setdefault(place, len(numbers[node.actor])))
+
+        self.root = Node("chance", [copied(self.root, copy) for copy in range(copies)], weights=(1,) * copies)

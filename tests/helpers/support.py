@@ -101,6 +101,7 @@ def place(
         state.tables.policy_sum[:] = policy_sum
     if random_word is not None:
         state.rng[0] = random_word
+    solver._engine.stepper.restore(solver._engine.stepper.saved())
 
 
 def place_both(ours: rlccfr.Solver, theirs: reference.Reference, iteration: int, regret: np.ndarray) -> None:
@@ -115,6 +116,12 @@ def place_both(ours: rlccfr.Solver, theirs: reference.Reference, iteration: int,
 def disturb(solver: rlccfr.Solver, noise: np.ndarray) -> None:
     """Add noise to the cumulative regrets; the current policy stays as it is."""
     solver._engine.state.tables.regret[:] += noise
+    solver._engine.stepper.restore({})
+
+
+def is_reduced(solver: rlccfr.Solver) -> bool:
+    """Return whether exact passes run over the quotient of the solver's game."""
+    return solver._engine.stepper._reduced is not None
 
 
 def has_quick_walks(solver: rlccfr.Solver) -> bool:

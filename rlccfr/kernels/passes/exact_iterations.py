@@ -20,7 +20,7 @@ from rlccfr.kernels.layout import (
     Findings,
     Step,
 )
-from rlccfr.kernels.passes.rows import infosets_from_last, sequences_of, unrolled
+from rlccfr.kernels.passes.rows import infosets_from_last, pass_up, sequences_of, settle_twins, unrolled
 from rlccfr.kernels.passes.sequence_form import (
     gradient_pass,
     mass_pass,
@@ -36,9 +36,10 @@ _ONE = (1.0, 1.0)
 def update_row(view, infoset, first, actions, tables, findings, step, rule):
     """Add one infoset's counterfactual value to its parent sequence, and fold the infoset."""
     gradient, value = findings.gain, 0.0
+    settle_twins(view, first, first + actions, gradient)
     for k in range(first, first + actions):
         value += tables.policy[k] * gradient[k]
-    gradient[view.parent[infoset]] += value
+    pass_up(view, infoset, value, gradient)
     fold(tables, first, first + actions, infoset, findings, value, step, rule)
 
 

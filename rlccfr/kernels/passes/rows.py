@@ -22,6 +22,30 @@ def sequences_of(view, player):
     return view.first_sequence[view.infoset_begin[player]], view.first_sequence[view.infoset_begin[player + 1]]
 
 
+@inlined
+def settle_twins(view, first, last, gain):
+    """Give an infoset's twin actions the value of the first of them; see :class:`rlccfr.games.quotient.Quotient`.
+
+    Args:
+        gain: (m + 2,) values, complete for the infoset; changed in place.
+    """
+    if len(view.twin):
+        for k in range(first, last):
+            gain[k] = gain[view.twin[k]]
+
+
+@inlined
+def pass_up(view, infoset, value, gain):
+    """Add an infoset's value to its parent sequence, once for each infoset that it stands for there.
+
+    Args:
+        gain: (m + 2,) values, changed in place.
+    """
+    if len(view.multiplicity):
+        value *= view.multiplicity[infoset]
+    gain[view.parent[infoset]] += value
+
+
 def unrolled(row: Callable[..., None]) -> Callable[..., Any]:
     """Turn ``row(view, infoset, first, actions, *rest)`` into ``row(view, infoset, *rest)`` for use in passes.
 

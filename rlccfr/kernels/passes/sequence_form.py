@@ -9,7 +9,7 @@ from rlccfr.games.flat_tree import LANES
 from rlccfr.kernels.handles import game_of, scratch_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import F8, F8S, HANDLE, SCRATCH, VIEW
-from rlccfr.kernels.passes.rows import infosets_from_last, sequences_of, unrolled
+from rlccfr.kernels.passes.rows import infosets_from_last, pass_up, sequences_of, settle_twins, unrolled
 
 
 @unrolled
@@ -102,10 +102,11 @@ def value_pass(view, player, policy, gradient):
     """
     for infoset in infosets_from_last(view, player):
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
+        settle_twins(view, first, last, gradient)
         value = 0.0
         for k in range(first, last):
             value += policy[k] * gradient[k]
-        gradient[view.parent[infoset]] += value
+        pass_up(view, infoset, value, gradient)
         for k in range(first, last):
             gradient[k] -= value
 
@@ -128,7 +129,7 @@ def regrets_against(view, player, policy, response, mass, scratch):
 
 @inlined
 def best_response_pass(view, player, gradient, response):
-    """Compute a pure best response of ``player``, with the first of equally good actions.
+    """Compute a best response of ``player``: the first of equally good actions, and its twins as often.
 
     Args:
         gradient: (m + 2,) payoffs at the leaves; the player's part is overwritten with values.
@@ -136,22 +137,31 @@ def best_response_pass(view, player, gradient, response):
     """
     for infoset in infosets_from_last(view, player):
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
-        best = first
+        settle_twins(view, first, last, gradient)
+        best, twins = first, 1
         for k in range(first, last):
             response[k] = 0.0
             if gradient[k] > gradient[best]:
                 best = k
-        response[best] = 1.0
-        gradient[view.parent[infoset]] += gradient[best]
+        if len(view.twin):
+            twins = 0
+            for k in range(first, last):
+                twins += view.twin[k] == best
+            for k in range(first, last):
+                response[k] = (view.twin[k] == best) / twins
+        else:
+            response[best] = 1.0
+        pass_up(view, infoset, gradient[best], gradient)
 
 
 @unrolled
 def best_value_row(view, infoset, first, actions, gradient):
     """Add one infoset's best value to its parent sequence."""
+    settle_twins(view, first, first + actions, gradient)
     best = gradient[first]
     for k in range(first + 1, first + actions):
         best = max(best, gradient[k])
-    gradient[view.parent[infoset]] += best
+    pass_up(view, infoset, best, gradient)
 
 
 @inlined
@@ -205,6 +215,24 @@ def best_responses(view, policy, scratch):
         best_response_pass(view, player, scratch.gradient, scratch.response)
 
 
+@inlined
+def value_of(view, policy, scratch):
+    """Return player 0's value, from its reach and its payoffs at the leaves.
+
+    Args:
+        scratch: of a quotient, ``response_reach`` is overwritten.
+    """
+    if len(view.multiplicity):
+        for k in range(len(scratch.gradient)):
+            scratch.response_reach[k] = scratch.gradient[k]
+        value_pass(view, 0, policy, scratch.response_reach)
+        return scratch.response_reach[-2]
+    value = scratch.gradient[-2]
+    for k in range(view.first_sequence[view.infoset_begin[1]]):
+        value += scratch.reach[k] * scratch.gradient[k]
+    return value
+
+
 @kernel(types.UniTuple(F8, 3)(HANDLE, HANDLE, F8S))
 def evaluate(game, scratch, policy):
     """Return player 0's value of a policy (m,), and each player's value of a best response to it.
@@ -221,9 +249,7 @@ def evaluate(game, scratch, policy):
     for player in range(2):
         gradient_pass(view, player, scratch.reach, scratch)
         if player == 0:
-            value = scratch.gradient[-2]
-            for k in range(view.first_sequence[view.infoset_begin[1]]):
-                value += scratch.reach[k] * scratch.gradient[k]
+            value = value_of(view, policy, scratch)
         best_value_pass(view, player, scratch.gradient)
     return value, scratch.gradient[-2], scratch.gradient[-1]
 

@@ -1,0 +1,138 @@
+"""The quotient of a game: its sequence form with one infoset for each class of infosets that must have equal values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import sparse
+
+from rlccfr.games.flat_tree import Classes, GameTree, SequenceForm, SequenceView
+from rlccfr.games.payoff_blocks import payoff_blocks
+from rlccfr.games.symmetry import payoff_matrix
+
+LEAST_REDUCTION = 1.3
+"""Least ratio of a game's pairs of last sequences to its quotient's at which passes run over the quotient."""
+
+TOLERANCE = 1e-11
+"""Largest difference between sums over a class that count as equal, as a share of the largest number summed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient(SequenceForm):
+    """A game's sequence form with one infoset per class; M sequences and N infosets.
+
+    The infoset is its class's first member, with all of its actions. Actions in one class are *twins*: only the first
+    of them has payoffs and infosets below it.
+
+    Attributes:
+        view: the sequence form, with ``multiplicity`` and ``twin``.
+        member: (M,) the game's sequence that each sequence of the quotient is.
+        place: (m,) sequence of the quotient that stands for each of the game's.
+        pairs: number of pairs of the players' last sequences whose leaves have a payoff.
+    """
+
+    view: SequenceView
+    member: np.ndarray
+    place: np.ndarray
+    pairs: int
+
+    def is_constant(self, table: np.ndarray) -> bool:
+        """Return whether a table over the game's sequences, (m, ...), has equal entries in each class."""
+        return bool(np.array_equal(table, table[self.member][self.place]))
+
+
+_quotients: WeakKeyDictionary[GameTree, Quotient | None] = WeakKeyDictionary()
+
+
+def quotient_of(game: GameTree) -> Quotient | None:
+    """Return a game's quotient, which is made at first use; None if passes over it would save little."""
+    if game not in _quotients:
+        payoff = payoff_matrix(game.view)
+        found = quotient(game.view, payoff, game.classes)
+        _quotients[game] = found if found is not None and payoff.nnz >= LEAST_REDUCTION * found.pairs else None
+    return _quotients[game]
+
+
+def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> Quotient | None:
+    """Return the quotient by classes, or None if they are not an equitable partition.
+
+    Args:
+        payoff: player 0's payoffs, (m + 2, m + 2), see :func:`rlccfr.games.symmetry.payoff_matrix`.
+    """
+    first = view.first_sequence.astype(np.int64)
+    chosen = np.unique(classes.infoset, return_index=True)[1]
+    actions = np.diff(first)[chosen]
+    begin = np.concatenate([[0], np.cumsum(actions)])
+    size = int(begin[-1])
+    member = np.arange(size) + np.repeat(first[chosen] - begin[:-1], actions)
+    number = np.empty(classes.sequence.max() + 1, np.int64)
+    number[classes.sequence[-2:]] = size, size + 1
+    number[classes.sequence[member[::-1]]] = np.arange(size)[::-1]  # of twins, the first
+    place = number[classes.sequence]
+    twin, parent, sizes = place[member], place[view.parent[chosen]], np.bincount(place, minlength=size + 2)
+    multiplicity = np.bincount(classes.infoset) / sizes[parent]
+
+    into = sparse.csr_array((np.ones(len(place)), place, np.arange(len(place) + 1)), (len(place), size + 2))
+    mass, own, theirs = _masses(view) @ into, payoff @ into, (payoff.T.tocsr() @ into)
+    alone = np.concatenate([member, [len(place) - 2, len(place) - 1]])
+    if not (
+        _same_tree(view, classes.infoset, chosen, place, parent, multiplicity)
+        and _near(mass, mass[chosen][classes.infoset])
+        and all(_near(sums, sums[alone][place]) for sums in (own, theirs))
+    ):
+        return None
+    mass = mass[chosen]
+    firsts = np.append(twin == np.arange(size), [True, True])
+    paid = sparse.csr_array(sparse.diags_array(firsts.astype(float)) @ own[alone])
+    paid.eliminate_zeros()
+    row, column = paid.tocoo().coords
+    reduced = SequenceView(
+        infoset_begin=np.searchsorted(chosen, view.infoset_begin).astype(np.uint32),
+        first_sequence=begin.astype(np.uint32),
+        parent=parent.astype(np.uint32),
+        chance_weight=view.chance_weight[chosen],
+        mass_begin=mass.indptr.astype(np.uint32),
+        mass_sequence=mass.indices.astype(np.uint32),
+        mass_probability=mass.data,
+        **payoff_blocks(paid, -paid.data * sizes[row] / sizes[column]),
+        multiplicity=multiplicity,
+        twin=np.zeros(0, np.uint32) if firsts.all() else twin.astype(np.uint32),
+    )
+    return Quotient(reduced, member, place[:-2], paid.nnz)
+
+
+def _masses(view: SequenceView) -> sparse.csr_array:
+    """Return the chances of each infoset's histories by the opponent's last sequence, (n, m + 2)."""
+    shape = (len(view.parent), int(view.first_sequence[-1]) + 2)
+    parts = (view.mass_probability, view.mass_sequence.astype(np.int64), view.mass_begin.astype(np.int64))
+    return sparse.csr_array(parts, shape)
+
+
+def _same_tree(
+    view: SequenceView,
+    class_of: np.ndarray,
+    chosen: np.ndarray,
+    place: np.ndarray,
+    parent: np.ndarray,
+    multiplicity: np.ndarray,
+) -> bool:
+    """Return whether all infosets of a class have alike parents and actions, and follow each parent equally often."""
+    first, above = view.first_sequence.astype(np.int64), view.parent.astype(np.int64)
+    actions, infosets = np.diff(first), len(above)
+    if not (np.array_equal(place[above], parent[class_of]) and np.array_equal(actions, actions[chosen][class_of])):
+        return False
+    owner = np.repeat(np.arange(infosets), actions)
+    sorted_places = place[:-2][np.lexsort((place[:-2], owner))]
+    counterpart = np.arange(len(owner)) + (first[chosen[class_of]] - first[:-1])[owner]
+    if not np.array_equal(sorted_places, sorted_places[counterpart]):
+        return False
+    pairs, times = np.unique(above * infosets + class_of, return_counts=True)
+    return np.array_equal(times, multiplicity[pairs % infosets])
+
+
+def _near(one: sparse.csr_array, other: sparse.csr_array) -> bool:
+    """Return whether two matrices are equal up to rounding."""
+    difference = abs(one - other)
+    return bool(difference.nnz == 0 or difference.max() <= TOLERANCE * abs(one).max())
