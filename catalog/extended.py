@@ -99,7 +99,7 @@ def hedge(scale: float = 1.0) -> UpdateRule:
 
     With samplers, an infoset keeps the rate of its last visit.
     """
-    return UpdateRule(policy_map=weigh_exponentially, parameters=(lambda t: scale, lambda t: t))
+    return UpdateRule(policy_map=weigh_exponentially, parameters=(lambda t: scale, lambda t: t), symmetric=True)
 
 
 @sampler("robust_k", source=f"{LI_2020}, section 4 (robust sampling)", guarantee=UNBIASED)

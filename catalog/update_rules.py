@@ -156,6 +156,7 @@ def _exponential(mode: str, kappa: float, beta: float, floor: float, gamma: floa
             parameters=(always(kappa),),
             arrays=("advantage_sum", "advantage_mass", "log_weight"),
             uses_mass=True,
+            symmetric=True,
         )
     if mode == "published":
         return UpdateRule(
@@ -166,6 +167,7 @@ def _exponential(mode: str, kappa: float, beta: float, floor: float, gamma: floa
             arrays=("published_weight",),
             average_weight="published_weight",
             exact_only=True,
+            symmetric=True,
         )
     raise ComponentError(f"mode must be 'sound' or 'published', not {mode!r}")
 

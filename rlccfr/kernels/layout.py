@@ -133,7 +133,7 @@ RNG = types.uint64[::1]
 U4S = types.uint32[::1]  # unsigned, which saves a test for negative indices at every access
 HANDLE = types.int64[::1]
 
-# Plain functions of one infoset, see rlccfr/components.py. Those of a rule change their first argument in place:
+# Plain functions of one infoset, see rlccfr.components. Those of a rule change their first argument in place:
 # reweight(instant_regret, mass, state, parameters, utility_range)
 REWEIGHT = types.void(F8S, F8, F8M, F8S, F8)
 # reweight(instant_regret, mass, state, parameters, utility_range, regret)

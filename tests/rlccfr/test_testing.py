@@ -68,6 +68,19 @@ def not_numbers(instant_regret, mass, state, parameters, utility_range):
     instant_regret[:] /= mass - mass
 
 
+def the_first_of_the_best(row, state, parameters, utility_range):
+    best = 0
+    for a in range(1, len(row)):
+        if row[a] > row[best]:
+            best = a
+    for a in range(len(row)):
+        row[a] = 1.0 if a == best else 0.0
+
+
+def the_first_more(instant_regret, mass, state, parameters, utility_range):
+    instant_regret[0] *= 1 + parameters[0]
+
+
 def more_than_all(policy, count, visits, parameters):
     return 1.7
 
@@ -93,6 +106,11 @@ def drifting():
         (UpdateRule(reweight=beyond_the_arrays), "reweight .* fails: IndexError: index 0 is out of bounds"),
         (UpdateRule(reweight=not_numbers), "reweight .* turns finite regrets into"),
         (UpdateRule(positive_discount=always(0.0), negative_discount=always(0.0)), "more than half"),
+        (UpdateRule(policy_map=the_first_of_the_best, symmetric=True), "says that it is symmetric, but turns"),
+        (
+            UpdateRule(reweight=the_first_more, parameters=(lambda t: (t - 1) / t,), symmetric=True),
+            "says that it is symmetric, but turns",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")

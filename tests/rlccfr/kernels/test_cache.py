@@ -104,7 +104,7 @@ sys.stdin.readline()
     assert all(path.suffix == ".nbc" for path in files(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["kernels/learning/reservoir.py", "games/flat_tree.py", "components.py"])
+@pytest.mark.parametrize("name", ["kernels/learning/reservoir.py", "games/flat_tree.py", "components/schedules.py"])
 def test_every_source_counts_and_its_time_does_not(name, site, tmp_path):
     shutil.copytree(site, tmp_path / "site")
     path = tmp_path / "site" / "rlccfr" / name

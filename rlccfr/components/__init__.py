@@ -25,29 +25,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rlccfr.errors import ComponentError, first_line
-from rlccfr.guarantee import Guarantee as Guarantee
+from rlccfr.components.guarantee import Guarantee as Guarantee
+from rlccfr.components.schedules import SCHEDULE_COLUMNS as SCHEDULE_COLUMNS
+from rlccfr.components.schedules import UNIT as UNIT
+from rlccfr.components.schedules import ZERO as ZERO
+from rlccfr.components.schedules import Schedule as Schedule
+from rlccfr.components.schedules import always as always
+from rlccfr.components.schedules import schedule_rows
+from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import Approximator, Networks
-
-Schedule = Callable[[np.ndarray], Any]
-"""Function from iterations t = 1, 2, ... (a float array) to one value per iteration, or to one value for all."""
 
 WALKS = ("all", "one", "subset")
 """Values of a sampler's ``chance``, ``opponent`` and ``traverser``; only ``traverser`` may be ``"subset"``."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-def always(value: float) -> Schedule:
-    """Return the schedule that is ``value`` at every iteration."""
-    return lambda t: value
-
-
-UNIT = always(1.0)
-ZERO = always(0.0)
-
-SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_decay", "prediction")
-"""Names of the first columns of a rule's schedule; one column for each of the rule's ``parameters`` follows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +108,8 @@ class UpdateRule(Component):
         fallback: policy of regret matching if no regret is positive: ``"uniform"``; or ``"argmax"``, the action with
             the largest regret (uniform if all regrets are equal).
         exact_only: whether to refuse samplers, because the rule is not sound with estimated regrets.
+        symmetric: whether ``reweight`` and ``policy_map`` treat all actions alike: permuted rows get the same results,
+            permuted. Exact passes may then run over infosets' classes, see :class:`rlccfr.Solver`.
         networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated
             beside the networks, for a later switch to another rule.
 
@@ -137,6 +130,7 @@ class UpdateRule(Component):
     uses_mass: bool = False
     fallback: Literal["uniform", "argmax"] = "uniform"
     exact_only: bool = False
+    symmetric: bool = False
     networks: Networks | None = None
 
     def __post_init__(self) -> None:
@@ -176,37 +170,20 @@ class UpdateRule(Component):
     def _matches(self) -> bool:
         return self.reweight is None and self.policy_map is None and self.fallback == "uniform"
 
+    @property
+    def treats_actions_alike(self) -> bool:
+        """Whether permuted rows of regrets get the same policies, permuted."""
+        return self._matches or (self.symmetric and self.fallback == "uniform")
+
     def schedule(self, first: int, count: int) -> np.ndarray:
         """Return the rows of iterations ``first`` to ``first + count``, shape (count + 1, 5 + len(parameters)).
 
         Raises:
             ComponentError: a schedule fails, or gives a number that is out of range.
         """
-        t = np.arange(first, first + count + 1, dtype=np.float64)
         columns: dict[str, Schedule | float] = {name: getattr(self, name) for name in SCHEDULE_COLUMNS}
         columns |= {f"parameters[{index}]": schedule for index, schedule in enumerate(self.parameters)}
-        rows = np.empty((count + 1, len(columns)))
-        for k, (name, column) in enumerate(columns.items()):
-            what = f"{name} of {self.id or 'the rule'}"
-            try:
-                with np.errstate(all="ignore"):  # the result is checked below
-                    rows[:, k] = column(t) if callable(column) else column
-            except (TypeError, ValueError, LookupError) as error:
-                raise ComponentError(
-                    f"{what} must turn an array of iterations, shape ({count + 1},), into as many numbers, with "
-                    f"NumPy's functions: {first_line(error)}"
-                ) from None
-            wrong = np.isnan(rows[:, k]) if name == "floor" else ~np.isfinite(rows[:, k])
-            if name.endswith(("discount", "decay")):
-                wrong |= rows[:, k] < 0
-            if wrong.any():
-                at = int(np.argmax(wrong))
-                least = " of at least 0" if name.endswith(("discount", "decay")) else ""
-                raise ComponentError(
-                    f"{what} is {rows[at, k]:g} at iteration {first + at}, not a finite number{least}; "
-                    "iterations are counted from 1"
-                )
-        return rows
+        return schedule_rows(self.id or "the rule", columns, first, count)
 
 
 @dataclass(frozen=True, kw_only=True)

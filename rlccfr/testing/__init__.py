@@ -19,27 +19,24 @@ from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.state import RunState
 from rlccfr.engine.walks import walk_memory
-from rlccfr.errors import BudgetError, ComponentError, RLCCFRError, first_line, whole_number
+from rlccfr.errors import BudgetError, ComponentError, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import Tables, scratch_for
 from rlccfr.kernels.learning.phase_kernels import own_increments
 from rlccfr.kernels.passes.sequence_form import regrets_against
-from rlccfr.kernels.plain import reads_regret
 from rlccfr.kernels.walks.estimates import add_walks
 from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY
 from rlccfr.policy import Policy
 from rlccfr.registry import Registry, abstractions, samplers, update_rules
 from rlccfr.solver import Solver
+from rlccfr.testing.functions import ConformanceError as ConformanceError
+from rlccfr.testing.functions import check_policy_map, check_probabilities, check_reweight, check_symmetry, name_of
 
 GAMES = ("kuhn", "liars_dice(numdice=1,dice_sides=3)")
 LEVEL = 1e-4
 """Level of each statistical test: the probability, over seeds, with which a correct sampler may fail it."""
-
-
-class ConformanceError(RLCCFRError, AssertionError):
-    """A component that fails a check."""
 
 
 def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: bool = True) -> None:
@@ -56,8 +53,9 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
     made = update_rules.resolve(rule)
     _check_described(update_rules, made)
     _check_schedule(made)
-    _check_reweight(made)
-    _check_policy_map(made)
+    check_reweight(made)
+    check_policy_map(made)
+    check_symmetry(made)
     for sampler in ("none",) if made.exact_only else ("none", "external", "outcome"):
         _check_runs({"update_rule": made, "sampler": sampler})
     if converges:
@@ -78,7 +76,7 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
     whole_number(walks, "walks", 200, BudgetError)
     made = samplers.resolve(sampler)
     _check_described(samplers, made)
-    _check_probabilities(made)
+    check_probabilities(made)
     for rule in ("cfr", "cfr_plus"):
         _check_runs({"update_rule": rule, "sampler": made})
     if made.exact:
@@ -93,7 +91,7 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
                 p, _ = smallest_p(batches, mean)
                 if p < LEVEL:
                     raise ConformanceError(
-                        f"{_name(made)} is biased: on {name} the mean of its {what} for player {player} differs from "
+                        f"{name_of(made)} is biased: on {name} the mean of its {what} for player {player} differs from "
                         f"the exact pass (p = {p:.1g})"
                     )
 
@@ -187,10 +185,6 @@ def smallest_p(batches: np.ndarray, expected: np.ndarray) -> tuple[float, int]:
     return float(min(1.0, 2 * stats.t.sf(np.abs(z).max(), count - 1) * len(z))), len(z)
 
 
-def _name(component: Component) -> str:
-    return repr(component.id) if component.id else f"this {type(component).__name__}"
-
-
 def _random_policy(tree: GameTree) -> np.ndarray:
     """Return a random policy with some zeros, where errors of estimates show first."""
     rng = np.random.default_rng(3)
@@ -204,7 +198,7 @@ def _check_schedule(rule: UpdateRule) -> None:
     except ComponentError as error:
         raise ConformanceError(str(error)) from None
     if not np.array_equal(rule.schedule(50, 10), rows[49:60]):
-        raise ConformanceError(f"the schedules of {_name(rule)} depend on more than t")
+        raise ConformanceError(f"the schedules of {name_of(rule)} depend on more than t")
 
 
 def _check_described(registry: Registry[Any], component: Component) -> None:
@@ -212,57 +206,7 @@ def _check_described(registry: Registry[Any], component: Component) -> None:
         return
     entry = registry[component.id]
     if not (entry.description and entry.source.strip()):
-        raise ConformanceError(f"{_name(component)} needs a docstring that says what it does, and a source")
-
-
-def _called(component: Component, name: str, *arguments: Any) -> Any:
-    """Call a component's plain function in Python, which notices wrong indices; compiled code does not."""
-    try:
-        return getattr(component, name)(*arguments)
-    except Exception as error:  # another author's function may raise anything
-        raise ConformanceError(
-            f"the {name} of {_name(component)} fails: {type(error).__name__}: {first_line(error)}; it may use only "
-            "the arrays and parameters that the component declares"
-        ) from error
-
-
-def _check_reweight(rule: UpdateRule) -> None:
-    if rule.reweight is None:
-        return
-    rng, parameters = np.random.default_rng(0), rule.schedule(3, 0)[0, 5:]
-    for actions in (1, 2, 3, 7):
-        regrets = rng.normal(size=actions)
-        cumulative = (10 * rng.normal(size=actions),) if reads_regret(rule.reweight) else ()
-        _called(rule, "reweight", regrets, 0.5, np.zeros((actions, len(rule.arrays))), parameters, 2.0, *cumulative)
-        if not np.isfinite(regrets).all():
-            raise ConformanceError(f"the reweight of {_name(rule)} turns finite regrets into {regrets}")
-
-
-def _check_probabilities(sampler: Sampler) -> None:
-    rng, parameters = np.random.default_rng(0), sampler.schedule(3, 1)[0]
-    for actions in (1, 2, 3, 7):
-        policy, count = rng.dirichlet(np.ones(actions)), rng.random(actions)
-        if sampler.inclusion is not None:
-            found = np.full(actions, np.nan)
-            _called(sampler, "inclusion", policy, count, parameters, found)
-            if not ((found > 0) & (found <= 1)).all():
-                raise ConformanceError(f"the inclusion of {_name(sampler)} gives {found}; each must lie in (0, 1]")
-        if sampler.mixture is not None:
-            share = _called(sampler, "mixture", policy, count, 3.0, parameters)
-            if share is None or not 0 <= share <= 1:
-                raise ConformanceError(f"the mixture of {_name(sampler)} gives {share}; it must lie in [0, 1]")
-
-
-def _check_policy_map(rule: UpdateRule) -> None:
-    if rule.policy_map is None:
-        return
-    rng, parameters = np.random.default_rng(0), rule.schedule(3, 0)[0, 5:]
-    for actions in (1, 2, 3, 7):
-        for row in (rng.normal(size=actions), -rng.random(actions), np.zeros(actions), 1e6 * rng.normal(size=actions)):
-            policy = row.copy()
-            _called(rule, "policy_map", policy, np.zeros((actions, len(rule.arrays))), parameters, 2.0)
-            if not ((policy >= 0).all() and abs(policy.sum() - 1) < 1e-9):
-                raise ConformanceError(f"the policy map of {_name(rule)} turns the regrets {row} into {policy}")
+        raise ConformanceError(f"{name_of(component)} needs a docstring that says what it does, and a source")
 
 
 def _check_runs(parts: dict[str, Any]) -> None:

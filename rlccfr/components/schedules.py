@@ -1,0 +1,60 @@
+"""Schedules: numbers that depend on the iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rlccfr.errors import ComponentError, first_line
+
+Schedule = Callable[[np.ndarray], Any]
+"""Function from iterations t = 1, 2, ... (a float array) to one value per iteration, or to one value for all."""
+
+SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_decay", "prediction")
+"""Names of the first columns of a rule's schedule; one column for each of the rule's ``parameters`` follows."""
+
+
+def always(value: float) -> Schedule:
+    """Return the schedule that is ``value`` at every iteration."""
+    return lambda t: value
+
+
+UNIT = always(1.0)
+ZERO = always(0.0)
+
+
+def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: int, count: int) -> np.ndarray:
+    """Return the values of schedules at iterations ``first`` to ``first + count``, shape (count + 1, len(columns)).
+
+    Args:
+        owner: id of the rule, for errors.
+        columns: schedule, or number, by name.
+
+    Raises:
+        ComponentError: a schedule fails, or gives a number that is out of range.
+    """
+    t = np.arange(first, first + count + 1, dtype=np.float64)
+    rows = np.empty((count + 1, len(columns)))
+    for k, (name, column) in enumerate(columns.items()):
+        what = f"{name} of {owner}"
+        try:
+            with np.errstate(all="ignore"):  # the result is checked below
+                rows[:, k] = column(t) if callable(column) else column
+        except (TypeError, ValueError, LookupError) as error:
+            raise ComponentError(
+                f"{what} must turn an array of iterations, shape ({count + 1},), into as many numbers, with NumPy's "
+                f"functions: {first_line(error)}"
+            ) from None
+        wrong = np.isnan(rows[:, k]) if name == "floor" else ~np.isfinite(rows[:, k])
+        if name.endswith(("discount", "decay")):
+            wrong |= rows[:, k] < 0
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            least = " of at least 0" if name.endswith(("discount", "decay")) else ""
+            raise ComponentError(
+                f"{what} is {rows[at, k]:g} at iteration {first + at}, not a finite number{least}; iterations are "
+                "counted from 1"
+            )
+    return rows
