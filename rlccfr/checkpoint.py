@@ -75,7 +75,8 @@ def load_solver(path: Path, kind: type[Solver]) -> Solver:
                 f"{path} was made for another version of {spec['name']!r}: the game, or its layout in this library, "
                 "has changed since; start anew"
             )
-        solver = kind(game, **header["components"], **header["options"])
+        options = {"reduce": False, **header["options"]}  # files of versions that knew no reductions
+        solver = kind(game, **header["components"], **options)
         if header["versions"] != _versions(solver):
             raise CheckpointError(f"{path} was made with another version of its components; start anew")
         solver._engine.restore(state)

@@ -20,7 +20,16 @@ from rlccfr.envs.measuring.identity import cell_id
 from rlccfr.envs.measuring.record import make_record, to_frame, to_measurement, with_frame
 from rlccfr.envs.measuring.request import Request, changes, check, due, segment_budget
 from rlccfr.envs.measuring.store import MissingCellError, Store
-from rlccfr.envs.measuring.timing import LEAST_SECONDS, NO_TIME, Part, ReferenceClock, Timed, compare, time_again
+from rlccfr.envs.measuring.timing import (
+    LEAST_SECONDS,
+    NO_TIME,
+    Part,
+    ReferenceClock,
+    Timed,
+    compare,
+    measured_solver,
+    time_again,
+)
 from rlccfr.errors import BudgetError, ComponentError
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.result import RunResult
@@ -78,8 +87,8 @@ class LiveEvaluator(Evaluator):
     def measure(self, request: Request) -> Measurement:
         """Return the measurement at the end of the request's last segment.
 
-        Under a budget of iterations or nodes, all numbers except times equal those of a :class:`rlccfr.Solver`, bit for
-        bit. Between segments, only the components that change are switched.
+        Under a budget of iterations or nodes, all numbers except times equal those of a :class:`rlccfr.Solver` with
+        ``reduce=False``, bit for bit. Between segments, only the components that change are switched.
 
         A run shorter than half a second is timed again on new tables: three times for at least 20 ms each, without the
         stops that the curve needs. The timing with the median ratio to plain CFR's speed gives both throughputs.
@@ -194,7 +203,7 @@ class LiveEvaluator(Evaluator):
         # Taken out, not looked up: an interrupted run must not be continued.
         run = self._live.pop(replace(request, cells=request.cells[:-1]), None)
         if run is None or run.solver.game is not compiled(request.game):  # the name is another game's now
-            run = _Run(Solver(compiled(request.game), *request.cells[0], seed=request.seed))
+            run = _Run(measured_solver(request.game, request.cells[0], request.seed))
         for index in range(run.segments, len(request.cells)):
             run.reference = run.reference.plus(self._slice(request))
             _switch(run, request, index)

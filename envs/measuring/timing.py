@@ -7,10 +7,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from rlccfr.catalog import Cell
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.engine import CHUNK, Engine
+from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.result import RunResult
+from rlccfr.solver import Solver
 
 LEAST_SECONDS = 0.02
 """Least duration of a timing, in engine CPU seconds; a shorter run is repeated."""
@@ -20,6 +23,14 @@ ROUNDS = 3
 
 REPEAT_BELOW = 0.5
 """Engine CPU seconds below which a run is timed again without its curve, whose stops may cost tens of ms."""
+
+
+def measured_solver(game: str, cell: Cell, seed: int) -> Solver:
+    """Return a new solver as all measurements use it.
+
+    Its passes run over the whole game, not over a quotient, so that measurements agree with those that are shipped.
+    """
+    return Solver(compiled(game), *cell, seed=seed, reduce=False)
 
 
 class Timed(NamedTuple):

@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.timing import measured_solver
 from rlccfr.envs.sweeping.plan import Job
 from rlccfr.errors import RLCCFRError
 from rlccfr.result import POINTS_PER_DECADE
-from rlccfr.solver import Solver
 
 SHARE = 0.01
 
@@ -31,7 +30,7 @@ def cost_of(job: Job) -> Cost:
     curve at ten points per decade.
     """
     begin = time.process_time()
-    solver = Solver(compiled(job.game), *job.cell, seed=job.seed)
+    solver = measured_solver(job.game, job.cell, job.seed)
     making = time.process_time() - begin
     count = math.ceil(SHARE * job.limits.iterations)
     first = solver.run(iterations=count, curve=False).cpu_seconds

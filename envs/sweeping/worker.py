@@ -19,7 +19,16 @@ import pandas as pd
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Status
 from rlccfr.envs.measuring.record import FIRST_SECONDS, make_record
-from rlccfr.envs.measuring.timing import LEAST_SECONDS, Beside, Part, ReferenceClock, Timing, compare, time_again
+from rlccfr.envs.measuring.timing import (
+    LEAST_SECONDS,
+    Beside,
+    Part,
+    ReferenceClock,
+    Timing,
+    compare,
+    measured_solver,
+    time_again,
+)
 from rlccfr.envs.sweeping.plan import Job
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import GameTree
@@ -69,7 +78,7 @@ def measure(job: Job) -> dict[str, Any]:
 
             torch.set_num_threads(1)
         with _memory_limit(job.limits.megabytes):
-            solver = Solver(compiled(job.game), *job.cell, seed=job.seed)
+            solver = measured_solver(job.game, job.cell, job.seed)
             return _measured(job, solver)
     except _TookTooLongError as error:
         status, caught = "timeout", error

@@ -6,15 +6,45 @@ import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.state import RunState
+from rlccfr.games.flat_tree import GameTree, SequenceView
 from rlccfr.games.quotient import Quotient, quotient_of
 from rlccfr.kernels.handles import handle_of
-from rlccfr.kernels.layout import GAME, PARAMETERS, RUN, Game, Run, Tables, scratch_for
+from rlccfr.kernels.layout import GAME, RUN, Game, Run, Tables, scratch_for
 
-PROBES = ((0.3, -0.7, 0.3, 1.1), (-0.2, -0.2, -1.5, -0.4), (0.0, 2.5, 0.1, 0.0))
-"""Regrets of four actions on which a rule's functions are called to see whether they treat all actions alike."""
+LEAST_GAIN = 1.3
+"""Least ratio of the predicted costs at which passes run over a game's quotient instead of the game."""
 
-TURNED = np.array([2, 3, 1, 0])
-"""Another order of the four actions."""
+COSTS = (2.48, 0.17, 7.83, 2.8)
+"""Nanoseconds of an iteration per unit of each of the :func:`cost_terms`; only their ratios matter.
+
+Fitted to CFR+ by ``python -m benchmarks.reduction --fit``.
+"""
+
+
+def quotient_for_passes(game: GameTree) -> Quotient | None:
+    """Return a game's quotient if passes over it are predicted to take less time by :data:`LEAST_GAIN`, else None."""
+    quotient = quotient_of(game)
+    if quotient is None or pass_cost(game.view) < LEAST_GAIN * pass_cost(quotient.view):
+        return None
+    return quotient
+
+
+def pass_cost(view: SequenceView) -> float:
+    """Predict the nanoseconds of an exact iteration over a sequence form."""
+    return sum(cost * term for cost, term in zip(COSTS, cost_terms(view), strict=True))
+
+
+def cost_terms(view: SequenceView) -> tuple[int, int, int, int]:
+    """Return what the time of an exact iteration depends on.
+
+    Returns:
+        The numbers of sequences, of payoffs read, of blocks of payoffs, and of sequences in a form with twins.
+    """
+    payoffs = sum(
+        int((blocks["stride"].astype(np.int64) * (blocks["opponent_end"] - blocks["opponent"])).sum())
+        for blocks in (view.blocks_0, view.blocks_1)
+    )
+    return int(view.first_sequence[-1]), payoffs, len(view.blocks_0) + len(view.blocks_1), len(view.twin)
 
 
 class ReducedRun:
@@ -38,42 +68,14 @@ class ReducedRun:
 
 
 def reduced_run(state: RunState, binding: Binding) -> ReducedRun | None:
-    """Return a run's tables on the quotient; None if its iterates may differ there, or if it would save little.
+    """Return a run's tables on the quotient; None if the quotient might give other iterates, or would save little time.
 
     The iterates are the same if the tables are constant on classes, and if the update rule treats an infoset's actions
     alike (ADR 20).
     """
-    if not binding.options.reduce or binding.flags.argmax_fallback or not treats_actions_alike(binding):
+    if not (binding.options.reduce and binding.rule.treats_actions_alike):
         return None
-    quotient = quotient_of(state.game)
+    quotient = quotient_for_passes(state.game)
     if quotient is None or not all(map(quotient.is_constant, state.tables)):
         return None
     return ReducedRun(state, quotient)
-
-
-def treats_actions_alike(binding: Binding) -> bool:
-    """Return whether the functions of a rule give permuted regrets the same results, permuted."""
-    if not (binding.flags.reweights or binding.flags.maps_policy):
-        return True
-    try:
-        return all(_treats_alike(binding, np.array(probe)) for probe in PROBES)
-    except Exception:  # another author's function may not take such regrets
-        return False
-
-
-def _treats_alike(binding: Binding, probe: np.ndarray) -> bool:
-    state = np.abs(np.add.outer(probe, np.arange(len(binding.rule.arrays), dtype=float)))
-    expected = _called(binding, probe.copy(), state.copy())
-    turned = _called(binding, probe[TURNED], state[TURNED])
-    return all(np.allclose(one[TURNED], other, 1e-9) for one, other in zip(expected, turned, strict=True))
-
-
-def _called(binding: Binding, row: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a row of regrets and its arrays after the rule's functions have changed them."""
-    rule, parameters, mass, utility_range = binding.rule, binding.rows(1, 0)[0, PARAMETERS:], 0.5, 2.0
-    if rule.reweight is not None:
-        past = (row.copy(),) if binding.flags.reads_regret else ()
-        rule.reweight(row, mass, state, parameters, utility_range, *past)
-    if rule.policy_map is not None:
-        rule.policy_map(row, state, parameters, utility_range)
-    return row, state

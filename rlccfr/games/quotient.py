@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -10,10 +11,10 @@ from scipy import sparse
 
 from rlccfr.games.flat_tree import Classes, GameTree, SequenceForm, SequenceView
 from rlccfr.games.payoff_blocks import payoff_blocks
-from rlccfr.games.symmetry import payoff_matrix
+from rlccfr.games.symmetry import payoff_matrix, without_residues
 
-LEAST_REDUCTION = 1.3
-"""Least ratio of a game's pairs of last sequences to its quotient's at which passes run over the quotient."""
+ULPS = 1e-14
+"""Largest difference between entries of a table that count as equal, as a share of the entry."""
 
 TOLERANCE = 1e-11
 """Largest difference between sums over a class that count as equal, as a share of the largest number summed."""
@@ -29,7 +30,7 @@ class Quotient(SequenceForm):
     Attributes:
         view: the sequence form, with ``multiplicity`` and ``twin``.
         member: (M,) the game's sequence that each sequence of the quotient is.
-        place: (m,) sequence of the quotient that stands for each of the game's.
+        place: (m,) for each of the game's sequences, the one of the quotient that stands for it.
         pairs: number of pairs of the players' last sequences whose leaves have a payoff.
     """
 
@@ -39,19 +40,37 @@ class Quotient(SequenceForm):
     pairs: int
 
     def is_constant(self, table: np.ndarray) -> bool:
-        """Return whether a table over the game's sequences, (m, ...), has equal entries in each class."""
-        return bool(np.array_equal(table, table[self.member][self.place]))
+        """Return whether a table over the game's sequences, (m, ...), has equal entries in each class.
+
+        Entries may differ by rounding: members of a class may list their actions in different orders.
+        """
+        for some in (slice(64), slice(None)):  # most tables that are not constant differ early
+            one, other = table[self._others[some]], table[self._first[some]]
+            if (np.abs(one - other) > ULPS * np.abs(other)).any():
+                return False
+        return True
+
+    @cached_property
+    def _first(self) -> np.ndarray:
+        """The sequence of the quotient that stands for each of ``_others``, as a sequence of the game."""
+        first: np.ndarray = self.member[self.place][self._others]
+        return first
+
+    @cached_property
+    def _others(self) -> np.ndarray:
+        """The game's sequences that another one stands for."""
+        return np.flatnonzero(self.member[self.place] != np.arange(len(self.place)))
 
 
 _quotients: WeakKeyDictionary[GameTree, Quotient | None] = WeakKeyDictionary()
 
 
 def quotient_of(game: GameTree) -> Quotient | None:
-    """Return a game's quotient, which is made at first use; None if passes over it would save little."""
+    """Return a game's quotient, which is made at first use; None if no two sequences must have equal values."""
     if game not in _quotients:
-        payoff = payoff_matrix(game.view)
-        found = quotient(game.view, payoff, game.classes)
-        _quotients[game] = found if found is not None and payoff.nnz >= LEAST_REDUCTION * found.pairs else None
+        classes = game.classes
+        alone = classes.sequence.max() + 1 == len(classes.sequence)
+        _quotients[game] = None if alone else quotient(game.view, payoff_matrix(game.view), classes)
     return _quotients[game]
 
 
@@ -67,10 +86,12 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> 
     begin = np.concatenate([[0], np.cumsum(actions)])
     size = int(begin[-1])
     member = np.arange(size) + np.repeat(first[chosen] - begin[:-1], actions)
-    number = np.empty(classes.sequence.max() + 1, np.int64)
+    number = np.full(classes.sequence.max() + 1, -1)
     number[classes.sequence[-2:]] = size, size + 1
     number[classes.sequence[member[::-1]]] = np.arange(size)[::-1]  # of twins, the first
     place = number[classes.sequence]
+    if place.min() < 0:  # some class has no sequence of a chosen infoset
+        return None
     twin, parent, sizes = place[member], place[view.parent[chosen]], np.bincount(place, minlength=size + 2)
     multiplicity = np.bincount(classes.infoset) / sizes[parent]
 
@@ -85,9 +106,9 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> 
         return None
     mass = mass[chosen]
     firsts = np.append(twin == np.arange(size), [True, True])
-    paid = sparse.csr_array(sparse.diags_array(firsts.astype(float)) @ own[alone])
-    paid.eliminate_zeros()
-    row, column = paid.tocoo().coords
+    paid = without_residues(sparse.csr_array(sparse.diags_array(firsts.astype(float)) @ own[alone]))
+    entries = paid.tocoo()
+    row, column = entries.row, entries.col
     reduced = SequenceView(
         infoset_begin=np.searchsorted(chosen, view.infoset_begin).astype(np.uint32),
         first_sequence=begin.astype(np.uint32),
@@ -118,7 +139,10 @@ def _same_tree(
     parent: np.ndarray,
     multiplicity: np.ndarray,
 ) -> bool:
-    """Return whether all infosets of a class have alike parents and actions, and follow each parent equally often."""
+    """Return whether infosets of one class agree.
+
+    They must have parents of one class, actions of the same classes, and equally many of their class below a parent.
+    """
     first, above = view.first_sequence.astype(np.int64), view.parent.astype(np.int64)
     actions, infosets = np.diff(first), len(above)
     if not (np.array_equal(place[above], parent[class_of]) and np.array_equal(actions, actions[chosen][class_of])):

@@ -1,6 +1,6 @@
 """Colour refinement of the sequence form: the infosets and sequences whose values must be equal.
 
-Two colours stay equal if nothing tells their holders apart. A sequence sees the colour of its infoset, the colours of
+Two nodes keep the same colour as long as they see the same. A sequence sees the colour of its infoset, the colours of
 the infosets that follow it, and its payoffs, each with the colour of the opponent's sequence. An infoset sees the
 colour of its parent sequence, the colours of its actions' sequences, and its histories' chances, each with the colour
 of the opponent's sequence. Colours are refined until none of them splits. The classes are then an equitable partition
@@ -18,16 +18,22 @@ from scipy import sparse
 from rlccfr.games.flat_tree import Classes, SequenceView
 
 RELATIVE, ABSOLUTE = 1e-12, 1e-15
-"""Numbers count as equal if their difference is at most this share of the smaller one, or of the largest of all."""
+"""Neighbours in sorted order count as equal if they differ by at most RELATIVE times the lower one's size.
+
+Numbers of at most ABSOLUTE times the largest one count as 0, and smaller differences as none.
+"""
+
+MOST_ROUNDS = 200
+"""Number of rounds after which a game counts as without symmetry; only games of several hundred moves need more."""
 
 SEED = 20260
 
 
 class _Edges(NamedTuple):
-    """What each node sees: ``weight`` tells the kind of edge and the number on it. Grouped by the node that sees."""
+    """What each node sees, grouped by the node that sees."""
 
     seen: np.ndarray
-    weight: np.ndarray
+    weight: np.ndarray  # random; one per kind of edge and number on it
     nodes: np.ndarray  # those that see anything
     begin: np.ndarray  # where the edges of each of them begin
 
@@ -53,28 +59,42 @@ def payoff_matrix(view: SequenceView, player: int = 0) -> sparse.csr_array:
     return found
 
 
+def without_residues(payoff: sparse.csr_array) -> sparse.csr_array:
+    """Return a matrix without the entries that are 0 but for rounding."""
+    found = payoff.copy()
+    sizes = np.abs(found.data)
+    found.data[sizes <= ABSOLUTE * sizes.max(initial=0.0)] = 0.0
+    found.eliminate_zeros()
+    return found
+
+
 def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
     """Return the classes of a game's sequence form.
 
     Colours are random numbers of 64 bits, and a node's next colour is a sum over what it sees, modulo 2^64. Two
-    different sums are equal with a probability of about 2^-63, so :func:`is_equitable` checks the classes.
+    different sums are equal with a probability of less than 2^-50; :func:`rlccfr.games.quotient.quotient` checks the
+    classes.
 
     Args:
         payoff: result of :func:`payoff_matrix`.
     """
     num_infosets, num_sequences = len(view.parent), int(view.first_sequence[-1])
     random = np.random.default_rng(SEED)
-    edges = _edges(view, payoff, random)
+    edges = _edges(view, without_residues(payoff), random)
     actions = _counts(view.first_sequence)
     second = np.arange(num_infosets) >= view.infoset_begin[1]
     kind = np.concatenate([np.repeat(second, actions), [2, 3], 4 + 2 * actions + second])
     colour, count = np.unique(kind, return_inverse=True)[1], 0
-    while (now := int(colour.max(initial=-1)) + 1) > count:
+    for _ in range(MOST_ROUNDS):
+        if (now := int(colour.max()) + 1) == count:
+            break
         count = now
         code = random.integers(0, 2**64, count, dtype=np.uint64)
         seen = np.zeros(len(colour), np.uint64)
         seen[edges.nodes] = np.add.reduceat(code[colour[edges.seen]] * edges.weight, edges.begin)
         colour = _joined(colour, seen)
+    else:
+        colour = np.arange(len(colour))
     return Classes(_by_first(colour[num_sequences + 2 :]), _by_first(colour[: num_sequences + 2]))
 
 
@@ -118,7 +138,7 @@ def _weights(numbers: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 
 def _joined(colour: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Return one colour, from 0, per distinct pair of a colour and what it sees."""
+    """Give each distinct pair of a colour and what it sees a new colour, counted from 0."""
     order = np.lexsort((seen, colour))
     new = (np.diff(colour[order]) != 0) | (seen[order][1:] != seen[order][:-1])
     found = np.empty_like(colour)

@@ -121,7 +121,7 @@ def disturb(solver: rlccfr.Solver, noise: np.ndarray) -> None:
 
 def is_reduced(solver: rlccfr.Solver) -> bool:
     """Return whether exact passes run over the quotient of the solver's game."""
-    return solver._engine.stepper._reduced is not None
+    return getattr(solver._engine.stepper, "_reduced", None) is not None
 
 
 def has_quick_walks(solver: rlccfr.Solver) -> bool:

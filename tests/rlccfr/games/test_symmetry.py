@@ -12,7 +12,10 @@ from random_games import PlantedGame, RandomGame
 from support import game
 
 import rlccfr
-from rlccfr.games.symmetry import payoff_matrix
+from rlccfr.games import symmetry
+from rlccfr.games.flat_tree import Classes
+from rlccfr.games.quotient import quotient
+from rlccfr.games.symmetry import payoff_matrix, refine
 
 TWO_ROUNDS = (
     "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=2 2,"
@@ -119,6 +122,57 @@ def test_planted_copies_have_the_classes_of_one(seed, tmp_path):
 def test_random_games_have_the_classes_of_a_plain_refinement(seed, hidden, tmp_path):
     tree = rlccfr.load_game(PlantedGame(Random(seed), hidden=hidden).write(tmp_path / "game.efg"))
     assert tuple(map(list, tree.classes)) == tuple(plain_classes(tree))
+
+
+def test_leaves_that_cancel_but_for_rounding_pay_nothing():
+    """The copy whose leaves sum to 7e-18 and the one whose leaves are 0 are alike."""
+    view = game("kuhn").view
+    payoff = payoff_matrix(view)
+    disturbed = payoff.copy()
+    empty = disturbed.tolil()
+    empty[0, 0] = 1e-17 * abs(payoff).max()
+    assert [list(part) for part in refine(view, empty.tocsr())] == [list(part) for part in refine(view, payoff)]
+
+
+def test_a_game_of_very_many_rounds_counts_as_without_symmetry(monkeypatch):
+    monkeypatch.setattr(symmetry, "MOST_ROUNDS", 2)
+    view = game("leduc").view
+    found = refine(view, payoff_matrix(view))
+    assert list(found.infoset) == list(range(len(view.parent)))
+    assert quotient(view, payoff_matrix(view), found).num_infosets == len(view.parent)
+
+
+def wrong_classes():
+    """Yield, on Leduc, partitions that are not equitable, with the reason."""
+    tree = game("leduc")
+    infoset, sequence = tree.classes
+    yield "two classes of infosets joined", infoset // 2, sequence
+    joined = sequence.copy()
+    first, second = (tree.infoset_sequences(i).start for i in (0, 2))
+    joined[joined == joined[second]] = joined[first]
+    yield "sequences with other payoffs joined", infoset, joined
+    split = infoset.copy()
+    split[np.flatnonzero(infoset == infoset[-1])[-1]] = infoset.max() + 1
+    yield "a member left out", split, sequence
+    yield "all alike", np.zeros_like(infoset), np.zeros_like(sequence)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_partition_that_is_not_equitable_gives_no_quotient(number):
+    _, infoset, sequence = list(wrong_classes())[number]
+    view = game("leduc").view
+    assert quotient(view, payoff_matrix(view), Classes(infoset, sequence)) is None
+
+
+def test_a_kept_game_has_the_classes_of_the_compiled_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("RLCCFR_CACHE", str(tmp_path))
+    name = (
+        "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=2 2,"
+    )
+    trees = [rlccfr.load_game(f"{name}numSuits=2,numRanks=5,numHoleCards=1,numBoardCards=0 1)") for _ in range(2)]
+    assert list(tmp_path.iterdir())
+    for one, other in zip(trees[0].classes, trees[1].classes, strict=True):
+        assert np.array_equal(one, other)
 
 
 def test_payoffs_that_differ_by_rounding_are_equal_and_others_are_not():
