@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import OptimizeResult, linprog
 
 from rlccfr.errors import BudgetError, RLCCFRError
-from rlccfr.games.flat_tree import GameTree, SequenceView
+from rlccfr.games.flat_tree import CHANCE, GameTree, SequenceView
 from rlccfr.games.quotient import quotient_of
 from rlccfr.games.symmetry import payoff_matrix
 from rlccfr.policy import Policy
 
-TIME_LIMIT = 1
-"""HiGHS's status of a program that its time limit stopped."""
+if TYPE_CHECKING:
+    import highspy
+
+POLL = 0.05
+"""Seconds between two looks at whether HiGHS has ended."""
+
+OVERHEAD, LAW = 0.0014, (-15.41, 0.5629, 0.7638, 0.3061)
+"""CPU seconds of the smallest program, and the law of what is added to them.
+
+The law gives the logarithm at size 1, and the power of each number of :func:`program_size`. Fitted to
+benchmarks/results/exact.csv by ``python -m benchmarks.exact --fit``.
+"""
+
+FACTOR = 1.4
+"""Standard deviation of the residuals of programs of 10 ms or more, as a factor."""
 
 
 @dataclass(frozen=True)
 class ExactSolution:
-    """An equilibrium, up to rounding.
+    """An equilibrium, within the tolerances of the linear program's solver; ``exploitability`` tells how nearly.
 
     Attributes:
         policy: both players' policies.
@@ -37,7 +50,9 @@ class ExactSolution:
     cpu_seconds: float
 
 
-def solve_exactly(game: GameTree, *, seconds: float | None = None) -> ExactSolution:
+def solve_exactly(
+    game: GameTree, *, seconds: float | None = None, progress: Callable[[float], None] | None = None
+) -> ExactSolution:
     """Solve a game by a linear program over the classes of its sequences.
 
     The program has one variable per class of player 0's sequences and per class of player 1's infosets. Player 1's
@@ -46,48 +61,104 @@ def solve_exactly(game: GameTree, *, seconds: float | None = None) -> ExactSolut
     two-person games", GEB 1996.
 
     Args:
-        seconds: time limit, by default none; the time a program takes grows fast with the game.
+        seconds: time limit for HiGHS, by the clock; none by default. :func:`predicted_time` predicts the time.
+        progress: function that is called repeatedly with the seconds passed, as a share of those predicted.
 
     Raises:
         BudgetError: the time limit is not positive, or it passed.
-        RLCCFRError: the game has payoffs that are not finite, or the program could not be solved.
+        RLCCFRError: the game has payoffs that are not finite, or HiGHS could not solve the program.
     """
     if seconds is not None and not seconds > 0:
         raise BudgetError(f"seconds must be positive, not {seconds!r}")
     if not np.isfinite(game.utility_range):
         raise RLCCFRError(f"{game.name!r} has payoffs that are not finite")
-    begin = time.thread_time()
+    start, begin = time.monotonic(), time.process_time()
+    predicted = predicted_time(game).seconds
     quotient = quotient_of(game)
     program = _Program(game.view if quotient is None else quotient.view)
-    sums = program.sums(_solved(program, game, seconds))
+
+    def report() -> None:
+        if progress is not None:
+            progress(min(0.99, (time.monotonic() - start) / predicted))
+
+    sums = program.sums(*_solved(program, game.name, seconds, report))
     found = Policy.from_sums(game, sums if quotient is None else sums[quotient.place])
-    elapsed = time.thread_time() - begin
+    elapsed = time.process_time() - begin
     values = found.values()
     return ExactSolution(found, values.game[0], values.exploitability, elapsed)
 
 
-def _solved(program: _Program, game: GameTree, seconds: float | None) -> OptimizeResult:
-    limit = {} if seconds is None else {"time_limit": seconds}
-    found = linprog(**program.arguments(), method="highs", options=limit)
-    if found.status == TIME_LIMIT:
-        raise BudgetError(
-            f"the linear program of {game.name!r} did not end in {seconds:g} seconds; give it more, or use a Solver"
-        )
-    if found.status:
-        raise RLCCFRError(f"the linear program of {game.name!r} was not solved: {found.message}")
-    return found
+class PredictedTime(NamedTuple):
+    """CPU seconds that a linear program will take; two in three programs take at most ``factor`` times more or less."""
+
+    seconds: float
+    factor: float
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.2g} s (within a factor of {self.factor:.2g})"
+
+
+def predicted_time(game: GameTree) -> PredictedTime:
+    """Predict how long :func:`solve_exactly` takes, from the size of the game's sequence form."""
+    constant, *powers = LAW
+    logs = np.log(program_size(game))
+    return PredictedTime(OVERHEAD + float(np.exp(constant + powers @ logs)), FACTOR)
+
+
+def program_size(game: GameTree) -> tuple[int, int, int]:
+    """Return what the time of a game's linear program depends on.
+
+    Returns:
+        The numbers of payoffs and of sequences in the program, and of the game's chance nodes, each plus 1. Programs of
+        as many payoffs take longer where chance moves often: equilibria then mix at more infosets.
+    """
+    quotient = quotient_of(game)
+    form, pairs = (game, game.num_leaf_pairs) if quotient is None else (quotient, quotient.pairs)
+    return 1 + pairs, 1 + form.num_sequences, 1 + int((game.histories["actor"] == CHANCE).sum())
+
+
+def _solved(
+    program: _Program, name: str, seconds: float | None, report: Callable[[], None]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of a program's variables, and its rows' dual values.
+
+    HiGHS runs in a thread of its own, so that Ctrl-C takes effect.
+    """
+    import highspy
+
+    with highspy.Highs() as highs:  # type: ignore[no-untyped-call]
+        highs.silent()
+        highs.setOptionValue("threads", 1)
+        if seconds is not None:
+            highs.setOptionValue("time_limit", float(seconds))
+        highs.HandleUserInterrupt = True  # leaving the block then ends a run that goes on
+        highs.passModel(program.model())
+        highs.startSolve()
+        while not highs.wait(POLL)[0]:
+            report()
+        status, solution = highs.getModelStatus(), highs.getSolution()
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            raise BudgetError(
+                f"the linear program of {name!r} did not end in {seconds:g} seconds; give it more, or use a Solver"
+            )
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise RLCCFRError(
+                f"the linear program of {name!r} was not solved: HiGHS says {highs.modelStatusToString(status)!r}"
+            )
+        return np.array(solution.col_value), np.array(solution.row_dual)
 
 
 class _Program:
-    """The linear program of a sequence form: player 0 limits what player 1's best response is worth.
+    """The linear program of a sequence form: player 0 minimises the value of player 1's best response.
 
     minimise u(empty) over x >= 0 and u, where
 
     - x is a realisation plan of player 0: x(empty) = 1, and the x of an infoset's actions sum to the x before it;
-    - u(I) >= player 1's payoff at each action's leaves, given x, plus the u of the infosets below the action.
+    - u(I) >= the payoff of each action at I to player 1 under x, plus the u of the infosets below the action.
 
     Twins share a variable, which counts once for each of them; a class of infosets below a sequence counts
-    ``multiplicity`` times.
+    ``multiplicity`` times. HiGHS's tolerances are absolute, so each u(I) and its rows are divided by chance's part of
+    reaching I, and payoffs by the largest of them.
     """
 
     def __init__(self, view: SequenceView) -> None:
@@ -99,7 +170,10 @@ class _Program:
         self._places = [self._numbered(own, 0), self._numbered(~own, 1)]
 
     def _numbered(self, own: np.ndarray, player: int) -> np.ndarray:
-        """Return the number of each of a player's sequences, (m + 2,), 0 for the empty one; twins share a number."""
+        """Return the number of each of a player's sequences, (m + 2,): 0 for the empty one, -1 for the other player's.
+
+        Twins share a number.
+        """
         first = own & (self._twin == np.arange(self._size))
         number = np.full(self._size + 2, -1)
         number[self._size + player] = 0
@@ -107,45 +181,63 @@ class _Program:
         number[:-2][own] = number[self._twin[own]]
         return number
 
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of :func:`scipy.optimize.linprog`; first x, then u, each from the empty one."""
+    def model(self) -> highspy.HighsLp:
+        """Return the program for HiGHS: columns x, then u; rows of player 1's sequences, then of player 0's infosets.
+
+        The empty sequence comes first among the sequences, and last among the infosets.
+        """
+        import highspy
+
+        plans = int(self._places[0].max()) + 1
+        limits, flows = self._limits(), self._flows()
+        matrix = sparse.vstack([limits, flows], "csr")
+        rows, columns = matrix.shape
+        free = np.arange(columns) >= plans
+        program = highspy.HighsLp()
+        program.num_row_, program.num_col_ = rows, columns
+        program.col_cost_ = (np.arange(columns) == plans).astype(float)
+        program.col_lower_ = np.where(free, -np.inf, 0.0)
+        program.col_upper_ = np.full(columns, np.inf)
+        of_flows = np.append(np.zeros(flows.shape[0] - 1), 1.0)
+        program.row_lower_ = np.append(np.full(limits.shape[0], -np.inf), of_flows)
+        program.row_upper_ = np.append(np.zeros(limits.shape[0]), of_flows)
+        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr, matrix.indices
+        program.a_matrix_.value_ = matrix.data
+        return program
+
+    def _limits(self) -> sparse.coo_array:
+        """Return the rows of player 1's sequences, each at most 0: the payoff and the u below it less its own u."""
         view, (plan, response) = self._view, self._places
-        parent, split = view.parent.astype(np.int64), int(view.infoset_begin[1])
-        infosets, plans, responses = len(parent), plan.max() + 1, response.max() + 1
+        split, plans, responses = int(view.infoset_begin[1]), plan.max() + 1, response.max() + 1
         payoff = payoff_matrix(view, 1).tocoo()
-        worth = np.zeros(responses, np.int64)  # the u of each of player 1's sequences, -1 for twins
+        worth = np.zeros(responses, np.int64)  # the u of each of player 1's sequences
         theirs = np.flatnonzero(response[:-2] >= 0)
         worth[response[theirs]] = 1 + self._owner[theirs] - split
-        below = np.arange(split, infosets)
+        below = np.arange(split, len(view.parent))
         times = view.multiplicity[below] if len(view.multiplicity) else np.ones(len(below))
-        rows = np.concatenate([response[payoff.coords[1]], response[parent[below]], np.arange(responses)])
-        columns = np.concatenate([plan[payoff.coords[0]], plans + 1 + below - split, plans + worth])
-        entries = np.concatenate([payoff.data, times, np.full(responses, -1.0)])
-        count = plans + 1 + infosets - split
-        own = np.flatnonzero(plan[:-2] >= 0)
-        flows = sparse.coo_array(
-            (
-                np.concatenate([np.ones(len(own)), np.full(split, -1.0), [1.0]]),
-                (
-                    np.concatenate([self._owner[own], np.arange(split), [split]]),
-                    np.concatenate([plan[own], plan[parent[:split]], [0]]),
-                ),
-            ),
-            (split + 1, count),
-        )
-        return {
-            "c": np.arange(count) == plans,
-            "A_ub": sparse.coo_array((entries, (rows, columns)), (responses, count)).tocsr(),
-            "b_ub": np.zeros(responses),
-            "A_eq": flows.tocsr(),
-            "b_eq": np.append(np.zeros(split), 1.0),
-            "bounds": [(0, None)] * plans + [(None, None)] * (count - plans),
-        }
+        above, paid = response[view.parent[below].astype(np.int64)], response[payoff.col]
+        chance = np.append(1.0, view.chance_weight[split:])  # of each u
+        chance[chance == 0.0] = 1.0
+        payoffs = payoff.data / chance[worth[paid]]
+        payoffs /= np.abs(payoffs).max(initial=0.0) or 1.0
+        rows = np.concatenate([paid, above, np.arange(responses)])
+        columns = np.concatenate([plan[payoff.row], plans + 1 + below - split, plans + worth])
+        entries = np.concatenate([payoffs, times * chance[1:] / chance[worth[above]], np.full(responses, -1.0)])
+        return sparse.coo_array((entries, (rows, columns)), (responses, plans + 1 + len(below)))
 
-    def sums(self, found: OptimizeResult) -> np.ndarray:
+    def _flows(self) -> sparse.coo_array:
+        """Return the rows of player 0's infosets, each 0: their sequences' x less the x before; then x(empty), 1."""
+        view, plan = self._view, self._places[0]
+        split, own = int(view.infoset_begin[1]), np.flatnonzero(plan[:-2] >= 0)
+        rows = np.concatenate([self._owner[own], np.arange(split), [split]])
+        columns = np.concatenate([plan[own], plan[view.parent[:split].astype(np.int64)], [0]])
+        entries = np.concatenate([np.ones(len(own)), np.full(split, -1.0), [1.0]])
+        return sparse.coo_array((entries, (rows, columns)), (split + 1, plan.max() + 2 + len(view.parent) - split))
+
+    def sums(self, variables: np.ndarray, duals: np.ndarray) -> np.ndarray:
         """Return an array (m,) proportional to both players' policies at each infoset."""
         plan, response = (number[:-2] for number in self._places)
         twins = np.bincount(self._twin, minlength=self._size)[self._twin]
-        dual = -found.ineqlin.marginals[response] / twins
-        sums: np.ndarray = np.maximum(np.where(plan >= 0, found.x[plan], dual), 0.0)
+        sums: np.ndarray = np.maximum(np.where(plan >= 0, variables[plan], -duals[response] / twins), 0.0)
         return sums

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from random import Random
 
 import numpy as np
+import pandas as pd
 import pytest
-from random_games import PlantedGame, RandomGame
+from open_spiel.python.algorithms.exploitability import exploitability
+from random_games import Node, PlantedGame, RandomGame
 from support import game
 
 import rlccfr
+from benchmarks import exact
+from rlccfr.engine import linear_program
 from rlccfr.errors import BudgetError, RLCCFRError
 
 VALUES = {
@@ -40,6 +45,75 @@ def test_random_games_have_the_plain_programs_value(seed, hidden, tmp_path):
     assert found.exploitability < 1e-9
     planted = rlccfr.load_game(PlantedGame(Random(seed), hidden=hidden).write(tmp_path / "planted.efg"))
     assert rlccfr.solve_exactly(planted).exploitability < 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-10, 1e-6, 1e6, 1e12])
+def test_the_scale_of_payoffs_does_not_matter(scale, tmp_path):
+    one = RandomGame(Random(5))
+    value = one.value()
+    assert value
+
+    def scaled(node):
+        node.utility *= scale
+        for child in node.children:
+            scaled(child)
+
+    scaled(one.root)
+    found = rlccfr.solve_exactly(rlccfr.load_game(one.write(tmp_path / "one.efg")))
+    assert found.value == pytest.approx(scale * value, rel=1e-9)
+    assert found.exploitability < 1e-9 * scale
+
+
+@pytest.mark.parametrize("name", ["leduc", "goofspiel"])
+def test_openspiel_finds_nothing_to_exploit(name):
+    theirs = rlccfr.solve_exactly(game(name)).policy.to_openspiel()
+    assert exploitability(theirs.game, theirs) < 1e-9
+
+
+@pytest.mark.parametrize("actors", [[], [0], [1], ["chance"]])
+def test_games_in_which_hardly_anyone_decides(actors, tmp_path):
+    one = RandomGame(Random(0))
+    one.root = Node(None, utility=2.0)
+    for actor in actors:
+        one.root = Node(actor, [Node(None, utility=1.0), Node(None, utility=3.0)], 0, (1, 1))
+    found = rlccfr.solve_exactly(rlccfr.load_game(one.write(tmp_path / "one.efg")))
+    assert found.value == pytest.approx({0: 3.0, 1: 1.0}.get((*actors, "")[0], 2.0))
+    assert found.exploitability < 1e-9
+
+
+def test_progress_and_interruption(monkeypatch):
+    """Ctrl-C ends the run of HiGHS; the next program is solved as ever."""
+    shares = []
+
+    def impatient(share):
+        shares.append(share)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(linear_program, "POLL", 1e-4)
+    with pytest.raises(KeyboardInterrupt):
+        rlccfr.solve_exactly(game("leduc"), progress=impatient)
+    assert len(shares) == 1
+    assert rlccfr.solve_exactly(game("leduc")).exploitability < 1e-9
+
+
+def test_nothing_is_printed(capfd):
+    rlccfr.solve_exactly(game("leduc"))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_law_is_fitted_to_the_measured_times():
+    table = pd.read_csv(exact.FILE)
+    constants, factor = exact.fit(table)
+    assert (linear_program.OVERHEAD, *linear_program.LAW) == pytest.approx(
+        (np.exp(constants[0]), *constants[1:]), rel=0.05
+    )
+    assert pytest.approx(factor, rel=0.05) == linear_program.FACTOR
+
+
+def test_a_prediction_says_how_sure_it_is():
+    predicted = linear_program.predicted_time(game("leduc"))
+    assert 0.001 < predicted.seconds < 0.1
+    assert re.fullmatch(r"0\.00\d+ s \(within a factor of \d\.\d\)", str(predicted))
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan")])
