@@ -38,6 +38,7 @@ class RunResult:
         points: the curve's points: iteration, nodes, cpu_seconds, exploitability (of the average policy) and
             exploitability_current (of the current policy).
         curve: the same points as a table.
+        target: exploitability that the run was to go on to, in the game's units; None if there was none.
     """
 
     exploitability: float
@@ -46,6 +47,12 @@ class RunResult:
     nodes_touched: int
     cpu_seconds: float
     points: tuple[CurvePoint, ...] = field(repr=False)
+    target: float | None = None
+
+    @property
+    def reached(self) -> bool:
+        """Whether the exploitability is at most the target; True without a target."""
+        return self.target is None or self.exploitability <= self.target
 
     @cached_property
     def curve(self) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping
-from numbers import Real
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,8 +14,9 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.engine import CHUNK, Engine, RunOptions
-from rlccfr.errors import BudgetError, ComponentError, OverflowedError, whole_number
+from rlccfr.errors import ComponentError, OverflowedError, whole_number
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.limits import Limit
 from rlccfr.policy import Policy, Values
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, next_grid_point
@@ -39,8 +40,8 @@ class Solver:
         simultaneous: whether both players are updated from the same policies, rather than in alternation.
         walks: number of walks per player and iteration, if the sampler walks. Exact passes ignore it, and components
             that fit models usually have their own number.
-        reduce: whether exact passes run over the game's quotient, which merges infosets that must have equal values,
-            if that saves a quarter of the payoffs or more. Only the time changes, except for rounding and for ties
+        reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
+            values. They do if that is predicted to save time. Only the time changes, except for rounding and for ties
             between best responses.
 
     Raises:
@@ -59,7 +60,7 @@ class Solver:
         averaging: Literal["matching", "pre"] = "matching",
         simultaneous: bool = False,
         walks: int = 1,
-        reduce: bool = False,
+        reduce: bool = True,
     ) -> None:
         if not isinstance(game, GameTree):
             raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
@@ -94,46 +95,54 @@ class Solver:
         *,
         seconds: float | None = None,
         nodes: int | None = None,
+        until: float | str | None = None,
         curve: bool = True,
         progress: Callable[[float], None] | None = None,
     ) -> RunResult:
-        """Continue the run for one budget: iterations, engine CPU seconds, or histories touched.
+        """Continue the run for one budget, to a target, or to whichever comes first.
+
+        A budget is in iterations, engine CPU seconds, or histories touched. A target is an exploitability; it is
+        compared where the curve is measured. A run without a budget also ends if it has stalled: if tenfold iterations
+        have hardly lowered the exploitability. ``RunResult.reached`` tells which it was.
 
         Args:
             iterations: number of iterations.
             seconds: CPU seconds of the engine.
             nodes: number of histories touched.
+            until: target in the game's units, or as a text such as ``"1e-6x"``, a share of the uniform policy's
+                exploitability.
             curve: whether to measure exploitability at ten points per decade of iterations and of nodes, not only at
                 the end. ``cpu_seconds`` excludes measuring.
-            progress: function that is called repeatedly with the share of the budget used.
+            progress: function that is called repeatedly with the share of the budget used. Without a budget, the share
+                is that of the decades from the uniform policy's exploitability to the target.
 
         Returns:
             Totals since the solver's start, not only of this call.
 
         Raises:
-            BudgetError: no budget or several budgets are given, or the amount is not positive. Iterations and nodes
-                must also be whole.
+            BudgetError: neither a budget nor a target is given, or several budgets are, or a number is not positive.
+                Iterations and nodes must also be whole.
             ComponentError: a schedule of the update rule fails at a later iteration.
             OverflowedError: the tables hold numbers that are not finite.
         """
-        kind, amount = _budget(iterations, seconds, nodes)
+        limit = Limit.of(self.game, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until)
         used: dict[str, Callable[[], float]] = {
             "iterations": lambda: self._engine.iteration,
             "seconds": lambda: self._cpu_seconds,
             "nodes": lambda: self._engine.nodes,
         }
-        start = used[kind]()
-        while (spent := used[kind]() - start) < amount:
-            rest = amount - spent
+        start = used[limit.unit]()
+        while (spent := used[limit.unit]() - start) < limit.amount and not limit.ends(self._curve):
+            rest = min(limit.amount - spent, sys.maxsize)
             self._advance(
-                math.ceil(rest) if kind == "iterations" else sys.maxsize,
-                math.ceil(rest) if kind == "nodes" else sys.maxsize,
-                rest if kind == "seconds" else SLICE,
-                curve,
+                math.ceil(rest) if limit.unit == "iterations" else sys.maxsize,
+                math.ceil(rest) if limit.unit == "nodes" else sys.maxsize,
+                rest if limit.unit == "seconds" else SLICE,
+                curve or limit.target is not None,
             )
             if progress:
-                progress(min(1.0, (used[kind]() - start) / amount))
-        return self.result()
+                progress(limit.share(used[limit.unit]() - start, self._curve))
+        return replace(self.result(), target=limit.target)
 
     def _advance(self, iterations: int, nodes: int, seconds: float, curve: bool) -> None:
         """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted."""
@@ -275,23 +284,3 @@ class Solver:
     def __repr__(self) -> str:
         ids = " x ".join(part.id or "custom" for part in (self.update_rule, self.sampler, self.abstraction))
         return f"Solver({self.game.name!r}, {ids}, iteration={self._engine.iteration:,})"
-
-
-def _budget(iterations: int | None, seconds: float | None, nodes: int | None) -> tuple[str, float]:
-    given = {
-        name: value
-        for name, value in (("iterations", iterations), ("seconds", seconds), ("nodes", nodes))
-        if value is not None
-    }
-    if len(given) != 1:
-        raise BudgetError("give exactly one budget: iterations=, seconds= or nodes=")
-    ((kind, amount),) = given.items()
-    if kind != "seconds":
-        return kind, whole_number(amount, kind, 1, BudgetError)
-    try:
-        number = float(amount) if isinstance(amount, Real) and not isinstance(amount, bool) else math.nan
-    except OverflowError:
-        number = math.inf
-    if not 0 < number < math.inf:
-        raise BudgetError(f"seconds must be a positive number, not {amount!r}")
-    return kind, number

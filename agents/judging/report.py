@@ -14,6 +14,7 @@ import pandas as pd
 
 from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.judging.evidence import judging_part, second_timing
+from rlccfr.agents.judging.exact_reference import exact_line
 from rlccfr.agents.judging.recommendation_table import RecommendationTable
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.episode import parse_preset
@@ -102,6 +103,7 @@ def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets:
             game: {
                 "cells": [_cell(table, game, cell, budgets) for cell in catalog],
                 "picks": _marked(catalog, picks[picks["game"] == game]),
+                "exactly": exact_line(game),
             }
             for game in dict.fromkeys(picks["game"])
         },

@@ -1,9 +1,10 @@
 "use strict";
 // DATA: axes [rules, samplers, abstractions]; budgets [label]; presets {name: three pairs}; fixed {name: cell index};
 // decades and exact, constants of the reward; provenance, a sentence on the runs;
-// games {name: {picks: {budget: {preset: cell index}}, cells: [cell]}}. A cell is null if it has no run. Otherwise it
-// has x and speed [per budget: list with one value per run], uniform and iterations [per budget] (each null if the
-// budget has no result), and the first judging run's seed and curve {iterations, seconds, nodes, x}.
+// games {name: {picks: {budget: {preset: cell index}}, cells: [cell], exactly: a sentence on the exact solution}}. A
+// cell is null if it has no run. Otherwise it has x and speed [per budget: list with one value per run], uniform and
+// iterations [per budget] (each null if the budget has no result), and the first judging run's seed and curve
+// {iterations, seconds, nodes, x}.
 const $ = id => document.getElementById(id);
 const [rules, samplers, abstractions] = DATA.axes;
 const columns = samplers.length * abstractions.length;
@@ -126,7 +127,7 @@ function describe() {
   $("cell").replaceChildren(text, document.createElement("br"), "Repeat one of these runs: ", call);
 }
 
-function draw() { heatmap(); front(); curves(); describe(); }
+function draw() { $("exactly").textContent = now().game.exactly; heatmap(); front(); curves(); describe(); }
 
 function fill(id, entries) {
   for (const [value, text] of entries) $(id).add(new Option(text, value));

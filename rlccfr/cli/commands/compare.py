@@ -84,9 +84,18 @@ def compare(
     if json:
         print(built.to_json())
         return
-    for key, rows in built.frame.groupby(["game", "budget", "preset"], sort=False):
+    print_comparisons(built.frame)
+
+
+def print_comparisons(frame: pd.DataFrame) -> None:
+    """Print the rows of all games, budgets and presets, with what a linear program would achieve on each game."""
+    from rlccfr.agents.judging.exact_reference import exact_line
+
+    for key, rows in frame.groupby(["game", "budget", "preset"], sort=False):
         print_comparison("{}, {}, preset {}".format(*key), rows)
     print(LEGEND)
+    for game in frame["game"].unique():
+        print(exact_line(game))
 
 
 def print_comparison(title: str, rows: pd.DataFrame) -> None:

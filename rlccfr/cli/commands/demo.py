@@ -22,6 +22,7 @@ def demo() -> None:
         from rlccfr.agents.baselines.task import Task
         from rlccfr.agents.judging.bench import Bench
         from rlccfr.agents.judging.evidence import Evidence
+        from rlccfr.agents.judging.exact_reference import exact_line
         from rlccfr.agents.team.team import SelectorTeam
         from rlccfr.catalog import AXES
         from rlccfr.envs.measuring.live import LiveEvaluator
@@ -53,7 +54,7 @@ def demo() -> None:
     print(
         f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
         f"average over {' and '.join(OTHERS)}.\nRandom search measures {EVALUATIONS}, too: the median of 1,001 runs.\n"
-        f"{LEGEND}\nregret: the VBS's reward minus the pick's. "
+        f"{LEGEND}\nregret: the VBS's reward minus the pick's.\n{exact_line(GAME)} "
         f"{duration(time.monotonic() - begin)} in all.\n"
         "Next: source .venv/bin/activate; rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
     )

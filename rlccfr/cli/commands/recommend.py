@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from rlccfr.envs.measuring.request import Budget
 
 
+LONGEST = 600.0
+"""Predicted CPU seconds up to which a linear program is worth mentioning."""
+
+
 def recommend(
     game: Annotated[str, typer.Argument(help="A game's name or OpenSpiel string, trained on or not.")],
     iterations: Iterations = None,
@@ -93,6 +97,7 @@ def _advise(game: str, limit: dict[str, Any] | None, preset: str, catalog: str |
         return
     print(found)
     _print_call(game, [found.cell], found.budget)
+    _print_exact(game, found.budget)
 
 
 def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str | None, store: Path, json: bool) -> None:
@@ -116,6 +121,21 @@ def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str |
     for line in against:
         print(f"caution: {line}")
     _print_call(game, found.cells, found.budget, asked.env.engine_seeds[0])
+    _print_exact(game, found.budget)
+
+
+def _print_exact(game: str, budget: Budget) -> None:
+    """Say how soon a linear program would solve the game, and whether that is within a budget of seconds."""
+    from rlccfr.engine.linear_program import predicted_time
+    from rlccfr.envs.measuring.compiled_games import compiled
+
+    predicted = predicted_time(compiled(game))
+    if predicted.seconds > LONGEST:
+        return
+    within = budget.unit == "seconds" and predicted.seconds <= budget.amount
+    call = " ".join([*called(), "solve", quoted(game), "--exact"])
+    way = "better, solve it exactly" if within else "or solve it exactly"
+    print(f"{way}: a linear program takes about {predicted}, predicted from its size: {call}")
 
 
 def _print_call(game: str, cells: Sequence[Cell], budget: Budget, seed: int = 0) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rlccfr.catalog import AXES
+from rlccfr.cli.checkpointing import saving, solver_for, specs_of
 from rlccfr.cli.console import (
     Interrupted,
     Iterations,
@@ -23,16 +23,15 @@ from rlccfr.cli.console import (
     print_json,
     print_table,
     progress,
-    stderr,
 )
+from rlccfr.cli.exact import check_alone, missed, reach, report_solution, solve_and_print, solved
 from rlccfr.cli.training_display import solving
-from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+from rlccfr.errors import ComponentError, RLCCFRError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from rlccfr.catalog import Cell
-    from rlccfr.games.flat_tree import GameTree
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver
 
@@ -40,6 +39,7 @@ COMPONENT_HELP = "Id from `rlccfr catalog`, with hyperparameters if you like: "
 
 
 def solve(
+    context: typer.Context,
     game: Annotated[str, typer.Argument(help="kuhn, leduc, royal, goofspiel or an OpenSpiel string.")],
     update_rule: Annotated[str, typer.Option(help=COMPONENT_HELP + '"dcfr(gamma=3)".')] = "cfr_plus",
     sampler: Annotated[str, typer.Option(help=COMPONENT_HELP + '"outcome(exploration=0.4)".')] = "none",
@@ -51,6 +51,14 @@ def solve(
     iterations: Iterations = None,
     seconds: Seconds = None,
     nodes: Nodes = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help='Stop at this exploitability: 1e-6, or "1e-6x" for a share of the uniform policy\'s.'),
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Solve a linear program, for games small enough.")] = False,
+    any_way: Annotated[
+        bool, typer.Option("--any", help="Solve a linear program if that is predicted to reach the target sooner.")
+    ] = False,
     seed: Seed = 0,
     averaging: Annotated[str, typer.Option(help="matching, or pre as in OpenSpiel (exact passes).")] = "matching",
     simultaneous: Annotated[bool, typer.Option(help="Update both players at once, not in alternation.")] = False,
@@ -66,7 +74,7 @@ def solve(
     max_histories: MaxHistories = None,
     json: Json = False,
 ) -> None:
-    """Solve a game with one algorithm.
+    """Solve a game with one algorithm, or exactly.
 
     Prints how far the average policy is from an equilibrium. In short runs most of the time goes
     into the convergence curve.
@@ -74,14 +82,18 @@ def solve(
     from rlccfr.catalog import Cell
     from rlccfr.files import require_writable
 
+    if exact:
+        check_alone(context)
+    limited = exact or (iterations, seconds, nodes) != (None, None, None)
     limit = budget(iterations, seconds, nodes)
     cells = [Cell(update_rule, sampler, abstraction), *map(_parsed, then or [])]
     _check_segments(cells, limit, checkpoint)
+    _check_target(target, any_way, limited, len(cells))
     if not checkpoint_every > 0:
         raise RLCCFRError(f"--checkpoint-every must be a positive number, not {checkpoint_every}")
-    outputs = [path for path in (checkpoint, policy, curve) if path is not None]
-    for path in outputs:
-        require_writable(path)
+    for path in (checkpoint, policy, curve):
+        if path is not None:
+            require_writable(path)
     if policy is not None:
         from rlccfr.policy_file import checked_path
 
@@ -90,54 +102,55 @@ def solve(
         from rlccfr.pictures import checked_picture, save
 
         checked_picture(plot)
+    tree = load(game, max_histories)
+    if exact:
+        solve_and_print(tree, seconds, policy, json)
+        return
     options = {"seed": seed, "averaging": averaging, "simultaneous": simultaneous, "walks": walks}
-    solver = _solver(load(game, max_histories), cells[0], options, checkpoint)
-    interrupted = False
+    solver = solver_for(tree, cells[0], options, checkpoint)
+    interrupted, solution = False, None
     try:
         with progress(f"solving {game}", solving(solver)) as report:
             if checkpoint is not None:
-                report = _saving(solver, checkpoint, checkpoint_every, report)
-            result = _run(solver, cells, limit, report)
+                report = saving(solver, checkpoint, checkpoint_every, report)
+            if target is None:
+                result = _run(solver, cells, limit, report)
+            else:
+                result = reach(solver, target, limit if limited else None, any_way, report)
+        if any_way and not result.reached:
+            solution = solved(tree)
     except KeyboardInterrupt:  # it is raised between engine calls, so the tables are whole
         interrupted, result = True, solver.result()
     try:
         if checkpoint is not None:
             solver.save(checkpoint)
         if policy is not None:
-            solver.average_policy().save(policy)
+            (solver.average_policy() if solution is None else solution.policy).save(policy)
         if curve is not None:
             _write_csv(curve, result.curve)
         if plot is not None:
             save(result.plot(label=_title(cells)), plot)
     finally:  # a full disk must not lose the results, nor a closed pipe the files
         facts = _facts(solver, cells, result, interrupted)
-        if json:
+        if solution is not None:
+            report_solution(tree, solution, json, facts)
+        elif json:
             print_json(facts)
         else:
             _print(facts, _title(cells))
     if interrupted:
         kept = f"; {checkpoint} has it all, and the same command adds another budget to it" if checkpoint else ""
         raise Interrupted(f"interrupted after {result.iterations:,} iterations{kept}")
+    if solution is None and not result.reached:
+        raise RLCCFRError(missed(result, limited))
 
 
-def _saving(
-    solver: Solver, checkpoint: Path, seconds: float, report: Callable[[float], None]
-) -> Callable[[float], None]:
-    """Return a function that reports progress, and writes the checkpoint every ``seconds`` seconds."""
-    last = time.monotonic()
-
-    def called(share: float) -> None:
-        nonlocal last
-        report(share)
-        if time.monotonic() - last < seconds:
-            return
-        try:
-            solver.save(checkpoint)
-        except CheckpointError as error:  # a full disk is no reason to end the run
-            stderr.print(f"warning: {error}", highlight=False, markup=False)
-        last = time.monotonic()
-
-    return called
+def _check_target(target: str | None, any_way: bool, limited: bool, segments: int) -> None:
+    """Refuse options that contradict a target, or need one."""
+    if any_way and (target is None or limited):
+        raise RLCCFRError("--any goes on until a --target is reached: give one, and no budget")
+    if target is not None and segments > 1:
+        raise RLCCFRError("a target is for one algorithm: leave out --target or --then")
 
 
 def _parsed(text: str) -> Cell:
@@ -190,42 +203,6 @@ def _title(cells: list[Cell]) -> str:
     return ", then ".join(" x ".join(part.partition("(")[0] for part in cell) for cell in cells)
 
 
-def _solver(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: Path | None) -> Solver:
-    from rlccfr.solver import Solver
-
-    fresh = Solver(tree, *cell, **options)
-    if options["walks"] != 1 and (fresh.update_rule.learns or fresh.abstraction.learns):
-        raise ComponentError(
-            "--walks is for components without models; set the others' hyperparameter traversals instead"
-        )
-    if checkpoint is None or not checkpoint.exists():
-        return fresh
-    saved = Solver.load(checkpoint)
-    there, wanted = _settings(saved), _settings(fresh)
-    differing = [name for name in wanted if wanted[name] != there[name]]
-    if differing:
-        raise CheckpointError(
-            f"{checkpoint} belongs to a run with another {' and '.join(differing)}; name another --checkpoint"
-        )
-    return saved
-
-
-def _settings(solver: Solver) -> dict[str, Any]:
-    return {
-        "game": solver.game.content_hash,
-        **_specs(solver),
-        "seed": solver.seed,
-        "averaging": solver.averaging,
-        "simultaneous": solver.simultaneous,
-        "number of walks": solver.walks,
-    }
-
-
-def _specs(solver: Solver) -> dict[str, dict[str, Any]]:
-    parts = {"update_rule": solver.update_rule, "sampler": solver.sampler, "abstraction": solver.abstraction}
-    return {axis: part.spec for axis, part in parts.items()}
-
-
 def _write_csv(path: Path, frame: pd.DataFrame) -> None:
     from rlccfr.files import write_atomically
 
@@ -236,7 +213,7 @@ def _facts(solver: Solver, cells: list[Cell], result: RunResult, interrupted: bo
     values = solver.values()
     return {
         "game": solver.game.name,
-        **_specs(solver),
+        **specs_of(solver),
         "segments": [cell._asdict() for cell in cells],
         "seed": solver.seed,
         "exploitability": result.exploitability,
@@ -247,14 +224,17 @@ def _facts(solver: Solver, cells: list[Cell], result: RunResult, interrupted: bo
         "nodes_touched": result.nodes_touched,
         "cpu_seconds": result.cpu_seconds,
         "throughput": result.throughput,
+        "target": result.target,
+        "reached": result.reached if result.target is not None else None,
         "interrupted": interrupted,
     }
 
 
 def _print(facts: dict[str, Any], algorithm: str) -> None:
     first, second = facts["value"]
+    target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
     rows = [
-        ("exploitability", facts["exploitability"], "NashConv / 2 of the average policy"),
+        ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
         ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
         ("value of player 0", first, f"of player 1: {second:.4g}"),
         ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second"),

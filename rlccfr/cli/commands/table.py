@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rlccfr.catalog import AXES
-from rlccfr.cli.commands.compare import LEGEND, print_comparison
+from rlccfr.cli.commands.compare import print_comparisons
 from rlccfr.cli.console import (
     Json,
     PresetNames,
@@ -60,9 +60,7 @@ def table(
     if json:
         print(found.to_json())
     elif methods:
-        for key, rows in found.frame.groupby(["game", "budget", "preset"], sort=False):
-            print_comparison("{}, {}, preset {}".format(*key), rows)
-        print(LEGEND)
+        print_comparisons(found.frame)
     else:
         _print_picks(found)
 

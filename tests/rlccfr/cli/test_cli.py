@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -214,6 +215,84 @@ def test_solve_prints_for_people(run):
         ("histories", "touched", f"{result.nodes_touched:,}"),
     ):
         assert [*name, value] in [line[: len(name) + 1] for line in shown], name
+
+
+def test_solve_goes_on_to_a_target(run):
+    facts = json.loads(run("solve", "leduc", "--update-rule", "dcfr", "--target", "1e-3", "--json")[1])
+    result = rlccfr.Solver(rlccfr.load_game("leduc"), "dcfr").run(until=1e-3)
+    assert facts["exploitability"] == result.exploitability
+    assert facts["iterations"] == result.iterations
+    assert (facts["target"], facts["reached"]) == (1e-3, True)
+
+
+def test_a_target_that_is_missed_is_said_in_one_line_after_the_results(run):
+    status, out, err = run("solve", "leduc", "--target", "1e-6x", "--iterations", "20")
+    assert status == 1
+    assert "exploitability" in out
+    (line,) = err.splitlines()
+    assert re.match(
+        "error: the target 2.374e-06 was not reached: the exploitability is .* after the budget; give", line
+    )
+
+
+def test_solve_exactly(run):
+    facts = json.loads(run("solve", "leduc", "--exact", "--policy", "exact.csv", "--json")[1])
+    found = rlccfr.solve_exactly(rlccfr.load_game("leduc"))
+    assert facts["exploitability"] == found.exploitability
+    assert facts["value"][0] == found.value
+    policy = rlccfr.Policy.load("exact.csv", rlccfr.load_game("leduc"))
+    assert np.array_equal(policy.probabilities, found.policy.probabilities)
+    out = run("solve", "leduc", "--exact")[1]
+    assert "leduc: linear program" in out
+    assert "-0.08561" in out
+
+
+def test_any_way_to_a_target_is_the_sooner_one(run):
+    soon = json.loads(run("solve", "leduc", "--target", "0.1", "--any", "--json")[1])
+    assert soon["update_rule"]["id"] == "cfr_plus"
+    late = json.loads(run("solve", "leduc", "--target", "1e-12", "--any", "--json")[1])
+    assert late["method"] == "linear program"
+    assert late["exploitability"] < 1e-12
+    assert late["run_before"]["exploitability"] > 1e-12
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--exact", "--iterations", "5"), "--exact solves a linear program, which takes no --iterations"),
+        (("--exact", "--update-rule", "dcfr"), "--exact solves a linear program, which takes no --update-rule"),
+        (("--exact", "--any"), "--exact solves a linear program, which takes no --any"),
+        (("--exact", "--seconds", "0"), "--seconds must be a positive number, not 0"),
+        (("--exact", "--seconds", "1e-9"), "did not end in 1e-09 seconds; give it more, or use a Solver"),
+        (("--target", "0"), "a target must be a positive exploitability"),
+        (("--target", "much"), "a target must be a positive exploitability"),
+        (("--any",), "--any goes on until a --target is reached"),
+        (
+            ("--any", "--target", "1e-3", "--seconds", "1"),
+            "--any goes on until a --target is reached: give one, and no",
+        ),
+        (("--target", "1e-3", "--then", "dcfr x none x none"), "leave out --target or --then"),
+    ],
+)
+def test_what_solve_can_not_do_together_is_one_line(run, words, message):
+    status, _, err = run("solve", "leduc", *words)
+    assert status == 1
+    assert len(err.splitlines()) == 1
+    assert message in err
+
+
+def test_recommend_says_how_soon_a_linear_program_would_be_done(run):
+    out = run("recommend", "leduc", "--seconds", "1")[1]
+    assert "better, solve it exactly: a linear program takes about 0.00" in out
+    assert out.rstrip().endswith('rlccfr solve "leduc" --exact')
+    assert "or solve it exactly: a linear" in run("recommend", "leduc", "--iterations", "100")[1]
+
+
+def test_the_table_of_methods_has_the_exact_solution_for_reference(run):
+    out = run("table", "kuhn", "--methods", "--seconds", "1")[1]
+    assert re.search(
+        r"For reference, kuhn solved exactly by a linear program: exploitability .* in .* CPU seconds\.", out
+    )
 
 
 def test_a_checkpoint_is_gone_on_with(run):

@@ -1,0 +1,115 @@
+"""Runs to a target, and predictions of the time that is left."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from support import game
+
+import rlccfr
+from rlccfr.errors import BudgetError
+from rlccfr.limits import Limit, has_stalled, seconds_left, target_of
+from rlccfr.result import CurvePoint
+
+
+def curve(*errors, step=10):
+    """Return a curve whose iterations and CPU seconds grow by a factor from point to point."""
+    return [CurvePoint(step**k, 0, float(step) ** k, error, error) for k, error in enumerate(errors)]
+
+
+@pytest.mark.parametrize("budget", [{}, {"iterations": 10**6}, {"seconds": 60.0}, {"nodes": 10**10}])
+def test_a_run_stops_at_the_first_point_that_reaches_its_target(budget):
+    result = rlccfr.Solver(game("leduc"), "dcfr").run(until=1e-3, **budget)
+    assert result.reached
+    assert result.exploitability == result.points[-1].exploitability <= 1e-3
+    assert all(point.exploitability > 1e-3 for point in result.points[:-1])
+    assert result.target == 1e-3
+
+
+def test_a_run_that_is_there_already_does_nothing():
+    solver = rlccfr.Solver(game("kuhn"))
+    first = solver.run(until=1e-2)
+    assert solver.run(until=1e-2).iterations == first.iterations
+
+
+def test_a_target_without_a_curve_is_still_met():
+    assert rlccfr.Solver(game("kuhn")).run(until=1e-3, curve=False).reached
+
+
+def test_a_budget_ends_a_run_before_its_target():
+    result = rlccfr.Solver(game("leduc")).run(iterations=10, until=1e-9)
+    assert result.iterations == 10
+    assert not result.reached
+
+
+def test_without_a_target_every_run_has_reached_it():
+    result = rlccfr.Solver(game("kuhn")).run(iterations=3)
+    assert result.target is None
+    assert result.reached
+
+
+def test_a_run_that_has_stalled_ends():
+    """Nothing is learned with regrets that are forgotten at once."""
+    forgetful = rlccfr.components.UpdateRule(
+        positive_discount=rlccfr.components.always(0.0), negative_discount=rlccfr.components.always(0.0)
+    )
+    result = rlccfr.Solver(game("kuhn"), forgetful).run(until=1e-6)
+    assert not result.reached
+    assert result.iterations >= 1000
+
+
+def test_a_share_is_of_the_uniform_policys_exploitability():
+    uniform = rlccfr.Policy.uniform(game("leduc")).exploitability()
+    assert target_of(game("leduc"), "1e-3x") == pytest.approx(1e-3 * uniform)
+    assert target_of(game("leduc"), "1e-3") == target_of(game("leduc"), 1e-3) == 1e-3
+
+
+@pytest.mark.parametrize("target", ["", "x", "1e-6y", 0, -1.0, "-1x", float("nan"), float("inf"), True, None, [1e-3]])
+def test_what_is_no_target_is_refused(target):
+    with pytest.raises(BudgetError, match="a target must be a positive exploitability, or a share"):
+        target_of(game("kuhn"), target)
+
+
+def test_a_target_below_rounding_is_refused():
+    with pytest.raises(BudgetError, match=r"1e-16 can't be told from rounding in 'kuhn': name 4e-15 or more"):
+        rlccfr.Solver(game("kuhn")).run(until=1e-16)
+
+
+def test_neither_budget_nor_target_is_refused():
+    with pytest.raises(BudgetError, match=r"give exactly one budget: .* or a target: until="):
+        rlccfr.Solver(game("kuhn")).run()
+
+
+def test_the_share_done_counts_decades_where_there_is_only_a_target():
+    limit = Limit("iterations", math.inf, 1e-4, 1.0)
+    assert limit.share(7, []) == 0.0
+    assert limit.share(7, curve(2.0)) == 0.0
+    assert limit.share(7, curve(1.0, 1e-2)) == pytest.approx(0.5)
+    assert limit.share(7, curve(1.0, 1e-5)) == 1.0
+    assert Limit("iterations", 10, 1e-4, 1.0).share(7, curve(1.0)) == 0.7
+
+
+def test_progress_reaches_one_at_the_target():
+    shares = []
+    rlccfr.Solver(game("kuhn")).run(until=1e-3, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_a_run_has_stalled_if_tenfold_iterations_hardly_help():
+    assert not has_stalled([])
+    assert not has_stalled(curve(1.0, 0.1, 0.1))  # 100 iterations are too few to tell
+    assert not has_stalled(curve(1.0, 0.1, 0.01, 0.005))
+    assert has_stalled(curve(1.0, 0.1, 0.01, 0.0095))
+
+
+def test_the_time_left_follows_a_power_of_time():
+    falling = curve(1.0, 0.5, 0.25, 0.125, step=2)  # 1 / time
+    assert seconds_left(falling, 0.125 / 4) == pytest.approx(3 * 8)
+    assert seconds_left(falling, 0.125) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("points", [[], curve(1.0, 0.5, step=2), curve(1.0, 1.0, 1.0, 1.0, step=2)])
+def test_what_does_not_fall_never_arrives(points):
+    assert seconds_left(points, 1e-3) == math.inf
