@@ -1,4 +1,4 @@
-"""Commands that write figures. They run on one thread, which must be set before NumPy is loaded."""
+"""Commands that print figures. They run on one thread; this is set here, before NumPy is loaded."""
 
 from __future__ import annotations
 

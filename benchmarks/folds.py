@@ -1,4 +1,4 @@
-"""``python -m benchmarks.folds``: show what learning for unseen games is worth on training games that are left out.
+"""``python -m benchmarks.folds``: leave out training games, and show how well teams for unseen games pick for them.
 
 No test game has a part in this, so the figures may decide how teams learn.
 """

@@ -25,7 +25,7 @@ def is_installed() -> bool:
 
 
 def environment(game: str, baseline: str, traverse: str) -> tuple[Any, Any]:
-    """Return an environment and one of LiteEFG's graphs, without the text that both print."""
+    """Return an environment and one of LiteEFG's graphs, and suppress what both print."""
     with contextlib.redirect_stdout(io.StringIO()):
         import LiteEFG
 

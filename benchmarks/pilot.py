@@ -1,8 +1,8 @@
 """``python -m benchmarks.pilot``: estimate how long it takes to measure all 336 algorithms on the four games.
 
-Each algorithm runs for a hundredth of the 1,000 iterations that a sweep's run has at least. At that rate, a run lasts
-for the longer of 1,000 iterations and an engine CPU second. That time, multiplied by the number of seeds that the sweep
-gives to the algorithm, is the estimate.
+A run of a sweep has at least 1,000 iterations and takes at least one engine CPU second. A hundredth of the iterations
+is timed for each algorithm, after a warm-up of the same length. The estimate is the length of a run at this rate, plus
+the time to make the solver and to measure the curve, multiplied by the algorithm's number of seeds in the sweep.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def speeds() -> str:
 
 
 def recommended() -> str:
-    """Return the output of ``rlccfr table --seconds 1``."""
+    """Return the output of ``rlccfr table --seconds 1`` as a Markdown code block."""
     command = [sys.executable, "-m", "rlccfr", "table", "--seconds", "1"]
     table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return "\n".join(["```text", *(line.rstrip() for line in table.strip("\n").splitlines()), "```"])

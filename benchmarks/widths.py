@@ -27,10 +27,10 @@ TIMES = 4
 
 
 def rates(width: str) -> list[float]:
-    """Return the nodes per CPU second of each game, rule and sampler, in a process that has compiled nothing yet.
+    """Return the nodes per CPU second of each game, rule and sampler.
 
-    Each is the fastest of several rates. Other work on the machine slows some of them; an effect of the process slows
-    all.
+    The process must not have compiled anything yet. Each rate is the fastest of several. Other work on the machine
+    slows some of them; an effect of the process slows all.
     """
     jit.WIDTH = WIDTHS[width]
     from rlccfr import Solver, load_game

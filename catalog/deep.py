@@ -112,7 +112,7 @@ _BOUNDS = {**dict.fromkeys(_AT_LEAST_ONE, (1.0, 1e9)), "learning_rate": (1e-9, 1
 
 
 def _common_hyperparameters() -> dict[str, inspect.Parameter]:
-    """Return the hyperparameters of every deep rule; a size that is None is that of ``preset``."""
+    """Return the hyperparameters of every deep rule; where a size is None, the size in ``preset`` is used."""
     defaults: dict[str, tuple[Any, Any]] = {"preset": (str, "fast"), "model": (str, "mlp"), "average": (str, "network")}
     defaults |= {name: (kind | None, None) for name, kind in _SIZES.items()}
     defaults["device"] = (str, "cpu")
@@ -211,7 +211,7 @@ def deep_cfr(networks: Networks) -> UpdateRule:
 def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
     """Deep CFR+: older data are relabelled with max(V, 0) at every fit; average weights t^gamma. Exact fit: cfr_plus.
 
-    mode="bootstrapped": V fits max(V, 0) + the newest advantage on the newest data, as the source does.
+    mode="bootstrapped": V fits max(V, 0) + the newest advantages, on the newest data alone, as the source does.
     """
     return learned(tabular.cfr_plus(gamma), networks, relabel=True, mode=mode)
 
@@ -230,7 +230,7 @@ def deep_lcfr(networks: Networks) -> UpdateRule:
 def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
     """Deep linear CFR+: older data have weight (t-1)/t and are relabelled with max(V, 0). Exact fit: lcfr_plus.
 
-    mode="bootstrapped": V fits (t-1)/t max(V, 0) + the newest advantage on the newest data.
+    mode="bootstrapped": V fits (t-1)/t max(V, 0) + the newest advantages, on the newest data alone.
     """
     return learned(tabular.lcfr_plus(gamma), networks, relabel=True, mode=mode)
 
@@ -259,7 +259,7 @@ def deep_dcfr_plus(
 ) -> UpdateRule:
     """Deep DCFR+: older data have weight d(t-1, alpha) and are relabelled with max(V, 0). Exact fit: dcfr_plus.
 
-    mode="bootstrapped": V fits d(t-1, alpha) max(V, 0) + the newest advantage on the newest data.
+    mode="bootstrapped": V fits d(t-1, alpha) max(V, 0) + the newest advantages, on the newest data alone.
     """
     return learned(tabular.dcfr_plus(alpha, c, gamma), networks, relabel=True, mode=mode)
 

@@ -16,7 +16,7 @@ from rlccfr.policy import EXACT, Policy
 from rlccfr.result import CurvePoint
 
 STALLED = 0.9
-"""A run has stalled if tenfold iterations leave the exploitability above this share of what it was."""
+"""A run has stalled if ten times as many iterations leave the exploitability above this share of what it was."""
 
 EARLY = 1000
 """Number of iterations before which no run counts as stalled."""
@@ -121,7 +121,7 @@ def _number(target: float | str) -> float:
 
 
 def has_stalled(points: Sequence[CurvePoint]) -> bool:
-    """Return whether tenfold iterations have hardly lowered the least exploitability."""
+    """Return whether the last tenfold increase in iterations has hardly lowered the least exploitability."""
     if not points or points[-1].iteration < EARLY:
         return False
     before = [point.exploitability for point in points if point.iteration <= points[-1].iteration / 10]

@@ -102,8 +102,8 @@ class Solver:
         """Continue the run for one budget, to a target, or to whichever comes first.
 
         A budget is in iterations, engine CPU seconds, or histories touched. A target is an exploitability; it is
-        compared where the curve is measured. A run without a budget also ends if it has stalled: if tenfold iterations
-        have hardly lowered the exploitability. ``RunResult.reached`` tells which it was.
+        compared where the curve is measured. A run without a budget also ends if it has stalled: if the last tenfold
+        increase in iterations has hardly lowered the exploitability. ``RunResult.reached`` tells which it was.
 
         Args:
             iterations: number of iterations.

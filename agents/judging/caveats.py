@@ -69,7 +69,7 @@ def _measured(found: Recommendation) -> list[str]:
 
 
 def _beaten(team: SelectorTeam, found: Recommendation, preset: Preset) -> list[str]:
-    """Return a sentence if the pick is no better than the best measured of the paper's fixed algorithms."""
+    """Return a sentence if one of the paper's fixed algorithms was measured to be at least as good as the pick."""
     env, known = team.env, shipped.name_of(found.game)
     table = [] if known is None or not (shipped.DATA / shipped.MEASURED).exists() else [shipped.results(known)]
     evaluators: list[Evaluator] = [env.evaluator, *table]

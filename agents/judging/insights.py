@@ -65,11 +65,12 @@ def insights(
 ) -> Insights:
     """Return the insights from a table on a game, under a budget and reward weights.
 
-    Effects and front are means over all runs. Only the times distinguish choosing runs from judging runs.
+    An algorithm with a failed run is left out. Effects and front are means over all runs. Only the times distinguish
+    choosing runs from judging runs.
 
     Raises:
         MissingCellError: an algorithm was not measured, or was measured for less than the budget.
-        RLCCFRError: unknown reward weights, an unknown scale, an invalid budget, or no run without failure.
+        RLCCFRError: unknown reward weights, an unknown scale, an invalid budget, or a failed run for every algorithm.
     """
     limit, weights, on = parse_budget(budget), parse_preset(preset), parse_scale(scale)
     runs = measure_all(table, catalog, game, limit)

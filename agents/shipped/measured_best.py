@@ -34,7 +34,7 @@ class Best(NamedTuple):
 
 
 def catalogs_of(table: TableEvaluator, game: str, catalog: CatalogLike | None) -> list[Catalog]:
-    """Return the catalog with the network settings that were measured; by default, all catalogs measured on a game.
+    """Return the given catalog, with the network settings of sweeps, or by default all catalogs measured on a game.
 
     Raises:
         RLCCFRError: the catalog was not measured.

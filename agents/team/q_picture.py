@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 def draw_q_values(team: SelectorTeam, env: SelectorFlatEnv, axes: Axes | None = None) -> Axes:
     """Draw the agents' mean Q-value of each algorithm at an environment's present decision.
 
-    Each agent's Q-value is the one after the earlier agents' picks. Rows are update rules; columns are pairs of sampler
-    and abstraction. The frame marks the team's pick.
+    Each agent values an algorithm by the component on its own axis, given that the earlier agents have picked the
+    algorithm's other components. Rows are update rules; columns are pairs of sampler and abstraction. The frame marks
+    the team's pick.
     """
     shape = team.catalog.shape
     values = np.empty(shape)

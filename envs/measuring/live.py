@@ -91,8 +91,9 @@ class LiveEvaluator(Evaluator):
         ``reduce=False``, bit for bit. Between segments, only the components that change are switched.
 
         A run shorter than half a second is timed again on new tables: three times for at least 20 ms each, without the
-        stops that the curve needs. The timing with the median ratio to plain CFR's speed gives both throughputs.
-        ``cpu_seconds`` is the mean over all repetitions; under a budget of seconds, it is the time of the run itself.
+        stops that the curve needs. A slice of plain CFR follows each timing. The pair with the median ratio of speeds
+        gives ``throughput`` and ``reference_throughput``. ``cpu_seconds`` is the mean over all repetitions; under a
+        budget of seconds, it is the time of the run itself.
 
         Raises:
             RLCCFRError: an invalid request, such as one with an unknown game or id.

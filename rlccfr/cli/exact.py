@@ -121,4 +121,4 @@ def missed(result: RunResult, limited: bool) -> str:
     reached = f"the target {result.target:.4g} was not reached: the exploitability is {result.exploitability:.4g}"
     if limited:
         return f"{reached} after the budget; give a larger one, another algorithm, or --exact"
-    return f"{reached}, and tenfold iterations have hardly lowered it; take another algorithm, or --exact"
+    return f"{reached}, and ten times as many iterations have hardly lowered it; take another algorithm, or --exact"

@@ -34,7 +34,8 @@ class RunOptions:
         pre_averaging: whether both players' policies are added to the averages before either player's update; needs
             exact passes or ``simultaneous``.
         walks: number of walks per player and iteration.
-        reduce: whether exact passes run over the game's quotient where that gives the same iterates.
+        reduce: whether exact passes run over the game's quotient where that gives the same iterates and is predicted
+            to save time.
     """
 
     simultaneous: bool = False

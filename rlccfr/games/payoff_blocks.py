@@ -111,7 +111,9 @@ def _payoff_lines(
 
 
 def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Store blocks that are equal up to a factor only once. Such blocks have the same cards after different betting.
+    """Store blocks that are equal up to a factor only once.
+
+    In poker, for example, blocks for the same cards after different betting are equal up to a factor.
 
     Args:
         begin: (blocks + 1,) place where each block's payoffs begin; the last entry is their end.

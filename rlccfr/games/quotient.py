@@ -125,7 +125,7 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> 
 
 
 def _masses(view: SequenceView) -> sparse.csr_array:
-    """Return the chances of each infoset's histories by the opponent's last sequence, (n, m + 2)."""
+    """Return the chance reach of each infoset, summed over histories with the same opponent sequence, (n, m + 2)."""
     shape = (len(view.parent), int(view.first_sequence[-1]) + 2)
     parts = (view.mass_probability, view.mass_sequence.astype(np.int64), view.mass_begin.astype(np.int64))
     return sparse.csr_array(parts, shape)

@@ -120,7 +120,7 @@ def _edges(view: SequenceView, payoff: sparse.csr_array, random: np.random.Gener
 
 
 def _counts(begin: np.ndarray) -> np.ndarray:
-    """Return the lengths of ranges that follow each other, from where they begin."""
+    """Return the lengths of consecutive ranges; ``begin`` holds their starts, then the end of the last one."""
     counts: np.ndarray = np.diff(begin.astype(np.int64))
     return counts
 

@@ -53,7 +53,8 @@ class Networks:
     """Settings of the networks that learn an update rule's advantages: their targets, data and memory.
 
     The value model V is the mean of all advantages, each weighted by the reach of chance and the opponent (the mass).
-    So regret = N V, where N is the mass of all data. With an exact fit a rule with networks equals its tabular rule.
+    So regret = N V, where N is the mass of all data. With an exact fit after every iteration, a rule with networks
+    equals the same rule without them, unless ``bootstrapped``.
 
     Args:
         value: settings of the model of advantages.
@@ -61,7 +62,8 @@ class Networks:
         relabel: whether data older than the last fit take that fit's values as targets, discounted and floored as the
             rule says. Otherwise they keep their own targets.
         bootstrapped: whether V, not N V, takes the place of the regret. V is then fitted to the newest data only,
-            and its target is the old V, discounted and floored, plus the newest advantage.
+            and its target is the old V, discounted and floored, plus the newest advantages: their mean, times the
+            number of iterations since the last fit.
         action_weight: function from mean advantages (player's sequences,), in units of the payoff range, to factors of
             regrets and policies.
         mean_arrays: names of the rule's own tables of regret sums and of mass sums. A run that was tabular before takes
