@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-import pandas as pd
-
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 POINTS_PER_DECADE = 10
@@ -56,6 +55,8 @@ class RunResult:
 
     @cached_property
     def curve(self) -> pd.DataFrame:
+        import pandas as pd
+
         return pd.DataFrame(self.points, columns=list(CurvePoint._fields))
 
     @property
