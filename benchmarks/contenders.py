@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pyspiel
 
 import rlccfr
-from benchmarks import lite
+from benchmarks import lite, python_peers
 from benchmarks.compiled import spiel, tree
 from benchmarks.scipy_cfr import SparseCFRPlus
 
@@ -22,11 +22,13 @@ class Contender(NamedTuple):
     Attributes:
         iteration: description of one of its iterations.
         make: function that returns the contender's step for one of the benchmark's games, by name; it is not timed.
+        without: games that are left out because they take minutes to prepare.
     """
 
     name: str
     iteration: str
     make: Callable[[str], Step]
+    without: tuple[str, ...] = ()
 
 
 def ours(rule: str, sampler: str = "none", iteration: str = "both players in turn") -> Contender:
@@ -120,6 +122,8 @@ ROWS: dict[str, list[Contender]] = {
         ours("cfr_plus"),
         openspiel("CFRPlusSolver", "evaluate_and_update_policy", ALTERNATING),
         liteefg("CFRplus", ALTERNATING),
+        Contender("OpenSpiel in JAX", ALTERNATING, python_peers.jax_cfr, without=("royal",)),
+        Contender("noregret", ALTERNATING, python_peers.noregret_cfr),
     ],
     "DCFR, exact": [ours("dcfr"), liteefg("DCFR", ALTERNATING)],
     "PCFR+, exact": [ours("pcfr_plus"), liteefg("PCFR", ALTERNATING)],
@@ -141,4 +145,9 @@ ROWS: dict[str, list[Contender]] = {
 
 def installed(contender: Contender) -> bool:
     """Return whether a contender can run here."""
-    return contender.name != "LiteEFG" or lite.is_installed()
+    needed = {
+        "LiteEFG": lite.is_installed,
+        "OpenSpiel in JAX": python_peers.has_jax,
+        "noregret": python_peers.has_noregret,
+    }
+    return contender.name not in needed or needed[contender.name]()

@@ -1,4 +1,4 @@
-"""The parts of the time of an exact iteration of CFR+; each of its passes is timed alone, many times."""
+"""The parts of the time of an exact iteration of CFR+ over the whole game; each pass is timed alone, many times."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from numba import njit
 import rlccfr
 from benchmarks.alternation import Rates, alternate
 from benchmarks.compiled import GAMES, tree
+from rlccfr.kernels.handles import rule_of
 from rlccfr.kernels.jit import OPTIONS, vectorised
-from rlccfr.kernels.layout import FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, Tables
+from rlccfr.kernels.layout import FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, Findings, Step, Tables
 from rlccfr.kernels.passes import exact_iterations as iterations
 from rlccfr.kernels.passes import sequence_form as exact
 
 NO_LIMIT = 2**62
+ONE = (1.0, 1.0)
 DECAY = 0.999  # near 1, so that sums neither vanish nor overflow
 
 
@@ -37,13 +39,14 @@ def averages(count, view, tables, scratch):
 
 
 @njit(**OPTIONS)
-def updates(count, view, tables, gradient, before, row):
+def updates(count, view, tables, findings, before, row, rule):
     """Compute values, regrets and next policies, each time from the same values at the leaves."""
-    load = (row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
+    rule = rule_of(rule)
+    step = Step(row, row, row[FLOOR], (row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT]), ONE)
     for _ in range(count):
-        copies(1, gradient, before)
+        copies(1, findings.gain, before)
         for player in range(2):
-            iterations.update_pass(view, player, tables, gradient, row[FLOOR], load, row, False)
+            iterations.update_pass(view, player, tables, findings, step, rule)
 
 
 @njit(**OPTIONS)
@@ -56,11 +59,13 @@ def copies(count, gradient, before):
 
 def measure(game: str) -> Rates:
     """Measure the rates of whole iterations and of each pass."""
-    solver = rlccfr.Solver(tree(game), "cfr_plus")
+    solver = rlccfr.Solver(tree(game), "cfr_plus", reduce=False)
     solver.run(iterations=300, curve=False)
     engine, view = solver._engine, tree(game).view
-    gradients(1, view, engine.state.scratch)
-    gradient, before = engine.state.scratch.gradient.copy(), engine.state.scratch.gradient.copy()
+    scratch, rule = engine.state.scratch, engine.stepper.binding.rule_handle
+    gradients(1, view, scratch)
+    before = scratch.gradient.copy()
+    findings = Findings(scratch.gradient.copy(), scratch.mass.copy(), scratch.past_regret.copy())
     tables = Tables(*(table.copy() for table in engine.state.tables))
     row = np.ascontiguousarray(solver.update_rule.schedule(300, 1)[0])
 
@@ -72,8 +77,8 @@ def measure(game: str) -> Rates:
         "whole": advance,
         "leaves": lambda n: gradients(n, view, engine.state.scratch),
         "reach and average": lambda n: averages(n, view, engine.state.tables, engine.state.scratch),
-        "regrets and policies": lambda n: updates(n, view, tables, gradient, before, row),
-        "copies": lambda n: copies(n, gradient, before),
+        "regrets and policies": lambda n: updates(n, view, tables, findings, before, row, rule),
+        "copies": lambda n: copies(n, findings.gain, before),
     }
     with vectorised():  # the functions above are compiled like the kernels
         return alternate(passes, 0.1, 7)

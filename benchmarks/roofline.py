@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.flat_tree import SequenceForm
 
 SIDE = 384
 """Side of the matrices: large enough to reach what the core can do, small enough for its cache."""
@@ -32,7 +32,7 @@ class Machine(NamedTuple):
         return max(work.bytes / self.bytes_per_second, work.operations / self.operations_per_second)
 
 
-def work_of(game: GameTree) -> Work:
+def work_of(game: SequenceForm) -> Work:
     """Return what an iteration of alternating CFR+ must at least read, write and compute.
 
     Bytes per player: its payoffs (those that blocks share count once), the opponent's reach for each line, and the
