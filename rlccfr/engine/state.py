@@ -13,7 +13,7 @@ from rlccfr.components import UpdateRule
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import AVERAGE, GAME, NEGATIVE, POSITIVE, RUN, Game, Run, Scratch, Tables, scratch_for
-from rlccfr.kernels.walks.sampled_iterations import settle_all
+from rlccfr.kernels.walks.scales import settle_all
 
 _SAVED = ("counts", "scale", "rng", "baseline", "uniform_count", "visits")
 _SAVED_TABLES = ("regret", "policy", "policy_sum")
@@ -24,7 +24,7 @@ _RULE = "rule_"
 class RunState:
     """The arrays of a run, which steppers change in place; m sequences and n infosets.
 
-    A sampled run stores regrets and policy sums times running scales (see kernels/walks/sampled_iterations.py). Read
+    A sampled run stores regrets and policy sums times running scales (see kernels/walks/scales.py). Read
     regrets through :meth:`true_regret`. Read policy sums through :meth:`true_policy_sum`, unless only
     the proportions within an infoset matter.
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from rlccfr import kernels
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.kernels.handles import handle_of
-from rlccfr.kernels.walks.quick_iterations import quick_iterations
-from rlccfr.kernels.walks.sampled_iterations import sampled_iterations
 from rlccfr.kernels.walks.walk_layout import (
     PATH,
     UNVISITED,
@@ -19,6 +18,11 @@ from rlccfr.kernels.walks.walk_layout import (
     frames_for,
     path_for,
 )
+
+kernels.announce(kernels.WALKS, "walks")
+
+from rlccfr.kernels.walks.quick_iterations import quick_iterations  # noqa: E402
+from rlccfr.kernels.walks.sampled_iterations import sampled_iterations  # noqa: E402
 
 
 class QuickStepper(Stepper):

@@ -1,4 +1,4 @@
-"""Reservoir sampling of rows (infoset, mass, vector over the infoset's sequences), with sums over the rows kept."""
+"""Reservoir sampling of rows (infoset, mass, vector over the infoset's sequences), and sums over the rows kept."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from rlccfr.kernels.handles import flags_of, game_of, path_of, plan_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import AVERAGE, AVERAGE_DECAY, F8M, HANDLE
 from rlccfr.kernels.walks.random_words import draw, uniform
-from rlccfr.kernels.walks.sampled_iterations import discount, discounted_step
+from rlccfr.kernels.walks.scales import discount, discounted_step
 from rlccfr.kernels.walks.walk import draw_chance
 from rlccfr.kernels.walks.walk_layout import ONE
 
