@@ -41,7 +41,7 @@ def measure(name: str) -> dict[str, Any]:
     begin = time.process_time()
     game = rlccfr.load_game(name, max_histories=20_000_000)
     loaded = time.process_time() - begin
-    solver = rlccfr.Solver(game, "cfr_plus")
+    solver = rlccfr.Solver(game, "cfr_plus", reduce=False)
     solver.run(iterations=20, curve=False)
 
     count = max(3, int(0.2 / max(engine_seconds(solver, 3) / 3, 1e-6)))

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rlccfr.errors import BudgetError, brief, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.policy import EXACT, Policy
-from rlccfr.result import CurvePoint
+from rlccfr.result import CurvePoint, RunResult
+
+if TYPE_CHECKING:
+    from rlccfr.solver import Solver
 
 STALLED = 0.9
-"""A run has stalled if ten times as many iterations leave the exploitability above this share of what it was."""
+"""A run has stalled if tenfold work leaves the exploitability above this share of what it was."""
+
+LEAST_STRETCH = 0.01
+"""CPU seconds of the first stretch of a run whose time to a target is predicted."""
 
 EARLY = 1000
-"""Number of iterations before which no run counts as stalled."""
+"""Number of exact iterations whose histories a run must have touched before it can count as stalled."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +37,14 @@ class Limit:
         amount: budget in this unit; infinite if there is only a target.
         target: exploitability in the game's units, or None.
         start: the uniform policy's exploitability, where a target's progress begins; 0 without a target.
+        histories: number of the game's histories.
     """
 
     unit: str
     amount: float
     target: float | None
     start: float
+    histories: int
 
     @classmethod
     def of(cls, game: GameTree, budget: dict[str, Any], until: float | str | None) -> Limit:
@@ -54,16 +62,23 @@ class Limit:
             raise BudgetError(f"give exactly one budget: iterations=, seconds= or nodes={also}")
         ((unit, amount),) = given.items() or [("iterations", math.inf)]
         if given:
-            amount = _seconds(amount) if unit == "seconds" else whole_number(amount, unit, 1, BudgetError)
+            amount = checked_seconds(amount) if unit == "seconds" else whole_number(amount, unit, 1, BudgetError)
         if until is None:
-            return cls(unit, amount, None, 0.0)
-        return cls(unit, amount, target_of(game, until), Policy.uniform(game).exploitability())
+            return cls(unit, amount, None, 0.0, game.num_histories)
+        start = Policy.uniform(game).exploitability()
+        return cls(unit, amount, target_of(game, until), start, game.num_histories)
 
-    def ends(self, points: Sequence[CurvePoint]) -> bool:
-        """Return whether the curve has reached the target, or has stalled in a run without a budget."""
+    def ends(self, points: Sequence[CurvePoint], begin: int) -> bool:
+        """Return whether the curve has reached the target, or has stalled in a run without a budget.
+
+        Args:
+            begin: index of the last point before this call of :meth:`rlccfr.Solver.run`.
+        """
         if self.target is None or not points:
             return False
-        return points[-1].exploitability <= self.target or (self.amount == math.inf and has_stalled(points))
+        if points[-1].exploitability <= self.target:
+            return True
+        return self.amount == math.inf and has_stalled(points[begin:], 2 * EARLY * self.histories)
 
     def share(self, spent: float, points: Sequence[CurvePoint]) -> float:
         """Return the share that is done: of the budget, or of the decades from the uniform policy to the target."""
@@ -76,13 +91,45 @@ class Limit:
         return math.log(self.start / now) / math.log(self.start / self.target)
 
 
-def _seconds(amount: Any) -> float:
+def checked_seconds(amount: Any) -> float:
+    """Return a positive number of seconds.
+
+    Raises:
+        BudgetError: it is not one.
+    """
+    if not 0 < (number := _real(amount)) < math.inf:
+        raise BudgetError(f"seconds must be a positive number, not {brief(amount)}")
+    return number
+
+
+def _real(value: Any) -> float:
+    """Return a real number as a float, infinite if it is too large; NaN for anything else."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return math.nan
     try:
-        number = float(amount) if isinstance(amount, Real) and not isinstance(amount, bool) else math.nan
+        return float(value)
     except OverflowError:
-        number = math.inf
+        return math.inf
+
+
+def check_target(target: Any) -> float:
+    """Return the number in a target.
+
+    Raises:
+        BudgetError: it is not a positive number, nor a text such as ``"1e-6"`` or ``"1e-6x"``.
+    """
+    if isinstance(target, str):
+        try:
+            number = float(target.strip().removesuffix("x"))
+        except ValueError:
+            number = math.nan
+    else:
+        number = _real(target)
     if not 0 < number < math.inf:
-        raise BudgetError(f"seconds must be a positive number, not {amount!r}")
+        raise BudgetError(
+            "a target must be a positive exploitability, or a share of the uniform policy's with an x behind it, as in "
+            f'"1e-6x", not {brief(target)}'
+        )
     return number
 
 
@@ -96,12 +143,7 @@ def target_of(game: GameTree, target: float | str) -> float:
     Raises:
         BudgetError: ``target`` is not a positive number, or is too small to be told from rounding.
     """
-    number = _number(target)
-    if not 0 < number < math.inf:
-        raise BudgetError(
-            "a target must be a positive exploitability, or a share of the uniform policy's with an x behind it, as in "
-            f'"1e-6x", not {brief(target)}'
-        )
+    number = check_target(target)
     found = number * (Policy.uniform(game).exploitability() if isinstance(target, str) and "x" in target else 1.0)
     least = EXACT * max(1.0, game.utility_range)
     if found < least:
@@ -111,42 +153,74 @@ def target_of(game: GameTree, target: float | str) -> float:
     return found
 
 
-def _number(target: float | str) -> float:
-    if isinstance(target, str):
-        try:
-            return float(target.strip().removesuffix("x"))
-        except ValueError:
-            return math.nan
-    return float(target) if isinstance(target, Real) and not isinstance(target, bool) else math.nan
+def has_stalled(points: Sequence[CurvePoint], least: float) -> bool:
+    """Return whether tenfold work has hardly lowered the least exploitability.
 
-
-def has_stalled(points: Sequence[CurvePoint]) -> bool:
-    """Return whether the last tenfold increase in iterations has hardly lowered the least exploitability."""
-    if not points or points[-1].iteration < EARLY:
+    Args:
+        points: a curve's points from where the work is counted.
+        least: histories that must have been touched before a run counts as stalled.
+    """
+    if not points or points[-1].nodes < least:
         return False
-    before = [point.exploitability for point in points if point.iteration <= points[-1].iteration / 10]
+    before = [point.exploitability for point in points if point.nodes <= points[-1].nodes / 10]
     return bool(before) and min(point.exploitability for point in points) > STALLED * min(before)
 
 
-def seconds_left(points: Sequence[CurvePoint], target: float) -> float:
+def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
     """Predict the CPU seconds that a run still needs to reach a target.
 
     A power of time is fitted to the last tenfold of the curve's CPU seconds.
 
     Returns:
-        Infinity if the curve does not fall, or has fewer than three points there.
+        Infinity if the curve does not fall; None if it has fewer than three points there, which say nothing.
     """
     now = points[-1].cpu_seconds if points else 0.0
-    recent = [
-        point
+    recent = {
+        point.cpu_seconds: point.exploitability
         for point in points
         if point.cpu_seconds > 0 and point.cpu_seconds >= now / 10 and point.exploitability > 0
-    ]
+    }
     if len(recent) < 3:
-        return math.inf
-    errors = np.log([point.exploitability for point in recent])
-    slope = np.polyfit(np.log([point.cpu_seconds for point in recent]), errors, 1)[0]
+        return None
+    errors = np.log(list(recent.values()))
+    slope = np.polyfit(np.log(list(recent)), errors, 1)[0]
     if slope > -0.01:
         return math.inf
     powers = (math.log(target) - errors[-1]) / slope
     return now * math.expm1(min(powers, 700.0))
+
+
+class Reached(NamedTuple):
+    """How a run that may turn to a linear program has ended."""
+
+    result: RunResult
+    exactly: bool  # whether the linear program is predicted to be sooner
+
+
+def run_or_solve(
+    solver: Solver, target: float, by_program: float, progress: Callable[[float], None] | None = None
+) -> Reached:
+    """Run to a target, until a linear program is predicted to reach it sooner.
+
+    This is predicted after stretches that double in length.
+
+    Args:
+        target: exploitability in the game's units.
+        by_program: CPU seconds that the linear program is predicted to take.
+        progress: function called with the share of the decades to the target that is done.
+    """
+    limit = Limit.of(solver.game, {}, target)
+    stretch = max(LEAST_STRETCH, by_program / 10)
+
+    def report(share: float) -> None:
+        if progress is not None:
+            progress(limit.share(0, solver.points))
+
+    while True:
+        result = solver.run(until=target, seconds=stretch, progress=report)
+        if result.reached:
+            return Reached(result, False)
+        left = seconds_left(result.points, target)
+        if left is not None and by_program < left:
+            return Reached(result, True)
+        stretch = max(stretch, result.cpu_seconds)

@@ -41,8 +41,9 @@ class Solver:
         walks: number of walks per player and iteration, if the sampler walks. Exact passes ignore it, and components
             that fit models usually have their own number.
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
-            values. They do if that is predicted to save time. Only the time changes, except for rounding and for ties
-            between best responses.
+            values. They do if that is predicted to save time. The algorithm is the same, but sums are rounded in
+            another order. Where regrets tie at 0 the iterates part, and the exploitability after as many iterations may
+            differ by tens of per cent. ``False`` repeats measurements, which were made on whole games.
 
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
@@ -103,7 +104,8 @@ class Solver:
 
         A budget is in iterations, engine CPU seconds, or histories touched. A target is an exploitability; it is
         compared where the curve is measured. A run without a budget also ends if it has stalled: if the last tenfold
-        increase in iterations has hardly lowered the exploitability. ``RunResult.reached`` tells which it was.
+        increase in histories touched has hardly lowered the exploitability. ``RunResult.reached`` tells whether the
+        target was reached.
 
         Args:
             iterations: number of iterations.
@@ -113,8 +115,8 @@ class Solver:
                 exploitability.
             curve: whether to measure exploitability at ten points per decade of iterations and of nodes, not only at
                 the end. ``cpu_seconds`` excludes measuring.
-            progress: function that is called repeatedly with the share of the budget used. Without a budget, the share
-                is that of the decades from the uniform policy's exploitability to the target.
+            progress: function that is called repeatedly with the share of the budget used. Without a budget, it is the
+                share of the decades between the uniform policy's exploitability and the target.
 
         Returns:
             Totals since the solver's start, not only of this call.
@@ -131,8 +133,8 @@ class Solver:
             "seconds": lambda: self._cpu_seconds,
             "nodes": lambda: self._engine.nodes,
         }
-        start = used[limit.unit]()
-        while (spent := used[limit.unit]() - start) < limit.amount and not limit.ends(self._curve):
+        start, begin = used[limit.unit](), max(len(self._curve) - 1, 0)
+        while (spent := used[limit.unit]() - start) < limit.amount and not limit.ends(self._curve, begin):
             rest = min(limit.amount - spent, sys.maxsize)
             self._advance(
                 math.ceil(rest) if limit.unit == "iterations" else sys.maxsize,
@@ -226,6 +228,12 @@ class Solver:
         self._cpu_seconds += self._engine.bind(rule, new_sampler, new_abstraction)
         self.update_rule, self.sampler, self.abstraction = rule, new_sampler, new_abstraction
         self._rate = self._first_rate()
+
+    @property
+    def specs(self) -> dict[str, dict[str, Any]]:
+        """Descriptions of the components, ready for JSON: ``update_rule``, ``sampler`` and ``abstraction``."""
+        parts = {"update_rule": self.update_rule, "sampler": self.sampler, "abstraction": self.abstraction}
+        return {axis: part.spec for axis, part in parts.items()}
 
     def average_policy(self) -> Policy:
         """Return the average policy, the one that converges."""

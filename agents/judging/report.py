@@ -103,7 +103,7 @@ def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets:
             game: {
                 "cells": [_cell(table, game, cell, budgets) for cell in catalog],
                 "picks": _marked(catalog, picks[picks["game"] == game]),
-                "exactly": exact_line(game),
+                "exactly": exact_line(game, solve=False),
             }
             for game in dict.fromkeys(picks["game"])
         },

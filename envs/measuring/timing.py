@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rlccfr.catalog import Cell
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.engine.engine import CHUNK, Engine
+from rlccfr.engine.engine import CHUNK, Engine, RunOptions
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.result import RunResult
@@ -72,7 +72,7 @@ class ReferenceClock:
     """
 
     def __init__(self, tree: GameTree) -> None:
-        self._engine = Engine(tree, 0)
+        self._engine = Engine(tree, 0, RunOptions(reduce=False))
         self._engine.bind(UpdateRule(), Sampler(exact=True), Abstraction())
         self._engine.advance(1, sys.maxsize)  # warms caches
         begin = time.thread_time()
@@ -159,7 +159,7 @@ def time_again(tree: GameTree, parts: Sequence[Part], seed: int, seconds: float 
     """
     runs, total = 0, NO_TIME
     while total.seconds < seconds:
-        engine = Engine(tree, seed)
+        engine = Engine(tree, seed, RunOptions(reduce=False))
         for part in parts:
             engine.bind(part.update_rule, part.sampler, part.abstraction)
             left = part.iterations

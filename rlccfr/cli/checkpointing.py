@@ -65,15 +65,9 @@ def solver_for(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: 
 def _settings(solver: Solver) -> dict[str, Any]:
     return {
         "game": solver.game.content_hash,
-        **specs_of(solver),
+        **solver.specs,
         "seed": solver.seed,
         "averaging": solver.averaging,
         "simultaneous": solver.simultaneous,
         "number of walks": solver.walks,
     }
-
-
-def specs_of(solver: Solver) -> dict[str, dict[str, Any]]:
-    """Return the specs of a solver's components, by axis."""
-    parts = {"update_rule": solver.update_rule, "sampler": solver.sampler, "abstraction": solver.abstraction}
-    return {axis: part.spec for axis, part in parts.items()}

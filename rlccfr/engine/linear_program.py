@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from rlccfr.errors import BudgetError, RLCCFRError
 from rlccfr.games.flat_tree import CHANCE, GameTree, SequenceView
 from rlccfr.games.quotient import quotient_of
 from rlccfr.games.symmetry import payoff_matrix
+from rlccfr.limits import checked_seconds
 from rlccfr.policy import Policy
 
 if TYPE_CHECKING:
@@ -22,8 +24,14 @@ if TYPE_CHECKING:
 POLL = 0.05
 """Seconds between two looks at whether HiGHS has ended."""
 
+LEAST_ENTRY = 1e-12
+"""Least entry of a program that HiGHS does not drop; it allows no smaller value."""
+
+_one_at_a_time = threading.Lock()
+"""highspy's locks are of the class, so that a second program at the same time would fail."""
+
 OVERHEAD, LAW = 0.0014, (-15.41, 0.5629, 0.7638, 0.3061)
-"""CPU seconds of the smallest program, and the law of what is added to them.
+"""CPU seconds of the smallest program, and the constants of the law for the time beyond that.
 
 The law gives the logarithm at size 1, and the power of each number of :func:`program_size`. Fitted to
 benchmarks/results/exact.csv by ``python -m benchmarks.exact --fit``.
@@ -68,8 +76,10 @@ def solve_exactly(
         BudgetError: the time limit is not positive, or it passed.
         RLCCFRError: the game has payoffs that are not finite, or HiGHS could not solve the program.
     """
-    if seconds is not None and not seconds > 0:
-        raise BudgetError(f"seconds must be positive, not {seconds!r}")
+    import highspy  # noqa: F401  (so that its import does not count)
+
+    if seconds is not None:
+        seconds = checked_seconds(seconds)
     if not np.isfinite(game.utility_range):
         raise RLCCFRError(f"{game.name!r} has payoffs that are not finite")
     start, begin = time.monotonic(), time.process_time()
@@ -95,7 +105,7 @@ class PredictedTime(NamedTuple):
     factor: float
 
     def __str__(self) -> str:
-        return f"{self.seconds:.2g} s (within a factor of {self.factor:.2g})"
+        return f"{self.seconds:.2g} s (two in three within a factor of {self.factor:.2g})"
 
 
 def predicted_time(game: GameTree) -> PredictedTime:
@@ -109,8 +119,9 @@ def program_size(game: GameTree) -> tuple[int, int, int]:
     """Return what the time of a game's linear program depends on.
 
     Returns:
-        The numbers of payoffs and of sequences in the program, and of the game's chance nodes, each plus 1. Programs of
-        as many payoffs take longer where chance moves often: equilibria then mix at more infosets.
+        The numbers of payoffs and of sequences in the program, and of the game's chance nodes, each plus 1. Of two
+        programs with equally many payoffs, the one with more chance nodes takes longer, because its equilibria mix at
+        more infosets.
     """
     quotient = quotient_of(game)
     form, pairs = (game, game.num_leaf_pairs) if quotient is None else (quotient, quotient.pairs)
@@ -126,20 +137,22 @@ def _solved(
     """
     import highspy
 
-    with highspy.Highs() as highs:  # type: ignore[no-untyped-call]
+    with _one_at_a_time, highspy.Highs() as highs:  # type: ignore[no-untyped-call]
         highs.silent()
         highs.setOptionValue("threads", 1)
+        highs.setOptionValue("small_matrix_value", LEAST_ENTRY)
         if seconds is not None:
             highs.setOptionValue("time_limit", float(seconds))
         highs.HandleUserInterrupt = True  # leaving the block then ends a run that goes on
-        highs.passModel(program.model())
+        if highs.passModel(program.model()) == highspy.HighsStatus.kError:
+            raise RLCCFRError(f"the linear program of {name!r} has numbers that HiGHS does not take; iterate instead")
         highs.startSolve()
         while not highs.wait(POLL)[0]:
             report()
         status, solution = highs.getModelStatus(), highs.getSolution()
         if status == highspy.HighsModelStatus.kTimeLimit:
             raise BudgetError(
-                f"the linear program of {name!r} did not end in {seconds:g} seconds; give it more, or use a Solver"
+                f"the linear program of {name!r} did not end in {seconds:g} seconds; give it more, or iterate instead"
             )
         if status != highspy.HighsModelStatus.kOptimal:
             raise RLCCFRError(
@@ -191,6 +204,7 @@ class _Program:
         plans = int(self._places[0].max()) + 1
         limits, flows = self._limits(), self._flows()
         matrix = sparse.vstack([limits, flows], "csr")
+        matrix.eliminate_zeros()
         rows, columns = matrix.shape
         free = np.arange(columns) >= plans
         program = highspy.HighsLp()

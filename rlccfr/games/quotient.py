@@ -13,7 +13,7 @@ from rlccfr.games.flat_tree import Classes, GameTree, SequenceForm, SequenceView
 from rlccfr.games.payoff_blocks import payoff_blocks
 from rlccfr.games.symmetry import payoff_matrix, without_residues
 
-ULPS = 1e-14
+ROUNDING = 1e-14
 """Largest difference between entries of a table that count as equal, as a share of the entry."""
 
 TOLERANCE = 1e-11
@@ -46,7 +46,7 @@ class Quotient(SequenceForm):
         """
         for some in (slice(64), slice(None)):  # most tables that are not constant differ early
             one, other = table[self._others[some]], table[self._first[some]]
-            if (np.abs(one - other) > ULPS * np.abs(other)).any():
+            if not (np.isfinite(other) & (np.abs(one - other) <= ROUNDING * np.abs(other))).all():
                 return False
         return True
 

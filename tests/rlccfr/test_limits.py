@@ -9,13 +9,13 @@ from support import game
 
 import rlccfr
 from rlccfr.errors import BudgetError
-from rlccfr.limits import Limit, has_stalled, seconds_left, target_of
+from rlccfr.limits import Limit, has_stalled, run_or_solve, seconds_left, target_of
 from rlccfr.result import CurvePoint
 
 
 def curve(*errors, step=10):
-    """Return a curve whose iterations and CPU seconds grow by a factor from point to point."""
-    return [CurvePoint(step**k, 0, float(step) ** k, error, error) for k, error in enumerate(errors)]
+    """Return a curve whose iterations, nodes and CPU seconds grow by a factor from point to point."""
+    return [CurvePoint(step**k, step**k, float(step) ** k, error, error) for k, error in enumerate(errors)]
 
 
 @pytest.mark.parametrize("budget", [{}, {"iterations": 10**6}, {"seconds": 60.0}, {"nodes": 10**10}])
@@ -54,9 +54,19 @@ def test_a_run_that_has_stalled_ends():
     forgetful = rlccfr.components.UpdateRule(
         positive_discount=rlccfr.components.always(0.0), negative_discount=rlccfr.components.always(0.0)
     )
-    result = rlccfr.Solver(game("kuhn"), forgetful).run(until=1e-6)
+    solver = rlccfr.Solver(game("kuhn"), forgetful)
+    result = solver.run(until=1e-6)
     assert not result.reached
     assert result.iterations >= 1000
+    solver.switch(update_rule="cfr_plus")
+    assert solver.run(until=1e-3).reached
+    assert solver.run(until=1e-3).iterations > result.iterations
+
+
+@pytest.mark.parametrize("sampler", ["outcome", "external"])
+def test_walks_are_no_iterations_of_the_whole_game(sampler):
+    """A thousand walks touch less than a pass, and their noise does not mean that a run has stalled."""
+    assert rlccfr.Solver(game("leduc"), "cfr", sampler).run(until="0.1x").reached
 
 
 def test_a_share_is_of_the_uniform_policys_exploitability():
@@ -65,7 +75,9 @@ def test_a_share_is_of_the_uniform_policys_exploitability():
     assert target_of(game("leduc"), "1e-3") == target_of(game("leduc"), 1e-3) == 1e-3
 
 
-@pytest.mark.parametrize("target", ["", "x", "1e-6y", 0, -1.0, "-1x", float("nan"), float("inf"), True, None, [1e-3]])
+@pytest.mark.parametrize(
+    "target", ["", "x", "1e-6y", 0, -1.0, "-1x", float("nan"), float("inf"), 10**400, True, None, [1e-3]]
+)
 def test_what_is_no_target_is_refused(target):
     with pytest.raises(BudgetError, match="a target must be a positive exploitability, or a share"):
         target_of(game("kuhn"), target)
@@ -82,12 +94,12 @@ def test_neither_budget_nor_target_is_refused():
 
 
 def test_the_share_done_counts_decades_where_there_is_only_a_target():
-    limit = Limit("iterations", math.inf, 1e-4, 1.0)
+    limit = Limit("iterations", math.inf, 1e-4, 1.0, 100)
     assert limit.share(7, []) == 0.0
     assert limit.share(7, curve(2.0)) == 0.0
     assert limit.share(7, curve(1.0, 1e-2)) == pytest.approx(0.5)
     assert limit.share(7, curve(1.0, 1e-5)) == 1.0
-    assert Limit("iterations", 10, 1e-4, 1.0).share(7, curve(1.0)) == 0.7
+    assert Limit("iterations", 10, 1e-4, 1.0, 100).share(7, curve(1.0)) == 0.7
 
 
 def test_progress_reaches_one_at_the_target():
@@ -97,11 +109,17 @@ def test_progress_reaches_one_at_the_target():
     assert shares[-1] == 1.0
 
 
-def test_a_run_has_stalled_if_tenfold_iterations_hardly_help():
-    assert not has_stalled([])
-    assert not has_stalled(curve(1.0, 0.1, 0.1))  # 100 iterations are too few to tell
-    assert not has_stalled(curve(1.0, 0.1, 0.01, 0.005))
-    assert has_stalled(curve(1.0, 0.1, 0.01, 0.0095))
+def test_a_run_has_stalled_if_tenfold_work_hardly_helps():
+    assert not has_stalled([], 1000)
+    assert not has_stalled(curve(1.0, 0.1, 0.1), 1000)  # 100 histories are too few to tell
+    assert not has_stalled(curve(1.0, 0.1, 0.01, 0.005), 1000)
+    assert has_stalled(curve(1.0, 0.1, 0.01, 0.0095), 1000)
+
+
+def test_what_came_before_a_call_does_not_count_as_stalled():
+    limit, points = Limit("iterations", math.inf, 1e-4, 1.0, 0), curve(1.0, 0.1, 0.01, 0.0095)
+    assert limit.ends(points, 0)
+    assert not limit.ends(points, 3)
 
 
 def test_the_time_left_follows_a_power_of_time():
@@ -110,6 +128,19 @@ def test_the_time_left_follows_a_power_of_time():
     assert seconds_left(falling, 0.125) == pytest.approx(0.0, abs=1e-9)
 
 
-@pytest.mark.parametrize("points", [[], curve(1.0, 0.5, step=2), curve(1.0, 1.0, 1.0, 1.0, step=2)])
-def test_what_does_not_fall_never_arrives(points):
-    assert seconds_left(points, 1e-3) == math.inf
+def test_what_does_not_fall_never_arrives():
+    assert seconds_left(curve(1.0, 1.0, 1.0, 1.0, step=2), 1e-3) == math.inf
+
+
+@pytest.mark.parametrize("points", [[], curve(1.0, 0.5, step=2), curve(1.0, 0.5, 0.25, 0.1, step=1)])
+def test_too_few_times_say_nothing(points):
+    assert seconds_left(points, 1e-3) is None
+
+
+@pytest.mark.parametrize(("target", "by_program", "exactly"), [(1e-2, 100.0, False), (1e-12, 1e-3, True)])
+def test_the_sooner_way_is_taken(target, by_program, exactly):
+    shares = []
+    found = run_or_solve(rlccfr.Solver(game("leduc"), "dcfr"), target, by_program, shares.append)
+    assert found.exactly == exactly
+    assert found.result.reached != exactly
+    assert shares

@@ -84,18 +84,22 @@ def compare(
     if json:
         print(built.to_json())
         return
-    print_comparisons(built.frame)
+    print_comparisons(built.frame, solve=True)
 
 
-def print_comparisons(frame: pd.DataFrame) -> None:
-    """Print the rows of all games, budgets and presets, with what a linear program would achieve on each game."""
+def print_comparisons(frame: pd.DataFrame, *, solve: bool) -> None:
+    """Print the rows of all games, budgets and presets, with what a linear program would achieve on each game.
+
+    Args:
+        solve: whether to solve quick programs; otherwise their times are predicted.
+    """
     from rlccfr.agents.judging.exact_reference import exact_line
 
     for key, rows in frame.groupby(["game", "budget", "preset"], sort=False):
         print_comparison("{}, {}, preset {}".format(*key), rows)
     print(LEGEND)
     for game in frame["game"].unique():
-        print(exact_line(game))
+        print(exact_line(game, solve=solve))
 
 
 def print_comparison(title: str, rows: pd.DataFrame) -> None:

@@ -54,7 +54,7 @@ def demo() -> None:
     print(
         f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
         f"average over {' and '.join(OTHERS)}.\nRandom search measures {EVALUATIONS}, too: the median of 1,001 runs.\n"
-        f"{LEGEND}\nregret: the VBS's reward minus the pick's.\n{exact_line(GAME)} "
+        f"{LEGEND}\nregret: the VBS's reward minus the pick's.\n{exact_line(GAME, solve=True)} "
         f"{duration(time.monotonic() - begin)} in all.\n"
         "Next: source .venv/bin/activate; rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
     )

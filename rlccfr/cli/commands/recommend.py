@@ -134,8 +134,8 @@ def _print_exact(game: str, budget: Budget) -> None:
         return
     within = budget.unit == "seconds" and predicted.seconds <= budget.amount
     call = " ".join([*called(), "solve", quoted(game), "--exact"])
-    way = "better, solve it exactly" if within else "or solve it exactly"
-    print(f"{way}: a linear program takes about {predicted}, predicted from its size: {call}")
+    way = "better" if within else "or"
+    print(f"{way} solve it exactly by a linear program, in about {predicted}, as predicted from its size: {call}")
 
 
 def _print_call(game: str, cells: Sequence[Cell], budget: Budget, seed: int = 0) -> None:

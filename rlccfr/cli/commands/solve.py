@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rlccfr.catalog import AXES
-from rlccfr.cli.checkpointing import saving, solver_for, specs_of
+from rlccfr.cli.attempts import Attempt, Outputs
+from rlccfr.cli.checkpointing import saving, solver_for
 from rlccfr.cli.console import (
     Interrupted,
     Iterations,
@@ -24,13 +25,11 @@ from rlccfr.cli.console import (
     print_table,
     progress,
 )
-from rlccfr.cli.exact import check_alone, missed, reach, report_solution, solve_and_print, solved
+from rlccfr.cli.exact import check_alone, report_solution, solve_and_print
 from rlccfr.cli.training_display import solving
 from rlccfr.errors import ComponentError, RLCCFRError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from rlccfr.catalog import Cell
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver
@@ -55,7 +54,10 @@ def solve(
         str | None,
         typer.Option(help='Stop at this exploitability: 1e-6, or "1e-6x" for a share of the uniform policy\'s.'),
     ] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Solve a linear program, for games small enough.")] = False,
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Solve a linear program, for small games; --seconds limits it by the clock."),
+    ] = False,
     any_way: Annotated[
         bool, typer.Option("--any", help="Solve a linear program if that is predicted to reach the target sooner.")
     ] = False,
@@ -63,6 +65,9 @@ def solve(
     averaging: Annotated[str, typer.Option(help="matching, or pre as in OpenSpiel (exact passes).")] = "matching",
     simultaneous: Annotated[bool, typer.Option(help="Update both players at once, not in alternation.")] = False,
     walks: Annotated[int, typer.Option(help="Walks per player and iteration.")] = 1,
+    reduce: Annotated[
+        bool, typer.Option(help="Let exact passes use the game's symmetry; measurements were made without.")
+    ] = True,
     checkpoint: Annotated[
         Path | None,
         typer.Option(help="File to resume from if it exists; written now and then, at the end and on Ctrl-C."),
@@ -80,7 +85,6 @@ def solve(
     into the convergence curve.
     """
     from rlccfr.catalog import Cell
-    from rlccfr.files import require_writable
 
     if exact:
         check_alone(context)
@@ -91,66 +95,84 @@ def solve(
     _check_target(target, any_way, limited, len(cells))
     if not checkpoint_every > 0:
         raise RLCCFRError(f"--checkpoint-every must be a positive number, not {checkpoint_every}")
-    for path in (checkpoint, policy, curve):
-        if path is not None:
-            require_writable(path)
-    if policy is not None:
-        from rlccfr.policy_file import checked_path
-
-        checked_path(policy)
-    if plot is not None:
-        from rlccfr.pictures import checked_picture, save
-
-        checked_picture(plot)
+    outputs = Outputs(checkpoint, policy, curve, plot)
+    outputs.check()
     tree = load(game, max_histories)
     if exact:
         solve_and_print(tree, seconds, policy, json)
         return
-    options = {"seed": seed, "averaging": averaging, "simultaneous": simultaneous, "walks": walks}
+    options = {
+        "seed": seed, "averaging": averaging, "simultaneous": simultaneous, "walks": walks, "reduce": reduce,
+    }  # fmt: skip
     solver = solver_for(tree, cells[0], options, checkpoint)
-    interrupted, solution = False, None
-    try:
-        with progress(f"solving {game}", solving(solver)) as report:
-            if checkpoint is not None:
-                report = saving(solver, checkpoint, checkpoint_every, report)
-            if target is None:
-                result = _run(solver, cells, limit, report)
-            else:
-                result = reach(solver, target, limit if limited else None, any_way, report)
-        if any_way and not result.reached:
-            solution = solved(tree)
-    except KeyboardInterrupt:  # it is raised between engine calls, so the tables are whole
-        interrupted, result = True, solver.result()
-    try:
+    with progress(f"solving {game}", solving(solver)) as report:
         if checkpoint is not None:
-            solver.save(checkpoint)
-        if policy is not None:
-            (solver.average_policy() if solution is None else solution.policy).save(policy)
-        if curve is not None:
-            _write_csv(curve, result.curve)
-        if plot is not None:
-            save(result.plot(label=_title(cells)), plot)
+            report = saving(solver, checkpoint, checkpoint_every, report)
+        attempt = _attempted(solver, cells, limit if target is None or limited else None, target, any_way, report)
+    try:
+        outputs.write(solver, attempt, _title(cells))
     finally:  # a full disk must not lose the results, nor a closed pipe the files
-        facts = _facts(solver, cells, result, interrupted)
-        if solution is not None:
-            report_solution(tree, solution, json, facts)
+        facts = _facts(solver, cells, attempt)
+        if attempt.solution is not None:
+            report_solution(tree, attempt.solution, json, facts)
         elif json:
             print_json(facts)
         else:
             _print(facts, _title(cells))
-    if interrupted:
-        kept = f"; {checkpoint} has it all, and the same command adds another budget to it" if checkpoint else ""
-        raise Interrupted(f"interrupted after {result.iterations:,} iterations{kept}")
-    if solution is None and not result.reached:
-        raise RLCCFRError(missed(result, limited))
+    _fail_if_cut_short(attempt, checkpoint, limited)
 
 
 def _check_target(target: str | None, any_way: bool, limited: bool, segments: int) -> None:
-    """Refuse options that contradict a target, or need one."""
+    """Refuse a target that is none, and options that contradict a target or need one."""
+    from rlccfr.limits import check_target
+
     if any_way and (target is None or limited):
-        raise RLCCFRError("--any goes on until a --target is reached: give one, and no budget")
+        raise RLCCFRError("--any needs a --target, and takes no budget")
     if target is not None and segments > 1:
         raise RLCCFRError("a target is for one algorithm: leave out --target or --then")
+    if target is not None:
+        check_target(target)
+
+
+def _attempted(
+    solver: Solver,
+    cells: list[Cell],
+    limit: dict[str, Any] | None,
+    target: str | None,
+    any_way: bool,
+    report: Callable[[float], None],
+) -> Attempt:
+    """Run, and solve a linear program if that is predicted to reach the target sooner; nothing is lost on the way."""
+    if target is None:
+        assert limit is not None
+        return Attempt.of(solver, None, lambda: _run(solver, cells, limit, report))
+    from rlccfr.engine.linear_program import predicted_time
+    from rlccfr.limits import run_or_solve, target_of
+
+    goal = target_of(solver.game, target)
+    if not any_way:
+        most = {} if limit is None else {limit["unit"]: limit["amount"]}
+        return Attempt.of(solver, goal, lambda: solver.run(until=goal, progress=report, **most))
+    by_program = predicted_time(solver.game).seconds
+    return Attempt.of(solver, goal, lambda: run_or_solve(solver, goal, by_program, report).result).or_exactly()
+
+
+def _fail_if_cut_short(attempt: Attempt, checkpoint: Path | None, limited: bool) -> None:
+    """Raise what stopped the command, or that the target was not reached."""
+    result = attempt.result
+    if attempt.failure is not None:
+        raise attempt.failure
+    if attempt.interrupted:
+        more = "adds another budget to it" if limited or result.target is None else "goes on"
+        kept = f"; {checkpoint} has it all, and the same command {more}" if checkpoint else ""
+        raise Interrupted(f"interrupted after {result.iterations:,} iterations{kept}")
+    if not attempt.reached:
+        ways = "give a larger one, another algorithm, or --exact" if limited else "take another algorithm, or --exact"
+        why = "after the budget" if limited else "and ten times as much work has hardly lowered it"
+        raise RLCCFRError(
+            f"the target {result.target:.4g} was not reached: the exploitability is {attempt.exploitability:.4g} "
+            f"{why}; {ways}"
+        )
 
 
 def _parsed(text: str) -> Cell:
@@ -203,17 +225,12 @@ def _title(cells: list[Cell]) -> str:
     return ", then ".join(" x ".join(part.partition("(")[0] for part in cell) for cell in cells)
 
 
-def _write_csv(path: Path, frame: pd.DataFrame) -> None:
-    from rlccfr.files import write_atomically
-
-    write_atomically(path, frame.to_csv(index=False).encode(), RLCCFRError)
-
-
-def _facts(solver: Solver, cells: list[Cell], result: RunResult, interrupted: bool) -> dict[str, Any]:
-    values = solver.values()
+def _facts(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, Any]:
+    values, result = solver.values(), attempt.result
     return {
         "game": solver.game.name,
-        **specs_of(solver),
+        "method": "iterations",
+        **solver.specs,
         "segments": [cell._asdict() for cell in cells],
         "seed": solver.seed,
         "exploitability": result.exploitability,
@@ -226,7 +243,7 @@ def _facts(solver: Solver, cells: list[Cell], result: RunResult, interrupted: bo
         "throughput": result.throughput,
         "target": result.target,
         "reached": result.reached if result.target is not None else None,
-        "interrupted": interrupted,
+        "interrupted": attempt.interrupted,
     }
 
 

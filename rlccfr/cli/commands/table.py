@@ -60,7 +60,7 @@ def table(
     if json:
         print(found.to_json())
     elif methods:
-        print_comparisons(found.frame)
+        print_comparisons(found.frame, solve=False)
     else:
         _print_picks(found)
 

@@ -7,14 +7,14 @@ from random import Random
 
 import numpy as np
 import pytest
-from open_spiel.python.algorithms import expected_game_score
-from open_spiel.python.algorithms.exploitability import exploitability
 from random_games import PlantedGame, RandomGame
 from support import game, is_reduced, place, policy_sums, regrets
 
 import rlccfr
+from rlccfr.catalog import Cell
 from rlccfr.components import UpdateRule
 from rlccfr.engine import reduced
+from rlccfr.envs.measuring.timing import measured_solver
 from rlccfr.games.quotient import quotient_of
 from rlccfr.registry import update_rules
 
@@ -172,16 +172,15 @@ def test_500_random_games_with_planted_symmetries_and_500_without(tmp_path, figu
     figures("Iterates over classes on random games", rows, "Two iterations of DCFR from random tables.")
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_policies_that_are_equal_in_each_class_are_evaluated_over_classes(name):
-    """The value and the best responses are those that OpenSpiel computes."""
-    tree = game(name)
-    policy = rlccfr.Policy.from_sums(tree, np.abs(start(tree)))
-    assert quotient_of(tree).is_constant(policy.probabilities)
-    theirs = policy.to_openspiel()
-    assert policy.exploitability() == pytest.approx(exploitability(theirs.game, theirs), abs=1e-12)
-    value = expected_game_score.policy_value(theirs.game.new_initial_state(), [theirs, theirs])[0]
-    assert policy.values().game[0] == pytest.approx(value, abs=1e-12)
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_tables_with_numbers_that_are_not_finite_are_not_equal_in_each_class(wrong):
+    quotient = quotient_of(game("leduc"))
+    table = start(game("leduc"))
+    assert quotient.is_constant(table)
+    for member in np.flatnonzero(quotient.place == quotient.place[0]):
+        spoilt = table.copy()
+        spoilt[member] = wrong
+        assert not quotient.is_constant(spoilt)
 
 
 def test_the_whole_game_is_kept_after_samplers_and_where_asked(tmp_path):
@@ -260,3 +259,8 @@ def test_a_rule_that_depends_on_the_order_of_actions_keeps_the_whole_game(functi
 def test_reduce_is_true_or_false():
     with pytest.raises(rlccfr.ComponentError, match="reduce must be True or False, not 'yes'"):
         rlccfr.Solver(game("kuhn"), reduce="yes")
+
+
+def test_measurements_keep_to_the_whole_game():
+    """Those that are shipped do, and all must be comparable."""
+    assert not is_reduced(measured_solver("leduc", Cell("dcfr", "none", "none"), 0))
