@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import rlccfr
-from benchmarks import decisions, defaults, exact, passes, pilot, race, reduction, scaling, startup, walks
+from benchmarks import decisions, defaults, exact, passes, pilot, race, reduction, scaling, startup, threads, walks
 from benchmarks.alternation import alternate
 from benchmarks.compiled import GAMES, tree
 from benchmarks.contenders import ROWS, installed
@@ -36,6 +36,7 @@ SECTIONS = {
     "Choosing": decisions.report,
     "Measuring all 336 on four games": pilot.report,
     "As games grow": scaling.report,
+    "Threads": threads.report,
 }
 
 

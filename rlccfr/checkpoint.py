@@ -57,7 +57,7 @@ def save_solver(solver: Solver, path: Path) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-def load_solver(path: Path, kind: type[Solver]) -> Solver:
+def load_solver(path: Path, kind: type[Solver], threads: int = 1) -> Solver:
     """Read a solver from a file; see :meth:`Solver.load`."""
     from rlccfr.games.openspiel import compile_game
 
@@ -75,7 +75,11 @@ def load_solver(path: Path, kind: type[Solver]) -> Solver:
                 f"{path} was made for another version of {spec['name']!r}: the game, or its layout in this library, "
                 "has changed since; start anew"
             )
-        options = {"reduce": False, **header["options"]}  # files of versions that knew no reductions
+        options = {
+            "reduce": False,
+            **header["options"],
+            "threads": threads,
+        }  # files of versions that knew no reductions
         solver = kind(game, **header["components"], **options)
         if header["versions"] != _versions(solver):
             raise CheckpointError(f"{path} was made with another version of its components; start anew")

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.engine.engine import CHUNK, Engine, RunOptions
+from rlccfr.engine.engine import CHUNK, Engine, RunOptions, checked_threads
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.limits import Limit
@@ -44,6 +44,8 @@ class Solver:
             values. They do if that is predicted to save time. The algorithm is the same, but sums are rounded in
             another order. Where regrets tie at 0 the iterates part, and the exploitability after as many iterations may
             differ by tens of per cent. ``False`` repeats measurements, which were made on whole games.
+        threads: number of threads for exact passes over large games; the results are bitwise the same. Each needs a
+            core of its own: on a busy machine threads wait for each other, and may be slower than one.
 
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
@@ -62,25 +64,26 @@ class Solver:
         simultaneous: bool = False,
         walks: int = 1,
         reduce: bool = True,
+        threads: int = 1,
     ) -> None:
         if not isinstance(game, GameTree):
             raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
         if averaging not in ("matching", "pre"):
             raise ComponentError(f"averaging must be 'matching' or 'pre', not {averaging!r}")
-        if not isinstance(simultaneous, bool):
-            raise ComponentError(f"simultaneous must be True or False, not {simultaneous!r}")
-        if not isinstance(reduce, bool):
-            raise ComponentError(f"reduce must be True or False, not {reduce!r}")
+        for name, value in (("simultaneous", simultaneous), ("reduce", reduce)):
+            if not isinstance(value, bool):
+                raise ComponentError(f"{name} must be True or False, not {value!r}")
         self.game = game
         self.seed = seed = whole_number(seed, "seed", 0, ComponentError)
         self.averaging = averaging
         self.simultaneous = simultaneous
         self.reduce = reduce
         self.walks = walks = whole_number(walks, "walks", 1, ComponentError)
+        self.threads = threads = checked_threads(threads)
         self.update_rule = update_rules.resolve(update_rule)
         self.sampler = samplers.resolve(sampler)
         self.abstraction = abstractions.resolve(abstraction)
-        self._engine = Engine(game, seed, RunOptions(simultaneous, averaging == "pre", walks, reduce))
+        self._engine = Engine(game, seed, RunOptions(simultaneous, averaging == "pre", walks, reduce, threads))
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._cpu_seconds = 0.0
         self._curve: list[CurvePoint] = []
@@ -279,15 +282,18 @@ class Solver:
         save_solver(self, Path(path))
 
     @classmethod
-    def load(cls, path: str | Path) -> Solver:
+    def load(cls, path: str | Path, *, threads: int = 1) -> Solver:
         """Read a saved solver; its run continues bitwise as if it had never stopped.
+
+        Args:
+            threads: number of threads for exact passes.
 
         Raises:
             CheckpointError: the file is missing, damaged or of another kind, or its game or components have changed.
         """
         from rlccfr.checkpoint import load_solver
 
-        return load_solver(Path(path), cls)
+        return load_solver(Path(path), cls, threads)
 
     def __repr__(self) -> str:
         ids = " x ".join(part.id or "custom" for part in (self.update_rule, self.sampler, self.abstraction))

@@ -52,7 +52,7 @@ def solver_for(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: 
         )
     if checkpoint is None or not checkpoint.exists():
         return fresh
-    saved = Solver.load(checkpoint)
+    saved = Solver.load(checkpoint, threads=options["threads"])
     there, wanted = _settings(saved), _settings(fresh)
     differing = [name for name in wanted if wanted[name] != there[name]]
     if differing:

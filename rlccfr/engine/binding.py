@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.errors import ComponentError
+from rlccfr.errors import ComponentError, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import RULE, Procedure, Rule, RuleFlags
@@ -34,6 +35,7 @@ class RunOptions:
         pre_averaging: whether both players' policies are added to the averages before either player's update; needs
             exact passes or ``simultaneous``.
         walks: number of walks per player and iteration.
+        threads: number of threads of exact passes.
         reduce: whether exact passes run over the game's quotient where that gives the same iterates and is predicted
             to save time.
     """
@@ -42,6 +44,20 @@ class RunOptions:
     pre_averaging: bool = False
     walks: int = 1
     reduce: bool = False
+    threads: int = 1
+
+
+def checked_threads(threads: int) -> int:
+    """Return a number of threads.
+
+    Raises:
+        ComponentError: it is not a positive integer, or exceeds the cores that this process may use.
+    """
+    threads = whole_number(threads, "threads", 1, ComponentError)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if threads > cores:
+        raise ComponentError(f"threads must be at most {cores}, the cores that this process may use, not {threads}")
+    return threads
 
 
 class ScheduleRows:

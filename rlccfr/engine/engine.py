@@ -12,7 +12,7 @@ from rlccfr.games.flat_tree import GameTree
 
 kernels.prepare_cache()
 
-from rlccfr.engine.binding import Binding, RunOptions  # noqa: E402
+from rlccfr.engine.binding import Binding, RunOptions, checked_threads  # noqa: E402
 from rlccfr.engine.state import RunState  # noqa: E402
 from rlccfr.engine.stepper import CHUNK, Stepper  # noqa: E402
 from rlccfr.engine.steppers import stepper_for  # noqa: E402
@@ -20,7 +20,7 @@ from rlccfr.kernels.handles import handle_of  # noqa: E402
 from rlccfr.kernels.layout import TABLES  # noqa: E402
 from rlccfr.kernels.passes.exact_iterations import refresh_policies  # noqa: E402
 
-__all__ = ["CHUNK", "Engine", "RunOptions"]
+__all__ = ["CHUNK", "Engine", "RunOptions", "checked_threads"]
 
 _LEARNED = "learned_"
 

@@ -21,25 +21,31 @@ class ExactStepper(Stepper):
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
         super().__init__(state, binding, previous)
-        self._reduced = reduced_run(state, binding)
+        self._divide()
+
+    def _divide(self) -> None:
+        """Choose the game or its quotient, and divide it among threads if there are several."""
+        self._reduced = reduced_run(self.state, self.binding)
+        self._crew = None
+        if self.binding.options.threads > 1:
+            from rlccfr.engine.threads import crew_for
+
+            self._crew = crew_for(self.state.game if self._reduced is None else self._reduced.quotient, self.binding)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state, binding = self.state, self.binding
         per_iteration = (4 if binding.procedure.best_response else 2) * state.game.num_histories
         iterations = min(iterations, CHUNK, -(-max_nodes // per_iteration))
         over = self._reduced or state
-        exact_iterations(
-            over.game_handle,
-            over.run_handle,
-            binding.rule_handle,
-            binding.procedure,
-            binding.rows(state.iteration + 1, iterations),
-            per_iteration,
-        )
+        rows = binding.rows(state.iteration + 1, iterations)
+        if self._crew is not None:
+            self._crew.run(over.game_handle, over.run_handle, binding, rows, per_iteration)
+            return
+        exact_iterations(over.game_handle, over.run_handle, binding.rule_handle, binding.procedure, rows, per_iteration)
 
     def publish(self) -> None:
         if self._reduced is not None:
             self._reduced.publish()
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
-        self._reduced = reduced_run(self.state, self.binding)
+        self._divide()

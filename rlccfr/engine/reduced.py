@@ -51,11 +51,12 @@ class ReducedRun:
     """The tables of a run, with one row of sequences per class of infosets.
 
     Attributes:
+        quotient: the quotient of the run's game.
         game_handle, run_handle: handles, as kernels take them.
     """
 
     def __init__(self, state: RunState, quotient: Quotient) -> None:
-        self._quotient, self._full = quotient, state.tables
+        self.quotient, self._full = quotient, state.tables
         self._tables = Tables(*(np.ascontiguousarray(table[quotient.member]) for table in state.tables))
         self.game_handle = handle_of(Game(state.game.histories[:0], quotient.view), GAME)
         arrays = Run(self._tables, state.scale, state.rng, state.counts, scratch_for(quotient))
@@ -64,7 +65,7 @@ class ReducedRun:
     def publish(self) -> None:
         """Copy each class's row to the rows of all its infosets in the run's own tables."""
         for table, full in zip(self._tables, self._full, strict=True):
-            full[...] = table[self._quotient.place]
+            full[...] = table[self.quotient.place]
 
 
 def reduced_run(state: RunState, binding: Binding) -> ReducedRun | None:

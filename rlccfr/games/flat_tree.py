@@ -102,6 +102,12 @@ class SequenceForm:
         """Number of pairs (infoset, action) of both players, without the two empty sequences."""
         return int(self.view.first_sequence[-1])
 
+    @property
+    def owner(self) -> np.ndarray:
+        """The infoset of each sequence, (m,)."""
+        counts: np.ndarray = np.diff(self.view.first_sequence.astype(np.int64))
+        return np.repeat(np.arange(self.num_infosets), counts)
+
     def infosets_of(self, player: int) -> slice:
         begin = self.view.infoset_begin
         return slice(int(begin[player]), int(begin[player + 1]))

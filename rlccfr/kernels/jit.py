@@ -74,6 +74,11 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
     return compiled
 
 
+def released(function: Callable[..., Any]) -> Any:
+    """Compile a kernel at first use, and cache it on disk; other threads of Python run while it does."""
+    return cached(function, None, {**OPTIONS, "nogil": True})
+
+
 def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
     """Compile a function of this package and cache the result on disk; a signature of None means at first use."""
     dispatcher = njit(**options)(function)

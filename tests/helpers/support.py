@@ -124,6 +124,11 @@ def is_reduced(solver: rlccfr.Solver) -> bool:
     return getattr(solver._engine.stepper, "_reduced", None) is not None
 
 
+def has_crew(solver: rlccfr.Solver) -> bool:
+    """Return whether several threads share the exact passes."""
+    return solver._engine.stepper._crew is not None
+
+
 def has_quick_walks(solver: rlccfr.Solver) -> bool:
     """Return whether the kernel for external and outcome sampling runs the walks, not the general kernel."""
     return type(solver._engine.stepper).__name__ == "QuickStepper"

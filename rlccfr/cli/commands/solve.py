@@ -65,6 +65,9 @@ def solve(
     averaging: Annotated[str, typer.Option(help="matching, or pre as in OpenSpiel (exact passes).")] = "matching",
     simultaneous: Annotated[bool, typer.Option(help="Update both players at once, not in alternation.")] = False,
     walks: Annotated[int, typer.Option(help="Walks per player and iteration.")] = 1,
+    threads: Annotated[
+        int, typer.Option(help="Threads for exact passes over large games; the results are the same.")
+    ] = 1,
     reduce: Annotated[
         bool, typer.Option(help="Let exact passes use the game's symmetry; measurements were made without.")
     ] = True,
@@ -101,9 +104,8 @@ def solve(
     if exact:
         solve_and_print(tree, seconds, policy, json)
         return
-    options = {
-        "seed": seed, "averaging": averaging, "simultaneous": simultaneous, "walks": walks, "reduce": reduce,
-    }  # fmt: skip
+    options: dict[str, Any] = {"seed": seed, "averaging": averaging, "simultaneous": simultaneous}
+    options |= {"walks": walks, "reduce": reduce, "threads": threads}
     solver = solver_for(tree, cells[0], options, checkpoint)
     with progress(f"solving {game}", solving(solver)) as report:
         if checkpoint is not None:

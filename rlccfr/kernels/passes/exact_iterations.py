@@ -29,7 +29,8 @@ from rlccfr.kernels.passes.sequence_form import (
     respond_and_average,
 )
 
-_ONE = (1.0, 1.0)
+ONE = (1.0, 1.0)
+"""Factors that change nothing; see :class:`rlccfr.kernels.layout.Step`."""
 
 
 @unrolled
@@ -53,7 +54,7 @@ def update_pass(view, player, tables, findings, step, rule):
     """
     if rule.flags.reads_regret:
         first, last = sequences_of(view, player)
-        keep_regret(tables.regret, first, last, _ONE, findings.past_regret)
+        keep_regret(tables.regret, first, last, ONE, findings.past_regret)
     for infoset in infosets_from_last(view, player):
         update_row(view, infoset, tables, findings, step, rule)
 
@@ -76,10 +77,10 @@ def exact_iterations(game, run, rule, procedure, schedule, cost):
     for t in range(len(schedule) - 1):
         now, ahead = schedule[t], schedule[t + 1]
         decay = now[AVERAGE_DECAY]
-        step = Step(now, ahead, now[FLOOR], (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]), _ONE)
+        step = Step(now, ahead, now[FLOOR], (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]), ONE)
         against = scratch.reach
         if best_response:
-            respond_and_average(view, tables, scratch, (decay, decay), _ONE, column)
+            respond_and_average(view, tables, scratch, (decay, decay), ONE, column)
             against = scratch.response_reach
         elif simultaneous or pre:
             reach_and_average_pass(view, 0, tables, scratch.reach, decay, 1.0, column)

@@ -45,13 +45,20 @@ def gradient_pass(view, player, reach, scratch):
         reach: (m + 2,) reach of the opponent's sequences.
         scratch: the player's part of ``gradient`` is overwritten, and so are ``line_reach`` and ``leaf``.
     """
-    gradient, line_reach, leaf = scratch.gradient, scratch.line_reach, scratch.leaf
+    gradient = scratch.gradient
     first, last = sequences_of(view, player)
     gradient[first:last] = 0.0
     gradient[len(gradient) - 2 + player] = 0.0
+    gradient_of_blocks(view, player, reach, scratch, 0, len(view.blocks_0))
+
+
+@inlined
+def gradient_of_blocks(view, player, reach, scratch, begin, end):
+    """Add the payoffs of the blocks from ``begin`` to before ``end`` to gradients; see :func:`gradient_pass`."""
+    gradient, line_reach, leaf = scratch.gradient, scratch.line_reach, scratch.leaf
     blocks, payoff = (view.blocks_0, view.payoff_0) if player == 0 else (view.blocks_1, view.payoff_1)
     own, opponent = (view.leaf_0, view.leaf_1) if player == 0 else (view.leaf_1, view.leaf_0)
-    for b in range(len(blocks)):
+    for b in range(begin, end):
         block = blocks[b]
         stride, first_line, first_own = np.int64(block["stride"]), np.int64(block["opponent"]), np.int64(block["own"])
         lines, columns = np.int64(block["opponent_end"]) - first_line, np.int64(block["own_end"]) - first_own
@@ -85,7 +92,13 @@ def mass_pass(view, player, reach, mass):
         reach: (m + 2,) reach of the opponent's sequences.
         mass: (n,) the player's part is overwritten.
     """
-    for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
+    mass_of(view, view.infoset_begin[player], view.infoset_begin[player + 1], reach, mass)
+
+
+@inlined
+def mass_of(view, begin, end, reach, mass):
+    """Set the mass of infosets ``begin`` to ``end``; see :func:`mass_pass`."""
+    for infoset in range(begin, end):
         total = 0.0
         for k in range(view.mass_begin[infoset], view.mass_begin[infoset + 1]):
             total += view.mass_probability[k] * reach[view.mass_sequence[k]]

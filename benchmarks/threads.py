@@ -1,0 +1,41 @@
+"""Exact passes by two threads, against one, by the clock; the machine must be idle."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+import rlccfr
+
+GAMES = ("royal", "liars_dice(dice_sides=7)", "liars_dice(dice_sides=8)")
+ROUNDS, SECONDS, TARGET = 7, 1.0, 1.7
+
+
+def gains(name: str) -> np.ndarray:
+    """Return, for each round, how many times as fast two threads are, over the whole game."""
+    game = rlccfr.load_game(name, max_histories=20_000_000)
+    one, two = (rlccfr.Solver(game, "cfr_plus", reduce=False, threads=threads) for threads in (1, 2))
+    count = max(1, int(SECONDS / (_clocked(one, 3) / 3)))
+    _clocked(two, 3)
+    return np.array([_clocked(one, count) / _clocked(two, count) for _ in range(ROUNDS)])
+
+
+def _clocked(solver: rlccfr.Solver, iterations: int) -> float:
+    begin = time.perf_counter()
+    solver.run(iterations=iterations, curve=False)
+    return time.perf_counter() - begin
+
+
+def report() -> list[str]:
+    """Return the table as Markdown."""
+    lines = ["| game | two threads, times as fast (median) | least and most | target |", "|---|---|---|---|"]
+    for name in GAMES:
+        found = gains(name)
+        missed = " **missed**" if np.median(found) < TARGET else ""
+        lines.append(f"| {name} | {np.median(found):.2f} | {found.min():.2f} to {found.max():.2f} | {TARGET}{missed} |")
+    return lines
+
+
+if __name__ == "__main__":
+    print("\n".join(report()))

@@ -1,0 +1,89 @@
+"""A barrier for the threads of an exact pass: each waits until all have arrived.
+
+A pass has phases of some 10 microseconds. Waiting through Python or the operating system would take as long, so threads
+spin; now and then they let others run, in case there are fewer cores than threads.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from rlccfr.kernels.jit import inlined
+from rlccfr.kernels.layout import HANDLE
+
+ARRIVED, GENERATION, WORDS = 0, 8, 16
+"""Places in the barrier's array, a cache line apart, and the array's length."""
+
+SPINS = 1000
+"""Number of looks at the barrier after which a thread lets others run."""
+
+if sys.platform == "win32":
+
+    @inlined
+    def let_others_run():
+        """Do nothing: Windows has no such function in the C library."""
+
+else:
+    _sched_yield = types.ExternalFunction("sched_yield", types.int32())
+
+    @inlined
+    def let_others_run():
+        """Let another thread have this core, if one waits for it."""
+        _sched_yield()
+
+
+def _place(context: Any, builder: Any, array: Any, index: Any) -> Any:
+    """Return a pointer to an element of an array of 64-bit integers."""
+    return builder.gep(cgutils.create_struct_proxy(HANDLE)(context, builder, array).data, [index])
+
+
+@intrinsic
+def _add(typing_context, array, index, value):
+    def generate(context, builder, signature, arguments):
+        at = _place(context, builder, arguments[0], arguments[1])
+        return builder.atomic_rmw("add", at, arguments[2], "acq_rel")
+
+    return types.int64(HANDLE, types.int64, types.int64), generate
+
+
+@intrinsic
+def _read(typing_context, array, index):
+    def generate(context, builder, signature, arguments):
+        return builder.load_atomic(_place(context, builder, *arguments), "acquire", 8)
+
+    return types.int64(HANDLE, types.int64), generate
+
+
+@intrinsic
+def _write(typing_context, array, index, value):
+    def generate(context, builder, signature, arguments):
+        at = _place(context, builder, arguments[0], arguments[1])
+        builder.store_atomic(arguments[2], at, "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(HANDLE, types.int64, types.int64), generate
+
+
+@inlined
+def wait_for_all(barrier, threads):
+    """Return when all threads have called this function.
+
+    Args:
+        barrier: (WORDS,) of int64, shared by the threads and 0 at first; changed in place.
+        threads: number of threads.
+    """
+    generation = _read(barrier, GENERATION)
+    if _add(barrier, ARRIVED, 1) == threads - 1:
+        _write(barrier, ARRIVED, 0)
+        _write(barrier, GENERATION, generation + 1)
+        return
+    spins = 0
+    while _read(barrier, GENERATION) == generation:
+        spins += 1
+        if spins % SPINS == 0:
+            let_others_run()

@@ -1,0 +1,109 @@
+"""Passes by several threads, against passes by one."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import numpy as np
+import pytest
+from random_games import RandomGame
+from support import game, has_crew, policy_sums, regrets
+
+import rlccfr
+from rlccfr.engine import threads
+from rlccfr.engine.threads import shares_of
+from rlccfr.registry import update_rules
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+RULES = [entry.id for entry in update_rules if not entry.id.startswith("deep_")]
+GAMES = ("goofspiel", "leduc", "liars_dice(numdice=1,dice_sides=3)")
+
+pytestmark = pytest.mark.skipif(CORES < 2, reason="there is one core")
+
+
+@pytest.fixture(autouse=True)
+def _always(monkeypatch):
+    """Let threads share games of any size."""
+    monkeypatch.setattr(threads, "LEAST_COST", 0.0)
+
+
+def assert_same(tree, iterations=3, **options):
+    """Check that two threads leave bitwise the tables that one leaves."""
+    one, two = (rlccfr.Solver(tree, threads=count, **options) for count in (1, 2))
+    assert has_crew(two)
+    for solver in (one, two):
+        solver.run(iterations=iterations, curve=False)
+    for table in (regrets, policy_sums, lambda solver: solver.current_policy().probabilities):
+        assert np.array_equal(table(one), table(two))
+    assert one.result().nodes_touched == two.result().nodes_touched
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_gives_the_same_tables(rule):
+    assert_same(game("leduc"), update_rule=rule)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("options", [{}, {"simultaneous": True}, {"averaging": "pre"}, {"reduce": False}])
+def test_every_order_of_updates_gives_the_same_tables(name, options):
+    assert_same(game(name), update_rule="dcfr", **options)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_games_give_the_same_tables(seed, tmp_path):
+    tree = rlccfr.load_game(RandomGame(Random(seed), depth=6).write(tmp_path / "one.efg"))
+    assert_same(tree, update_rule="pcfr_plus")
+
+
+@pytest.mark.slow
+def test_royal_gives_the_same_tables():
+    assert_same(game("royal"), update_rule="pcfr_plus", reduce=False)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+@pytest.mark.parametrize("name", [*GAMES, "kuhn"])
+def test_everything_is_done_once(name, count):
+    tree = game(name)
+    shares = shares_of(tree, count)
+    for player in (0, 1):
+        infosets, top = tree.infosets_of(player), shares[0].top[player]
+        ranges = [one for share in shares for one in (share.subtrees_0, share.subtrees_1)[player]]
+        done = [infoset for begin, end in ranges for infoset in range(begin, end)]
+        assert sorted(done) == list(range(top[1], infosets.stop))
+        assert top[0] == infosets.start
+        assert top[0] <= top[1] <= top[2] <= infosets.stop
+        blocks = np.array([share.blocks[player] for share in shares])
+        assert blocks[0, 0] == 0
+        assert blocks[-1, 1] == len(tree.view.blocks_0)
+        assert (blocks[1:, 0] == blocks[:-1, 1]).all()
+        slices = np.array([share.slices[player] for share in shares])
+        sequences = tree.sequences_of(player)
+        assert (slices[0, 0], slices[-1, 1]) == (sequences.start, sequences.stop)
+
+
+def test_a_saved_run_goes_on_with_other_threads(tmp_path):
+    whole, cut = rlccfr.Solver(game("leduc"), "dcfr"), rlccfr.Solver(game("leduc"), "dcfr")
+    whole.run(iterations=6, curve=False)
+    cut.run(iterations=3, curve=False)
+    cut.save(tmp_path / "run.npz")
+    loaded = rlccfr.Solver.load(tmp_path / "run.npz", threads=2)
+    loaded.run(iterations=3, curve=False)
+    assert np.array_equal(regrets(loaded), regrets(whole))
+
+
+def test_one_thread_runs_short_iterations_and_best_responses(monkeypatch):
+    assert not has_crew(rlccfr.Solver(game("leduc"), abstraction="cfr_br", threads=2))
+    monkeypatch.undo()
+    assert not has_crew(rlccfr.Solver(game("leduc"), threads=2))
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "2", True])
+def test_threads_are_a_positive_integer(count):
+    with pytest.raises(rlccfr.ComponentError, match="threads must be a positive integer"):
+        rlccfr.Solver(game("kuhn"), threads=count)
+
+
+def test_more_threads_than_cores_are_refused():
+    with pytest.raises(rlccfr.ComponentError, match=f"threads must be at most {CORES}, the cores"):
+        rlccfr.Solver(game("kuhn"), threads=CORES + 1)
