@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -142,6 +143,12 @@ def _cell(seconds: float, rule: str) -> str:
     return f"{seconds:.2g} ({rule})" if math.isfinite(seconds) else "-"
 
 
+def _size_of(game: str) -> str:
+    """Return what tells a game from others of its family in the picture: its faces or its ranks."""
+    found = re.search(r"(?:dice_sides|ranks)=(\d+)", game)
+    return f" {found[1]}" if found else ""
+
+
 def draw(table: pd.DataFrame) -> None:
     """Draw CPU seconds over the number of payoffs."""
     import matplotlib
@@ -154,6 +161,11 @@ def draw(table: pd.DataFrame) -> None:
     for k, target in enumerate(TARGETS):
         found = table[np.isfinite(table[f"to {target:g}"])]
         axes.loglog(found["payoffs"], found[f"to {target:g}"], "o--", color=f"C{k}", label=f"best CFR to {target:g}")
+    axes.set_ylim(bottom=axes.get_ylim()[0] / 10)  # room for the names
+    for row in table.to_dict("records"):
+        name = row["game"].partition("(")[0] + _size_of(row["game"])
+        at = (row["payoffs"], axes.get_ylim()[0])
+        axes.annotate(name, at, (0, 4), textcoords="offset points", rotation=90, fontsize=7, ha="center", color="0.4")
     axes.set_xlabel("payoffs of the quotient")
     axes.set_ylabel("CPU seconds")
     axes.legend(frameon=False)
@@ -162,9 +174,11 @@ def draw(table: pd.DataFrame) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.exact", description=__doc__)
-    parser.add_argument("--fit", action="store_true", help="fit the law to the times in the file, without measuring")
+    parser.add_argument("--fit", action="store_true", help="only fit the law to the times in the file, and draw them")
     if parser.parse_args().fit:
-        constants, factor = fit(pd.read_csv(FILE))
+        kept = pd.read_csv(FILE)
+        draw(kept[kept["game"].isin(GAMES)].sort_values("payoffs"))
+        constants, factor = fit(kept)
         law = ", ".join(f"{constant:.4g}" for constant in constants[1:])
         print(f"OVERHEAD, LAW = {math.exp(constants[0]):.2g}, ({law}); FACTOR = {factor:.2g}")
     else:
