@@ -61,7 +61,7 @@ def openspiel(solver: str, method: str, iteration: str, *arguments: int) -> Cont
 
 
 def liteefg(baseline: str, iteration: str, traverse: str = "Enumerate") -> Contender:
-    """Return one of LiteEFG's graphs."""
+    """Return the contender that iterates one of LiteEFG's graphs."""
 
     def make(name: str) -> Step:
         env, graph = lite.environment(name, baseline, traverse)

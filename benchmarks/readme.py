@@ -42,7 +42,7 @@ FEW = 100
 
 
 def main() -> None:
-    """Fill every place."""
+    """Fill every marked place of README.md."""
     write_atomically(README, filled(README.read_text(), PLACES).encode())
 
 
@@ -157,7 +157,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _short(value: float) -> str:
-    """Return a figure with its kept decimals, without trailing zeros or the sign of zero."""
+    """Return a figure rounded to ``simpler.DIGITS`` decimals, without trailing zeros or the sign of zero."""
     text = f"{value:.{simpler.DIGITS}f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 

@@ -47,7 +47,7 @@ class Entry(Generic[C]):
         return {name: p.default for name, p in inspect.signature(self.factory).parameters.items()}
 
     def with_given(self, hyperparameters: Mapping[str, Any]) -> Entry[C]:
-        """Return this entry with other values for some hyperparameters.
+        """Return this entry with these hyperparameters in place of the factory's defaults; earlier ones are dropped.
 
         Raises:
             ComponentError: as in :meth:`make`.

@@ -63,8 +63,8 @@ def build_table(
         games, budget, options: as for :class:`rlccfr.envs.SelectorEnv`, but always with one segment. VBS and SBS are
             chosen by the choosing seeds, the first two fifths of the engine seeds (at least one). Random search, and
             the teams trained here, choose by the first seed alone. All picks are judged by the judging seeds, which are
-            the other engine seeds; an only seed serves for both. A deterministic algorithm has one run, which is judged
-            by its second timing if the evaluator has one.
+            the other engine seeds; a single seed serves for both. A deterministic algorithm has one run, which is
+            judged by its second timing if the evaluator has one.
         others: further games that are measured for SBS only and get no rows; ignored if ``evidence`` is given.
         evidence: result of :func:`measure_games`. By default, every algorithm is measured on every game. A game without
             evidence has no VBS, regret or score; ``{}`` leaves out SBS, too, which suits large games.

@@ -47,7 +47,7 @@ def results(game: str | None = None) -> TableEvaluator:
     """Return the measurements that come with the package.
 
     Args:
-        game: one of :data:`GAMES`, which takes less time to read; by default all of them.
+        game: one of :data:`GAMES`, to get its measurements alone in less time; by default all of them.
 
     Raises:
         RLCCFRError: the file is missing or damaged.

@@ -187,7 +187,10 @@ def _measured(task: Task, cell: Cell) -> dict[str, Any]:
 
 
 def _beyond(task: Task, figures: dict[str, Any]) -> str:
-    """Return a remark about the best algorithm of a larger catalog if it beats a pick with these figures, else ""."""
+    """Return a remark about the best algorithm of the task's catalog, or "".
+
+    The remark is made if the algorithm lies outside the paper's catalog and beats a pick with these figures.
+    """
     try:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:

@@ -35,7 +35,7 @@ class Missing:
 
 
 def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) -> Missing:
-    """Return how many runs a sweep of a catalog still lacks on some games.
+    """Count the runs that a sweep of a catalog has planned and still lacks on some games, and infer its settings.
 
     The numbers of seeds are inferred from the recorded runs; without any, the defaults of :class:`SweepPlan` apply.
     """

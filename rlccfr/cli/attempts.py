@@ -35,7 +35,10 @@ class Attempt:
 
     @classmethod
     def of(cls, solver: Solver, target: float | None, run: Callable[[], RunResult]) -> Attempt:
-        """Run a solver; Ctrl-C comes between engine calls, so its tables are whole."""
+        """Run a solver and return the attempt, even if Ctrl-C ends the run.
+
+        Ctrl-C takes effect only between engine calls, so the solver's tables are whole.
+        """
         try:
             return cls(solver, run())
         except KeyboardInterrupt:
@@ -60,7 +63,7 @@ class Attempt:
 
     @property
     def reached(self) -> bool:
-        """Whether the target was reached, if there is one."""
+        """Whether the target was reached; true if there is none."""
         return self.result.target is None or self.exploitability <= self.result.target
 
 

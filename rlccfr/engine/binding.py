@@ -48,7 +48,7 @@ class RunOptions:
 
 
 def checked_threads(threads: int) -> int:
-    """Return a number of threads.
+    """Check a number of threads, and return it.
 
     Raises:
         ComponentError: it is not a positive integer, or exceeds the cores that this process may use.

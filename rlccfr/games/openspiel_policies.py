@@ -95,8 +95,8 @@ def _children(tree: GameTree, number: int) -> range:
 def to_openspiel(tree: GameTree, probabilities: np.ndarray) -> openspiel_policy.Policy:
     """Return OpenSpiel's form of a policy given by probabilities over sequences, (m,).
 
-    It is a ``TabularPolicy`` if OpenSpiel's information states tell all infosets apart. If recall was restored, two
-    infosets may share an information state. Then it is a ``Policy`` that finds the infoset by the history.
+    It is a ``TabularPolicy``, unless the game was compiled with ``restore_recall``. Two infosets may then share an
+    information state, so it is a ``Policy`` that finds the infoset by the history.
     """
     game = openspiel_game(tree)
     if tree.restore_recall:

@@ -51,7 +51,7 @@ class Learner:
                 sums *= factor
 
     def observe(self, mass: np.ndarray, vector: np.ndarray) -> None:
-        """Add data: masses (n,), negative where there are none, and vectors (m,) weighted by these masses."""
+        """Add data: masses (n,), negative at infosets without data, and vectors (m,) already multiplied by them."""
         self.fresh_mass[self.infosets] += np.maximum(mass[self.infosets], 0.0)
         self.fresh[self.sequences] += vector[self.sequences]
 

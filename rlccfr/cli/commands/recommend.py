@@ -57,10 +57,11 @@ def recommend(
 ) -> None:
     """Say which algorithm to take for a game.
 
-    A team of your own picks and measures its pick, for the budget that it was trained on unless another is given.
-    Without --team the package answers at once and says how sure it is. The budget is one CPU second by default. For
-    kuhn, leduc, goofspiel and royal the answer is the best measured algorithm, or with --catalog paper the pick of the
-    game's team. For any other game, a team picks by the game's features.
+    Your own team, from --team or runs/GAME, picks an algorithm and measures it, by default for the budget that the
+    team was trained on. Without such a team, or with --shipped, the package answers at once and says how sure it is;
+    the budget is then one CPU second by default. For kuhn, leduc, goofspiel and royal the answer is the best measured
+    algorithm, or with --catalog paper the pick of the game's team. For any other game, it is a team's pick by the
+    game's features, or the best algorithm of the training games where that did better on similar games.
     """
     if shipped and team is not None:
         raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")

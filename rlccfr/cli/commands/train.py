@@ -60,9 +60,10 @@ def train(
     """Train a team of three DQN selectors.
 
     The default budget is 1,000 iterations. For `accuracy`, which weighs error alone, prefer --seconds. With several
-    games, budgets or presets the team learns what to pick for each. An algorithm is measured once per game and budget,
-    and the measurement serves all presets. The command prints the recommendations. Ctrl-C keeps what was measured and
-    learned; the same command resumes, up to the number of evaluations.
+    games, budgets or presets the team learns what to pick for each. An algorithm is measured at most once per game,
+    budget, engine seed and sequence of earlier picks in the episode, and the measurement serves all presets. The
+    command prints the recommendations. Ctrl-C keeps what was measured and learned; the same command resumes, up to the
+    number of evaluations.
     """
     limits = budgets(iterations, seconds, nodes)
     for game in games:
