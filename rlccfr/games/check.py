@@ -82,7 +82,7 @@ def _agrees(tree: GameTree, state: Any, rng: np.random.Generator) -> bool:
                 tree.histories["probability"][children]
             )
         else:
-            actor, actions = state.current_player(), state.legal_actions()
+            actor, actions = int(state.current_player()), state.legal_actions()
             same = record["actor"] == actor and (
                 tree.infoset_keys[record["infoset"]] == state.information_state_string(actor)
             )

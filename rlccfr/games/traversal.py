@@ -76,12 +76,12 @@ def traverse(
             if progress:
                 progress(done)
         state = game.new_initial_state() if pending.above is None else pending.above.child(pending.action)
-        actor = state.current_player()
+        actor = int(state.current_player())  # games in Python may return an enum, which has no order
         if actor >= 0:
             infoset = seen.number(actor, state.information_state_string(actor), pending.last[actor])
             columns.add(pending, actor, infoset, 0.0)
             stack.extend(_decisions(state, here, pending, actor, infoset))
-        elif actor == pyspiel.PlayerId.TERMINAL:
+        elif actor == int(pyspiel.PlayerId.TERMINAL):
             columns.add(pending, TERMINAL, -1, state.player_return(0))
             done += pending.share
         else:

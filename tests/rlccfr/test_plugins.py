@@ -74,7 +74,8 @@ def test_the_command_that_recommend_prints_loads_what_was_loaded(call):
     rlccfr = ("-m", "rlccfr", "--plugins", "--load", "mine.py")
     call(*rlccfr, "train", "kuhn", "--catalog", "tabular + test_mine", "--evaluations", "3", "--iterations", "20")
     found = json.loads(call(*rlccfr, "recommend", "kuhn", "--json"))
-    line = call(*rlccfr, "recommend", "kuhn").splitlines()[-1]
+    line, exactly = call(*rlccfr, "recommend", "kuhn").splitlines()[-2:]
+    assert exactly.endswith('rlccfr --plugins --load "mine.py" solve "kuhn" --exact')
     assert line.startswith('run it: rlccfr --plugins --load "mine.py" solve "kuhn" --update-rule ')
     again = json.loads(call("-m", *shlex.split(line.removeprefix("run it: ")), "--json"))
     assert again["exploitability"] == found["exploitability"]

@@ -10,7 +10,7 @@ import pytest
 from rlccfr import Solver
 from rlccfr.envs import Budget, Cell, Evaluator, LiveEvaluator, MissingCellError, Request, Store, StoreError
 from rlccfr.envs.measuring import identity as cells
-from rlccfr.envs.measuring import live
+from rlccfr.envs.measuring import live, timing
 from rlccfr.envs.measuring.timing import LEAST_SECONDS, ROUNDS, Timed
 from rlccfr.errors import RLCCFRError
 
@@ -34,7 +34,7 @@ def solvers(monkeypatch):
             made.append(self)
             super().__init__(*args, **kwargs)
 
-    monkeypatch.setattr(live, "Solver", Counted)
+    monkeypatch.setattr(timing, "Solver", Counted)
     return made
 
 
@@ -193,7 +193,7 @@ def test_a_number_that_is_none_is_a_failure(monkeypatch, tmp_path):
         def run(self, *args, **kwargs):
             return replace(super().run(*args, **kwargs), exploitability=float("nan"))
 
-    monkeypatch.setattr(live, "Solver", Lost)
+    monkeypatch.setattr(timing, "Solver", Lost)
     evaluator = LiveEvaluator(tmp_path)
     measured = evaluator.measure(request(SAMPLED))
     assert measured.status == "failed"

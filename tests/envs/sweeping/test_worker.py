@@ -90,7 +90,7 @@ def test_a_run_that_takes_too_much_memory_is_told_so(monkeypatch):
     def hungry(*_, **__):
         return np.ones(2**27)  # a gigabyte
 
-    monkeypatch.setattr(worker, "Solver", hungry)
+    monkeypatch.setattr(worker, "measured_solver", hungry)
     assert measure(job(megabytes=256))["status"] == "out_of_memory"
     monkeypatch.undo()
     assert measure(job())["status"] == "ok"
@@ -112,7 +112,7 @@ def test_whatever_else_goes_wrong_is_a_record(monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError("all wrong")
 
-    monkeypatch.setattr(worker, "Solver", broken)
+    monkeypatch.setattr(worker, "measured_solver", broken)
     record = measure(job())
     assert (record["status"], record["error"]) == ("failed", "ZeroDivisionError: all wrong")
     assert "broken" in record["traceback"]

@@ -28,7 +28,7 @@ def plain_classes(tree):
     """Return the classes of infosets and sequences as lists, refined with multisets of rounded numbers."""
     view, size, payoff = tree.view, tree.num_sequences, payoff_matrix(tree.view).tocoo()
     paid = [[] for _ in range(size + 2)]
-    for row, column, value in zip(*payoff.coords, payoff.data):
+    for row, column, value in zip(payoff.row, payoff.col, payoff.data):
         paid[row].append((round(value, 12), column))
         paid[column].append((round(value, 12), row))
     met = [

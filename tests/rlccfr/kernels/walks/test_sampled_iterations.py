@@ -18,7 +18,7 @@ from rlccfr.engine.state import RunState
 from rlccfr.engine.walks import walk_memory
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT
-from rlccfr.kernels.walks import sampled_iterations as sampled
+from rlccfr.kernels.walks import scales
 from rlccfr.kernels.walks.estimates import add_walks
 from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY
 
@@ -130,7 +130,7 @@ def test_running_scales_equal_whole_table_discounts(rule, sampler, monkeypatch):
     assert regrets(ours) == pytest.approx(regret, abs=1e-9 * scale)
     assert policy_sums(ours) == pytest.approx(policy_sum, abs=1e-9 * policy_sum.max())
     if rule in ("dcfr", BY_REGRET):
-        assert iterations > np.log2(sampled.LARGEST_SCALE)
+        assert iterations > np.log2(scales.LARGEST_SCALE)
 
 
 @pytest.mark.parametrize("kernel", ["quick", "general"])
