@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.reduced import pass_cost
+from rlccfr.engine.reduced import COSTS, pass_cost
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.kernels.jit import UNJITTED
 from rlccfr.kernels.passes.barrier import WORDS
 from rlccfr.kernels.passes.threaded_iterations import Share, threaded_iterations
 
 LEAST_COST = 100_000.0
-"""Predicted nanoseconds of an iteration from which threads pay; they wait for each other eight times in each."""
-
-PARTS = 4
-"""Least number of subtrees per thread, so that their sizes can be evened out."""
+"""Predicted nanoseconds of an iteration from which threads pay; they wait for each other four times in each."""
 
 
 class Crew:
@@ -50,35 +49,25 @@ def crew_for(form: SequenceForm, binding: Binding) -> Crew | None:
 
 
 def shares_of(form: SequenceForm, threads: int) -> list[Share]:
-    """Divide a game's infosets and payoff blocks among threads, about evenly by sequences and by payoffs."""
-    view, first = form.view, form.view.first_sequence.astype(np.int64)
-    levels = _levels(form)
-    tops, subtrees, blocks = [], [], []
-    for player in (0, 1):
-        begin, end = (int(view.infoset_begin[player + k]) for k in (0, 1))
-        own = levels[begin:end]
-        wanted = PARTS * threads
-        counts = np.bincount(own, minlength=1)
-        level = int(np.argmax(counts >= wanted)) if (counts >= wanted).any() else int(np.argmax(counts))
-        cut, after = begin + int((own < level).sum()), begin + int((own <= level).sum())
-        tops.append((begin, cut, after))
-        subtrees.append(_subtrees(form, cut, after, end, threads))
-        blocks.append(_block_ranges(view, player, threads))
-    slices = [
-        np.linspace(first[begin], first[end], threads + 1).astype(np.int64)
-        for begin, end in ((int(view.infoset_begin[p]), int(view.infoset_begin[p + 1])) for p in (0, 1))
-    ]
+    """Divide a game's infosets and payoff blocks among threads.
+
+    The cuts are those with the least predicted time, of all whose levels differ by at most one between the players.
+    """
+    work, levels = _Work.of(form), _levels(form)
+    deepest = int(levels.max(initial=0))
+    cuts = [(one, one + more) for one in range(deepest + 1) for more in (-1, 0, 1) if 0 <= one + more <= deepest]
+    divisions = [_Division.of(form, work, levels, cut, threads) for cut in cuts or [(0, 0)]]
+    best = min(divisions, key=lambda division: division.time)
     widest, most_lines = _sizes(form)
     value, barrier = np.zeros(form.num_infosets), np.zeros(WORDS, np.int64)
     return [
         Share(
             thread=thread,
             threads=threads,
-            subtrees_0=subtrees[0][thread],
-            subtrees_1=subtrees[1][thread],
-            blocks=np.array([of_player[thread : thread + 2] for of_player in blocks]),
-            top=np.array(tops),
-            slices=np.array([of_player[thread : thread + 2] for of_player in slices]),
+            subtrees_0=_ranges(np.flatnonzero(best.infosets[: best.top[1, 0]] == thread)),
+            subtrees_1=best.top[1, 0] + _ranges(np.flatnonzero(best.infosets[best.top[1, 0] :] == thread)),
+            blocks=_ranges(np.flatnonzero(best.blocks == thread)),
+            top=best.top,
             line_reach=np.zeros(most_lines),
             leaf=np.zeros(widest),
             value=value,
@@ -86,6 +75,114 @@ def shares_of(form: SequenceForm, threads: int) -> list[Share]:
         )
         for thread in range(threads)
     ]
+
+
+class _Work(NamedTuple):
+    """A sequence form's blocks and their cost: which sequences each block pays, and predicted nanoseconds."""
+
+    block: np.ndarray  # of each pair of a block and a sequence in it
+    sequence: np.ndarray
+    of_block: np.ndarray  # (blocks,)
+    of_infoset: np.ndarray  # (n,)
+
+    @classmethod
+    def of(cls, form: SequenceForm) -> _Work:
+        view = form.view
+        pairs = [_places(view.blocks_0, view.leaf_0), _places(view.blocks_1, view.leaf_1)]
+        payoffs = np.zeros(len(view.blocks_0))
+        for blocks in (view.blocks_0, view.blocks_1):
+            payoffs += blocks["stride"].astype(float) * (blocks["opponent_end"].astype(float) - blocks["opponent"])
+        sequence, payoff, block, _ = COSTS
+        return cls(
+            block=np.concatenate([one for one, _ in pairs]),
+            sequence=np.concatenate([one for _, one in pairs]),
+            of_block=payoff * payoffs + 2 * block,
+            of_infoset=sequence * np.diff(view.first_sequence.astype(float)),
+        )
+
+
+def _places(blocks: np.ndarray, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the block and the sequence of each place of a player's leaves."""
+    width = blocks["own_end"].astype(np.int64) - blocks["own"]
+    block = np.repeat(np.arange(len(blocks)), width)
+    offset = np.arange(len(block)) - np.repeat(np.cumsum(width) - width, width)
+    return block, leaf[blocks["own"].astype(np.int64)[block] + offset].astype(np.int64)
+
+
+class _Division(NamedTuple):
+    """A cut, and the thread of each infoset and block: -1 for infosets above the cut."""
+
+    top: np.ndarray  # see Share
+    infosets: np.ndarray  # (n,)
+    blocks: np.ndarray  # (blocks,)
+    time: float  # predicted nanoseconds of an iteration
+
+    @classmethod
+    def of(cls, form: SequenceForm, work: _Work, levels: np.ndarray, cut: tuple[int, int], threads: int) -> _Division:
+        """Divide a form that is cut at a level of each player's infosets."""
+        begin, split, end = (int(place) for place in form.view.infoset_begin)
+        level = np.concatenate([np.full(split - begin, cut[0]), np.full(end - split, cut[1])])
+        below = levels >= level
+        component = _components(form, work, levels, level)
+        of_infoset, of_block = component[: form.num_infosets], component[form.num_infosets :]
+        count = int(component.max(initial=0)) + 1
+        weight = np.bincount(of_infoset[below], work.of_infoset[below], minlength=count)
+        weight += np.bincount(of_block, work.of_block, minlength=count)
+        share, loads = np.empty(count, np.int64), np.zeros(threads)
+        for one in np.argsort(-weight, kind="stable"):  # the largest first, each to the least loaded thread
+            share[one] = loads.argmin()
+            loads[share[one]] += weight[one]
+        top = [
+            (first, first + int((own < at).sum()), first + int((own <= at).sum()))
+            for first, own, at in zip((begin, split), (levels[:split], levels[split:]), cut, strict=True)
+        ]
+        alone = work.of_infoset[~below].sum()
+        return cls(np.array(top), np.where(below, share[of_infoset], -1), share[of_block], float(alone + loads.max()))
+
+
+def _components(form: SequenceForm, work: _Work, levels: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Return the component of each infoset and each block, numbered by first members.
+
+    A component has whole subtrees below the cut, the blocks that pay their sequences, and the subtrees of the other
+    player whose reach they read.
+    """
+    view, count, size = form.view, form.num_infosets, form.num_sequences
+    owner, parent = form.owner, view.parent.astype(np.int64)
+    below = np.append(levels >= level, [False, False])  # infosets, and the empty sequences' place
+    owner = np.append(owner, [count, count + 1])
+    inner = np.flatnonzero(levels > level)
+    masses: np.ndarray = np.diff(view.mass_begin.astype(np.int64))
+    infoset_of_mass = np.repeat(np.arange(count), masses)
+    met = owner[view.mass_sequence.astype(np.int64)]
+    read = below[infoset_of_mass] & below[met]
+    blocks = count + 2
+    # A sequence above the cut or an empty one has one place of its own, so that all blocks that pay it stay together.
+    places = blocks + len(work.of_block)
+    node = np.where(below[owner[work.sequence]], owner[work.sequence], places + work.sequence)
+    edges = [
+        (inner, owner[parent[inner]]),
+        (blocks + work.block, node),
+        (infoset_of_mass[read], met[read]),
+    ]
+    rows, columns = (np.concatenate([edge[side] for edge in edges]) for side in (0, 1))
+    total = places + size + 2
+    graph = sparse.coo_array((np.ones(len(rows), np.int8), (rows, columns)), (total, total))
+    label = connected_components(graph, directed=False)[1]
+    wanted = np.concatenate([label[:count], label[blocks:places]])
+    _, first, number = np.unique(wanted, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    ranked: np.ndarray = rank[number]
+    return ranked
+
+
+def _ranges(places: np.ndarray) -> np.ndarray:
+    """Return ascending whole numbers as ranges, (k, 2)."""
+    starts = np.flatnonzero(np.diff(places, prepend=-2) != 1)
+    ends = np.append(starts[1:], len(places)) - 1
+    if not len(places):
+        return np.zeros((0, 2), np.int64)
+    return np.ascontiguousarray(np.column_stack([places[starts], places[ends] + 1]), np.int64)
 
 
 def _sizes(form: SequenceForm) -> tuple[int, int]:
@@ -103,41 +200,3 @@ def _levels(form: SequenceForm) -> np.ndarray:
     while (further := np.where(above >= 0, levels[above] + 1, 0)).tolist() != levels.tolist():
         levels = further
     return levels
-
-
-def _subtrees(form: SequenceForm, cut: int, after: int, end: int, threads: int) -> list[np.ndarray]:
-    """Return each thread's ranges of infosets, (k, 2), below and including those from ``cut`` to ``after``."""
-    first, parent, owner = form.view.first_sequence.astype(np.int64), form.view.parent.astype(np.int64), form.owner
-    root = np.arange(cut, end)
-    for infoset in range(after, end):  # parents come first
-        root[infoset - cut] = root[owner[parent[infoset]] - cut]
-    weight = np.bincount(root - cut, np.diff(first)[cut:end], minlength=after - cut)
-    share = np.minimum(threads * (np.cumsum(weight) - weight / 2) / max(weight.sum(), 1), threads - 1).astype(np.int64)
-    of_infoset = share[root - cut]
-    changes = np.flatnonzero(np.diff(of_infoset)) + 1
-    ranges = np.column_stack([np.append(0, changes), np.append(changes, len(root))])[: len(root)] + cut
-    return [ranges[of_infoset[ranges[:, 0] - cut] == thread] for thread in range(threads)]
-
-
-def _block_ranges(view: Any, player: int, threads: int) -> np.ndarray:
-    """Return where each thread's blocks begin, (threads + 1,); no own sequence is in blocks of two threads."""
-    blocks, leaf = (view.blocks_0, view.leaf_0) if player == 0 else (view.blocks_1, view.leaf_1)
-    count = len(blocks)
-    of_place = np.repeat(np.arange(count), blocks["own_end"].astype(np.int64) - blocks["own"])
-    width = np.bincount(of_place, minlength=count)
-    offset = np.arange(len(of_place)) - np.repeat(np.cumsum(width) - width, width)
-    sequence = leaf[blocks["own"].astype(np.int64)[of_place] + offset].astype(np.int64)
-    spans = np.zeros(count + 1, np.int64)  # number of sequences in blocks on both sides of each place
-    first, last = np.full(int(sequence.max(initial=0)) + 1, count), np.zeros(int(sequence.max(initial=0)) + 1, np.int64)
-    np.minimum.at(first, sequence, of_place)
-    np.maximum.at(last, sequence, of_place)
-    met = np.unique(sequence)
-    np.add.at(spans, first[met] + 1, 1)
-    np.add.at(spans, last[met] + 1, -1)
-    free = np.flatnonzero(np.cumsum(spans) == 0)
-    lines = blocks["opponent_end"].astype(np.int64) - blocks["opponent"]
-    work = np.concatenate([[0], np.cumsum(blocks["stride"] * lines + 8)])
-    wanted = np.linspace(0, work[-1], threads + 1)
-    cuts = free[np.abs(work[free][:, None] - wanted).argmin(axis=0)]
-    cuts[0], cuts[-1] = 0, count
-    return np.maximum.accumulate(cuts)

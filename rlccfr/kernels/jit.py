@@ -74,9 +74,14 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
     return compiled
 
 
-def released(function: Callable[..., Any]) -> Any:
-    """Compile a kernel at first use, and cache it on disk; other threads of Python run while it does."""
-    return cached(function, None, {**OPTIONS, "nogil": True})
+def released(signature: Any) -> Callable[..., Any]:
+    """Compile a kernel as :func:`kernel` does; other threads of Python run while it does."""
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        with vectorised():
+            return cached(function, signature, {**OPTIONS, "nogil": True})
+
+    return compiled
 
 
 def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:

@@ -19,6 +19,11 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 RULES = [entry.id for entry in update_rules if not entry.id.startswith("deep_")]
 GAMES = ("goofspiel", "leduc", "liars_dice(numdice=1,dice_sides=3)")
 
+UNIVERSAL = (
+    "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=2 2,"
+    "numSuits=2,numRanks=4,numHoleCards=1,numBoardCards=0 1)"
+)
+
 pytestmark = pytest.mark.skipif(CORES < 2, reason="there is one core")
 
 
@@ -73,13 +78,42 @@ def test_everything_is_done_once(name, count):
         assert sorted(done) == list(range(top[1], infosets.stop))
         assert top[0] == infosets.start
         assert top[0] <= top[1] <= top[2] <= infosets.stop
-        blocks = np.array([share.blocks[player] for share in shares])
-        assert blocks[0, 0] == 0
-        assert blocks[-1, 1] == len(tree.view.blocks_0)
-        assert (blocks[1:, 0] == blocks[:-1, 1]).all()
-        slices = np.array([share.slices[player] for share in shares])
-        sequences = tree.sequences_of(player)
-        assert (slices[0, 0], slices[-1, 1]) == (sequences.start, sequences.stop)
+    blocks = [block for share in shares for begin, end in share.blocks for block in range(begin, end)]
+    assert sorted(blocks) == list(range(len(tree.view.blocks_0)))
+
+
+@pytest.mark.parametrize("name", [*GAMES, "universal", "royal"])
+def test_a_thread_reads_only_its_own_work_and_what_is_above_the_cut(name):
+    tree = game(UNIVERSAL if name == "universal" else name)
+    view, size, shares = tree.view, tree.num_sequences, shares_of(tree, 2)
+    thread = np.full(tree.num_infosets + 2, -1)  # the empty sequences count as above the cut
+    of_block = np.empty(len(view.blocks_0), int)
+    for share in shares:
+        for begin, end in (*share.subtrees_0, *share.subtrees_1):
+            thread[begin:end] = share.thread
+        for begin, end in share.blocks:
+            of_block[begin:end] = share.thread
+    of_sequence = thread[np.append(tree.owner, [-2, -1])]
+    payers = {}
+    for blocks, leaf in ((view.blocks_0, view.leaf_0), (view.blocks_1, view.leaf_1)):
+        for b, block in enumerate(blocks):
+            for sequence in leaf[block["own"] : block["own_end"]]:
+                assert of_sequence[sequence] in (-1, of_block[b])
+                payers.setdefault(int(sequence), set()).add(of_block[b])
+    assert all(len(found) == 1 for found in payers.values())  # also above the cut, since sums have one order
+    for i in range(tree.num_infosets):
+        parent = int(view.parent[i])
+        assert parent >= size or of_sequence[parent] in (-1, thread[i])
+        if thread[i] >= 0:
+            met = view.mass_sequence[view.mass_begin[i] : view.mass_begin[i + 1]].astype(int)
+            assert set(of_sequence[met]) <= {-1, thread[i]}
+
+
+def test_royal_is_divided_evenly():
+    tree = game("royal")
+    shares = shares_of(tree, 2)
+    sizes = [sum(int(np.diff(part).sum()) for part in (share.subtrees_0, share.subtrees_1)) for share in shares]
+    assert min(sizes) > 0.45 * tree.num_infosets
 
 
 def test_a_saved_run_goes_on_with_other_threads(tmp_path):
