@@ -75,11 +75,7 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1) -> Solver:
                 f"{path} was made for another version of {spec['name']!r}: the game, or its layout in this library, "
                 "has changed since; start anew"
             )
-        options = {
-            "reduce": False,
-            **header["options"],
-            "threads": threads,
-        }  # files of versions that knew no reductions
+        options = {"reduce": False, **header["options"], "threads": threads}  # older files do not say "reduce"
         solver = kind(game, **header["components"], **options)
         if header["versions"] != _versions(solver):
             raise CheckpointError(f"{path} was made with another version of its components; start anew")

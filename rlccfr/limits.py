@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -190,17 +190,10 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
     return now * math.expm1(min(powers, 700.0))
 
 
-class Reached(NamedTuple):
-    """How a run that may turn to a linear program has ended."""
-
-    result: RunResult
-    exactly: bool  # whether the linear program is predicted to be sooner
-
-
-def run_or_solve(
+def run_while_sooner(
     solver: Solver, target: float, by_program: float, progress: Callable[[float], None] | None = None
-) -> Reached:
-    """Run to a target, until a linear program is predicted to reach it sooner.
+) -> RunResult:
+    """Run to a target, or until a linear program is predicted to reach it sooner; then the target is not reached.
 
     This is predicted after stretches that double in length.
 
@@ -218,9 +211,7 @@ def run_or_solve(
 
     while True:
         result = solver.run(until=target, seconds=stretch, progress=report)
-        if result.reached:
-            return Reached(result, False)
-        left = seconds_left(result.points, target)
-        if left is not None and by_program < left:
-            return Reached(result, True)
+        left = 0.0 if result.reached else seconds_left(result.points, target)
+        if result.reached or (left is not None and by_program < left):
+            return result
         stretch = max(stretch, result.cpu_seconds)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from rlccfr.errors import BudgetError, RLCCFRError
-from rlccfr.games.flat_tree import CHANCE, GameTree, SequenceView
+from rlccfr.games.flat_tree import CHANCE, GameTree, SequenceForm
 from rlccfr.games.quotient import quotient_of
 from rlccfr.games.symmetry import payoff_matrix
 from rlccfr.limits import checked_seconds
@@ -85,7 +85,7 @@ def solve_exactly(
     start, begin = time.monotonic(), time.process_time()
     predicted = predicted_time(game).seconds
     quotient = quotient_of(game)
-    program = _Program(game.view if quotient is None else quotient.view)
+    program = _Program(game if quotient is None else quotient)
 
     def report() -> None:
         if progress is not None:
@@ -174,10 +174,9 @@ class _Program:
     reaching I, and payoffs by the largest of them.
     """
 
-    def __init__(self, view: SequenceView) -> None:
-        self._view, self._size = view, int(view.first_sequence[-1])
-        counts: np.ndarray = np.diff(view.first_sequence.astype(np.int64))
-        self._owner = np.repeat(np.arange(len(view.parent)), counts)
+    def __init__(self, form: SequenceForm) -> None:
+        self._view, self._size, self._owner = form.view, form.num_sequences, form.owner
+        view = form.view
         self._twin = view.twin.astype(np.int64) if len(view.twin) else np.arange(self._size)
         own = self._owner < view.infoset_begin[1]
         self._places = [self._numbered(own, 0), self._numbered(~own, 1)]

@@ -40,11 +40,14 @@ def cost_terms(view: SequenceView) -> tuple[int, int, int, int]:
     Returns:
         The numbers of sequences, of payoffs read, of blocks of payoffs, and of sequences in a form with twins.
     """
-    payoffs = sum(
-        int((blocks["stride"].astype(np.int64) * (blocks["opponent_end"] - blocks["opponent"])).sum())
-        for blocks in (view.blocks_0, view.blocks_1)
-    )
+    payoffs = int(payoffs_of(view.blocks_0).sum() + payoffs_of(view.blocks_1).sum())
     return int(view.first_sequence[-1]), payoffs, len(view.blocks_0) + len(view.blocks_1), len(view.twin)
+
+
+def payoffs_of(blocks: np.ndarray) -> np.ndarray:
+    """Return the number of payoffs, with those that fill up lines, that a player reads of each of its blocks."""
+    found: np.ndarray = blocks["stride"].astype(np.int64) * (blocks["opponent_end"] - blocks["opponent"])
+    return found
 
 
 class ReducedRun:

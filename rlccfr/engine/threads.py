@@ -11,9 +11,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.reduced import COSTS, pass_cost
+from rlccfr.engine.reduced import COSTS, pass_cost, payoffs_of
 from rlccfr.games.flat_tree import SequenceForm
+from rlccfr.games.symmetry import by_first
 from rlccfr.kernels.jit import UNJITTED
+from rlccfr.kernels.layout import scratch_for
 from rlccfr.kernels.passes.barrier import WORDS
 from rlccfr.kernels.passes.threaded_iterations import Share, threaded_iterations
 
@@ -58,7 +60,7 @@ def shares_of(form: SequenceForm, threads: int) -> list[Share]:
     cuts = [(one, one + more) for one in range(deepest + 1) for more in (-1, 0, 1) if 0 <= one + more <= deepest]
     divisions = [_Division.of(form, work, levels, cut, threads) for cut in cuts or [(0, 0)]]
     best = min(divisions, key=lambda division: division.time)
-    widest, most_lines = _sizes(form)
+    scratch = scratch_for(form)
     value, barrier = np.zeros(form.num_infosets), np.zeros(WORDS, np.int64)
     return [
         Share(
@@ -68,8 +70,8 @@ def shares_of(form: SequenceForm, threads: int) -> list[Share]:
             subtrees_1=best.top[1, 0] + _ranges(np.flatnonzero(best.infosets[best.top[1, 0] :] == thread)),
             blocks=_ranges(np.flatnonzero(best.blocks == thread)),
             top=best.top,
-            line_reach=np.zeros(most_lines),
-            leaf=np.zeros(widest),
+            line_reach=np.zeros_like(scratch.line_reach),
+            leaf=np.zeros_like(scratch.leaf),
             value=value,
             barrier=barrier,
         )
@@ -89,14 +91,11 @@ class _Work(NamedTuple):
     def of(cls, form: SequenceForm) -> _Work:
         view = form.view
         pairs = [_places(view.blocks_0, view.leaf_0), _places(view.blocks_1, view.leaf_1)]
-        payoffs = np.zeros(len(view.blocks_0))
-        for blocks in (view.blocks_0, view.blocks_1):
-            payoffs += blocks["stride"].astype(float) * (blocks["opponent_end"].astype(float) - blocks["opponent"])
         sequence, payoff, block, _ = COSTS
         return cls(
             block=np.concatenate([one for one, _ in pairs]),
             sequence=np.concatenate([one for _, one in pairs]),
-            of_block=payoff * payoffs + 2 * block,
+            of_block=payoff * (payoffs_of(view.blocks_0) + payoffs_of(view.blocks_1)) + 2.0 * block,
             of_infoset=sequence * np.diff(view.first_sequence.astype(float)),
         )
 
@@ -169,11 +168,7 @@ def _components(form: SequenceForm, work: _Work, levels: np.ndarray, level: np.n
     graph = sparse.coo_array((np.ones(len(rows), np.int8), (rows, columns)), (total, total))
     label = connected_components(graph, directed=False)[1]
     wanted = np.concatenate([label[:count], label[blocks:places]])
-    _, first, number = np.unique(wanted, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    ranked: np.ndarray = rank[number]
-    return ranked
+    return by_first(wanted)
 
 
 def _ranges(places: np.ndarray) -> np.ndarray:
@@ -185,18 +180,11 @@ def _ranges(places: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.column_stack([places[starts], places[ends] + 1]), np.int64)
 
 
-def _sizes(form: SequenceForm) -> tuple[int, int]:
-    """Return the largest stride and the largest number of lines of a block."""
-    blocks = np.concatenate([form.view.blocks_0, form.view.blocks_1])
-    lines = blocks["opponent_end"] - blocks["opponent"]
-    return int(blocks["stride"].max(initial=0)), int(lines.max(initial=0))
-
-
 def _levels(form: SequenceForm) -> np.ndarray:
     """Return the number of the owner's earlier infosets on the way to each infoset, (n,)."""
     owner, parent = form.owner, form.view.parent.astype(np.int64)
     above = np.where(parent < form.num_sequences, owner[np.minimum(parent, max(len(owner) - 1, 0))], -1)
     levels = np.zeros(form.num_infosets, np.int64)
-    while (further := np.where(above >= 0, levels[above] + 1, 0)).tolist() != levels.tolist():
+    while not np.array_equal(further := np.where(above >= 0, levels[above] + 1, 0), levels):
         levels = further
     return levels

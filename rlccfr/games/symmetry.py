@@ -95,7 +95,7 @@ def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
         colour = _joined(colour, seen)
     else:
         colour = np.arange(len(colour))
-    return Classes(_by_first(colour[num_sequences + 2 :]), _by_first(colour[: num_sequences + 2]))
+    return Classes(by_first(colour[num_sequences + 2 :]), by_first(colour[: num_sequences + 2]))
 
 
 def _edges(view: SequenceView, payoff: sparse.csr_array, random: np.random.Generator) -> _Edges:
@@ -146,7 +146,7 @@ def _joined(colour: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return found
 
 
-def _by_first(colour: np.ndarray) -> np.ndarray:
+def by_first(colour: np.ndarray) -> np.ndarray:
     """Number colours anew, in order of their first members."""
     _, first, of_each = np.unique(colour, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)

@@ -111,6 +111,8 @@ def solve(
         if checkpoint is not None:
             report = saving(solver, checkpoint, checkpoint_every, report)
         attempt = _attempted(solver, cells, limit if target is None or limited else None, target, any_way, report)
+    if any_way:  # after the run's progress bar, since the program has one of its own
+        attempt = attempt.or_exactly()
     try:
         outputs.write(solver, attempt, _title(cells))
     finally:  # a full disk must not lose the results, nor a closed pipe the files
@@ -144,19 +146,19 @@ def _attempted(
     any_way: bool,
     report: Callable[[float], None],
 ) -> Attempt:
-    """Run, and solve a linear program if that is predicted to reach the target sooner; nothing is lost on the way."""
+    """Run for the budget or to the target; if ``any_way``, at most until a linear program is predicted to be sooner."""
     if target is None:
         assert limit is not None
         return Attempt.of(solver, None, lambda: _run(solver, cells, limit, report))
     from rlccfr.engine.linear_program import predicted_time
-    from rlccfr.limits import run_or_solve, target_of
+    from rlccfr.limits import run_while_sooner, target_of
 
     goal = target_of(solver.game, target)
     if not any_way:
         most = {} if limit is None else {limit["unit"]: limit["amount"]}
         return Attempt.of(solver, goal, lambda: solver.run(until=goal, progress=report, **most))
     by_program = predicted_time(solver.game).seconds
-    return Attempt.of(solver, goal, lambda: run_or_solve(solver, goal, by_program, report).result).or_exactly()
+    return Attempt.of(solver, goal, lambda: run_while_sooner(solver, goal, by_program, report))
 
 
 def _fail_if_cut_short(attempt: Attempt, checkpoint: Path | None, limited: bool) -> None:
