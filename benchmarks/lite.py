@@ -62,9 +62,10 @@ def write(game: rlccfr.GameTree, file: TextIO) -> None:
         children = range(here["first_child"], here["first_child"] + here["num_children"])
         stack.extend(children)
         if here["actor"] == TERMINAL:
-            print(f"node n{node} leaf payoffs 1={here['utility']:.17g} 2={-here['utility']:.17g}", file=file)
+            utility = game.utilities[here["first_child"]]
+            print(f"node n{node} leaf payoffs 1={utility:.17g} 2={-utility:.17g}", file=file)
         elif here["actor"] == CHANCE:
-            chances = (f"n{child}={game.histories['probability'][child]:.17g}" for child in children)
+            chances = (f"n{child}={game.probability[child]:.17g}" for child in children)
             print(f"node n{node} chance actions", *chances, file=file)
         else:
             names = (f"n{child}" for child in children)

@@ -20,12 +20,12 @@ NODES = 2_000_000
 
 def one_deal(game: rlccfr.GameTree) -> rlccfr.GameTree:
     """Return the game in which chance always takes its first outcome."""
-    histories = game.histories.copy()
+    histories, probability = game.histories.copy(), game.probability.copy()
     dealt = histories["actor"] == CHANCE
     for first, count in zip(histories["first_child"][dealt], histories["num_children"][dealt], strict=True):
-        histories["probability"][first : first + count] = np.arange(count) == 0
+        probability[first : first + count] = np.arange(count) == 0
     histories["even"] = False
-    return dataclasses.replace(game, histories=histories)
+    return dataclasses.replace(game, histories=histories, probability=probability)
 
 
 def nanoseconds(game: rlccfr.GameTree, sampler: str) -> float:

@@ -118,7 +118,7 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
                           bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"})  # fmt: skip
         place = (across[number], down[number])
         if record["actor"] == TERMINAL:
-            utility = record["utility"]
+            utility = game.utilities[record["first_child"]]
             axes.annotate(
                 f"{utility:+g}" if utility else "0", place, (4, 0), textcoords="offset points", fontsize=9, va="center"
             )
@@ -170,5 +170,5 @@ def _probabilities(game: GameTree, policy: Policy | None) -> np.ndarray:
         if record["actor"] < CHANCE:
             found[below] = policy.probabilities[record["first_sequence"] + np.arange(len(below))]
         else:
-            found[below] = game.histories["probability"][below]
+            found[below] = game.probability[below]
     return found

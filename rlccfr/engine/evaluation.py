@@ -20,7 +20,7 @@ class PolicyEvaluator:
     """
 
     def __init__(self, game: GameTree) -> None:
-        self._game = handle_of(Game(game.histories, game.view), GAME)
+        self._game = handle_of(Game.of(game), GAME)
         self._scratch = handle_of(scratch_for(game), SCRATCH)
 
     def __call__(self, policy: np.ndarray) -> tuple[float, float, float]:

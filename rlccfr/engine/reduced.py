@@ -61,7 +61,7 @@ class ReducedRun:
     def __init__(self, state: RunState, quotient: Quotient) -> None:
         self.quotient, self._full = quotient, state.tables
         self._tables = Tables(*(np.ascontiguousarray(table[quotient.member]) for table in state.tables))
-        self.game_handle = handle_of(Game(state.game.histories[:0], quotient.view), GAME)
+        self.game_handle = handle_of(Game.of(state.game, quotient.view), GAME)
         arrays = Run(self._tables, state.scale, state.rng, state.counts, scratch_for(quotient))
         self.run_handle = handle_of(arrays, RUN)
 

@@ -77,7 +77,7 @@ class RunState:
     @cached_property
     def game_handle(self) -> Any:
         """Handle of the game's two views."""
-        return handle_of(Game(self.game.histories, self.game.view), GAME)
+        return handle_of(Game.of(self.game), GAME)
 
     @cached_property
     def run_handle(self) -> Any:

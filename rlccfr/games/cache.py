@@ -15,7 +15,7 @@ from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import BLOCK, HISTORY, Classes, GameTree, SequenceView
 
-FORMAT = "rlccfr-game-3"
+FORMAT = "rlccfr-game-4"
 """Version of the compiler's output, raised when the output changes; file names also depend on the arrays' layout."""
 
 LEAST_HISTORIES = 20_000
@@ -65,6 +65,8 @@ def keep_game(tree: GameTree) -> None:
         return
     arrays = {
         "histories": tree.histories,
+        "probability": tree.probability,
+        "utilities": tree.utilities,
         "edge_action": tree.edge_action,
         "sequence_action": tree.sequence_action,
         "infoset_keys": np.frombuffer("".join(f"{key}\0" for key in tree.infoset_keys).encode(), np.uint8),

@@ -72,15 +72,13 @@ def _agrees(tree: GameTree, state: Any, rng: np.random.Generator) -> bool:
         record = tree.histories[number]
         if record["actor"] == TERMINAL or state.is_terminal():
             ended = record["actor"] == TERMINAL and state.is_terminal()
-            return bool(ended and state.player_return(0) == record["utility"])
+            return bool(ended and state.player_return(0) == tree.utilities[record["first_child"]])
         first = int(record["first_child"])
         children = slice(first, first + int(record["num_children"]))
         if state.is_chance_node():
             outcomes = [(action, chance) for action, chance in state.chance_outcomes() if chance > 0]
             actions = [action for action, _ in outcomes]
-            same = record["actor"] == CHANCE and [chance for _, chance in outcomes] == list(
-                tree.histories["probability"][children]
-            )
+            same = record["actor"] == CHANCE and [chance for _, chance in outcomes] == list(tree.probability[children])
         else:
             actor, actions = int(state.current_player()), state.legal_actions()
             same = record["actor"] == actor and (

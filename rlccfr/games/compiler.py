@@ -60,27 +60,30 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
 
     infosets = _number_infosets(walk, order, num_children)
     histories = np.zeros(len(order), HISTORY)
-    histories["utility"] = walk.utility[order]
-    histories["probability"] = walk.probability[order]
     histories["first_child"] = first_child
     histories["num_children"] = num_children
     histories["actor"] = walk.actor[order]
     histories["infoset"] = infosets.of_history
-    histories["even"] = _even_chances(histories["actor"], histories["probability"], parent)
+    histories["even"] = _even_chances(histories["actor"], walk.probability[order], parent)
     histories["first_sequence"] = np.where(infosets.of_history >= 0, infosets.first_sequence[infosets.of_history], -1)
     num_sequences = int(infosets.first_sequence[-1])
     taken = _sequence_taken(histories, parent)
-    chance_reach, last = _reach(histories, parent, walk.depth[order], taken, num_sequences)
+    chance_reach, last = _reach(histories, walk.probability[order], parent, walk.depth[order], taken, num_sequences)
     sequence_action = np.zeros(num_sequences, np.int64)
     sequence_action[taken[taken >= 0]] = walk.action[order][taken >= 0]
-    view, payoff = _sequence_view(infosets, histories, chance_reach, last)
-    histories, edge_action = _for_walks(histories, walk.action[order], parent, walk.depth[order])
+    view, payoff = _sequence_view(infosets, histories, chance_reach, last, walk.utility[order])
+    near = _for_walks(histories, parent, walk.depth[order])
+    histories, order = _moved(histories, near), order[near]
+    ends = histories["actor"] == TERMINAL
+    words, histories["first_child"][ends] = np.unique(walk.utility[order][ends].view(np.uint64), return_inverse=True)
     return GameTree(
         name=name,
         openspiel_name=openspiel_name,
         restore_recall=restore_recall,
         histories=histories,
-        edge_action=edge_action,
+        probability=walk.probability[order],
+        utilities=words.view(np.float64),
+        edge_action=walk.action[order],
         view=view,
         infoset_keys=tuple(walk.infoset_keys[i] for i in infosets.raw_id),
         sequence_action=sequence_action,
@@ -125,10 +128,8 @@ def _number_infosets(walk: Traversal, order: np.ndarray, num_children: np.ndarra
     return _Infosets(begin, first_sequence, raw_id, of_history)
 
 
-def _for_walks(
-    histories: np.ndarray, edge_action: np.ndarray, parent: np.ndarray, depth: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Renumber histories: siblings together, then the subtree below the first of them, and so on.
+def _for_walks(histories: np.ndarray, parent: np.ndarray, depth: np.ndarray) -> np.ndarray:
+    """Return the numbers of histories in another order: siblings, then the subtree below the first of them, and so on.
 
     A walk then finds most of its next histories nearby, which saves a quarter of its time on Royal.
     """
@@ -142,11 +143,17 @@ def _for_walks(
         place[level] = children_at[above] + np.arange(level.start, level.stop) - eldest
         below = np.cumsum(size[level] - 1) - (size[level] - 1)
         children_at[level] = children_at[above] + histories["num_children"][above] + below - below[eldest - level.start]
-    moved, moved_action = np.empty_like(histories), np.empty_like(edge_action)
-    moved[place], moved_action[place] = histories, edge_action
+    return np.argsort(place)
+
+
+def _moved(histories: np.ndarray, source: np.ndarray) -> np.ndarray:
+    """Return histories in another order, with their children's new numbers."""
+    place = np.empty_like(source)
+    place[source] = np.arange(len(source))
+    moved: np.ndarray = histories[source]
     inner = moved["num_children"] > 0
     moved["first_child"][inner] = place[moved["first_child"][inner]]
-    return moved, moved_action
+    return moved
 
 
 def _sequence_taken(histories: np.ndarray, parent: np.ndarray) -> np.ndarray:
@@ -158,7 +165,12 @@ def _sequence_taken(histories: np.ndarray, parent: np.ndarray) -> np.ndarray:
 
 
 def _reach(
-    histories: np.ndarray, parent: np.ndarray, depth: np.ndarray, taken: np.ndarray, num_sequences: int
+    histories: np.ndarray,
+    probability: np.ndarray,
+    parent: np.ndarray,
+    depth: np.ndarray,
+    taken: np.ndarray,
+    num_sequences: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return chance's reach of each history, and each player's last sequence before it, (2, histories)."""
     chance_reach = np.ones(len(histories))
@@ -167,14 +179,14 @@ def _reach(
     mover = histories["actor"][parent]
     for level in range(1, int(depth[-1]) + 1):
         here = slice(*np.searchsorted(depth, [level, level + 1]))
-        chance_reach[here] = chance_reach[parent[here]] * histories["probability"][here]
+        chance_reach[here] = chance_reach[parent[here]] * probability[here]
         for player in (0, 1):
             last[player, here] = np.where(mover[here] == player, taken[here], last[player, parent[here]])
     return chance_reach, last
 
 
 def _sequence_view(
-    infosets: _Infosets, histories: np.ndarray, chance_reach: np.ndarray, last: np.ndarray
+    infosets: _Infosets, histories: np.ndarray, chance_reach: np.ndarray, last: np.ndarray, utility: np.ndarray
 ) -> tuple[SequenceView, sparse.csr_array]:
     """Return the sequence form, and player 0's payoffs, (m + 2, m + 2), summed over chance."""
     num_infosets, num_sequences = len(infosets.raw_id), int(infosets.first_sequence[-1])
@@ -187,7 +199,7 @@ def _sequence_view(
         (chance_reach[decision], (infoset, last[1 - owner, decision])), (num_infosets, num_sequences + 2)
     ).tocsr()
     leaf = np.flatnonzero(histories["actor"] == TERMINAL)
-    value = chance_reach[leaf] * histories["utility"][leaf]
+    value = chance_reach[leaf] * utility[leaf]
     payoff = sparse.coo_array((value, (last[0, leaf], last[1, leaf])), (num_sequences + 2,) * 2).tocsr()
     payoff.eliminate_zeros()
     view = SequenceView(

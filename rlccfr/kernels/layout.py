@@ -17,7 +17,7 @@ import numpy as np
 from numba import from_dtype, types
 
 from rlccfr.components import SCHEDULE_COLUMNS
-from rlccfr.games.flat_tree import BLOCK, HISTORY, SequenceForm, SequenceView
+from rlccfr.games.flat_tree import BLOCK, HISTORY, GameTree, SequenceForm, SequenceView
 
 # Columns of a schedule; a rule's own parameters start at PARAMETERS.
 POSITIVE_DISCOUNT = SCHEDULE_COLUMNS.index("positive_discount")
@@ -33,11 +33,25 @@ NEGATIVE = 1
 AVERAGE = 2
 
 
-class Game(NamedTuple):
-    """A compiled game's two views; see :class:`rlccfr.games.flat_tree.GameTree`."""
+class HistoryView(NamedTuple):
+    """A compiled game as walks see it; see :class:`rlccfr.games.flat_tree.GameTree`."""
 
-    histories: np.ndarray  # (number of histories,) of HISTORY
+    record: np.ndarray  # (number of histories,) of HISTORY
+    probability: np.ndarray  # (number of histories,): of the chance outcome that leads to each
+    utilities: np.ndarray  # of terminals, each once
+
+
+class Game(NamedTuple):
+    """A compiled game's two views."""
+
+    histories: HistoryView
     view: SequenceView
+
+    @classmethod
+    def of(cls, game: GameTree, view: SequenceView | None = None) -> Game:
+        """Return both views of a game, or another sequence form in place of its own."""
+        histories = HistoryView(game.histories, game.probability, game.utilities)
+        return cls(histories, game.view if view is None else view)
 
 
 class Tables(NamedTuple):
@@ -146,7 +160,7 @@ INCLUSION = types.void(F8S, F8S, F8S, F8S)
 MIXTURE = types.float64(F8S, F8S, F8, F8S)
 
 BLOCKS = from_dtype(BLOCK)[::1]
-HISTORIES = from_dtype(HISTORY)[::1]
+HISTORIES = types.NamedTuple((from_dtype(HISTORY)[::1], F8S, F8S), HistoryView)
 VIEW = types.NamedTuple((U4S, U4S, U4S, F8S, U4S, U4S, F8S, U4S, U4S, BLOCKS, BLOCKS, F8S, F8S, F8S, U4S), SequenceView)
 GAME = types.NamedTuple((HISTORIES, VIEW), Game)
 TABLES = types.NamedTuple((F8S, F8S, F8S, F8M), Tables)

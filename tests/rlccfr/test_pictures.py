@@ -41,8 +41,8 @@ def test_lines_are_as_thick_as_actions_are_likely():
     for node in tree.histories:  # lines are drawn per history, in order, and per child
         for k in range(node["num_children"]):
             own = node["actor"] in (0, 1)
-            child = tree.histories[node["first_child"] + k]
-            likely.append(policy.probabilities[node["first_sequence"] + k] if own else child["probability"])
+            chance = tree.probability[node["first_child"] + k]
+            likely.append(policy.probabilities[node["first_sequence"] + k] if own else chance)
     widths = [line.get_linewidth() for line in tree.plot(policy).lines]
     assert np.ptp(likely) > 0.5
     slope, least = np.polyfit(likely, widths, 1)

@@ -15,6 +15,7 @@ from rlccfr.kernels.fold import fold_simple
 from rlccfr.kernels.handles import flags_of, game_of, path_of, plan_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import AVERAGE, AVERAGE_DECAY, F8M, HANDLE
+from rlccfr.kernels.walks.prefetch import prefetch
 from rlccfr.kernels.walks.random_words import draw, uniform
 from rlccfr.kernels.walks.scales import discount, discounted_step
 from rlccfr.kernels.walks.walk import draw_chance
@@ -42,6 +43,17 @@ def average_here(tables, here, weight):
 
 
 @inlined
+def prefetch_below(histories, tables, first, count):
+    """Ask for what a walk reads at ``count`` siblings, of which ``first`` is the first, and below them."""
+    for node in range(first, first + count):
+        here = histories.record[node]
+        if here["actor"] != TERMINAL:
+            prefetch(histories.record, here["first_child"])
+            prefetch(tables.policy, here["first_sequence"])
+            prefetch(tables.policy_sum, here["first_sequence"])
+
+
+@inlined
 def external_walk(histories, traverser, tables, average_weight, step, predicts, path, rng):
     """Perform one walk that takes all own actions.
 
@@ -57,22 +69,24 @@ def external_walk(histories, traverser, tables, average_weight, step, predicts, 
     sign, width = 1.0 - 2.0 * traverser, len(path.value) // len(path.node)
     node, depth, touched = 0, -1, 0
     while True:
-        here = histories[node]
+        here = histories.record[node]
         actor = here["actor"]
         touched += 1
         if actor == traverser:
             depth += 1
             path.node[depth], path.action[depth] = node, 0
             node = here["first_child"]
+            prefetch(tables.regret, here["first_sequence"])
+            prefetch_below(histories, tables, node, here["num_children"])
         elif actor == CHANCE:
             node = draw_chance(histories, here, rng)
         elif actor != TERMINAL:
             average_here(tables, here, average_weight)
             node = here["first_child"] + draw(tables.policy, here["first_sequence"], here["num_children"], rng)
         else:
-            value, climbing = sign * here["utility"], True
+            value, climbing = sign * histories.utilities[here["first_child"]], True
             while climbing and depth >= 0:
-                here, at = histories[path.node[depth]], depth * width
+                here, at = histories.record[path.node[depth]], depth * width
                 path.value[at + path.action[depth]] = value
                 path.action[depth] += 1
                 climbing = path.action[depth] == here["num_children"]
@@ -98,8 +112,8 @@ def outcome_walk(histories, traverser, tables, exploration, average_weight, step
     See :func:`external_walk` for the other arguments and the result.
     """
     node, depth, touched, weight = 0, 0, 1, 1.0
-    while histories[node]["actor"] != TERMINAL:
-        here = histories[node]
+    here = histories.record[node]
+    while here["actor"] != TERMINAL:
         actor, first, count = here["actor"], here["first_sequence"], here["num_children"]
         if actor == traverser:
             action, taken, rest = 0, 1.0, uniform(rng)
@@ -119,10 +133,11 @@ def outcome_walk(histories, traverser, tables, exploration, average_weight, step
         else:
             average_here(tables, here, average_weight * weight)
             node = here["first_child"] + draw(tables.policy, first, count, rng)
+        here = histories.record[node]
         touched += 1
-    value = (1.0 - 2.0 * traverser) * histories[node]["utility"]
+    value = (1.0 - 2.0 * traverser) * histories.utilities[here["first_child"]]
     for row in range(depth - 1, -1, -1):
-        here, action = histories[path.node[row]], path.action[row]
+        here, action = histories.record[path.node[row]], path.action[row]
         child = value / path.taken[row]
         value = tables.policy[here["first_sequence"] + action] * child
         for k in range(here["num_children"]):

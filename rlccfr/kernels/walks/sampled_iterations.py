@@ -94,7 +94,7 @@ def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, p
                 discount(view, player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
             increments = (scale[0, AVERAGE], scale[1, AVERAGE])
             respond_and_average(view, tables, scratch, (1.0, 1.0), increments, rule.flags.average_column)
-            counts[1] += 2 * len(histories)
+            counts[1] += 2 * len(histories.record)
             if sampling.plan.counts:
                 count_uniformly(view, scratch.reach, walk_tables.uniform_count)
         for player in range(2):

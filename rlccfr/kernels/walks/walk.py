@@ -35,7 +35,7 @@ def draw_chance(histories, here, rng):
     if here["even"]:
         return first + np.int64(rest * count)
     for child in range(first, first + count - 1):
-        rest -= histories[child]["probability"]
+        rest -= histories.probability[child]
         if rest < 0.0:
             return child
     return first + count - 1
@@ -49,8 +49,8 @@ def roll_out(histories, node, traverser, tables, rng):
         Player 0's utility at the end, and the number of histories on the path.
     """
     touched = 1
-    while histories[node]["actor"] != TERMINAL:
-        here = histories[node]
+    here = histories.record[node]
+    while here["actor"] != TERMINAL:
         first, count = here["first_child"], here["num_children"]
         if here["actor"] == CHANCE:
             node = draw_chance(histories, here, rng)
@@ -59,8 +59,9 @@ def roll_out(histories, node, traverser, tables, rng):
                 node = first + draw(tables.policy, here["first_sequence"], count, rng)
             else:
                 node = first + draw(tables.response, here["first_sequence"], count, rng)
+        here = histories.record[node]
         touched += 1
-    return histories[node]["utility"], touched
+    return histories.utilities[here["first_child"]], touched
 
 
 @inlined
@@ -178,7 +179,7 @@ def close_frame(histories, here, own, traverser, plan, memory, depth, rng):
                 value = baseline
         frames.value[depth, k] = value
         if here["actor"] == CHANCE:
-            total += histories[here.first_child + k]["probability"] * value
+            total += histories.probability[here["first_child"] + k] * value
         else:
             total += probability(tables, own, first + k) * value
     if own:
@@ -213,11 +214,11 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
     luck = uniform(rng) if plan.one_draw else 0.0
     node, depth, touched, value = 0, -1, 0, 0.0
     while True:
-        here = histories[node]
+        here = histories.record[node]
         touched += 1
         actor, first, count = here["actor"], here["first_sequence"], here["num_children"]
         if actor == TERMINAL:
-            value = sign * here["utility"]
+            value = sign * histories.utilities[here["first_child"]]
         else:
             if actor == 1 - traverser and average_weight > 0.0:
                 for k in range(first, first + count):
@@ -234,7 +235,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
             frames.node[depth], frames.action[depth], frames.weight[depth] = node, -1, weight
             include(here, actor == traverser, sampling, parameters, memory, depth, luck, rng)
         while depth >= 0:
-            here = histories[frames.node[depth]]
+            here = histories.record[frames.node[depth]]
             actor, count, action = here["actor"], here["num_children"], frames.action[depth]
             if action >= 0:
                 frames.value[depth, action] = value
@@ -246,7 +247,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
                 node = here["first_child"] + action
                 weight = frames.weight[depth] / frames.taken[depth, action]
                 if actor == CHANCE:
-                    weight *= histories[node]["probability"]
+                    weight *= histories.probability[node]
                 elif actor != traverser:
                     weight *= tables.response[here["first_sequence"] + action]
                 break

@@ -153,7 +153,7 @@ def test_a_program_that_takes_too_long_is_one_line():
 
 def test_payoffs_that_are_not_finite_are_refused():
     tree = game("kuhn")
-    histories = tree.histories.copy()
-    histories["utility"][-1] = np.nan
+    utilities = tree.utilities.copy()
+    utilities[-1] = np.nan
     with pytest.raises(RLCCFRError, match="'kuhn' has payoffs that are not finite"):
-        rlccfr.solve_exactly(replace(tree, histories=histories))
+        rlccfr.solve_exactly(replace(tree, utilities=utilities))

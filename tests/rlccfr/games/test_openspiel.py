@@ -50,7 +50,7 @@ def test_children_are_contiguous_and_chance_sums_to_one():
     assert np.array_equal(np.sort(covered), np.arange(1, tree.num_histories))
     for node in nodes[nodes["actor"] == CHANCE]:
         children = slice(node["first_child"], node["first_child"] + node["num_children"])
-        assert nodes["probability"][children].sum() == pytest.approx(1, abs=1e-12)
+        assert tree.probability[children].sum() == pytest.approx(1, abs=1e-12)
 
 
 def test_parents_stand_before_children():

@@ -8,6 +8,7 @@ from numba import njit
 from support import engine_state, game, has_quick_walks, without_quick_walks
 
 import rlccfr
+from rlccfr.kernels.layout import HistoryView
 from rlccfr.kernels.walks.walk import draw_chance
 
 ONE_SHOT = "turn_based_simultaneous_game(game=matrix_rps())"
@@ -45,18 +46,18 @@ def test_what_it_does_not_do_is_left_to_the_general_walk(options):
 def test_uneven_chances_are_drawn_as_they_are():
     """Over many walks, the histories below an uneven chance node are visited in proportion to its probabilities."""
     tree = game("leduc")
-    histories = tree.histories.copy()
+    histories, probability = tree.histories.copy(), tree.probability.copy()
     first, count = int(histories["first_child"][0]), int(histories["num_children"][0])
     chances = np.arange(1, count + 1) / (count * (count + 1) / 2)
-    histories["probability"][first : first + count] = chances
+    probability[first : first + count] = chances
     histories["even"][0] = False
 
     @njit
     def draw_many(histories, rng, drawn):
         for _ in range(20_000):
-            drawn[draw_chance(histories, histories[0], rng) - first] += 1
+            drawn[draw_chance(histories, histories.record[0], rng) - first] += 1
 
     drawn = np.zeros(count)
-    draw_many(histories, np.array([7], np.uint64), drawn)
+    draw_many(HistoryView(histories, probability, tree.utilities), np.array([7], np.uint64), drawn)
     error = np.sqrt(chances * (1 - chances) * 20_000)
     assert (np.abs(drawn - 20_000 * chances) < 4.5 * error).all()
