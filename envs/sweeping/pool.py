@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
@@ -23,6 +24,10 @@ class Pool(ProcessPoolExecutor):
                 own.put(core)
         self._started = context.started
         super().__init__(workers, context, initializer=prepare, initargs=(own, loaded))
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        with uninterrupted():  # the thread that the first call starts can't be joined if its start is cut short
+            return super().submit(fn, *args, **kwargs)
 
     def kill(self) -> None:
         """Kill all workers at once, busy or not, and wait until they have ended."""

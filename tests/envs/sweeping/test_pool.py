@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, process
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -36,6 +36,21 @@ def test_workers_that_are_killed_leave_nothing_to_wait_for():
     pool.kill()
     with pytest.raises((BrokenProcessPool, CancelledError)):
         endless.result()
+
+
+@pytest.mark.usefixtures("heeds_ctrl_c")
+def test_ctrl_c_while_the_pools_thread_starts_leaves_a_pool_that_can_be_killed(monkeypatch):
+    start = process._ExecutorManagerThread.start
+
+    def interrupted(thread):
+        signal.raise_signal(signal.SIGINT)
+        start(thread)
+
+    monkeypatch.setattr(process._ExecutorManagerThread, "start", interrupted)
+    pool = Pool(1)
+    with pytest.raises(KeyboardInterrupt):
+        pool.submit(os.getpid)
+    pool.kill()
 
 
 def workers_of(group: int) -> list[int]:
