@@ -133,7 +133,7 @@ def markdown(report: dict[str, Any]) -> list[str]:
         "lower end of the interval is below 0.7 of it; machines differ by as much. On Royal, OpenSpiel's solvers play "
         "another game, which forgets the order of public cards and has half the infosets. LiteEFG and noregret read "
         "the same game as this engine, whose passes run over its quotient where that saves time. OpenSpiel's solver in "
-        "JAX is left out on Royal: it prepares for minutes there, and then does 5 iterations a second.",
+        "JAX is left out on Royal, where it prepares for minutes.",
         "",
         "## Rates",
         "",

@@ -9,15 +9,16 @@ import numpy as np
 import rlccfr
 
 GAMES = ("royal", "liars_dice(dice_sides=7)", "liars_dice(dice_sides=8)")
-ROUNDS, SECONDS, TARGET = 7, 1.0, 1.7
+ROUNDS, WARM_UP, SECONDS, TARGET = 7, 20, 1.0, 1.7
 
 
 def gains(name: str) -> np.ndarray:
     """Return, for each round, how many times as fast two threads are, over the whole game."""
     game = rlccfr.load_game(name, max_histories=20_000_000)
     one, two = (rlccfr.Solver(game, "cfr_plus", reduce=False, threads=threads) for threads in (1, 2))
-    count = max(1, int(SECONDS / (_clocked(one, 3) / 3)))
-    _clocked(two, 3)
+    for solver in (one, two):  # the first iterations wait for memory
+        _clocked(solver, WARM_UP)
+    count = max(1, int(SECONDS / (_clocked(one, WARM_UP) / WARM_UP)))
     return np.array([_clocked(one, count) / _clocked(two, count) for _ in range(ROUNDS)])
 
 

@@ -26,6 +26,11 @@ class Values(NamedTuple):
     game: tuple[float, float]  # value of the policy against itself
     best_response: tuple[float, float]  # value of a best response to the other player's policy
 
+    @classmethod
+    def of(cls, value: float, first: float, second: float) -> Values:
+        """Return the values of a policy that is worth ``value`` to player 0, from each player's best response."""
+        return cls(game=(value, -value), best_response=(first, second))
+
     @property
     def nash_conv(self) -> float:
         """Sum of both players' gains from best responses; 0 in a Nash equilibrium."""
@@ -48,11 +53,6 @@ def _evaluation() -> Any:
     return evaluation
 
 
-def _row_sums(game: GameTree, table: np.ndarray) -> np.ndarray:
-    """Return the sums, (n,), of a table, (m,), over each infoset's sequences."""
-    return np.add.reduceat(table, game.view.first_sequence[:-1]) if game.num_infosets else np.zeros(0)
-
-
 class Policy:
     """Action probabilities of both players at every infoset of a compiled game.
 
@@ -70,7 +70,7 @@ class Policy:
         if self.probabilities.shape != (game.num_sequences,):
             shape = self.probabilities.shape
             raise PolicyError(f"a policy of {game.name!r} has the shape ({game.num_sequences},), not {shape}")
-        if not ((self.probabilities >= 0).all() and np.allclose(_row_sums(game, self.probabilities), 1)):
+        if not ((self.probabilities >= 0).all() and np.allclose(game.row_sums(self.probabilities), 1)):
             raise PolicyError("probabilities must be at least 0 and sum to 1 over each infoset's sequences")
 
     @classmethod
@@ -80,8 +80,7 @@ class Policy:
     @classmethod
     def from_sums(cls, game: GameTree, sums: np.ndarray) -> Policy:
         """Return the policy proportional to ``sums``, shape (m,); it is uniform at infosets whose sums are 0."""
-        totals = np.repeat(_row_sums(game, sums), np.diff(game.view.first_sequence))
-        return cls(game, np.divide(sums, totals, out=game.uniform_policy(), where=totals > 0))
+        return cls(game, game.normalised(sums))
 
     @classmethod
     def from_openspiel(cls, game: GameTree, policy: Any) -> Policy:
@@ -96,8 +95,7 @@ class Policy:
 
     def values(self) -> Values:
         """Return the exact values of the policy and of best responses to it."""
-        value, first, second = self._evaluated()
-        return Values(game=(value, -value), best_response=(first, second))
+        return Values.of(*self._evaluated())
 
     def nash_conv(self) -> float:
         _, first, second = self._evaluated()  # as in Values: the players' values of the policy add up to 0

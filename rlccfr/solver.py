@@ -174,9 +174,9 @@ class Solver:
                 f"{self!r} has overflowed: its tables hold numbers that are not finite; use milder hyperparameters, "
                 "or check the functions of your own components"
             )
-        average = self.average_policy().values()
+        average = self.values()
         if not self._curve or self._curve[-1][0] != self._engine.iteration:
-            current = self.current_policy().exploitability()
+            current = Values.of(*self._engine.current_value()).exploitability
             at = (self._engine.iteration, self._engine.nodes, self._cpu_seconds)
             self._curve.append(CurvePoint(*at, average.exploitability, current))
         return average
@@ -261,7 +261,7 @@ class Solver:
 
     def values(self) -> Values:
         """Return, per player, the value of the average policy and of a best response to it."""
-        return self.average_policy().values()
+        return Values.of(*self._engine.average_value())
 
     def exploitability(self) -> float:
         """Return NashConv / 2 of the average policy."""

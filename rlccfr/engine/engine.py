@@ -9,10 +9,12 @@ import numpy as np
 from rlccfr import kernels
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.quotient import Quotient
 
 kernels.prepare_cache()
 
 from rlccfr.engine.binding import Binding, RunOptions, checked_threads  # noqa: E402
+from rlccfr.engine.evaluation import evaluator_of  # noqa: E402
 from rlccfr.engine.state import RunState  # noqa: E402
 from rlccfr.engine.stepper import CHUNK, Stepper  # noqa: E402
 from rlccfr.engine.steppers import stepper_for  # noqa: E402
@@ -108,8 +110,20 @@ class Engine:
 
     def average_sums(self) -> np.ndarray:
         """Return an array (m,) proportional to the average policy at each infoset."""
-        self.stepper.publish()
-        return self.stepper.average_sums()
+        sums, form = self.stepper.average_sums(), self.stepper.form
+        return sums[form.place] if isinstance(form, Quotient) else sums
+
+    def average_value(self) -> tuple[float, float, float]:
+        """Return player 0's value of the average policy, and each player's value of a best response to it.
+
+        A value is the player's own expected utility.
+        """
+        form = self.stepper.form
+        return evaluator_of(form)(form.normalised(self.stepper.average_sums()))
+
+    def current_value(self) -> tuple[float, float, float]:
+        """Return the same of the current policy."""
+        return evaluator_of(self.stepper.form)(self.stepper.tables.policy)
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
         """Return a policy (m,) drawn from the average policy's mixture; see :meth:`rlccfr.Solver.draw_policy`.
@@ -121,7 +135,7 @@ class Engine:
 
     def is_finite(self) -> bool:
         """Return whether every table and model is finite; infinities and NaN never disappear again."""
-        return self.state.is_finite() and self.stepper.is_finite()
+        return self.stepper.is_finite()
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return, by name, all arrays that the next iteration depends on, except for the components."""

@@ -7,9 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.reduced import reduced_run
+from rlccfr.engine.reduced import ReducedRun, quotient_for_run
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, Stepper
+from rlccfr.games.flat_tree import SequenceForm
+from rlccfr.games.quotient import Quotient
+from rlccfr.kernels.layout import Tables
 from rlccfr.kernels.passes.exact_iterations import exact_iterations
 
 
@@ -25,12 +28,14 @@ class ExactStepper(Stepper):
 
     def _divide(self) -> None:
         """Choose the game or its quotient, and divide it among threads if there are several."""
-        self._reduced = reduced_run(self.state, self.binding)
-        self._crew = None
+        quotient, self._crew = quotient_for_run(self.state, self.binding), None
         if self.binding.options.threads > 1:
             from rlccfr.engine.threads import crew_for
 
-            self._crew = crew_for(self.state.game if self._reduced is None else self._reduced.quotient, self.binding)
+            self._crew = crew_for(quotient or Quotient.whole(self.state.game), self.binding)
+        if self._crew is not None:
+            quotient = self._crew.form
+        self._reduced = None if quotient is None else ReducedRun(self.state, quotient)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state, binding = self.state, self.binding
@@ -42,6 +47,14 @@ class ExactStepper(Stepper):
             self._crew.run(over.game_handle, over.run_handle, binding, rows, per_iteration)
             return
         exact_iterations(over.game_handle, over.run_handle, binding.rule_handle, binding.procedure, rows, per_iteration)
+
+    @property
+    def form(self) -> SequenceForm:
+        return self.state.game if self._reduced is None else self._reduced.quotient
+
+    @property
+    def tables(self) -> Tables:
+        return self.state.tables if self._reduced is None else self._reduced.tables
 
     def publish(self) -> None:
         if self._reduced is not None:

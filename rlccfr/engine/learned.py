@@ -131,7 +131,7 @@ class LearnedStepper(Stepper):
         return policy
 
     def is_finite(self) -> bool:
-        return all(np.isfinite(player.rows()).all() for player in self.players)
+        return super().is_finite() and all(np.isfinite(player.rows()).all() for player in self.players)
 
     def saved(self) -> State:
         states = [prefixed(f"player{player}", self.players[player].state()) for player in PLAYERS]

@@ -55,24 +55,30 @@ class ReducedRun:
 
     Attributes:
         quotient: the quotient of the run's game.
+        tables: the run's tables, over the quotient's sequences.
         game_handle, run_handle: handles, as kernels take them.
     """
 
     def __init__(self, state: RunState, quotient: Quotient) -> None:
         self.quotient, self._full = quotient, state.tables
-        self._tables = Tables(*(np.ascontiguousarray(table[quotient.member]) for table in state.tables))
-        self.game_handle = handle_of(Game.of(state.game, quotient.view), GAME)
-        arrays = Run(self._tables, state.scale, state.rng, state.counts, scratch_for(quotient))
+        self.tables = Tables(*(np.ascontiguousarray(table[quotient.member]) for table in state.tables))
+        self.game_handle = handle_of(Game.of(quotient), GAME)
+        arrays = Run(self.tables, state.scale, state.rng, state.counts, scratch_for(quotient))
         self.run_handle = handle_of(arrays, RUN)
+        self._counts, self._published = state.counts, state.iteration
 
     def publish(self) -> None:
-        """Copy each class's row to the rows of all its infosets in the run's own tables."""
-        for table, full in zip(self._tables, self._full, strict=True):
+        """Copy each class's row to the rows of all its infosets in the run's own tables, if they have changed since."""
+        iteration = int(self._counts[0])
+        if iteration == self._published:
+            return
+        self._published = iteration
+        for table, full in zip(self.tables, self._full, strict=True):
             full[...] = table[self.quotient.place]
 
 
-def reduced_run(state: RunState, binding: Binding) -> ReducedRun | None:
-    """Return a run's tables on the quotient; None if the quotient might give other iterates, or would save little time.
+def quotient_for_run(state: RunState, binding: Binding) -> Quotient | None:
+    """Return a game's quotient; None if a run over it might give other iterates, or would save little time.
 
     The iterates are the same if the tables are constant on classes, and if the update rule treats an infoset's actions
     alike (ADR 20).
@@ -82,4 +88,4 @@ def reduced_run(state: RunState, binding: Binding) -> ReducedRun | None:
     quotient = quotient_for_passes(state.game)
     if quotient is None or not all(map(quotient.is_constant, state.tables)):
         return None
-    return ReducedRun(state, quotient)
+    return quotient

@@ -131,10 +131,6 @@ class RunState:
             true[self.game.sequences_of(player)] /= self.scale[player, AVERAGE]
         return true
 
-    def is_finite(self) -> bool:
-        """Return whether every table is finite; infinities and NaN never disappear again."""
-        return all(np.isfinite(table).all() for table in self.tables)
-
     def saved(self) -> dict[str, np.ndarray]:
         """Return the arrays that the next iteration depends on, by their names in a file."""
         found = {name: getattr(self, name) for name in _SAVED}

@@ -11,6 +11,8 @@ import numpy as np
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.state import RunState
 from rlccfr.errors import ComponentError
+from rlccfr.games.flat_tree import SequenceForm
+from rlccfr.kernels.layout import Tables
 
 CHUNK = 4096
 """Largest number of iterations per kernel call; it bounds the schedule's memory."""
@@ -49,9 +51,19 @@ class Stepper(ABC):
     def publish(self) -> None:  # noqa: B027  (most steppers work on the run's own tables)
         """Bring the run's tables up to date, if the stepper works on others."""
 
+    @property
+    def form(self) -> SequenceForm:
+        """The sequence form that iterations run over: the game, or a quotient in which policies are the same."""
+        return self.state.game
+
+    @property
+    def tables(self) -> Tables:
+        """The tables over the sequences of ``form``."""
+        return self.state.tables
+
     def average_sums(self) -> np.ndarray:
-        """Return an array (m,) proportional to the average policy at each infoset."""
-        return self.state.tables.policy_sum
+        """Return an array over the sequences of ``form``, proportional to the average policy at each infoset."""
+        return self.tables.policy_sum
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
         """Return a policy (m,) drawn from the average policy's mixture; see :meth:`rlccfr.Solver.draw_policy`.
@@ -62,8 +74,8 @@ class Stepper(ABC):
         raise ComponentError("policies are drawn only under an update rule with average='value_networks'")
 
     def is_finite(self) -> bool:
-        """Return whether all numbers outside the tables are finite."""
-        return True
+        """Return whether all tables and models are finite; infinities and NaN never disappear again."""
+        return all(np.isfinite(table).all() for table in self.tables)
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return the arrays outside the tables that the next iteration depends on, by name."""

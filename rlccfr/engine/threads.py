@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.reduced import COSTS, pass_cost, payoffs_of
 from rlccfr.games.flat_tree import SequenceForm
+from rlccfr.games.quotient import Quotient
 from rlccfr.games.symmetry import by_first
 from rlccfr.kernels.jit import UNJITTED
 from rlccfr.kernels.layout import scratch_for
@@ -23,15 +24,25 @@ LEAST_COST = 100_000.0
 """Predicted nanoseconds of an iteration from which threads pay; they wait for each other four times in each."""
 
 
-class Crew:
-    """Threads that share the exact passes over one game or quotient."""
+APART = 16
+"""Doubles between memory of different threads: two cache lines, since processors fetch lines in pairs."""
 
-    def __init__(self, form: SequenceForm, threads: int) -> None:
-        self._shares = shares_of(form, threads)
+
+class Crew:
+    """Threads that share the exact passes over a quotient.
+
+    Attributes:
+        form: the quotient with other numbers: first the infosets above the cuts, then each thread's.
+    """
+
+    def __init__(self, quotient: Quotient, threads: int) -> None:
+        division = divided(quotient, threads)
+        self.form = quotient.rearranged(division.order, np.argsort(division.blocks, kind="stable"))
+        self._shares = division.shares(self.form, threads)
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="rlccfr")
 
     def run(self, game: Any, run: Any, binding: Binding, schedule: np.ndarray, cost: int) -> None:
-        """Run iterations; see :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`."""
+        """Run iterations over ``form``; see :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`."""
         common = (game, run, binding.rule_handle, binding.procedure, schedule, cost)
         others = [self._pool.submit(partial(threaded_iterations, *common, share)) for share in self._shares[1:]]
         threaded_iterations(*common, self._shares[0])
@@ -39,44 +50,35 @@ class Crew:
             other.result()
 
 
-def crew_for(form: SequenceForm, binding: Binding) -> Crew | None:
+def crew_for(quotient: Quotient, binding: Binding) -> Crew | None:
     """Return threads for a binding; None where one does it.
 
     That is so if the binding asks for one, if it passes best responses in between, or if an iteration is short.
     """
     threads = binding.options.threads
-    if threads == 1 or binding.procedure.best_response or UNJITTED or pass_cost(form.view) < LEAST_COST:
+    if threads == 1 or binding.procedure.best_response or UNJITTED or pass_cost(quotient.view) < LEAST_COST:
         return None
-    return Crew(form, threads)
+    return Crew(quotient, threads)
 
 
-def shares_of(form: SequenceForm, threads: int) -> list[Share]:
-    """Divide a game's infosets and payoff blocks among threads.
+def divided(form: SequenceForm, threads: int) -> Division:
+    """Divide infosets and blocks of payoffs among threads.
 
     The cuts are those with the least predicted time, of all whose levels differ by at most one between the players.
     """
     work, levels = _Work.of(form), _levels(form)
     deepest = int(levels.max(initial=0))
     cuts = [(one, one + more) for one in range(deepest + 1) for more in (-1, 0, 1) if 0 <= one + more <= deepest]
-    divisions = [_Division.of(form, work, levels, cut, threads) for cut in cuts or [(0, 0)]]
-    best = min(divisions, key=lambda division: division.time)
-    scratch = scratch_for(form)
-    value, barrier = np.zeros(form.num_infosets), np.zeros(WORDS, np.int64)
-    return [
-        Share(
-            thread=thread,
-            threads=threads,
-            subtrees_0=_ranges(np.flatnonzero(best.infosets[: best.top[1, 0]] == thread)),
-            subtrees_1=best.top[1, 0] + _ranges(np.flatnonzero(best.infosets[best.top[1, 0] :] == thread)),
-            blocks=_ranges(np.flatnonzero(best.blocks == thread)),
-            top=best.top,
-            line_reach=np.zeros_like(scratch.line_reach),
-            leaf=np.zeros_like(scratch.leaf),
-            value=value,
-            barrier=barrier,
-        )
-        for thread in range(threads)
-    ]
+    divisions = [Division.of(form, work, levels, cut, threads) for cut in cuts or [(0, 0)]]
+    return min(divisions, key=lambda division: division.time)
+
+
+def _alone(size: int) -> np.ndarray:
+    """Return zeros, (size,), that share no cache line with another array.
+
+    Two threads that write to one line, each at its own place, wait for each other at each access.
+    """
+    return np.zeros(size + 2 * APART)[APART : APART + size]
 
 
 class _Work(NamedTuple):
@@ -108,19 +110,20 @@ def _places(blocks: np.ndarray, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return block, leaf[blocks["own"].astype(np.int64)[block] + offset].astype(np.int64)
 
 
-class _Division(NamedTuple):
-    """A cut, and the thread of each infoset and block: -1 for infosets above the cut."""
+class Division(NamedTuple):
+    """Which thread has which infosets and blocks."""
 
-    top: np.ndarray  # see Share
-    infosets: np.ndarray  # (n,)
-    blocks: np.ndarray  # (blocks,)
+    player: np.ndarray  # (n,): of each infoset
+    infosets: np.ndarray  # (n,): thread of each infoset; -1 above the cuts
+    at_cut: np.ndarray  # (n,): whether the infoset is at its player's cut
+    blocks: np.ndarray  # (blocks,): thread of each block
     time: float  # predicted nanoseconds of an iteration
 
     @classmethod
-    def of(cls, form: SequenceForm, work: _Work, levels: np.ndarray, cut: tuple[int, int], threads: int) -> _Division:
+    def of(cls, form: SequenceForm, work: _Work, levels: np.ndarray, cut: tuple[int, int], threads: int) -> Division:
         """Divide a form that is cut at a level of each player's infosets."""
-        begin, split, end = (int(place) for place in form.view.infoset_begin)
-        level = np.concatenate([np.full(split - begin, cut[0]), np.full(end - split, cut[1])])
+        player = (np.arange(form.num_infosets) >= form.view.infoset_begin[1]).astype(np.int64)
+        level = np.array(cut)[player]
         below = levels >= level
         component = _components(form, work, levels, level)
         of_infoset, of_block = component[: form.num_infosets], component[form.num_infosets :]
@@ -131,12 +134,46 @@ class _Division(NamedTuple):
         for one in np.argsort(-weight, kind="stable"):  # the largest first, each to the least loaded thread
             share[one] = loads.argmin()
             loads[share[one]] += weight[one]
-        top = [
-            (first, first + int((own < at).sum()), first + int((own <= at).sum()))
-            for first, own, at in zip((begin, split), (levels[:split], levels[split:]), cut, strict=True)
+        time = float(work.of_infoset[~below].sum() + loads.max())
+        return cls(player, np.where(below, share[of_infoset], -1), levels == level, share[of_block], time)
+
+    @property
+    def order(self) -> np.ndarray:
+        """The infosets, (n,): of each player, those above the cut, then each thread's, otherwise as before."""
+        return np.lexsort((self.infosets, self.player))
+
+    def shares(self, form: SequenceForm, threads: int) -> list[Share]:
+        """Return each thread's share, with the numbers of ``form``, which has the order of this division."""
+        order, scratch = self.order, scratch_for(form)
+        place = np.argsort(order)
+        cuts = [place[np.flatnonzero(self.at_cut & (self.player == player))[::-1]] for player in (0, 1)]
+        value, barrier = _alone(form.num_infosets), _alone(WORDS).view(np.int64)
+
+        def ends(player: int, *wanted: np.ndarray) -> list[int]:
+            """Return a player's first infoset, and where those end for which each mask holds."""
+            first = int(form.view.infoset_begin[player])
+            return [first, *(first + int((mask & (self.player == player)).sum()) for mask in wanted)]
+
+        def own(thread: int, player: int) -> list[int]:
+            before, mine = self.infosets < thread, self.infosets == thread
+            return ends(player, before, before | (mine & self.at_cut), before | mine)[1:]
+
+        return [
+            Share(
+                thread=thread,
+                threads=threads,
+                own=np.array([own(thread, player) for player in (0, 1)]),
+                blocks=(int((self.blocks < thread).sum()), int((self.blocks <= thread).sum())),
+                top=np.array([ends(player, self.infosets < 0) for player in (0, 1)]),
+                cut_0=cuts[0],
+                cut_1=cuts[1],
+                line_reach=_alone(len(scratch.line_reach)),
+                leaf=_alone(len(scratch.leaf)),
+                value=value,
+                barrier=barrier,
+            )
+            for thread in range(threads)
         ]
-        alone = work.of_infoset[~below].sum()
-        return cls(np.array(top), np.where(below, share[of_infoset], -1), share[of_block], float(alone + loads.max()))
 
 
 def _components(form: SequenceForm, work: _Work, levels: np.ndarray, level: np.ndarray) -> np.ndarray:
@@ -169,15 +206,6 @@ def _components(form: SequenceForm, work: _Work, levels: np.ndarray, level: np.n
     label = connected_components(graph, directed=False)[1]
     wanted = np.concatenate([label[:count], label[blocks:places]])
     return by_first(wanted)
-
-
-def _ranges(places: np.ndarray) -> np.ndarray:
-    """Return ascending whole numbers as ranges, (k, 2)."""
-    starts = np.flatnonzero(np.diff(places, prepend=-2) != 1)
-    ends = np.append(starts[1:], len(places)) - 1
-    if not len(places):
-        return np.zeros((0, 2), np.int64)
-    return np.ascontiguousarray(np.column_stack([places[starts], places[ends] + 1]), np.int64)
 
 
 def _levels(form: SequenceForm) -> np.ndarray:

@@ -125,6 +125,16 @@ class SequenceForm:
         counts = np.diff(self.view.first_sequence)
         return np.repeat(1.0 / counts, counts)
 
+    def row_sums(self, table: np.ndarray) -> np.ndarray:
+        """Return the sums, (n,), of a table, (m,), over each infoset's sequences."""
+        return np.add.reduceat(table, self.view.first_sequence[:-1]) if self.num_infosets else np.zeros(0)
+
+    def normalised(self, sums: np.ndarray) -> np.ndarray:
+        """Return probabilities, (m,), in proportion to ``sums``, (m,); uniform at infosets whose sums are 0."""
+        totals = np.repeat(self.row_sums(sums), np.diff(self.view.first_sequence))
+        policy: np.ndarray = np.divide(sums, totals, out=self.uniform_policy(), where=totals > 0)
+        return policy
+
 
 @dataclass(frozen=True, eq=False)
 class GameTree(SequenceForm):

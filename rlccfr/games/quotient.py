@@ -50,6 +50,41 @@ class Quotient(SequenceForm):
                 return False
         return True
 
+    @classmethod
+    def whole(cls, game: GameTree) -> Quotient:
+        """Return the quotient of a game in which each infoset is a class of its own."""
+        every = np.arange(game.num_sequences)
+        return cls(game.view, every, every, game.num_leaf_pairs)
+
+    def rearranged(self, infosets: np.ndarray, blocks: np.ndarray) -> Quotient:
+        """Return the same quotient with other numbers.
+
+        Args:
+            infosets: (N,) the infosets in their new order: player 0's first, and parents before children.
+            blocks: the blocks of payoffs in their new order.
+        """
+        view = self.view
+        member, first = _gathered(view.first_sequence, infosets)
+        masses, mass_begin = _gathered(view.mass_begin, infosets)
+        place = np.empty(len(member) + 2, np.uint32)
+        place[member] = np.arange(len(member))
+        place[-2:] = len(member), len(member) + 1
+        moved = view._replace(
+            first_sequence=first,
+            parent=place[view.parent[infosets]],
+            chance_weight=view.chance_weight[infosets],
+            mass_begin=mass_begin,
+            mass_sequence=place[view.mass_sequence[masses]],
+            mass_probability=view.mass_probability[masses],
+            leaf_0=place[view.leaf_0],
+            leaf_1=place[view.leaf_1],
+            blocks_0=view.blocks_0[blocks],
+            blocks_1=view.blocks_1[blocks],
+            multiplicity=view.multiplicity[infosets] if len(view.multiplicity) else view.multiplicity,
+            twin=place[view.twin[member]] if len(view.twin) else view.twin,
+        )
+        return Quotient(moved, self.member[member], place[self.place], self.pairs)
+
     @cached_property
     def _first(self) -> np.ndarray:
         """The sequence of the quotient that stands for each of ``_others``, as a sequence of the game."""
@@ -60,6 +95,19 @@ class Quotient(SequenceForm):
     def _others(self) -> np.ndarray:
         """The game's sequences that another one stands for."""
         return np.flatnonzero(self.member[self.place] != np.arange(len(self.place)))
+
+
+def _gathered(begin: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of entries whose owners are put into another order, and where each owner's now begin.
+
+    Args:
+        begin: (owners + 1,) where each owner's entries begin.
+        order: (owners,) the owners in their new order.
+    """
+    old = begin.astype(np.int64)
+    counts = np.diff(old)[order]
+    new = np.concatenate([[0], np.cumsum(counts)])
+    return np.arange(new[-1]) + np.repeat(old[:-1][order] - new[:-1], counts), new.astype(np.uint32)
 
 
 _quotients: WeakKeyDictionary[GameTree, Quotient | None] = WeakKeyDictionary()

@@ -42,16 +42,16 @@ class HistoryView(NamedTuple):
 
 
 class Game(NamedTuple):
-    """A compiled game's two views."""
+    """A compiled game's two views; a quotient has no histories."""
 
     histories: HistoryView
     view: SequenceView
 
     @classmethod
-    def of(cls, game: GameTree, view: SequenceView | None = None) -> Game:
-        """Return both views of a game, or another sequence form in place of its own."""
-        histories = HistoryView(game.histories, game.probability, game.utilities)
-        return cls(histories, game.view if view is None else view)
+    def of(cls, form: SequenceForm) -> Game:
+        if isinstance(form, GameTree):
+            return cls(HistoryView(form.histories, form.probability, form.utilities), form.view)
+        return cls(HistoryView(np.zeros(0, HISTORY), np.zeros(0), np.zeros(0)), form.view)
 
 
 class Tables(NamedTuple):

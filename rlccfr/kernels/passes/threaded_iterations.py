@@ -40,18 +40,19 @@ class Share(NamedTuple):
 
     thread: int  # 0 for the first
     threads: int
-    subtrees_0: np.ndarray  # (k, 2): ranges of player 0's infosets below the cut, ascending
-    subtrees_1: np.ndarray
-    blocks: np.ndarray  # (k, 2): ranges of blocks, ascending
-    top: np.ndarray  # (2, 3): each player's first infoset, the first at the cut's level, and the first after this level
+    own: np.ndarray  # (2, 3): the thread's first infoset of each player, its first below the cut's level, and their end
+    blocks: tuple[int, int]  # the thread's first block of payoffs, and their end
+    top: np.ndarray  # (2, 2): each player's first infoset above the cut, and their end
+    cut_0: np.ndarray  # player 0's infosets at the cut's level, of all threads, in the order of one thread's pass
+    cut_1: np.ndarray
     line_reach: np.ndarray  # the thread's own part of Scratch
     leaf: np.ndarray
     value: np.ndarray  # (n,), common: values of infosets at the cut's level
     barrier: np.ndarray  # common
 
 
-I8M = types.int64[:, ::1]
-SHARE = types.NamedTuple((types.int64, types.int64, I8M, I8M, I8M, I8M, F8S, F8S, F8S, HANDLE), Share)
+I8, I8S, I8M = types.int64, types.int64[::1], types.int64[:, ::1]
+SHARE = types.NamedTuple((I8, I8, I8M, types.UniTuple(I8, 2), I8M, I8S, I8S, F8S, F8S, F8S, HANDLE), Share)
 
 
 @unrolled
@@ -80,24 +81,22 @@ def average_top(view, player, tables, reach, decay, column, share):
 
 
 @inlined
-def average_subtrees(view, tables, reach, decay, column, subtrees):
-    """Do the same in a thread's subtrees."""
-    for r in range(len(subtrees)):
-        for infoset in range(subtrees[r, 0], subtrees[r, 1]):
-            average_row(view, infoset, tables, reach, decay, 1.0, column)
+def average_own(view, player, tables, reach, decay, column, share):
+    """Do the same for the thread's infosets."""
+    for infoset in range(share.own[player, 0], share.own[player, 2]):
+        average_row(view, infoset, tables, reach, decay, 1.0, column)
 
 
 @inlined
-def reach_phase(view, player, policy, reach, share, subtrees):
-    """Set reach of ``player``: the first thread above the cut, then each thread in its subtrees."""
+def reach_phase(view, player, policy, reach, share):
+    """Set reach of ``player``: the first thread above the cut, then each thread of its infosets."""
     if share.thread == 0:
         reach[len(policy) + player] = 1.0
         for infoset in range(share.top[player, 0], share.top[player, 1]):
             reach_row(view, infoset, policy, reach)
     wait_for_all(share.barrier, share.threads)
-    for r in range(len(subtrees)):
-        for infoset in range(subtrees[r, 0], subtrees[r, 1]):
-            reach_row(view, infoset, policy, reach)
+    for infoset in range(share.own[player, 0], share.own[player, 2]):
+        reach_row(view, infoset, policy, reach)
 
 
 @inlined
@@ -108,43 +107,38 @@ def clear_top(view, player, gradient, share):
 
 
 @inlined
-def gradient_phase(view, player, scratch, uses_mass, share, subtrees):
+def gradient_phase(view, player, scratch, uses_mass, share):
     """Set gradients at the leaves and, if the rule uses it, mass; see ``gradient_pass`` and ``mass_pass``."""
-    for r in range(len(subtrees)):
-        begin, end = subtrees[r, 0], subtrees[r, 1]
-        scratch.gradient[view.first_sequence[begin] : view.first_sequence[end]] = 0.0
-        if uses_mass:
-            mass_of(view, begin, end, scratch.reach, scratch.mass)
-    for r in range(len(share.blocks)):
-        gradient_of_blocks(view, player, scratch.reach, scratch, share.blocks[r, 0], share.blocks[r, 1])
+    begin, end = share.own[player, 0], share.own[player, 2]
+    scratch.gradient[view.first_sequence[begin] : view.first_sequence[end]] = 0.0
+    if uses_mass:
+        mass_of(view, begin, end, scratch.reach, scratch.mass)
+    gradient_of_blocks(view, player, scratch.reach, scratch, share.blocks[0], share.blocks[1])
 
 
 @inlined
-def update_phase(view, player, tables, findings, step, rule, share, subtrees):
-    """Fold a player's regrets bottom up in a thread's subtrees."""
-    after = share.top[player, 2]
+def update_phase(view, player, tables, findings, step, rule, share):
+    """Fold a player's regrets bottom up, of the thread's infosets."""
+    begin, below, end = share.own[player, 0], share.own[player, 1], share.own[player, 2]
     if rule.flags.reads_regret:
-        for r in range(len(subtrees)):
-            keep_range(view, subtrees[r, 0], subtrees[r, 1], tables, findings)
-    for r in range(len(subtrees) - 1, -1, -1):
-        for infoset in range(subtrees[r, 1] - 1, subtrees[r, 0] - 1, -1):
-            if infoset < after:
-                cut_row(view, infoset, tables, findings, step, rule, share.value)
-            else:
-                update_row(view, infoset, tables, findings, step, rule)
+        keep_range(view, begin, end, tables, findings)
+    for infoset in range(end - 1, below - 1, -1):
+        update_row(view, infoset, tables, findings, step, rule)
+    for infoset in range(below - 1, begin - 1, -1):
+        cut_row(view, infoset, tables, findings, step, rule, share.value)
 
 
 @inlined
 def update_top(view, player, tables, findings, step, rule, share, reach):
     """Pass the values at the cut up, and fold a player's regrets above it."""
-    first, cut, after = share.top[player, 0], share.top[player, 1], share.top[player, 2]
+    first, end = share.top[player, 0], share.top[player, 1]
     if rule.flags.reads_regret:
-        keep_range(view, first, cut, tables, findings)
+        keep_range(view, first, end, tables, findings)
     if rule.flags.uses_mass:
-        mass_of(view, first, cut, reach, findings.mass)
-    for infoset in range(after - 1, cut - 1, -1):
+        mass_of(view, first, end, reach, findings.mass)
+    for infoset in share.cut_0 if player == 0 else share.cut_1:
         pass_up(view, infoset, share.value[infoset], findings.gain)
-    for infoset in range(cut - 1, first - 1, -1):
+    for infoset in range(end - 1, first - 1, -1):
         update_row(view, infoset, tables, findings, step, rule)
 
 
@@ -173,24 +167,23 @@ def threaded_iterations(game, run, rule, procedure, schedule, cost, share):
                 average_top(view, 0, tables, scratch.reach, decay, column, share)
                 average_top(view, 1, tables, scratch.reach, decay, column, share)
             wait_for_all(share.barrier, share.threads)
-            average_subtrees(view, tables, scratch.reach, decay, column, share.subtrees_0)
-            average_subtrees(view, tables, scratch.reach, decay, column, share.subtrees_1)
+            average_own(view, 0, tables, scratch.reach, decay, column, share)
+            average_own(view, 1, tables, scratch.reach, decay, column, share)
         for player in range(2):
-            own, other = (share.subtrees_0, share.subtrees_1) if player == 0 else (share.subtrees_1, share.subtrees_0)
             if share.thread == 0:
                 if not (simultaneous or pre):
                     average_top(view, 1 - player, tables, scratch.reach, decay, column, share)
                 clear_top(view, player, scratch.gradient, share)
             wait_for_all(share.barrier, share.threads)
             if not (simultaneous or pre):
-                average_subtrees(view, tables, scratch.reach, decay, column, other)
-            gradient_phase(view, player, scratch, rule.flags.uses_mass, share, own)
-            update_phase(view, player, tables, findings, step, rule, share, own)
+                average_own(view, 1 - player, tables, scratch.reach, decay, column, share)
+            gradient_phase(view, player, scratch, rule.flags.uses_mass, share)
+            update_phase(view, player, tables, findings, step, rule, share)
             wait_for_all(share.barrier, share.threads)
             if share.thread == 0:
                 update_top(view, player, tables, findings, step, rule, share, scratch.reach)
             if pre and not simultaneous:
-                reach_phase(view, player, tables.policy, scratch.reach, share, own)
+                reach_phase(view, player, tables.policy, scratch.reach, share)
         if share.thread == 0:
             counts[0] += 1
             counts[1] += cost

@@ -264,3 +264,14 @@ def test_reduce_is_true_or_false():
 def test_measurements_keep_to_the_whole_game():
     """Those that are shipped do, and all must be comparable."""
     assert not is_reduced(measured_solver("leduc", Cell("dcfr", "none", "none"), 0))
+
+
+@pytest.mark.parametrize("name", ["leduc", BATTLESHIP])
+def test_a_run_is_evaluated_over_classes_as_its_policies_are_over_the_game(name):
+    solver = rlccfr.Solver(game(name), "cfr_plus")
+    solver.run(iterations=20)
+    assert is_reduced(solver)
+    average, current = solver.average_policy().values(), solver.current_policy().exploitability()
+    np.testing.assert_allclose(solver.values(), average, rtol=0, atol=1e-13)
+    assert solver.points[-1].exploitability == pytest.approx(average.exploitability, abs=1e-13)
+    assert solver.points[-1].exploitability_current == pytest.approx(current, abs=1e-13)

@@ -12,7 +12,7 @@ from support import game, has_crew, policy_sums, regrets
 
 import rlccfr
 from rlccfr.engine import threads
-from rlccfr.engine.threads import shares_of
+from rlccfr.engine.threads import divided
 from rlccfr.registry import update_rules
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -70,29 +70,25 @@ def test_royal_gives_the_same_tables():
 @pytest.mark.parametrize("name", [*GAMES, "kuhn"])
 def test_everything_is_done_once(name, count):
     tree = game(name)
-    shares = shares_of(tree, count)
+    division = divided(tree, count)
+    shares = division.shares(tree, count)
     for player in (0, 1):
-        infosets, top = tree.infosets_of(player), shares[0].top[player]
-        ranges = [one for share in shares for one in (share.subtrees_0, share.subtrees_1)[player]]
-        done = [infoset for begin, end in ranges for infoset in range(begin, end)]
-        assert sorted(done) == list(range(top[1], infosets.stop))
-        assert top[0] == infosets.start
-        assert top[0] <= top[1] <= top[2] <= infosets.stop
-    blocks = [block for share in shares for begin, end in share.blocks for block in range(begin, end)]
-    assert sorted(blocks) == list(range(len(tree.view.blocks_0)))
+        top, infosets = shares[0].top[player], tree.infosets_of(player)
+        begins = [share.own[player, 0] for share in shares]
+        assert [infosets.start, top[1]] == [top[0], begins[0]]
+        assert [share.own[player, 2] for share in shares] == [*begins[1:], infosets.stop]
+        assert all(begin <= below <= end for begin, below, end in (share.own[player] for share in shares))
+    begins, ends = zip(*(share.blocks for share in shares), strict=True)
+    assert begins == (0, *ends[:-1])
+    assert ends[-1] == len(tree.view.blocks_0)
 
 
 @pytest.mark.parametrize("name", [*GAMES, "universal", "royal"])
 def test_a_thread_reads_only_its_own_work_and_what_is_above_the_cut(name):
     tree = game(UNIVERSAL if name == "universal" else name)
-    view, size, shares = tree.view, tree.num_sequences, shares_of(tree, 2)
-    thread = np.full(tree.num_infosets + 2, -1)  # the empty sequences count as above the cut
-    of_block = np.empty(len(view.blocks_0), int)
-    for share in shares:
-        for begin, end in (*share.subtrees_0, *share.subtrees_1):
-            thread[begin:end] = share.thread
-        for begin, end in share.blocks:
-            of_block[begin:end] = share.thread
+    view, size, division = tree.view, tree.num_sequences, divided(tree, 2)
+    thread = np.append(division.infosets, [-1, -1])  # the empty sequences count as above the cut
+    of_block = division.blocks
     of_sequence = thread[np.append(tree.owner, [-2, -1])]
     payers = {}
     for blocks, leaf in ((view.blocks_0, view.leaf_0), (view.blocks_1, view.leaf_1)):
@@ -111,9 +107,7 @@ def test_a_thread_reads_only_its_own_work_and_what_is_above_the_cut(name):
 
 def test_royal_is_divided_evenly():
     tree = game("royal")
-    shares = shares_of(tree, 2)
-    sizes = [sum(int(np.diff(part).sum()) for part in (share.subtrees_0, share.subtrees_1)) for share in shares]
-    assert min(sizes) > 0.45 * tree.num_infosets
+    assert np.bincount(divided(tree, 2).infosets + 1, minlength=3)[1:].min() > 0.45 * tree.num_infosets
 
 
 def test_a_saved_run_goes_on_with_other_threads(tmp_path):
