@@ -53,7 +53,7 @@ def file_of(game: str) -> Path:
 
 def write(game: rlccfr.GameTree, file: TextIO) -> None:
     """Write histories depth first, then infosets, as LiteEFG writes OpenSpiel's games."""
-    infosets = defaultdict(list)
+    infosets, utility = defaultdict(list), game.utility
     print("# Opt {", "#     openspiel,", "#     players: 2,", "# }", "#", sep="\n", file=file)
     stack = [0]
     while stack:
@@ -62,8 +62,7 @@ def write(game: rlccfr.GameTree, file: TextIO) -> None:
         children = range(here["first_child"], here["first_child"] + here["num_children"])
         stack.extend(children)
         if here["actor"] == TERMINAL:
-            utility = game.utilities[here["first_child"]]
-            print(f"node n{node} leaf payoffs 1={utility:.17g} 2={-utility:.17g}", file=file)
+            print(f"node n{node} leaf payoffs 1={utility[node]:.17g} 2={-utility[node]:.17g}", file=file)
         elif here["actor"] == CHANCE:
             chances = (f"n{child}={game.probability[child]:.17g}" for child in children)
             print(f"node n{node} chance actions", *chances, file=file)

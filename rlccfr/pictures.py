@@ -108,7 +108,7 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
     across, down = _positions(game.histories)
     leaves = int((game.histories["actor"] == TERMINAL).sum())
     axes = axes if axes is not None else new_axes(1.6 * (game.depth + 1), max(2.5, 0.26 * leaves))
-    names, likely = edge_names(game), _probabilities(game, policy)
+    names, likely, utility = edge_names(game), _probabilities(game, policy), game.utility
     for number, record in enumerate(game.histories):
         for child in _children(record):
             axes.plot(across[[number, child]], down[[number, child]], color="0.5", linewidth=0.3 + 2.2 * likely[child],
@@ -118,10 +118,8 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
                           bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"})  # fmt: skip
         place = (across[number], down[number])
         if record["actor"] == TERMINAL:
-            utility = game.utilities[record["first_child"]]
-            axes.annotate(
-                f"{utility:+g}" if utility else "0", place, (4, 0), textcoords="offset points", fontsize=9, va="center"
-            )
+            paid = f"{utility[number]:+g}" if utility[number] else "0"
+            axes.annotate(paid, place, (4, 0), textcoords="offset points", fontsize=9, va="center")
         elif record["actor"] < CHANCE:
             axes.annotate(str(record["infoset"]), place, fontsize=8, color="white", ha="center", va="center_baseline",
                           zorder=4)  # fmt: skip

@@ -66,7 +66,6 @@ def keep_game(tree: GameTree) -> None:
     arrays = {
         "histories": tree.histories,
         "probability": tree.probability,
-        "utilities": tree.utilities,
         "edge_action": tree.edge_action,
         "sequence_action": tree.sequence_action,
         "infoset_keys": np.frombuffer("".join(f"{key}\0" for key in tree.infoset_keys).encode(), np.uint8),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree, utility_of
 
 SHIPPED_IN = ("pyspiel", "open_spiel")
 """Packages whose games change only with OpenSpiel's version."""
@@ -72,7 +72,7 @@ def _agrees(tree: GameTree, state: Any, rng: np.random.Generator) -> bool:
         record = tree.histories[number]
         if record["actor"] == TERMINAL or state.is_terminal():
             ended = record["actor"] == TERMINAL and state.is_terminal()
-            return bool(ended and state.player_return(0) == tree.utilities[record["first_child"]])
+            return bool(ended and state.player_return(0) == utility_of(tree.histories)[number])
         first = int(record["first_child"])
         children = slice(first, first + int(record["num_children"]))
         if state.is_chance_node():

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from rlccfr.errors import GameError
-from rlccfr.games.flat_tree import CHANCE, HISTORY, TERMINAL, GameTree, SequenceView
+from rlccfr.games.flat_tree import CHANCE, HISTORY, TERMINAL, GameTree, SequenceView, utility_of
 from rlccfr.games.payoff_blocks import ROUNDING, payoff_blocks
 from rlccfr.games.symmetry import refine
 
@@ -75,14 +75,13 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
     near = _for_walks(histories, parent, walk.depth[order])
     histories, order = _moved(histories, near), order[near]
     ends = histories["actor"] == TERMINAL
-    words, histories["first_child"][ends] = np.unique(walk.utility[order][ends].view(np.uint64), return_inverse=True)
+    utility_of(histories)[ends] = walk.utility[order][ends]
     return GameTree(
         name=name,
         openspiel_name=openspiel_name,
         restore_recall=restore_recall,
         histories=histories,
         probability=walk.probability[order],
-        utilities=words.view(np.float64),
         edge_action=walk.action[order],
         view=view,
         infoset_keys=tuple(walk.infoset_keys[i] for i in infosets.raw_id),

@@ -28,7 +28,7 @@ TERMINAL = 3
 
 HISTORY = np.dtype(
     [
-        ("first_child", np.int32),  # of a terminal: the place of player 0's utility in GameTree.utilities
+        ("first_child", np.int32),  # of a terminal, these two are the bits of player 0's utility, a double
         ("first_sequence", np.int32),  # of the actor's infoset
         ("infoset", np.int32),
         ("num_children", np.int16),
@@ -38,6 +38,12 @@ HISTORY = np.dtype(
     align=True,
 )
 """One history: 16 bytes, of which four fill a cache line. A walk spends most of its time waiting for such lines."""
+
+
+def utility_of(histories: np.ndarray) -> np.ndarray:
+    """Return the utilities in records of HISTORY as a view, (histories,); only terminals' are numbers that mean one."""
+    utility: np.ndarray = histories.view(np.float64)[::2]
+    return utility
 
 
 LANES = 4
@@ -145,7 +151,6 @@ class GameTree(SequenceForm):
     restore_recall: bool
     histories: np.ndarray  # (num_histories,) of HISTORY
     probability: np.ndarray  # (num_histories,): of the chance outcome that leads to each history; 1 elsewhere
-    utilities: np.ndarray  # player 0's utilities at terminals, each once
     edge_action: np.ndarray  # (num_histories,): the OpenSpiel action that leads to each history, -1 at the root
     view: SequenceView
     infoset_keys: tuple[str, ...]  # OpenSpiel's information state string of each infoset
@@ -174,20 +179,20 @@ class GameTree(SequenceForm):
     @cached_property
     def utility_range(self) -> float:
         """Largest minus smallest terminal utility."""
-        return float(self.utilities.max() - self.utilities.min())
+        utility = self.utility[self.histories["actor"] == TERMINAL]
+        return float(utility.max() - utility.min())
 
     @property
     def utility(self) -> np.ndarray:
         """Player 0's utility at each terminal, and 0 at all other histories, (num_histories,)."""
-        found, ends = np.zeros(self.num_histories), self.histories["actor"] == TERMINAL
-        found[ends] = self.utilities[self.histories["first_child"][ends]]
-        return found
+        return np.where(self.histories["actor"] == TERMINAL, utility_of(self.histories), 0.0)
 
     @cached_property
     def content_hash(self) -> str:
         """Hash of both views, which are all that a run without models reads: equal hashes give equal runs."""
-        fields = {name: self.histories[name] for name in self.histories.dtype.names or ()}
-        fields["first_child"] = np.where(fields["actor"] == TERMINAL, np.int32(-1), fields["first_child"])
+        fields, ends = {name: self.histories[name] for name in HISTORY.names or ()}, self.histories["actor"] == TERMINAL
+        for name in ("first_child", "first_sequence"):
+            fields[name] = np.where(ends, np.int32(-1), fields[name])
         digest = hashlib.sha256()
         for array in (self.utility, self.probability, *fields.values(), *self.view):
             digest.update(np.ascontiguousarray(array).tobytes())

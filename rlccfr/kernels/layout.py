@@ -38,7 +38,7 @@ class HistoryView(NamedTuple):
 
     record: np.ndarray  # (number of histories,) of HISTORY
     probability: np.ndarray  # (number of histories,): of the chance outcome that leads to each
-    utilities: np.ndarray  # of terminals, each once
+    utility: np.ndarray  # (2 x number of histories,): the records as doubles, of which every other one is a utility
 
 
 class Game(NamedTuple):
@@ -50,7 +50,7 @@ class Game(NamedTuple):
     @classmethod
     def of(cls, form: SequenceForm) -> Game:
         if isinstance(form, GameTree):
-            return cls(HistoryView(form.histories, form.probability, form.utilities), form.view)
+            return cls(HistoryView(form.histories, form.probability, form.histories.view(np.float64)), form.view)
         return cls(HistoryView(np.zeros(0, HISTORY), np.zeros(0), np.zeros(0)), form.view)
 
 

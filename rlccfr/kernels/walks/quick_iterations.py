@@ -21,6 +21,9 @@ from rlccfr.kernels.walks.scales import discount, discounted_step
 from rlccfr.kernels.walks.walk import draw_chance
 from rlccfr.kernels.walks.walk_layout import ONE
 
+MOST_NEAR = 50_000
+"""Largest number of histories, with their tables, that a core's own caches hold."""
+
 
 @inlined
 def fold_on_path(tables, here, values, at, value, step, predicts):
@@ -67,7 +70,7 @@ def external_walk(histories, traverser, tables, average_weight, step, predicts, 
         Number of histories touched.
     """
     sign, width = 1.0 - 2.0 * traverser, len(path.value) // len(path.node)
-    node, depth, touched = 0, -1, 0
+    node, depth, touched, far = 0, -1, 0, len(histories.record) > MOST_NEAR
     while True:
         here = histories.record[node]
         actor = here["actor"]
@@ -76,15 +79,16 @@ def external_walk(histories, traverser, tables, average_weight, step, predicts, 
             depth += 1
             path.node[depth], path.action[depth] = node, 0
             node = here["first_child"]
-            prefetch(tables.regret, here["first_sequence"])
-            prefetch_below(histories, tables, node, here["num_children"])
+            if far:
+                prefetch(tables.regret, here["first_sequence"])
+                prefetch_below(histories, tables, node, here["num_children"])
         elif actor == CHANCE:
             node = draw_chance(histories, here, rng)
         elif actor != TERMINAL:
             average_here(tables, here, average_weight)
             node = here["first_child"] + draw(tables.policy, here["first_sequence"], here["num_children"], rng)
         else:
-            value, climbing = sign * histories.utilities[here["first_child"]], True
+            value, climbing = sign * histories.utility[2 * node], True
             while climbing and depth >= 0:
                 here, at = histories.record[path.node[depth]], depth * width
                 path.value[at + path.action[depth]] = value
@@ -135,7 +139,7 @@ def outcome_walk(histories, traverser, tables, exploration, average_weight, step
             node = here["first_child"] + draw(tables.policy, first, count, rng)
         here = histories.record[node]
         touched += 1
-    value = (1.0 - 2.0 * traverser) * histories.utilities[here["first_child"]]
+    value = (1.0 - 2.0 * traverser) * histories.utility[2 * node]
     for row in range(depth - 1, -1, -1):
         here, action = histories.record[path.node[row]], path.action[row]
         child = value / path.taken[row]

@@ -61,7 +61,7 @@ def roll_out(histories, node, traverser, tables, rng):
                 node = first + draw(tables.response, here["first_sequence"], count, rng)
         here = histories.record[node]
         touched += 1
-    return histories.utilities[here["first_child"]], touched
+    return histories.utility[2 * node], touched
 
 
 @inlined
@@ -218,7 +218,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
         touched += 1
         actor, first, count = here["actor"], here["first_sequence"], here["num_children"]
         if actor == TERMINAL:
-            value = sign * histories.utilities[here["first_child"]]
+            value = sign * histories.utility[2 * node]
         else:
             if actor == 1 - traverser and average_weight > 0.0:
                 for k in range(first, first + count):

@@ -18,6 +18,7 @@ import rlccfr
 from benchmarks import exact
 from rlccfr.engine import linear_program
 from rlccfr.errors import BudgetError, RLCCFRError
+from rlccfr.games.flat_tree import utility_of
 
 VALUES = {
     "kuhn": -1 / 18,
@@ -153,7 +154,7 @@ def test_a_program_that_takes_too_long_is_one_line():
 
 def test_payoffs_that_are_not_finite_are_refused():
     tree = game("kuhn")
-    utilities = tree.utilities.copy()
-    utilities[-1] = np.nan
+    histories = tree.histories.copy()
+    utility_of(histories)[-1] = np.nan
     with pytest.raises(RLCCFRError, match="'kuhn' has payoffs that are not finite"):
-        rlccfr.solve_exactly(replace(tree, utilities=utilities))
+        rlccfr.solve_exactly(replace(tree, histories=histories))

@@ -58,6 +58,6 @@ def test_uneven_chances_are_drawn_as_they_are():
             drawn[draw_chance(histories, histories.record[0], rng) - first] += 1
 
     drawn = np.zeros(count)
-    draw_many(HistoryView(histories, probability, tree.utilities), np.array([7], np.uint64), drawn)
+    draw_many(HistoryView(histories, probability, histories.view(float)), np.array([7], np.uint64), drawn)
     error = np.sqrt(chances * (1 - chances) * 20_000)
     assert (np.abs(drawn - 20_000 * chances) < 4.5 * error).all()
