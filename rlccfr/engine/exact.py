@@ -15,6 +15,9 @@ from rlccfr.games.quotient import Quotient
 from rlccfr.kernels.layout import Tables
 from rlccfr.kernels.passes.exact_iterations import exact_iterations
 
+_OVER_CLASSES = "over_classes"
+"""Name under which a saved run says whether its passes run over the quotient: the two differ by rounding."""
+
 
 class ExactStepper(Stepper):
     """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration.
@@ -26,9 +29,10 @@ class ExactStepper(Stepper):
         super().__init__(state, binding, previous)
         self._divide()
 
-    def _divide(self) -> None:
-        """Choose the game or its quotient, and divide it among threads if there are several."""
-        quotient, self._crew = quotient_for_run(self.state, self.binding), None
+    def _divide(self, reduce: bool = True) -> None:
+        """Choose the game or, if ``reduce``, perhaps its quotient, and divide it among threads if there are several."""
+        quotient, self._crew = quotient_for_run(self.state, self.binding) if reduce else None, None
+        self._over_classes = quotient is not None
         if self.binding.options.threads > 1:
             from rlccfr.engine.threads import crew_for
 
@@ -60,5 +64,8 @@ class ExactStepper(Stepper):
         if self._reduced is not None:
             self._reduced.publish()
 
+    def saved(self) -> dict[str, np.ndarray]:
+        return {_OVER_CLASSES: np.array(self._over_classes)}
+
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
-        self._divide()
+        self._divide(bool(saved.get(_OVER_CLASSES, True)))  # files of earlier versions do not say it

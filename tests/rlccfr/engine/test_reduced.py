@@ -275,3 +275,13 @@ def test_a_run_is_evaluated_over_classes_as_its_policies_are_over_the_game(name)
     np.testing.assert_allclose(solver.values(), average, rtol=0, atol=1e-13)
     assert solver.points[-1].exploitability == pytest.approx(average.exploitability, abs=1e-13)
     assert solver.points[-1].exploitability_current == pytest.approx(current, abs=1e-13)
+
+
+def test_a_saved_run_over_the_whole_game_stays_there_though_its_tables_have_become_constant(tmp_path):
+    solver = rlccfr.Solver(game("leduc"), "dcfr", "external")
+    solver.run(iterations=3, curve=False)
+    solver.switch(sampler="none")
+    assert not is_reduced(solver)
+    place(solver, 3, regret=np.ones(solver.game.num_sequences))
+    solver.save(tmp_path / "run.npz")
+    assert not is_reduced(rlccfr.Solver.load(tmp_path / "run.npz"))
