@@ -128,12 +128,12 @@ def markdown(report: dict[str, Any]) -> list[str]:
         "# Benchmarks",
         "",
         f"Written by `{report['command']}`; not edited by hand. "
-        f"Measured on {report['date']}, on {report['processor']}, with Python {report['python']} and one thread, this "
-        "engine and its peers in alternation. Rates are geometric means over the rounds. A target is missed if the "
-        "lower end of the interval is below 0.7 of it; machines differ by as much. On Royal, OpenSpiel's solvers play "
-        "another game, which forgets the order of public cards and has half the infosets. LiteEFG and noregret read "
-        "the same game as this engine, whose passes run over its quotient where that saves time. OpenSpiel's solver in "
-        "JAX is left out on Royal, where it prepares for minutes.",
+        f"Measured on {report['date']}, on {report['processor']}, with Python {report['python']} and one thread unless "
+        "stated, this engine and its peers in alternation. Rates are geometric means over the rounds. A target is "
+        "missed if the lower end of the interval is below 0.7 of it; machines differ by as much. On Royal, OpenSpiel's "
+        "solvers play another game, which forgets the order of public cards and has half the infosets. LiteEFG and "
+        "noregret read the same game as this engine, whose passes run over its quotient where that saves time. "
+        "OpenSpiel's solver in JAX is left out on Royal, where it prepares for minutes.",
         "",
         "## Rates",
         "",

@@ -15,7 +15,7 @@ import rlccfr
 from benchmarks.alternation import Rates, alternate
 from benchmarks.contenders import Step
 from rlccfr.engine.binding import Binding, RunOptions
-from rlccfr.engine.reduced import ReducedRun, cost_terms, pass_cost
+from rlccfr.engine.reduced import RunCopy, cost_terms, pass_cost
 from rlccfr.engine.state import RunState
 from rlccfr.games.quotient import quotient_of
 from rlccfr.kernels.passes.exact_iterations import exact_iterations
@@ -52,12 +52,12 @@ def steps(game: rlccfr.GameTree) -> dict[str, Step]:
         if name == "quotient" and quotient is None:
             continue
         state = RunState.at_start(game, 0)
-        over = state if name == "game" else ReducedRun(state, quotient)
+        over = state if name == "game" else RunCopy(state, quotient)
         found[name] = _step(over, binding)
     return found
 
 
-def _step(over: RunState | ReducedRun, binding: Binding) -> Step:
+def _step(over: RunState | RunCopy, binding: Binding) -> Step:
     def run(count: int) -> None:
         while count:
             now = min(count, 1000)

@@ -47,6 +47,7 @@ def measure(name: str) -> dict[str, Any]:
     count = max(3, int(0.2 / max(engine_seconds(solver, 3) / 3, 1e-6)))
     seconds = min(engine_seconds(solver, count) for _ in range(3)) / count
     view = sum(array.nbytes for array in game.view)
+    histories = sum(array.nbytes for array in (game.histories, game.probability, game.edge_action))
     return {
         "game": name,
         "histories": game.num_histories,
@@ -54,7 +55,7 @@ def measure(name: str) -> dict[str, Any]:
         "size": game.num_leaf_pairs + game.num_sequences,
         "seconds": seconds,
         "load": loaded,
-        "bytes a history": (game.histories.nbytes + game.edge_action.nbytes) / game.num_histories,
+        "bytes a history": histories / game.num_histories,
         "bytes an infoset": view / game.num_infosets,
         "peak": peak_bytes(),
     }

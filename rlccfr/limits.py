@@ -193,7 +193,7 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
 def run_while_sooner(
     solver: Solver, target: float, by_program: float, progress: Callable[[float], None] | None = None
 ) -> RunResult:
-    """Run to a target, or until a linear program is predicted to reach it sooner; then the target is not reached.
+    """Run to a target, or until a linear program is predicted to reach it sooner; the result tells which.
 
     This is predicted after stretches that double in length.
 
@@ -211,7 +211,9 @@ def run_while_sooner(
 
     while True:
         result = solver.run(until=target, seconds=stretch, progress=report)
-        left = 0.0 if result.reached else seconds_left(result.points, target)
-        if result.reached or (left is not None and by_program < left):
+        if result.reached:
+            return result
+        left = seconds_left(result.points, target)
+        if left is not None and by_program < left:
             return result
         stretch = max(stretch, result.cpu_seconds)

@@ -70,8 +70,7 @@ class Policy:
         if self.probabilities.shape != (game.num_sequences,):
             shape = self.probabilities.shape
             raise PolicyError(f"a policy of {game.name!r} has the shape ({game.num_sequences},), not {shape}")
-        if not ((self.probabilities >= 0).all() and np.allclose(game.row_sums(self.probabilities), 1)):
-            raise PolicyError("probabilities must be at least 0 and sum to 1 over each infoset's sequences")
+        game.check_policy(self.probabilities)
 
     @classmethod
     def uniform(cls, game: GameTree) -> Policy:

@@ -14,7 +14,7 @@ from rlccfr.games.quotient import Quotient
 kernels.prepare_cache()
 
 from rlccfr.engine.binding import Binding, RunOptions, checked_threads  # noqa: E402
-from rlccfr.engine.evaluation import evaluator_of  # noqa: E402
+from rlccfr.engine.evaluation import evaluated  # noqa: E402
 from rlccfr.engine.state import RunState  # noqa: E402
 from rlccfr.engine.stepper import CHUNK, Stepper  # noqa: E402
 from rlccfr.engine.steppers import stepper_for  # noqa: E402
@@ -24,7 +24,8 @@ from rlccfr.kernels.passes.exact_iterations import refresh_policies  # noqa: E40
 
 __all__ = ["CHUNK", "Engine", "RunOptions", "checked_threads"]
 
-_LEARNED = "learned_"
+_STEPPER = "learned_"
+"""Prefix of the stepper's arrays in a file; it comes from the time when only models had some."""
 
 
 class Engine:
@@ -119,11 +120,11 @@ class Engine:
         A value is the player's own expected utility.
         """
         form = self.stepper.form
-        return evaluator_of(form)(form.normalised(self.stepper.average_sums()))
+        return evaluated(form, form.normalised(self.stepper.average_sums()))
 
     def current_value(self) -> tuple[float, float, float]:
-        """Return the same of the current policy."""
-        return evaluator_of(self.stepper.form)(self.stepper.tables.policy)
+        """Return the same for the current policy."""
+        return evaluated(self.stepper.form, self.stepper.tables.policy)
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
         """Return a policy (m,) drawn from the average policy's mixture; see :meth:`rlccfr.Solver.draw_policy`.
@@ -139,10 +140,10 @@ class Engine:
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return, by name, all arrays that the next iteration depends on, except for the components."""
-        return {**{f"{_LEARNED}{name}": array for name, array in self.stepper.saved().items()}, **self.state.saved()}
+        return {**{f"{_STEPPER}{name}": array for name, array in self.stepper.saved().items()}, **self.state.saved()}
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
         """Restore the arrays that :meth:`saved` returned; the same components must be bound."""
         self._state = self._state.restored(saved)
-        learned = {name.removeprefix(_LEARNED): a for name, a in saved.items() if name.startswith(_LEARNED)}
+        learned = {name.removeprefix(_STEPPER): a for name, a in saved.items() if name.startswith(_STEPPER)}
         self.stepper.restore(learned)

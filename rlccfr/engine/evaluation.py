@@ -34,6 +34,16 @@ class PolicyEvaluator:
 _evaluators: WeakKeyDictionary[SequenceForm, PolicyEvaluator] = WeakKeyDictionary()
 
 
+def evaluated(form: SequenceForm, policy: np.ndarray) -> tuple[float, float, float]:
+    """Evaluate a policy, (m,), over a game or quotient; see :class:`PolicyEvaluator`.
+
+    Raises:
+        PolicyError: the numbers are not probabilities.
+    """
+    form.check_policy(policy)
+    return evaluator_of(form)(policy)
+
+
 def evaluator_of(form: SequenceForm) -> PolicyEvaluator:
     """Return the evaluator of a game or quotient, which is made at first use."""
     found = _evaluators.get(form)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.reduced import ReducedRun, quotient_for_run
+from rlccfr.engine.reduced import RunCopy, quotient_for_run
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.games.flat_tree import SequenceForm
@@ -27,25 +27,25 @@ class ExactStepper(Stepper):
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
         super().__init__(state, binding, previous)
-        self._divide()
+        self._set_up()
 
-    def _divide(self, reduce: bool = True) -> None:
+    def _set_up(self, reduce: bool = True) -> None:
         """Choose the game or, if ``reduce``, perhaps its quotient, and divide it among threads if there are several."""
-        quotient, self._crew = quotient_for_run(self.state, self.binding) if reduce else None, None
-        self._over_classes = quotient is not None
+        quotient = quotient_for_run(self.state, self.binding) if reduce else None
+        self._quotient, self._crew = quotient, None
         if self.binding.options.threads > 1:
             from rlccfr.engine.threads import crew_for
 
             self._crew = crew_for(quotient or Quotient.whole(self.state.game), self.binding)
         if self._crew is not None:
             quotient = self._crew.form
-        self._reduced = None if quotient is None else ReducedRun(self.state, quotient)
+        self._copy = None if quotient is None else RunCopy(self.state, quotient)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state, binding = self.state, self.binding
         per_iteration = (4 if binding.procedure.best_response else 2) * state.game.num_histories
         iterations = min(iterations, CHUNK, -(-max_nodes // per_iteration))
-        over = self._reduced or state
+        over = self._copy or state
         rows = binding.rows(state.iteration + 1, iterations)
         if self._crew is not None:
             self._crew.run(over.game_handle, over.run_handle, binding, rows, per_iteration)
@@ -54,18 +54,22 @@ class ExactStepper(Stepper):
 
     @property
     def form(self) -> SequenceForm:
-        return self.state.game if self._reduced is None else self._reduced.quotient
+        return self._quotient or self.state.game
 
     @property
     def tables(self) -> Tables:
-        return self.state.tables if self._reduced is None else self._reduced.tables
+        if self._copy is None:
+            return self.state.tables
+        if self._crew is None:
+            return self._copy.tables
+        return Tables(*(table[self._crew.sequences] for table in self._copy.tables))
 
     def publish(self) -> None:
-        if self._reduced is not None:
-            self._reduced.publish()
+        if self._copy is not None:
+            self._copy.publish()
 
     def saved(self) -> dict[str, np.ndarray]:
-        return {_OVER_CLASSES: np.array(self._over_classes)}
+        return {_OVER_CLASSES: np.array(self._quotient is not None)}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
-        self._divide(bool(saved.get(_OVER_CLASSES, True)))  # files of earlier versions do not say it
+        self._set_up(bool(saved.get(_OVER_CLASSES, True)))  # files of earlier versions do not say it

@@ -1,4 +1,4 @@
-"""A run's tables on the quotient of its game, where that gives the same iterates."""
+"""Runs over the quotient of their game, where that gives the same iterates, and over other numbers of its infosets."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def cost_terms(view: SequenceView) -> tuple[int, int, int, int]:
 
 
 def payoffs_of(blocks: np.ndarray) -> np.ndarray:
-    """Return the number of payoffs, with those that fill up lines, that a player reads of each of its blocks."""
+    """Return the number of payoffs, including the zeros that pad lines, that a player reads of each of its blocks."""
     found: np.ndarray = blocks["stride"].astype(np.int64) * (blocks["opponent_end"] - blocks["opponent"])
     return found
 
 
-class ReducedRun:
-    """The tables of a run, with one row of sequences per class of infosets.
+class RunCopy:
+    """A copy of a run's tables over a quotient of its game, which may only have other numbers.
 
     Attributes:
-        quotient: the quotient of the run's game.
+        quotient: the quotient.
         tables: the run's tables, over the quotient's sequences.
         game_handle, run_handle: handles, as kernels take them.
     """
@@ -68,7 +68,7 @@ class ReducedRun:
         self._counts, self._published = state.counts, state.iteration
 
     def publish(self) -> None:
-        """Copy each class's row to the rows of all its infosets in the run's own tables, if they have changed since."""
+        """Copy each class's row to all its infosets in the run's own tables, unless that is done."""
         iteration = int(self._counts[0])
         if iteration == self._published:
             return

@@ -53,7 +53,7 @@ class Stepper(ABC):
 
     @property
     def form(self) -> SequenceForm:
-        """The sequence form that iterations run over: the game, or a quotient in which policies are the same."""
+        """The sequence form that iterations run over: the game, or a quotient whose tables determine the game's."""
         return self.state.game
 
     @property

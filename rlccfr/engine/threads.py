@@ -16,13 +16,12 @@ from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
 from rlccfr.games.symmetry import by_first
 from rlccfr.kernels.jit import UNJITTED
-from rlccfr.kernels.layout import scratch_for
+from rlccfr.kernels.layout import block_sizes
 from rlccfr.kernels.passes.barrier import WORDS
 from rlccfr.kernels.passes.threaded_iterations import Share, threaded_iterations
 
 LEAST_COST = 100_000.0
 """Predicted nanoseconds of an iteration from which threads pay; they wait for each other four times in each."""
-
 
 APART = 16
 """Doubles between memory of different threads: two cache lines, since processors fetch lines in pairs."""
@@ -32,12 +31,14 @@ class Crew:
     """Threads that share the exact passes over a quotient.
 
     Attributes:
-        form: the quotient with other numbers: first the infosets above the cuts, then each thread's.
+        form: the quotient renumbered: of each player, first the infosets above the cuts, then each thread's.
+        sequences: (M,) for each of the quotient's sequences, the one of ``form`` that it is.
     """
 
     def __init__(self, quotient: Quotient, threads: int) -> None:
         division = divided(quotient, threads)
         self.form = quotient.rearranged(division.order, np.argsort(division.blocks, kind="stable"))
+        self.sequences = np.argsort(self.form.member)  # a quotient's own members ascend
         self._shares = division.shares(self.form, threads)
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="rlccfr")
 
@@ -143,18 +144,18 @@ class Division(NamedTuple):
         return np.lexsort((self.infosets, self.player))
 
     def shares(self, form: SequenceForm, threads: int) -> list[Share]:
-        """Return each thread's share, with the numbers of ``form``, which has the order of this division."""
-        order, scratch = self.order, scratch_for(form)
-        place = np.argsort(order)
+        """Return each thread's share of a form that has the order of this division."""
+        place, (most_lines, widest) = np.argsort(self.order), block_sizes(form)
         cuts = [place[np.flatnonzero(self.at_cut & (self.player == player))[::-1]] for player in (0, 1)]
         value, barrier = _alone(form.num_infosets), _alone(WORDS).view(np.int64)
 
         def ends(player: int, *wanted: np.ndarray) -> list[int]:
-            """Return a player's first infoset, and where those end for which each mask holds."""
+            """Return a player's first infoset, and for each mask that number plus the player's infosets in the mask."""
             first = int(form.view.infoset_begin[player])
             return [first, *(first + int((mask & (self.player == player)).sum()) for mask in wanted)]
 
         def own(thread: int, player: int) -> list[int]:
+            """Return a row of ``Share.own``."""
             before, mine = self.infosets < thread, self.infosets == thread
             return ends(player, before, before | (mine & self.at_cut), before | mine)[1:]
 
@@ -162,13 +163,13 @@ class Division(NamedTuple):
             Share(
                 thread=thread,
                 threads=threads,
-                own=np.array([own(thread, player) for player in (0, 1)]),
+                own=np.array([own(thread, player) for player in (0, 1)], np.int64),
                 blocks=(int((self.blocks < thread).sum()), int((self.blocks <= thread).sum())),
-                top=np.array([ends(player, self.infosets < 0) for player in (0, 1)]),
+                top=np.array([ends(player, self.infosets < 0) for player in (0, 1)], np.int64),
                 cut_0=cuts[0],
                 cut_1=cuts[1],
-                line_reach=_alone(len(scratch.line_reach)),
-                leaf=_alone(len(scratch.leaf)),
+                line_reach=_alone(most_lines),
+                leaf=_alone(widest),
                 value=value,
                 barrier=barrier,
             )

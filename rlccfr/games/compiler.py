@@ -72,8 +72,10 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
     sequence_action = np.zeros(num_sequences, np.int64)
     sequence_action[taken[taken >= 0]] = walk.action[order][taken >= 0]
     view, payoff = _sequence_view(infosets, histories, chance_reach, last, walk.utility[order])
-    near = _for_walks(histories, parent, walk.depth[order])
-    histories, order = _moved(histories, near), order[near]
+    place = _places_for_walks(histories, parent, walk.depth[order])
+    histories, order = _moved(histories, place), _moved(order, place)
+    inner = histories["num_children"] > 0
+    histories["first_child"][inner] = place[histories["first_child"][inner]]
     ends = histories["actor"] == TERMINAL
     utility_of(histories)[ends] = walk.utility[order][ends]
     return GameTree(
@@ -127,8 +129,8 @@ def _number_infosets(walk: Traversal, order: np.ndarray, num_children: np.ndarra
     return _Infosets(begin, first_sequence, raw_id, of_history)
 
 
-def _for_walks(histories: np.ndarray, parent: np.ndarray, depth: np.ndarray) -> np.ndarray:
-    """Return the numbers of histories in another order: siblings, then the subtree below the first of them, and so on.
+def _places_for_walks(histories: np.ndarray, parent: np.ndarray, depth: np.ndarray) -> np.ndarray:
+    """Return each history's place if siblings stand first, then the subtree below the first of them, and so on.
 
     A walk then finds most of its next histories nearby, which saves a quarter of its time on Royal.
     """
@@ -142,16 +144,13 @@ def _for_walks(histories: np.ndarray, parent: np.ndarray, depth: np.ndarray) -> 
         place[level] = children_at[above] + np.arange(level.start, level.stop) - eldest
         below = np.cumsum(size[level] - 1) - (size[level] - 1)
         children_at[level] = children_at[above] + histories["num_children"][above] + below - below[eldest - level.start]
-    return np.argsort(place)
+    return place
 
 
-def _moved(histories: np.ndarray, source: np.ndarray) -> np.ndarray:
-    """Return histories in another order, with their children's new numbers."""
-    place = np.empty_like(source)
-    place[source] = np.arange(len(source))
-    moved: np.ndarray = histories[source]
-    inner = moved["num_children"] > 0
-    moved["first_child"][inner] = place[moved["first_child"][inner]]
+def _moved(array: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Return an array with each entry moved to its place."""
+    moved = np.empty_like(array)
+    moved[place] = array
     return moved
 
 

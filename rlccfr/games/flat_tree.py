@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rlccfr.errors import PolicyError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -28,7 +30,7 @@ TERMINAL = 3
 
 HISTORY = np.dtype(
     [
-        ("first_child", np.int32),  # of a terminal, these two are the bits of player 0's utility, a double
+        ("first_child", np.int32),  # a terminal has neither: there, these 8 bytes hold player 0's utility, a double
         ("first_sequence", np.int32),  # of the actor's infoset
         ("infoset", np.int32),
         ("num_children", np.int16),
@@ -41,7 +43,7 @@ HISTORY = np.dtype(
 
 
 def utility_of(histories: np.ndarray) -> np.ndarray:
-    """Return the utilities in records of HISTORY as a view, (histories,); only terminals' are numbers that mean one."""
+    """Return a view, (histories,), of records of HISTORY as utilities; entries of other histories mean nothing."""
     utility: np.ndarray = histories.view(np.float64)[::2]
     return utility
 
@@ -135,6 +137,15 @@ class SequenceForm:
         """Return the sums, (n,), of a table, (m,), over each infoset's sequences."""
         return np.add.reduceat(table, self.view.first_sequence[:-1]) if self.num_infosets else np.zeros(0)
 
+    def check_policy(self, probabilities: np.ndarray) -> None:
+        """Check that numbers, (m,), are at least 0 and sum to 1 over each infoset's sequences.
+
+        Raises:
+            PolicyError: they don't.
+        """
+        if not ((probabilities >= 0).all() and np.allclose(self.row_sums(probabilities), 1)):
+            raise PolicyError("probabilities must be at least 0 and sum to 1 over each infoset's sequences")
+
     def normalised(self, sums: np.ndarray) -> np.ndarray:
         """Return probabilities, (m,), in proportion to ``sums``, (m,); uniform at infosets whose sums are 0."""
         totals = np.repeat(self.row_sums(sums), np.diff(self.view.first_sequence))
@@ -191,7 +202,7 @@ class GameTree(SequenceForm):
     def content_hash(self) -> str:
         """Hash of both views, which are all that a run without models reads: equal hashes give equal runs."""
         fields, ends = {name: self.histories[name] for name in HISTORY.names or ()}, self.histories["actor"] == TERMINAL
-        for name in ("first_child", "first_sequence"):
+        for name in ("first_child", "first_sequence"):  # as in earlier layouts, so that kept hashes stay valid
             fields[name] = np.where(ends, np.int32(-1), fields[name])
         digest = hashlib.sha256()
         for array in (self.utility, self.probability, *fields.values(), *self.view):

@@ -57,7 +57,7 @@ class Quotient(SequenceForm):
         return cls(game.view, every, every, game.num_leaf_pairs)
 
     def rearranged(self, infosets: np.ndarray, blocks: np.ndarray) -> Quotient:
-        """Return the same quotient with other numbers.
+        """Return the same quotient, renumbered.
 
         Args:
             infosets: (N,) the infosets in their new order: player 0's first, and parents before children.

@@ -174,9 +174,13 @@ PROCEDURE = types.NamedTuple((types.boolean,) * 3 + (types.int64,), Procedure)
 
 def scratch_for(game: SequenceForm) -> Scratch:
     """Return working memory for one game."""
-    size, view = game.num_sequences, game.view
-    blocks = np.concatenate([view.blocks_0, view.blocks_1])
-    widest = int(blocks["stride"].max(initial=0))
-    most_lines = int((blocks["opponent_end"] - blocks["opponent"]).max(initial=0))
-    sizes = (size + 2, size + 2, game.num_infosets, size, size + 2, most_lines, widest, size)
+    size = game.num_sequences
+    sizes = (size + 2, size + 2, game.num_infosets, size, size + 2, *block_sizes(game), size)
     return Scratch(*map(np.zeros, sizes))
+
+
+def block_sizes(form: SequenceForm) -> tuple[int, int]:
+    """Return the largest number of lines of a block of payoffs, and the largest stride."""
+    blocks = np.concatenate([form.view.blocks_0, form.view.blocks_1])
+    most_lines = int((blocks["opponent_end"] - blocks["opponent"]).max(initial=0))
+    return most_lines, int(blocks["stride"].max(initial=0))

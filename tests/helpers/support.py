@@ -85,9 +85,9 @@ def place(
 
     Args:
         iteration: number of iterations that count as done.
-        regret: (m,) cumulative regrets, by default 0.
+        regret: (m,) cumulative regrets, by default as they are: 0 in a new solver.
         policy: (m,) current policy, by default that of regret matching on the regrets.
-        policy_sum: (m,) weighted sum of policies, by default 0.
+        policy_sum: (m,) weighted sum of policies, by default as it is: 0 in a new solver.
         random_word: state of the walks' random numbers, by default that of the solver's seed.
     """
     state = solver._engine.state
@@ -121,7 +121,7 @@ def disturb(solver: rlccfr.Solver, noise: np.ndarray) -> None:
 
 def is_reduced(solver: rlccfr.Solver) -> bool:
     """Return whether exact passes run over the quotient of the solver's game."""
-    return getattr(solver._engine.stepper, "_reduced", None) is not None
+    return getattr(solver._engine.stepper, "_quotient", None) is not None
 
 
 def has_crew(solver: rlccfr.Solver) -> bool:

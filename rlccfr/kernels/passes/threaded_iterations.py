@@ -40,9 +40,9 @@ class Share(NamedTuple):
 
     thread: int  # 0 for the first
     threads: int
-    own: np.ndarray  # (2, 3): the thread's first infoset of each player, its first below the cut's level, and their end
-    blocks: tuple[int, int]  # the thread's first block of payoffs, and their end
-    top: np.ndarray  # (2, 2): each player's first infoset above the cut, and their end
+    own: np.ndarray  # (2, 3), per player: the thread's first infoset, its first below the cut's level, and the end
+    blocks: tuple[int, int]  # the thread's first block of payoffs, and the end
+    top: np.ndarray  # (2, 2), per player: the first infoset above the cut, and the end
     cut_0: np.ndarray  # player 0's infosets at the cut's level, of all threads, in the order of one thread's pass
     cut_1: np.ndarray
     line_reach: np.ndarray  # the thread's own part of Scratch
@@ -89,7 +89,7 @@ def average_own(view, player, tables, reach, decay, column, share):
 
 @inlined
 def reach_phase(view, player, policy, reach, share):
-    """Set reach of ``player``: the first thread above the cut, then each thread of its infosets."""
+    """Set reach of ``player``: the first thread sets it above the cut, then each thread at its own infosets."""
     if share.thread == 0:
         reach[len(policy) + player] = 1.0
         for infoset in range(share.top[player, 0], share.top[player, 1]):
@@ -118,7 +118,7 @@ def gradient_phase(view, player, scratch, uses_mass, share):
 
 @inlined
 def update_phase(view, player, tables, findings, step, rule, share):
-    """Fold a player's regrets bottom up, of the thread's infosets."""
+    """Fold the regrets of the thread's infosets of ``player``, bottom up."""
     begin, below, end = share.own[player, 0], share.own[player, 1], share.own[player, 2]
     if rule.flags.reads_regret:
         keep_range(view, begin, end, tables, findings)

@@ -22,7 +22,7 @@ from rlccfr.kernels.walks.walk import draw_chance
 from rlccfr.kernels.walks.walk_layout import ONE
 
 MOST_NEAR = 50_000
-"""Largest number of histories, with their tables, that a core's own caches hold."""
+"""Number of histories up to which a core's own caches hold a game; between those of games that gain and that do not."""
 
 
 @inlined
@@ -50,7 +50,7 @@ def prefetch_below(histories, tables, first, count):
     """Ask for what a walk reads at ``count`` siblings, of which ``first`` is the first, and below them."""
     for node in range(first, first + count):
         here = histories.record[node]
-        if here["actor"] != TERMINAL:
+        if here["actor"] != TERMINAL:  # chance has no sequences; a hint about a wrong place does no harm
             prefetch(histories.record, here["first_child"])
             prefetch(tables.policy, here["first_sequence"])
             prefetch(tables.policy_sum, here["first_sequence"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -11,14 +12,15 @@ from random_games import RandomGame
 from support import game, has_crew, policy_sums, regrets
 
 import rlccfr
-from rlccfr.engine import threads
+from rlccfr.engine import reduced, threads
 from rlccfr.engine.threads import divided
+from rlccfr.games.quotient import quotient_of
 from rlccfr.registry import update_rules
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 RULES = [entry.id for entry in update_rules if not entry.id.startswith("deep_")]
 GAMES = ("goofspiel", "leduc", "liars_dice(numdice=1,dice_sides=3)")
-
+BATTLESHIP = "battleship(board_width=2,board_height=2,ship_sizes=[1],ship_values=[1],num_shots=2)"
 UNIVERSAL = (
     "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=2 2,"
     "numSuits=2,numRanks=4,numHoleCards=1,numBoardCards=0 1)"
@@ -41,7 +43,9 @@ def assert_same(tree, iterations=3, **options):
         solver.run(iterations=iterations, curve=False)
     for table in (regrets, policy_sums, lambda solver: solver.current_policy().probabilities):
         assert np.array_equal(table(one), table(two))
-    assert one.result().nodes_touched == two.result().nodes_touched
+    results = [replace(solver.result(), cpu_seconds=0.0, points=()) for solver in (one, two)]
+    assert results[0] == results[1]
+    assert one.points[-1].exploitability_current == two.points[-1].exploitability_current
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -66,21 +70,36 @@ def test_royal_gives_the_same_tables():
     assert_same(game("royal"), update_rule="pcfr_plus", reduce=False)
 
 
+@pytest.mark.parametrize("name", [BATTLESHIP, "dark_hex(board_size=2)"])
+def test_quotients_with_twins_give_the_same_tables(name, monkeypatch):
+    monkeypatch.setattr(reduced, "LEAST_GAIN", 0.0)
+    assert len(quotient_of(game(name)).view.twin)
+    assert_same(game(name), update_rule="dcfr")
+
+
 @pytest.mark.parametrize("count", [2, 3, 5])
 @pytest.mark.parametrize("name", [*GAMES, "kuhn"])
-def test_everything_is_done_once(name, count):
+def test_each_thread_has_its_infosets_and_blocks_one_after_another(name, count):
+    """The shares are ranges of infosets in the division's order."""
     tree = game(name)
     division = divided(tree, count)
-    shares = division.shares(tree, count)
+    shares, order = division.shares(tree, count), division.order
+    thread, at_cut, blocks = division.infosets[order], division.at_cut[order], np.sort(division.blocks)
     for player in (0, 1):
-        top, infosets = shares[0].top[player], tree.infosets_of(player)
-        begins = [share.own[player, 0] for share in shares]
-        assert [infosets.start, top[1]] == [top[0], begins[0]]
-        assert [share.own[player, 2] for share in shares] == [*begins[1:], infosets.stop]
-        assert all(begin <= below <= end for begin, below, end in (share.own[player] for share in shares))
-    begins, ends = zip(*(share.blocks for share in shares), strict=True)
-    assert begins == (0, *ends[:-1])
-    assert ends[-1] == len(tree.view.blocks_0)
+        players = np.arange(tree.num_infosets)[tree.infosets_of(player)]
+        assert np.array_equal(order[players], players[np.argsort(division.infosets[players], kind="stable")])
+        begin, end = shares[0].top[player]
+        assert np.array_equal(np.arange(begin, end), players[thread[players] == -1])
+        cut = (shares[0].cut_0, shares[0].cut_1)[player]
+        assert np.array_equal(order[cut], players[division.at_cut[players]][::-1])
+        for share in shares:
+            begin, below, end = share.own[player]
+            assert np.array_equal(np.arange(begin, end), players[thread[players] == share.thread])
+            assert at_cut[begin:below].all()
+            assert not at_cut[below:end].any()
+    for share in shares:
+        assert (blocks[slice(*share.blocks)] == share.thread).all()
+    assert sum(end - begin for begin, end in (share.blocks for share in shares)) == len(tree.view.blocks_0)
 
 
 @pytest.mark.parametrize("name", [*GAMES, "universal", "royal"])
