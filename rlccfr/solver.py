@@ -260,10 +260,7 @@ class Solver:
         return Policy(self.game, self._engine.state.tables.policy.copy())
 
     def values(self) -> Values:
-        """Return, per player, the value of the average policy and of a best response to it.
-
-        Where passes run over the game's quotient, so does this; ``average_policy().values()`` may differ by rounding.
-        """
+        """Return what ``average_policy().values()`` does, up to rounding: passes over a quotient are evaluated there."""
         return Values.of(*self._engine.average_value())
 
     def exploitability(self) -> float:
