@@ -1,0 +1,108 @@
+"""Update rules whose exponents are free or move over the run, with the named rules as points of one family."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr.catalog.extended import scheduled_decay, scheduled_discount
+from rlccfr.catalog.update_rules import UNDER_SAMPLING, decay, discount, proved
+from rlccfr.components import UNIT, ZERO, Guarantee, Schedule, UpdateRule, always
+from rlccfr.errors import ComponentError
+from rlccfr.registry import update_rule
+
+MENG_2025 = "Meng et al., Faster game solving via asymmetry of step sizes, AAAI 2026"
+XU_2024 = "Xu et al., Dynamic discounted counterfactual regret minimization, ICLR 2024"
+_EXPONENTS = {"alpha": (0.0, 1e3), "beta": (-1e3, 1e3), "gamma": (0.0, 1e3), "optimism": (0.0, 1.0)}
+
+
+@update_rule(
+    "scheduled",
+    source="this library: CFR, CFR+, linear, discounted and predictive CFR as points of one family",
+    bounds=_EXPONENTS,
+)
+def scheduled(
+    alpha: float | None = None,
+    beta: float | None = None,
+    gamma: float = 2.0,
+    optimism: float = 0.0,
+    floor: bool = True,
+) -> UpdateRule:
+    """R <- D R + r, at least 0 if ``floor``; policy in proportion to D' R + optimism r; average weights t^gamma.
+
+    D = d(t-1, alpha) where R > 0, else d(t-1, beta), with d(k, e) = k^e / (k^e + 1), and 1 where the exponent is
+    None. D' is the next iteration's D if ``optimism`` is not 0, else 1. The defaults are CFR+ with quadratic weights.
+    """
+    if floor and beta is not None:
+        raise ComponentError("'scheduled': with floor=True no regret is negative, so give no beta, or floor=False")
+    return UpdateRule(
+        positive_discount=UNIT if alpha is None else discount(alpha),
+        negative_discount=UNIT if beta is None else discount(beta),
+        floor=0.0 if floor else -np.inf,
+        average_decay=decay(gamma),
+        prediction=always(optimism) if optimism else ZERO,
+    )
+
+
+@update_rule("sapcfr_plus", source=f"{MENG_2025} (simple APCFR+)", guarantee=proved("Meng et al. 2025"))
+def sapcfr_plus(asymmetry: float = 2.0, gamma: float = 2.0) -> UpdateRule:
+    """Simple asymmetric PCFR+: R <- max(R + r, 0); policy in proportion to max(R + r / (1 + asymmetry), 0).
+
+    Average weights t^gamma.
+    """
+    return UpdateRule(floor=0.0, average_decay=decay(gamma), prediction=always(1.0 / (1.0 + asymmetry)))
+
+
+def through(*knots: tuple[float, float], horizon: float) -> Schedule:
+    """Return the schedule that joins knots by straight lines and is constant beyond them.
+
+    Args:
+        knots: pairs of a share of the horizon, ascending, and a value.
+        horizon: number of iterations.
+    """
+    shares, values = zip(*knots, strict=True)
+    return lambda t: np.interp(t / horizon, shares, values)
+
+
+@update_rule(
+    "ddcfr_schedule",
+    source=f"{XU_2024}: means over the games of its published runs, at a tenth, half and all of 1,000 iterations",
+    guarantee=Guarantee(exact_open="learned schedules; no theorem for these", sampled_open=UNDER_SAMPLING),
+)
+def ddcfr_schedule(horizon: int = 1000) -> UpdateRule:
+    """DCFR with the exponents that dynamic DCFR's network chose on average.
+
+    From a tenth of the horizon over its half to its end, alpha moves from 1.1 over 2.4 to 4.2, beta from -1.1 over
+    -2.1 to -2, and gamma from 5 over 3.7 to 0.006. The source's network sees exploitability as well; its choices
+    hardly depend on it.
+    """
+    return UpdateRule(
+        positive_discount=scheduled_discount(through((0.1, 1.1), (0.5, 2.4), (1.0, 4.2), horizon=horizon)),
+        negative_discount=scheduled_discount(through((0.1, -1.1), (0.5, -2.1), (1.0, -2.0), horizon=horizon)),
+        average_decay=scheduled_decay(through((0.1, 5.0), (0.5, 3.7), (1.0, 0.006), horizon=horizon)),
+    )
+
+
+def restarting_decay(gamma: float, base: int) -> Schedule:
+    """Return the schedule that gives the k-th policy after a power of ``base`` the weight k^gamma, and earlier ones 0.
+
+    At iteration t, powers are of t - 1.
+    """
+
+    def schedule(t: np.ndarray) -> np.ndarray:
+        done = t - 1.0
+        power = np.floor(np.log(np.maximum(done, 1.0)) / np.log(base) + 1e-12)
+        since = np.where(done > 0, done - float(base) ** power, 0.0)
+        return np.where(since > 0, (since / (since + 1.0)) ** gamma, 0.0)
+
+    return schedule
+
+
+@update_rule(
+    "cfr_reset",
+    source="Zinkevich et al. 2007 for the regrets; the average as in the open-source program postflop-solver",
+    bounds={"base": (2, 1_000_000)},
+    guarantee=Guarantee(exact="Zinkevich et al. 2007, between two resets", sampled_open=UNDER_SAMPLING),
+)
+def cfr_reset(gamma: float = 3.0, base: int = 4) -> UpdateRule:
+    """CFR whose average starts anew after each power of ``base``; the k-th policy since then has the weight k^gamma."""
+    return UpdateRule(average_decay=restarting_decay(gamma, base))

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import game, regrets
+
+import rlccfr
+from rlccfr.registry import update_rules
+
+POINTS = {
+    "cfr": {"gamma": 0.0, "floor": False},
+    "cfr_plus": {"gamma": 1.0},
+    "lcfr": {"alpha": 1.0, "beta": 1.0, "gamma": 1.0, "floor": False},
+    "lcfr_plus": {"alpha": 1.0, "gamma": 1.0},
+    "dcfr": {"alpha": 1.5, "beta": 0.0, "gamma": 2.0, "floor": False},
+    "dcfr_plus": {"alpha": 1.5, "gamma": 4.0},
+    "pcfr_plus": {"gamma": 2.0, "optimism": 1.0},
+    "pdcfr_plus": {"alpha": 2.3, "gamma": 5.0, "optimism": 1.0},
+    "sapcfr_plus": {"gamma": 2.0, "optimism": 1 / 3},
+}
+
+
+@pytest.mark.parametrize("rule", POINTS)
+def test_a_named_rules_schedule_is_a_point(rule):
+    named = update_rules.resolve(rule).schedule(1, 1000)
+    point = update_rules.resolve({"id": "scheduled", **POINTS[rule]}).schedule(1, 1000)
+    floored = POINTS[rule].get("floor", True)
+    used = [0, 2, 3, 4] if floored else [0, 1, 2, 3, 4]  # above a floor of 0, no regret is negative
+    np.testing.assert_allclose(point[1:, used], named[1:, used], rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["leduc", "goofspiel"])
+@pytest.mark.parametrize("rule", [rule for rule in POINTS if not rule.startswith("lcfr")])
+def test_a_named_rules_run_is_a_points(rule, name):
+    """Linear CFR's discount, (t - 1) / t, is rounded otherwise; where regrets tie, policies may then differ."""
+    named = rlccfr.Solver(game(name), rule, reduce=False)
+    point = rlccfr.Solver(game(name), {"id": "scheduled", **POINTS[rule]}, reduce=False)
+    for solver in (named, point):
+        solver.run(iterations=60, curve=False)
+    assert np.array_equal(regrets(point), regrets(named))
+    assert np.array_equal(point.average_policy().probabilities, named.average_policy().probabilities)
+    assert np.array_equal(point.current_policy().probabilities, named.current_policy().probabilities)
+
+
+def test_a_discount_that_discounts_nothing_is_refused():
+    with pytest.raises(rlccfr.ComponentError, match="with floor=True no regret is negative, so give no beta"):
+        update_rules.resolve("scheduled(beta=0)")
+
+
+@pytest.mark.parametrize(("t", "exponents"), [(1, (1.1, -1.1, 5)), (300, (1.75, -1.6, 4.35)), (5000, (4.2, -2, 0.006))])
+def test_the_schedule_of_dynamic_dcfr_by_hand(t, exponents):
+    alpha, beta, gamma = exponents
+    row = update_rules.resolve("ddcfr_schedule").schedule(t, 0)[0]
+    k = t - 1
+    wanted = [k**alpha / (k**alpha + 1), k**beta / (k**beta + 1) if k else 0, -np.inf, (k / t) ** gamma, 0]
+    np.testing.assert_allclose(row, wanted, rtol=1e-12)
+
+
+def test_the_schedule_of_dynamic_dcfr_scales_with_its_horizon():
+    rule = update_rules.resolve("ddcfr_schedule(horizon=10_000)")
+    assert rule.schedule(3000, 0)[0, 3] == pytest.approx((2999 / 3000) ** 4.35)
+
+
+def test_an_average_that_starts_anew_weighs_policies_since_the_last_power():
+    decays = update_rules.resolve("cfr_reset(gamma=2)").schedule(1, 40)[:-1, 3]
+    resets = [t for t, decay in enumerate(decays, 1) if decay == 0]
+    assert resets == [1, 2, 5, 17]  # 1 + 0, 1, 4, 16
+    weights = [np.prod(decays[t:]) for t in range(1, 41)]  # weight of iteration t after the 40th
+    assert weights == pytest.approx([0] * 16 + [(k / 24) ** 2 for k in range(1, 25)])
+
+
+def test_powers_are_told_from_their_neighbours():
+    decay = update_rules.resolve("cfr_reset(base=10)").schedule
+    assert [decay(10**6 + more, 0)[0, 3] == 0 for more in (0, 1, 2)] == [False, True, False]
