@@ -260,7 +260,7 @@ class Solver:
         return Policy(self.game, self._engine.state.tables.policy.copy())
 
     def values(self) -> Values:
-        """Return what ``average_policy().values()`` does, up to rounding: passes over a quotient are evaluated there."""
+        """Return, up to rounding, what ``average_policy().values()`` returns, evaluated over what passes run over."""
         return Values.of(*self._engine.average_value())
 
     def exploitability(self) -> float:
