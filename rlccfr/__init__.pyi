@@ -11,7 +11,7 @@ from .errors import (
     RLCCFRError,
 )
 from .games.flat_tree import GameTree
-from .games.names import load_game
+from .games.names import load_game, random_game
 from .plugins import load_plugins
 from .policy import Policy, Values
 from .result import RunResult
@@ -40,5 +40,6 @@ __all__ = [
     "load_game",
     "load_plugins",
     "load_results",
+    "random_game",
     "solve_exactly",
 ]

@@ -104,6 +104,9 @@ PARAMETRISED = {
 }
 """Games whose short names take parameters. Goofspiel and Liar's dice take theirs in OpenSpiel's own strings."""
 
+RANDOM_KINDS = ("poker", "moves")
+"""Kinds of games that are made from a seed, as in ``random_poker(seed=1)``."""
+
 
 def openspiel_name(name: str) -> str:
     """Return the OpenSpiel string of a name, with or without parameters; return any other string as it is.
@@ -120,6 +123,26 @@ def openspiel_name(name: str) -> str:
     if len(dict(given)) < len(given):
         raise GameError(f"{name!r} gives a parameter twice")
     return PARAMETRISED[found[1]].member({parameter: int(value) for parameter, value in given})
+
+
+def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> GameTree:
+    """Return a game made from a seed: the same seed and parameters always make the same game.
+
+    ``load_game("random_poker(seed=0,hands=4)")`` does the same.
+
+    Args:
+        kind: ``"poker"``, rounds of betting on random hands (see :mod:`rlccfr.games.generated.poker`), or ``"moves"``,
+            moves that the opponent sees in part (see :mod:`rlccfr.games.generated.moves`).
+        seed: seed of the game's chances and payoffs.
+        parameters: numbers that set the game's size, as listed there.
+
+    Raises:
+        GameError: the kind or a parameter is unknown, or a value is out of range.
+    """
+    if kind not in RANDOM_KINDS:
+        raise GameError(f"there are random games of the kinds {' and '.join(RANDOM_KINDS)}, not {kind!r}")
+    given = ",".join(f"{name}={value}" for name, value in {"seed": seed, **parameters}.items())
+    return load_game(f"random_{kind}({given})")
 
 
 def load_game(

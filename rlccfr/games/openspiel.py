@@ -12,6 +12,7 @@ from typing import Any
 import pyspiel
 
 from rlccfr.errors import GameError, RLCCFRError, brief, first_line
+from rlccfr.games import generated  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.cache import find_game, keep_game
 from rlccfr.games.check import is_played_as, registered_code
 from rlccfr.games.compiler import build

@@ -1,0 +1,159 @@
+"""Registration of generated games with OpenSpiel."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyspiel
+
+CHANCE, TERMINAL = pyspiel.PlayerId.CHANCE, pyspiel.PlayerId.TERMINAL
+
+
+class Rules(ABC):
+    """The rules of one game; a state is the tuple of all actions and outcomes so far."""
+
+    most_actions: int
+    most_outcomes: int
+    longest: int  # largest number of actions and outcomes
+    most: float  # bound on the utility's absolute value
+
+    @abstractmethod
+    def actor(self, past: tuple[int, ...]) -> Any:
+        """Return 0, 1, CHANCE or TERMINAL."""
+
+    @abstractmethod
+    def actions(self, past: tuple[int, ...]) -> list[int]:
+        """Return the legal actions, ascending."""
+
+    @abstractmethod
+    def outcomes(self, past: tuple[int, ...]) -> list[tuple[int, float]]:
+        """Return the outcomes of chance, ascending, with their probabilities."""
+
+    @abstractmethod
+    def utility(self, past: tuple[int, ...]) -> float:
+        """Return player 0's utility at the end."""
+
+    @abstractmethod
+    def seen(self, past: tuple[int, ...], player: int) -> str:
+        """Return all that a player has seen and done."""
+
+    @abstractmethod
+    def name(self, past: tuple[int, ...], action: int) -> str:
+        """Return the name of an action or outcome."""
+
+
+class Parameter(NamedTuple):
+    """A whole number that a generated game takes."""
+
+    default: int
+    least: int
+    most: int
+
+
+def register(name: str, long_name: str, parameters: Mapping[str, Parameter], rules_of: Callable[..., Rules]) -> None:
+    """Register a family of generated games with OpenSpiel.
+
+    Args:
+        name: OpenSpiel's short name.
+        parameters: name and range of each parameter.
+        rules_of: function from the parameters, as keyword arguments, to the rules.
+    """
+    kind = pyspiel.GameType(
+        short_name=name,
+        long_name=long_name,
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=2,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=False,
+        provides_observation_tensor=False,
+        parameter_specification={parameter: one.default for parameter, one in parameters.items()},
+    )
+    cached = lru_cache(maxsize=8)(rules_of)
+
+    class Generated(pyspiel.Game):  # type: ignore[misc]
+        def __init__(self, given: Mapping[str, int] | None = None) -> None:
+            values = {parameter: one.default for parameter, one in parameters.items()} | dict(given or {})
+            for parameter, value in values.items():
+                _, least, most = parameters[parameter]
+                if not least <= value <= most:
+                    raise ValueError(f"{parameter} of {name} must be from {least} to {most}, not {value}")
+            self.rules = cached(**values)
+            info = pyspiel.GameInfo(
+                num_distinct_actions=self.rules.most_actions,
+                max_chance_outcomes=self.rules.most_outcomes,
+                num_players=2,
+                min_utility=-self.rules.most,
+                max_utility=self.rules.most,
+                utility_sum=0.0,
+                max_game_length=self.rules.longest,
+            )
+            super().__init__(kind, info, values)
+
+        def new_initial_state(self) -> pyspiel.State:
+            return _State(self)
+
+        def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> _Observer:
+            return _Observer()
+
+    pyspiel.register_game(kind, Generated)
+
+
+class _State(pyspiel.State):  # type: ignore[misc]
+    def __init__(self, game: Any) -> None:
+        super().__init__(game)
+        self.rules = game.rules
+        self.past: tuple[int, ...] = ()
+
+    def __deepcopy__(self, memo: Any) -> _State:
+        copy = _State(self.get_game())
+        copy.past = self.past
+        return copy
+
+    def current_player(self) -> Any:
+        return self.rules.actor(self.past)
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.rules.actions(self.past)  # type: ignore[no-any-return]
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        return self.rules.outcomes(self.past)  # type: ignore[no-any-return]
+
+    def _apply_action(self, action: int) -> None:
+        self.past = (*self.past, int(action))
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return self.rules.name(self.past, action)  # type: ignore[no-any-return]
+
+    def is_terminal(self) -> bool:
+        return bool(self.current_player() == TERMINAL)
+
+    def returns(self) -> list[float]:
+        utility = self.rules.utility(self.past) if self.is_terminal() else 0.0
+        return [utility, -utility]
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.past))
+
+
+class _Observer:
+    """What a player has seen, as OpenSpiel's Python games give it; there is no tensor."""
+
+    def __init__(self) -> None:
+        self.tensor = np.zeros(0, np.float32)
+        self.dict: dict[str, np.ndarray] = {}
+
+    def set_from(self, state: Any, player: int) -> None:
+        """Do nothing."""
+
+    def string_from(self, state: Any, player: int) -> str:
+        return state.rules.seen(state.past, player)  # type: ignore[no-any-return]
