@@ -19,7 +19,7 @@ from rlccfr.kernels.passes import sequence_form as exact
 
 NO_LIMIT = 2**62
 ONE = (1.0, 1.0)
-DECAY = 0.999  # near 1, so that sums neither vanish nor overflow
+DECAY = 1.0  # smaller, it would turn sums to which nothing is added into denormal numbers, which are slow
 
 
 @njit(**OPTIONS)

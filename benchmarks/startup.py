@@ -30,8 +30,8 @@ def report() -> list[str]:
     solving = seconds(SOLVE)
     rows = [
         ("`rlccfr --help`", seconds(HELP), 0.5),
-        ("`import rlccfr; rlccfr.Solver`, compiled before", seconds(IMPORT), 1.5),
-        ("first compilation of the kernels", compiling - solving, 30),
+        ("`import rlccfr; rlccfr.Solver`, compiled before", seconds(IMPORT), 0.8),
+        ("first compilation of the kernels", compiling - solving, 20),
     ]
     lines = [f"| {title} | {found:.2f} | {target:g} |" for title, found, target in rows]
     return ["| | seconds | target |", "|---|---|---|", *lines]

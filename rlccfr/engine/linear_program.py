@@ -30,14 +30,14 @@ LEAST_ENTRY = 1e-12
 _one_at_a_time = threading.Lock()
 """highspy's locks are of the class, so that a second program at the same time would fail."""
 
-OVERHEAD, LAW = 0.0014, (-15.41, 0.5629, 0.7638, 0.3061)
+OVERHEAD, LAW = 0.0016, (-15.23, 0.5356, 0.7721, 0.3095)
 """CPU seconds of the smallest program, and the constants of the law for the time beyond that.
 
 The law gives the logarithm at size 1, and the power of each number of :func:`program_size`. Fitted to
 benchmarks/results/exact.csv by ``python -m benchmarks.exact --fit``.
 """
 
-FACTOR = 1.4
+FACTOR = 1.5
 """Standard deviation of the residuals of programs of 10 ms or more, as a factor."""
 
 
