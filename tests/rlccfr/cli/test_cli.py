@@ -147,7 +147,9 @@ def test_the_packages_measurements_of_the_extended_catalog(run):
 
 def test_catalog(run):
     rows = json.loads(run("catalog", "--json")[1])
-    assert [row["id"] for row in rows if row["axis"] == "update_rule"] == list(Catalog.extended().update_rules)
+    rules, listed = Catalog.extended().update_rules, [row["id"] for row in rows if row["axis"] == "update_rule"]
+    assert listed[: len(rules)] == list(rules)
+    assert listed[len(rules) :] == ["scheduled", "sapcfr_plus", "ddcfr_schedule", "cfr_reset"]
     assert all(row["source"] and row["summary"] for row in rows)
     assert "external" in run("catalog")[1]
     assert "gamma=2.0" in run("catalog", "dcfr")[1]
