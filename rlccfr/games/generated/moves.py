@@ -12,6 +12,9 @@ from rlccfr.games.generated.spiel import CHANCE, TERMINAL, Parameter, Rules, reg
 VERSION = 1
 """Version of the games that seeds stand for; part of the seed of all draws."""
 
+MOST_ENDS = 4_000_000
+"""Most ends of a game, each of which has a random number."""
+
 
 class Moves(Rules):
     """A fixed number of moves by two players, each of whom has a type that the other one does not know.
@@ -27,6 +30,8 @@ class Moves(Rules):
     """
 
     def __init__(self, seed: int, types: int, moves: int, actions: int) -> None:
+        if types**2 * actions**moves > MOST_ENDS:
+            raise ValueError(f"a game of {types} types, {moves} moves and {actions} actions has too many ends")
         random = np.random.RandomState([VERSION, seed, types, moves, actions])  # its draws never change
         self.count, self.choices = moves, actions
         pair = random.exponential(size=(types, types))
