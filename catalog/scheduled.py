@@ -101,7 +101,9 @@ def restarting_decay(gamma: float, base: int) -> Schedule:
     "cfr_reset",
     source="Zinkevich et al. 2007 for the regrets; the average as in the open-source program postflop-solver",
     bounds={"base": (2, 1_000_000)},
-    guarantee=Guarantee(exact="Zinkevich et al. 2007, between two resets", sampled_open=UNDER_SAMPLING),
+    guarantee=Guarantee(
+        exact_open="no theorem for an average that starts anew while regrets go on", sampled_open=UNDER_SAMPLING
+    ),
 )
 def cfr_reset(gamma: float = 3.0, base: int = 4) -> UpdateRule:
     """CFR whose average starts anew after each power of ``base``; the k-th policy since then has the weight k^gamma."""

@@ -22,7 +22,7 @@ from rlccfr.kernels.walks.walk import draw_chance
 from rlccfr.kernels.walks.walk_layout import ONE
 
 MOST_NEAR = 50_000
-"""Number of histories up to which a core's own caches hold a game; between those of games that gain and that do not."""
+"""Most histories of a game without prefetching. Leduc (9,457) gains nothing from it; Liar's dice (294,883) does."""
 
 
 @inlined
