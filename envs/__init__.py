@@ -1,8 +1,8 @@
-"""The Gymnasium environments in which selectors learn, and the evaluators that measure for them.
+"""The Gymnasium environments in which selectors and controllers learn, and the evaluators that measure for them.
 
-Importing this module registers ``rlccfr/Selector-v0``, ``rlccfr/SelectorFlat-v0`` and ``rlccfr/SelectorStage-v0``. So
-does importing ``rlccfr``, except in its command line. ``gymnasium.make("rlccfr:rlccfr/Selector-v0")`` imports this
-module by itself.
+Importing this module registers ``rlccfr/Selector-v0``, ``rlccfr/SelectorFlat-v0``, ``rlccfr/SelectorStage-v0`` and
+``rlccfr/Control-v0``. So does importing ``rlccfr``, except in its command line.
+``gymnasium.make("rlccfr:rlccfr/Selector-v0")`` imports this module by itself.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ for _id, _entry_point in (
     ("rlccfr/Selector-v0", "rlccfr.envs.selector:SelectorEnv"),
     ("rlccfr/SelectorFlat-v0", "rlccfr.envs.selector:SelectorFlatEnv"),
     ("rlccfr/SelectorStage-v0", "rlccfr.envs.stage:SelectorStageEnv"),
+    ("rlccfr/Control-v0", "rlccfr.envs.control.env:ControlEnv"),
 ):
     if _id not in gymnasium.registry:  # Gymnasium warns of a second registration, as on a reload
         gymnasium.register(_id, entry_point=_entry_point)

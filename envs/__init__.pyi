@@ -1,3 +1,4 @@
+from .control.env import ControlEnv
 from .episode import EpisodeOptions, EpisodeSpec
 from .game_features import GameFeatures
 from .measuring.evaluator import Evaluator, Measurement
@@ -18,6 +19,7 @@ __all__ = [
     "PRESETS",
     "Budget",
     "Cell",
+    "ControlEnv",
     "EpisodeOptions",
     "EpisodeSpec",
     "Evaluator",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -79,6 +80,19 @@ class Limit:
         if points[-1].exploitability <= self.target:
             return True
         return self.amount == math.inf and has_stalled(points[begin:], 2 * EARLY * self.histories)
+
+    def horizon(self, done: int, spent: float, per_iteration: float) -> int:
+        """Return how many iterations the run is expected to have in all; 0 without a budget.
+
+        Args:
+            done: number of iterations done.
+            spent: amount of the budget used.
+            per_iteration: amount that an iteration is expected to use.
+        """
+        if self.amount == math.inf:
+            return 0
+        rest = max(self.amount - spent, 0.0) / per_iteration
+        return min(done + math.ceil(rest), sys.maxsize)
 
     def share(self, spent: float, points: Sequence[CurvePoint]) -> float:
         """Return the share that is done: of the budget, or of the decades from the uniform policy to the target."""

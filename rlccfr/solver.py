@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.engine.engine import CHUNK, Engine, RunOptions, checked_threads
+from rlccfr.engine.engine import CHUNK, Engine, RunOptions
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.limits import Limit
@@ -68,22 +68,15 @@ class Solver:
     ) -> None:
         if not isinstance(game, GameTree):
             raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
-        if averaging not in ("matching", "pre"):
-            raise ComponentError(f"averaging must be 'matching' or 'pre', not {averaging!r}")
-        for name, value in (("simultaneous", simultaneous), ("reduce", reduce)):
-            if not isinstance(value, bool):
-                raise ComponentError(f"{name} must be True or False, not {value!r}")
+        options = RunOptions.checked(averaging, simultaneous=simultaneous, walks=walks, reduce=reduce, threads=threads)
         self.game = game
         self.seed = seed = whole_number(seed, "seed", 0, ComponentError)
-        self.averaging = averaging
-        self.simultaneous = simultaneous
-        self.reduce = reduce
-        self.walks = walks = whole_number(walks, "walks", 1, ComponentError)
-        self.threads = threads = checked_threads(threads)
+        self.averaging, self.simultaneous, self.reduce = averaging, simultaneous, reduce
+        self.walks, self.threads = options.walks, options.threads
         self.update_rule = update_rules.resolve(update_rule)
         self.sampler = samplers.resolve(sampler)
         self.abstraction = abstractions.resolve(abstraction)
-        self._engine = Engine(game, seed, RunOptions(simultaneous, averaging == "pre", walks, reduce, threads))
+        self._engine = Engine(game, seed, options)
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._cpu_seconds = 0.0
         self._curve: list[CurvePoint] = []
@@ -138,6 +131,7 @@ class Solver:
         }
         start, begin = used[limit.unit](), max(len(self._curve) - 1, 0)
         while (spent := used[limit.unit]() - start) < limit.amount and not limit.ends(self._curve, begin):
+            self._aim(limit, spent)
             rest = min(limit.amount - spent, sys.maxsize)
             self._advance(
                 math.ceil(rest) if limit.unit == "iterations" else sys.maxsize,
@@ -148,6 +142,12 @@ class Solver:
             if progress:
                 progress(limit.share(used[limit.unit]() - start, self._curve))
         return replace(self.result(), target=limit.target)
+
+    def _aim(self, limit: Limit, spent: float) -> None:
+        """Tell a controller how many iterations are to be expected."""
+        nodes = self._engine.nodes / self._engine.iteration if self._engine.iteration else 2.0 * self.game.num_histories
+        each = {"iterations": 1.0, "seconds": SLICE / self._rate, "nodes": nodes}[limit.unit]
+        self._engine.aim(limit.horizon(self._engine.iteration, spent, each))
 
     def _advance(self, iterations: int, nodes: int, seconds: float, curve: bool) -> None:
         """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted."""

@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rlccfr.components.controller import Controller as Controller
 from rlccfr.components.guarantee import Guarantee as Guarantee
 from rlccfr.components.schedules import SCHEDULE_COLUMNS as SCHEDULE_COLUMNS
 from rlccfr.components.schedules import UNIT as UNIT
@@ -112,6 +113,8 @@ class UpdateRule(Component):
             permuted. Exact passes may then run over infosets' classes, see :class:`rlccfr.Solver`.
         networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated
             beside the networks, for a later switch to another rule.
+        controller: networks that choose the discounts, the floor, the decay and the prediction during the run, in place
+            of the schedules; None for schedules.
 
     Raises:
         ComponentError: the fields contradict each other, or a schedule of a rule with networks fails.
@@ -132,8 +135,11 @@ class UpdateRule(Component):
     exact_only: bool = False
     symmetric: bool = False
     networks: Networks | None = None
+    controller: Controller | None = None
 
     def __post_init__(self) -> None:
+        if self.controller is not None and (self.learns or not (self.exact_only and self.only_predicts)):
+            raise ComponentError("a rule with a controller must be exact_only and predict, without functions")
         if self.average_weight is not None and not self.exact_only:
             raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
         if self.networks:

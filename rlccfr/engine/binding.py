@@ -46,6 +46,21 @@ class RunOptions:
     reduce: bool = False
     threads: int = 1
 
+    @classmethod
+    def checked(cls, averaging: str, *, simultaneous: bool, walks: int, reduce: bool, threads: int) -> RunOptions:
+        """Return the options that the arguments of :class:`rlccfr.Solver` describe.
+
+        Raises:
+            ComponentError: one of them is invalid.
+        """
+        if averaging not in ("matching", "pre"):
+            raise ComponentError(f"averaging must be 'matching' or 'pre', not {averaging!r}")
+        for name, value in (("simultaneous", simultaneous), ("reduce", reduce)):
+            if not isinstance(value, bool):
+                raise ComponentError(f"{name} must be True or False, not {value!r}")
+        walks = whole_number(walks, "walks", 1, ComponentError)
+        return cls(simultaneous, averaging == "pre", walks, reduce, checked_threads(threads))
+
 
 def checked_threads(threads: int) -> int:
     """Check a number of threads, and return it.
@@ -139,6 +154,8 @@ class Binding:
             raise ComponentError(f"{rule.id!r} in this mode is not sound with estimates; use sampler='none'")
         if options.pre_averaging and not (sampler.exact or options.simultaneous):
             raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
+        if rule.controller is not None and abstraction.learns:
+            raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
         flags, plan = _flags_of(rule), _plan_of(sampler)
         utility_range = game.utility_range or 1.0  # rules divide by the range, which is 0 if nothing is at stake
         functions = (*reweight_functions(rule.reweight), policy_map_function(rule.policy_map))

@@ -99,6 +99,10 @@ class Engine:
         self._state, self._stepper = state, stepper
         return elapsed
 
+    def aim(self, iterations: int) -> None:
+        """Tell a controller how many iterations the run is meant to have in all; 0 if that is open."""
+        self.stepper.aim(iterations)
+
     def advance(self, iterations: int, max_nodes: int) -> int:
         """Run at most ``iterations`` iterations, and stop once ``max_nodes`` more histories have been touched.
 

@@ -43,14 +43,19 @@ class ExactStepper(Stepper):
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state, binding = self.state, self.binding
-        per_iteration = (4 if binding.procedure.best_response else 2) * state.game.num_histories
-        iterations = min(iterations, CHUNK, -(-max_nodes // per_iteration))
+        cost = self.nodes_per_iteration
+        iterations = min(iterations, CHUNK, -(-max_nodes // cost))
         over = self._copy or state
         rows = binding.rows(state.iteration + 1, iterations)
         if self._crew is not None:
-            self._crew.run(over.game_handle, over.run_handle, binding, rows, per_iteration)
+            self._crew.run(over.game_handle, over.run_handle, binding, rows, cost)
             return
-        exact_iterations(over.game_handle, over.run_handle, binding.rule_handle, binding.procedure, rows, per_iteration)
+        exact_iterations(over.game_handle, over.run_handle, binding.rule_handle, binding.procedure, rows, cost)
+
+    @property
+    def nodes_per_iteration(self) -> int:
+        """Number of histories that an iteration touches."""
+        return (4 if self.binding.procedure.best_response else 2) * self.state.game.num_histories
 
     @property
     def form(self) -> SequenceForm:

@@ -45,6 +45,9 @@ class Stepper(ABC):
         A stepper may stop earlier, after at least one iteration.
         """
 
+    def aim(self, iterations: int) -> None:  # noqa: B027  (most steppers do not plan)
+        """Learn how many iterations the run is meant to have in all; 0 if that is open."""
+
     def enter(self) -> None:  # noqa: B027  (steppers without models have nothing to do)
         """Take over from the tables after the components were changed during a run."""
 

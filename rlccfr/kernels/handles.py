@@ -16,6 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from rlccfr.kernels.control.control_layout import CONTROL
 from rlccfr.kernels.jit import UNJITTED, inlined, kernel
 from rlccfr.kernels.layout import (
     GAME,
@@ -125,6 +126,7 @@ scratch_of = _loader(SCRATCH)
 tables_of = _loader(TABLES)
 memory_of = _loader(WALK_MEMORY)
 path_of = _loader(PATH)
+control_of = _loader(CONTROL)
 _rule_of = _loader(RULE)
 _sampling_of = _loader(SAMPLING)
 _reweight_of = _loader(REWEIGHT)

@@ -160,3 +160,11 @@ def pending_increment(solver: rlccfr.Solver) -> np.ndarray:
 def weak_internals(solver: rlccfr.Solver) -> tuple[weakref.ref, weakref.ref]:
     """Return weak references to the objects that hold a solver's tables and its models."""
     return weakref.ref(solver._engine), weakref.ref(solver._engine.stepper)
+
+
+def control_memory(solver: rlccfr.Solver) -> dict[str, float]:
+    """Return what a controlled run remembers of its decisions, by name."""
+    from rlccfr.kernels.control import control_layout
+
+    memory = solver._engine.stepper.control.memory
+    return {name: float(memory[getattr(control_layout, name.upper())]) for name in ("horizon", "next", "decisions")}

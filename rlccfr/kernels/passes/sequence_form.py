@@ -246,17 +246,16 @@ def value_of(view, policy, scratch):
     return value
 
 
-@kernel(types.UniTuple(F8, 3)(HANDLE, HANDLE, F8S))
-def evaluate(game, scratch, policy):
+@inlined
+def evaluation(view, scratch, policy):
     """Return player 0's value of a policy (m,), and each player's value of a best response to it.
 
     A value is the player's own expected utility.
 
     Args:
-        game, scratch: handles; the scratch memory is overwritten.
+        scratch: overwritten, apart from ``response``.
     """
-    _, view = game_of(game)
-    scratch, value = scratch_of(scratch), 0.0
+    value = 0.0
     for player in range(2):
         reach_pass(view, player, policy, scratch.reach)
     for player in range(2):
@@ -265,6 +264,17 @@ def evaluate(game, scratch, policy):
             value = value_of(view, policy, scratch)
         best_value_pass(view, player, scratch.gradient)
     return value, scratch.gradient[-2], scratch.gradient[-1]
+
+
+@kernel(types.UniTuple(F8, 3)(HANDLE, HANDLE, F8S))
+def evaluate(game, scratch, policy):
+    """Return what :func:`evaluation` does.
+
+    Args:
+        game, scratch: handles; the scratch memory is overwritten.
+    """
+    _, view = game_of(game)
+    return evaluation(view, scratch_of(scratch), policy)
 
 
 @inlined

@@ -1,0 +1,1 @@
+"""Runs under a controller, as an environment and for training."""

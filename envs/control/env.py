@@ -1,0 +1,107 @@
+"""Steering one run: an environment whose steps are the segments of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller
+from rlccfr.envs.control.run import ControlRun
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.errors import RLCCFRError, whole_number
+
+LARGEST = 4.0
+"""Largest absolute value of an entry of an observation."""
+
+
+class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
+    """``rlccfr/Control-v0``: an episode is one run of exact passes; each step sets the update rule for a segment.
+
+    Segments end at doublings of the iterations, and at three quarters and seven eighths of the run. Action:
+    ``MultiDiscrete([discounts, averaging exponents, weights of the prediction])``, indices into
+    :data:`rlccfr.components.controller.CHOICES`. Observation: :data:`rlccfr.components.controller.OBSERVATION`. Reward:
+    the decades by which the segment lowers the exploitability of the average policy, so that an episode's sum is that
+    of the whole run. The episode terminates with the run.
+
+    ``info`` holds JSON scalars: game, iterations, exploitability, and the settings of the last segment. The run's CPU
+    seconds, with observing included, are ``env.unwrapped.run.cpu_seconds``.
+
+    Args:
+        games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one.
+        horizon: number of iterations of a run, or several, from which each episode draws one.
+
+    Raises:
+        RLCCFRError: no game, or a number of iterations that is not a positive integer.
+    """
+
+    def __init__(self, games: str | Sequence[str] = "leduc", horizon: int | Sequence[int] = 1000) -> None:
+        self.games = (games,) if isinstance(games, str) else tuple(games)
+        given = (horizon,) if isinstance(horizon, int | np.integer) else tuple(horizon)
+        self.horizons = tuple(whole_number(one, "horizon", 1, RLCCFRError) for one in given)
+        if not self.games or not self.horizons:
+            raise RLCCFRError("name at least one game and one number of iterations")
+        self._controller = Controller.untrained(CHOICES, hidden=())
+        self.action_space = spaces.MultiDiscrete(list(self._controller.counts))
+        self.observation_space = spaces.Box(-LARGEST, LARGEST, (len(OBSERVATION),), np.float32)
+        self.run: ControlRun | None = None
+        self._runs: dict[tuple[str, int], ControlRun] = {}
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin a run.
+
+        Args:
+            seed: seed of the draws; with None, the earlier random stream continues.
+            options: ``{"game": ..., "horizon": ...}`` or one of them; the others are drawn.
+
+        Raises:
+            RLCCFRError: an unknown option, or a value that this environment does not have.
+        """
+        super().reset(seed=seed)
+        choices: dict[str, Sequence[Any]] = {"game": self.games, "horizon": self.horizons}
+        drawn: dict[str, Any] = {
+            name: among[int(self.np_random.integers(len(among)))] for name, among in choices.items()
+        }
+        for name, value in (options or {}).items():
+            if value not in choices.get(name, ()):
+                listed = "; ".join(f"{name} ({', '.join(map(str, among))})" for name, among in choices.items())
+                raise RLCCFRError(f"reset() takes the options {listed}; not {name}={value!r}")
+            drawn[name] = value
+        key = drawn["game"], drawn["horizon"]
+        if key not in self._runs:
+            self._runs[key] = ControlRun(compiled(key[0]), self._controller, key[1])
+        self.run = self._runs[key]
+        self.run.restart()
+        return self._observation(), drawn
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Run one segment under the settings picked.
+
+        Returns:
+            The next observation, the reward, whether the run is over, False (it is never truncated), and ``info``.
+
+        Raises:
+            RLCCFRError: an action out of range, or a run that is over.
+        """
+        run = self.run
+        if run is None or run.iteration >= run.horizon:
+            raise RLCCFRError("the run is over: call reset() first")
+        if not self.action_space.contains(np.asarray(action)):
+            counts = ", ".join(
+                f"{name} below {count}" for name, count in zip(AGENTS, self._controller.counts, strict=True)
+            )
+            raise RLCCFRError(f"an action is three indices ({counts}), not {action!r}")
+        before = run.error
+        run.step(action)
+        observation = self._observation()
+        info = {"game": run.game.name, "iterations": run.iteration, "exploitability": run.exploitability}
+        return observation, before - run.error, run.iteration == run.horizon, False, info | run.settings
+
+    def _observation(self) -> np.ndarray:
+        assert self.run is not None
+        return self.run.observe().astype(np.float32)

@@ -1,0 +1,138 @@
+"""Runs of one game under a controller, again and again, as training needs them."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rlccfr.components import UNIT, Abstraction, Sampler, UpdateRule
+from rlccfr.components.controller import AGENTS, OBSERVATION, SETTINGS, Controller
+from rlccfr.engine.controlled import ControlledStepper, control_of
+from rlccfr.engine.engine import Engine, RunOptions
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.kernels.control import control_layout
+from rlccfr.kernels.control.decide import next_mark
+
+
+class Episode(NamedTuple):
+    """A controlled run with d decisions.
+
+    Attributes:
+        observations: (d, 16) what the agents saw.
+        picks: (d, 3) what they picked.
+        errors: (d + 1,) log10 of the average policy's exploitability as a share of the uniform policy's, at each
+            decision and at the end.
+    """
+
+    observations: np.ndarray
+    picks: np.ndarray
+    errors: np.ndarray
+
+
+def marks_of(horizon: int) -> tuple[int, ...]:
+    """Return the numbers of iterations at which decisions are due in a run of ``horizon`` iterations."""
+    marks = [0]
+    while (mark := int(next_mark(marks[-1], horizon))) < horizon:
+        marks.append(mark)
+    return tuple(marks)
+
+
+class ControlRun:
+    """Runs of one game under a controller, one at a time.
+
+    Args:
+        horizon: number of iterations of each run.
+
+    Attributes:
+        marks: numbers of iterations at which decisions are due.
+        cpu_seconds: CPU seconds since the run's start, with observing included.
+    """
+
+    def __init__(self, game: GameTree, controller: Controller, horizon: int) -> None:
+        self.game, self.horizon, self.marks = game, horizon, marks_of(horizon)
+        engine = Engine(game, 0, RunOptions(reduce=True))
+        rule = UpdateRule(prediction=UNIT, exact_only=True, controller=controller)
+        engine.bind(rule, Sampler(exact=True), Abstraction())
+        assert isinstance(engine.stepper, ControlledStepper)
+        self._engine, self._stepper = engine, engine.stepper
+        self._control = control_of(controller, game, len(self.marks))
+        self._stepper.take(self._control)
+        self.restart()
+
+    @property
+    def iteration(self) -> int:
+        """Number of iterations done."""
+        return self._engine.iteration
+
+    @property
+    def error(self) -> float:
+        """log10 of the average policy's exploitability, as a share of the uniform policy's, when last observed."""
+        return float(self._control.memory[control_layout.ERROR])
+
+    @property
+    def exploitability(self) -> float:
+        """Exploitability of the average policy when last observed, in the game's units."""
+        return float(10.0 ** (self.error + self._control.memory[control_layout.START]))
+
+    @property
+    def settings(self) -> dict[str, float | bool | None]:
+        """The settings picked last, as hyperparameters of the update rule ``scheduled``."""
+        first = control_layout.SETTINGS
+        alpha, beta, floor, gamma, optimism = map(float, self._control.memory[first : first + len(SETTINGS)])
+        return {
+            "alpha": None if math.isinf(alpha) else alpha,
+            "beta": None if floor else beta,
+            "gamma": gamma,
+            "optimism": optimism,
+            "floor": bool(floor),
+        }
+
+    def restart(self) -> None:
+        """Go back to the start of the run."""
+        self._stepper.restart()
+        self._stepper.aim(self.horizon)
+        self._control.forced.fill(-1)
+        self.cpu_seconds = 0.0
+
+    def observe(self) -> np.ndarray:
+        """Return a copy of what the agents see now, (16,)."""
+        begin = time.thread_time()
+        seen = self._stepper.observe().copy()
+        self.cpu_seconds += time.thread_time() - begin
+        return seen
+
+    def step(self, picks: Sequence[int] | np.ndarray) -> None:
+        """Make a decision, and run to the next one or to the end."""
+        number = self.marks.index(self.iteration)
+        self._control.forced[number] = picks
+        ends = (*self.marks[1:], self.horizon)
+        self._run(ends[number] - self.iteration)
+
+    def episode(self, forced: np.ndarray | None = None, weights: np.ndarray | None = None) -> Episode:
+        """Make a whole run.
+
+        Args:
+            forced: (decisions, 3) picks to make in place of the networks'; negative for the networks' own.
+            weights: weights for this run and later ones, as of :meth:`Controller.flat_weights`.
+        """
+        self.restart()
+        if weights is not None:
+            self._control.weights[:] = weights
+        if forced is not None:
+            self._control.forced[:] = forced
+        self._run(self.horizon)
+        self.observe()
+        trace, size = self._control.trace, len(OBSERVATION)
+        picks = trace[:, size : size + len(AGENTS)].astype(np.int64)
+        return Episode(trace[:, :size].copy(), picks, np.append(trace[:, -1], self.error))
+
+    def _run(self, iterations: int) -> None:
+        begin, end = time.thread_time(), self.iteration + iterations
+        while self.iteration < end:
+            self._engine.advance(end - self.iteration, sys.maxsize)
+        self.cpu_seconds += time.thread_time() - begin

@@ -1,0 +1,106 @@
+"""Controllers: networks that choose an update rule's settings during a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+
+import numpy as np
+
+from rlccfr.errors import ComponentError
+
+AGENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"discounting": ("alpha", "beta", "floor"), "averaging": ("gamma",), "prediction": ("optimism",)}
+)
+"""The agents, in the order in which they pick, and what each sets: hyperparameters of the update rule ``scheduled``.
+
+``floor`` is 1 for a floor at 0, else 0. An infinite ``alpha`` stands for no discount. Each agent sees the picks of
+those before it.
+"""
+
+SETTINGS = tuple(name for names in AGENTS.values() for name in names)
+OF_RUN = (
+    "iterations", "horizon", "share", "error", "slope", "earlier_slope", "current", "zeros", "distance", "growth",
+    "start",
+)  # fmt: skip
+OF_GAME = ("mean_actions", "most_actions", "depth", "chance", "ends")
+OBSERVATION = OF_RUN + OF_GAME
+"""Names of what agents see of a run and of its game; see :mod:`rlccfr.kernels.control.observe`."""
+
+CHOICES: tuple[np.ndarray, ...] = (
+    np.array(
+        [
+            (np.inf, 0.0, 1.0),
+            *((alpha, 0.0, 1.0) for alpha in (1.0, 1.5, 2.5)),
+            *((alpha, 0.0, 0.0) for alpha in (1.0, 1.5, 2.5, 4.0)),
+            (2.5, -2.0, 0.0),
+            (2.5, 0.5, 0.0),
+        ]
+    ),
+    np.array([[0.0], [1.0], [2.0], [3.5], [6.0], [10.0], [20.0], [40.0]]),
+    np.array([[0.0], [0.1], [0.2], [0.3], [0.5], [0.75], [1.0]]),
+)
+"""The choices of each agent that controllers are trained with; see :class:`Controller`."""
+
+Layer = tuple[np.ndarray, np.ndarray]
+"""Weights, (inputs, outputs), and biases, (outputs,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Controller:
+    """Three networks, each of which picks some settings of the next segment of a run.
+
+    Args:
+        choices: for each of the :data:`AGENTS` an array, (number of its choices, number of its settings).
+        networks: each agent's layers; all but the last are rectified. The inputs are the observation, and one number
+            for each choice of each agent before this one: 1 for the pick, 0 for the others. The outputs are Q-values.
+
+    Raises:
+        ComponentError: the shapes do not fit together, or a number is not finite.
+    """
+
+    choices: tuple[np.ndarray, ...]
+    networks: tuple[tuple[Layer, ...], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.choices) != len(AGENTS) or len(self.networks) != len(AGENTS):
+            raise ComponentError(f"a controller has choices and a network for each of {', '.join(AGENTS)}")
+        inputs = len(OBSERVATION)
+        for (agent, settings), choices, network in zip(AGENTS.items(), self.choices, self.networks, strict=True):
+            sizes = [inputs, *(len(bias) for _, bias in network)]
+            fits = [weights.shape for weights, _ in network] == list(pairwise(sizes))
+            if not fits or sizes[-1] != len(choices) or len(network) != len(self.networks[0]):
+                raise ComponentError(
+                    f"the layers of the network for {agent} have the sizes {sizes}; they must begin with {inputs} "
+                    f"inputs, fit together, and end with {len(choices)} choices"
+                )
+            if choices.shape[1:] != (len(settings),):
+                raise ComponentError(f"a choice for {agent} is {len(settings)} numbers: {', '.join(settings)}")
+            if not all(np.isfinite(part).all() for layer in network for part in layer):
+                raise ComponentError(f"the network for {agent} holds numbers that are not finite")
+            inputs += len(choices)
+
+    @classmethod
+    def untrained(
+        cls, choices: tuple[np.ndarray, ...], hidden: tuple[int, ...] = (64, 64), seed: int = 0
+    ) -> Controller:
+        """Return a controller with random weights, which are scaled by the number of inputs."""
+        rng, inputs, networks = np.random.default_rng(seed), len(OBSERVATION), []
+        for own in choices:
+            sizes = [inputs, *hidden, len(own)]
+            network = [(rng.normal(size=pair) / np.sqrt(pair[0]), np.zeros(pair[1])) for pair in pairwise(sizes)]
+            networks.append(tuple(network))
+            inputs += len(own)
+        return cls(choices, tuple(networks))
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Number of choices of each agent."""
+        return tuple(len(choices) for choices in self.choices)
+
+    def flat_weights(self) -> np.ndarray:
+        """Return all weights and biases, (k,), agent by agent and layer by layer."""
+        parts = [part.ravel() for network in self.networks for layer in network for part in layer]
+        return np.concatenate(parts).astype(np.float64)

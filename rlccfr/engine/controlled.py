@@ -1,0 +1,141 @@
+"""Iterations by exact passes whose settings a controller chooses during the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlccfr.components.controller import OBSERVATION, Controller
+from rlccfr.engine.binding import Binding
+from rlccfr.engine.exact import ExactStepper
+from rlccfr.engine.state import RunState
+from rlccfr.engine.stepper import CHUNK, Stepper
+from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.kernels.control.control_layout import (
+    AGENTS,
+    CONTROL,
+    FIRST_SETTING,
+    HORIZON,
+    MEMORY,
+    NEXT,
+    PICKS,
+    RANGE,
+    SEEN_AT,
+    START,
+    Control,
+)
+from rlccfr.kernels.control.controlled_iterations import controlled_iterations, prepared
+from rlccfr.kernels.control.decide import next_mark
+from rlccfr.kernels.control.observe import observed
+from rlccfr.kernels.handles import handle_of
+
+_MEMORY = "control"
+"""Name under which the memory of a controlled run is saved."""
+
+
+MOVED = 1.5
+"""Factor by which the number of iterations aimed at must change for a decision to be due at once."""
+
+
+class ControlledStepper(ExactStepper):
+    """Stepper of exact iterations whose settings the rule's controller picks at each decision."""
+
+    def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
+        assert binding.rule.controller is not None
+        self.take(control_of(binding.rule.controller, state.game))
+        super().__init__(state, binding, previous)
+
+    def take(self, control: Control) -> None:
+        """Go on with another controller and memory."""
+        self.control = control
+        self._handle: Any = handle_of(control, CONTROL)
+
+    def aim(self, iterations: int) -> None:
+        memory, done = self.control.memory, self.state.iteration
+        before, memory[HORIZON] = memory[HORIZON], iterations
+        if not before / MOVED <= iterations <= before * MOVED:
+            memory[NEXT] = done
+        elif iterations != before and memory[NEXT] > done:
+            memory[NEXT] = next_mark(done, iterations)
+
+    def advance(self, iterations: int, max_nodes: int) -> None:
+        cost = self.nodes_per_iteration
+        iterations = min(iterations, CHUNK, -(-max_nodes // cost))
+        over, binding = self._copy or self.state, self.binding
+        game, run = over.game_handle, over.run_handle
+        if self._crew is None:
+            controlled_iterations(game, run, binding.rule_handle, binding.procedure, self._handle, iterations, cost)
+        else:
+            count = prepared(game, run, self._handle, iterations)
+            self._crew.run(game, run, binding, self.control.rows[: count + 1], cost)
+
+    def restart(self) -> None:
+        """Go back to the start of the run, with one thread; the number of iterations aimed at is kept."""
+        tables, memory = (self._copy or self.state).tables, self.control.memory
+        tables.regret.fill(0.0)
+        tables.policy_sum.fill(0.0)
+        tables.policy[:] = self.form.uniform_policy()
+        self.state.counts.fill(0)
+        memory[:] = [memory[HORIZON], *first_memory(self.state.game)[1:]]
+
+    def observe(self) -> np.ndarray:
+        """Return what the controller would see now, (16,)."""
+        over = self._copy or self.state
+        observed(over.game_handle, over.run_handle, self._handle)
+        return self.control.inputs[: len(OBSERVATION)]
+
+    def saved(self) -> dict[str, np.ndarray]:
+        return {**super().saved(), _MEMORY: self.control.memory}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        super().restore(saved)
+        self.control.memory[:] = saved[_MEMORY]
+
+
+def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Control:
+    """Return a controller and its state at the start of a run.
+
+    Args:
+        decisions: number of decisions that may be forced and are recorded.
+    """
+    size = len(OBSERVATION)
+    counts = np.array(controller.counts)
+    layers = [[len(network[0][0]), *(len(bias) for _, bias in network)] for network in controller.networks]
+    choices = np.zeros((counts.sum(), np.diff(FIRST_SETTING).max()))
+    for first, own in zip(np.cumsum(counts) - counts, controller.choices, strict=True):
+        choices[first : first + len(own), : own.shape[1]] = own
+    return Control(
+        weights=controller.flat_weights(),
+        layers=np.array(layers, np.int64),
+        choices=choices,
+        features=features_of(game),
+        memory=first_memory(game),
+        forced=np.full((decisions, AGENTS), -1, np.int64),
+        trace=np.zeros((decisions, size + AGENTS + 1)),
+        inputs=np.zeros(size + int(counts.sum())),
+        hidden=np.zeros((2, max(map(max, layers)))),
+        rows=np.zeros((CHUNK + 1, 5)),
+    )
+
+
+def first_memory(game: GameTree) -> np.ndarray:
+    """Return the memory of a controlled run before its first decision; see the kernels' ``control_layout``."""
+    memory = np.zeros(MEMORY)
+    memory[PICKS : PICKS + AGENTS], memory[SEEN_AT], memory[START] = -1.0, -1.0, np.nan
+    memory[RANGE] = np.log10(game.utility_range or 1.0)
+    return memory
+
+
+def features_of(game: GameTree) -> np.ndarray:
+    """Return the features of a game that controllers see, (5,); none of them grows with the game's size alone.
+
+    They are the mean number of actions at infosets and the largest, each n / (n + 4); the depth, n / (n + 10); the
+    share of chance among the inner histories, and of ends among all.
+    """
+    actor, actions = game.histories["actor"], np.diff(game.view.first_sequence.astype(np.int64))
+    inner = max(int((actor != TERMINAL).sum()), 1)
+    mean, most = float(actions.mean()) if len(actions) else 0.0, int(actions.max(initial=0))
+    chance, depth = int((actor == CHANCE).sum()) / inner, game.depth / (game.depth + 10)
+    return np.array([mean / (mean + 4), most / (most + 4), depth, chance, 1 - inner / game.num_histories])

@@ -1,0 +1,79 @@
+"""What a controlled run has besides its tables: networks, choices, and the memory of earlier decisions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from rlccfr.components.controller import AGENTS as NAMES
+from rlccfr.components.controller import OF_RUN
+from rlccfr.kernels.layout import F8M, F8S
+
+AGENTS = len(NAMES)
+"""Number of agents; each picks one of its choices in turn, and sees the picks before its own."""
+
+LEAST_MARK = 4
+"""Least number of iterations after which there is a decision, apart from the one before the first iteration."""
+
+OPEN_HORIZON = 4
+"""An open horizon looks to the agents like this multiple of the iterations done, and at least LEAST_HORIZON."""
+
+LEAST_HORIZON = 1000
+
+# Entries of the memory.
+HORIZON = 0  # number of iterations that the run is meant to have; 0 if that is open
+NEXT = 1  # number of iterations at which the next decision is due
+DECISIONS = 2  # number of decisions so far
+SETTINGS = 3  # first of the settings of the present segment, see below
+PICKS = 8  # first of the agents' last picks; negative before the first decision
+START = 11  # log10 of the uniform policy's exploitability; NaN until it is known
+SEEN_AT = 12  # number of iterations at the last observation; negative before the first
+ERROR = 13  # log10 of the average policy's exploitability then, less START
+SLOPE = 14  # change of ERROR per doubling of iterations before that
+REGRET = 15  # log10 of the sum of positive regrets then
+RANGE = 16  # log10 of the game's largest payoff less its smallest
+MEMORY = 17  # number of entries
+
+# Settings of a segment, as offsets from SETTINGS and as columns of the choices.
+ALPHA, BETA, FLOOR_IS_ZERO, GAMMA, OPTIMISM = range(5)
+FIRST_SETTING = (ALPHA, GAMMA, OPTIMISM, OPTIMISM + 1)
+"""First setting of each agent, and the end."""
+
+OBSERVED = len(OF_RUN)
+"""Number of entries of an observation before the game's features; see :mod:`rlccfr.kernels.control.observe`."""
+
+
+class Control(NamedTuple):
+    """A controller and its state in one run.
+
+    Attributes:
+        weights: the agents' networks, one after another: for each layer the weights, (inputs, outputs), and the biases.
+        layers: (AGENTS, number of layers + 1) size of each layer, inputs first.
+        choices: (number of all agents' choices, 3) settings that each choice stands for, from the agent's first on.
+        features: features of the game, at the end of each observation.
+        memory: (MEMORY,) see above; saved with the run.
+        forced: (decisions, AGENTS) picks to make in place of the networks'; negative for the networks' own. Decisions
+            beyond its end are free.
+        trace: (decisions, observation and AGENTS + 1) for each decision its observation, picks and ERROR; decisions
+            beyond its end are not recorded.
+        inputs: working memory for an observation and the picks so far.
+        hidden: (2, largest layer) working memory for the layers' values.
+        rows: (largest number of iterations of a call + 1, 5) working memory for the schedule.
+    """
+
+    weights: np.ndarray
+    layers: np.ndarray
+    choices: np.ndarray
+    features: np.ndarray
+    memory: np.ndarray
+    forced: np.ndarray
+    trace: np.ndarray
+    inputs: np.ndarray
+    hidden: np.ndarray
+    rows: np.ndarray
+
+
+I8M = types.int64[:, ::1]
+CONTROL = types.NamedTuple((F8S, I8M, F8M, F8S, F8S, I8M, F8M, F8S, F8M, F8M), Control)

@@ -1,0 +1,96 @@
+"""The environment whose steps are the segments of one run."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from stable_baselines3.common.env_checker import check_env as check_for_sb3
+
+import rlccfr
+from rlccfr.components.controller import CHOICES, OBSERVATION
+from rlccfr.envs import ControlEnv
+from rlccfr.envs.control.run import marks_of
+from rlccfr.errors import RLCCFRError
+
+
+def test_the_checkers_have_nothing_to_say():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        env = gym.make("rlccfr/Control-v0", games=["kuhn", "leduc"], horizon=(20, 60))
+        check_env(env.unwrapped)
+        check_for_sb3(env.unwrapped)
+    ours = [str(warning.message) for warning in caught if not issubclass(warning.category, DeprecationWarning)]
+    assert ours == []
+
+
+def test_rewards_are_the_decades_that_a_run_gains():
+    env = ControlEnv("leduc", horizon=300)
+    observation, info = env.reset(seed=1)
+    assert info == {"game": "leduc", "horizon": 300}
+    total, picks, iterations, terminated = 0.0, (3, 2, 1), [], False
+    while not terminated:
+        assert observation in env.observation_space
+        observation, reward, terminated, truncated, info = env.step(np.array(picks))
+        assert not truncated
+        total += reward
+        iterations.append(info["iterations"])
+    assert iterations == [*marks_of(300)[1:], 300]
+    settings = {"alpha": 2.5, "beta": None, "gamma": 2.0, "optimism": 0.1, "floor": True}
+    assert {name: info[name] for name in settings} == settings
+    solver = rlccfr.Solver(rlccfr.load_game("leduc"), {"id": "scheduled", **settings})
+    exploitability = solver.run(iterations=300).exploitability
+    assert info["exploitability"] == pytest.approx(exploitability)
+    assert total == pytest.approx(np.log10(rlccfr.Policy.uniform(solver.game).exploitability() / exploitability))
+    assert 0 < env.run.cpu_seconds < 10
+    json.dumps(info, allow_nan=False)
+    with pytest.raises(RLCCFRError, match="call reset"):
+        env.step(np.array(picks))
+
+
+def test_runs_do_not_depend_on_earlier_ones():
+    env = ControlEnv(["kuhn", "leduc"], horizon=64)
+
+    def run(game: str) -> list[float]:
+        env.reset(options={"game": game})
+        env.action_space.seed(3)
+        return [env.step(env.action_space.sample())[1] for _ in marks_of(64)]
+
+    first = run("leduc")
+    run("kuhn")
+    assert run("leduc") == first
+
+
+def test_games_and_horizons_are_drawn_by_the_seed():
+    env = ControlEnv(["kuhn", "leduc"], horizon=(10, 20))
+    draws = [env.reset(seed=seed)[1] for seed in (0, 0, 1, 2, 3, 4)]
+    assert draws[0] == draws[1]
+    assert len({tuple(draw.values()) for draw in draws}) > 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ControlEnv([]), "name at least one game"),
+        (lambda: ControlEnv("kuhn", horizon=0), "horizon must be a positive integer"),
+        (lambda: ControlEnv("kuhn").reset(options={"game": "leduc"}), "not game='leduc'"),
+        (lambda: ControlEnv("kuhn").reset(options={"seed": 1}), "takes the options game"),
+        (lambda: ControlEnv("kuhn").step(np.zeros(3, int)), "call reset"),
+    ],
+)
+def test_mistakes_are_named(call, message):
+    with pytest.raises(RLCCFRError, match=message):
+        call()
+
+
+def test_an_action_out_of_range_is_named():
+    env = ControlEnv("kuhn")
+    env.reset()
+    with pytest.raises(RLCCFRError, match="discounting below 10, averaging below 8, prediction below 7"):
+        env.step(np.array([10, 0, 0]))
+    assert [len(own) for own in CHOICES] == [10, 8, 7]
+    assert env.observation_space.shape == (len(OBSERVATION),)

@@ -1,0 +1,205 @@
+"""Runs whose settings a controller picks, against fixed rules, NumPy's networks and a second derivation."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support import control_memory, game, policy_sums, regrets
+
+import rlccfr
+from rlccfr.components import UNIT, UpdateRule
+from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, OF_RUN, Controller
+from rlccfr.envs.control.run import ControlRun, marks_of
+from rlccfr.errors import ComponentError
+
+CONTROLLER = Controller.untrained(CHOICES, hidden=(12, 9), seed=5)
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def rule(controller: Controller = CONTROLLER) -> UpdateRule:
+    return UpdateRule(prediction=UNIT, exact_only=True, controller=controller)
+
+
+def settings(picks) -> dict[str, float | bool | None]:
+    """Return the hyperparameters of the fixed rule that a constant pick is."""
+    (alpha, beta, floor), (gamma,), (optimism,) = (own[pick] for own, pick in zip(CHOICES, picks, strict=True))
+    discounts = {"alpha": alpha if np.isfinite(alpha) else None, "beta": None if floor else beta}
+    return {**discounts, "gamma": gamma, "optimism": optimism, "floor": bool(floor)}
+
+
+def scheduled(picks) -> dict[str, object]:
+    return {"id": "scheduled", **settings(picks)}
+
+
+@pytest.mark.parametrize("picks", [(0, 0, 0), (0, 2, 6), (2, 4, 2), (4, 1, 0), (6, 5, 3), (8, 7, 5), (9, 3, 1)])
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_constant_picks_are_a_fixed_rule(name, picks):
+    run, solver = ControlRun(game(name), CONTROLLER, 60), rlccfr.Solver(game(name), scheduled(picks))
+    episode = run.episode(np.full((len(run.marks), 3), picks))
+    expected = []
+    for iterations in np.diff([*run.marks, 60]):
+        solver.run(iterations=int(iterations), curve=False)
+        expected.append(solver.exploitability() / rlccfr.Policy.uniform(game(name)).exploitability())
+    assert 10.0 ** episode.errors[1:] == pytest.approx(expected, rel=1e-6)
+    assert (episode.picks == picks).all()
+    assert run.settings == settings(picks)
+
+
+def test_decisions_are_due_at_powers_of_two_and_near_the_end():
+    assert marks_of(1000) == (0, 7, 15, 31, 62, 125, 250, 500, 750, 875)
+    assert marks_of(100) == (0, 6, 12, 25, 50, 75, 88)
+    assert marks_of(8) == (0, 4, 6, 7)
+    assert marks_of(3) == (0,)
+    assert marks_of(1) == (0,)
+
+
+def picked(controller: Controller, observation: np.ndarray) -> list[int]:
+    """Return the picks after an observation, by NumPy."""
+    picks, given = [], observation
+    for own, network in zip(controller.choices, controller.networks, strict=True):
+        values = given
+        for k, (weights, biases) in enumerate(network):
+            values = values @ weights + biases
+            if k < len(network) - 1:
+                values = np.maximum(values, 0.0)
+        picks.append(int(values.argmax()))
+        given = np.append(given, np.eye(len(own))[picks[-1]])
+    return picks
+
+
+def test_the_networks_are_numpys():
+    episode = ControlRun(game("leduc"), CONTROLLER, 1000).episode()
+    assert [picked(CONTROLLER, row) for row in episode.observations] == episode.picks.tolist()
+    assert len({tuple(picks) for picks in episode.picks.tolist()}) > 1
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel"])
+def test_what_agents_see(name):
+    """The entries are derived again from the policies of a run without a controller."""
+    tree, picks, horizon = game(name), (2, 4, 2), 64
+    run = ControlRun(tree, CONTROLLER, horizon)
+    seen = run.episode(np.full((len(run.marks), 3), picks)).observations
+    solver, uniform = rlccfr.Solver(tree, scheduled(picks), reduce=False), rlccfr.Policy.uniform(tree)
+    start, errors, regret = np.log10(uniform.exploitability()), {0: 0.0}, {}
+    before = 0.0
+    for k in range(1, len(run.marks)):
+        mark, last = run.marks[k], run.marks[k - 1]
+        solver.run(iterations=mark - last, curve=False)
+        average, current = solver.average_policy(), solver.current_policy()
+        errors[mark] = np.log10(average.exploitability()) - start
+        regret[mark] = np.log10(np.maximum(regrets(solver), 0.0).sum())
+        own = dict(zip(OBSERVATION, seen[k], strict=True))
+        doublings = np.log2(mark / last) if last else np.inf
+        slope = np.clip((errors[mark] - errors[last]) / doublings, -2, 2)
+        expected = {
+            "iterations": np.log10(1 + mark) / 4,
+            "horizon": np.log10(horizon) / 4,
+            "share": mark / horizon,
+            "error": errors[mark] / 4,
+            "slope": slope,
+            "earlier_slope": before,
+            "current": np.clip(np.log10(current.exploitability()) - start - errors[mark], -2, 2) / 2,
+            "start": (start - np.log10(tree.utility_range)) / 2,
+        }
+        if name != "leduc":  # whose run is over classes, so that means are over other numbers of infosets
+            expected["zeros"] = (current.probabilities == 0).mean()
+            expected["distance"] = 4 * np.abs(current.probabilities - average.probabilities).mean()
+            expected["growth"] = np.clip((regret[mark] - regret[last]) / doublings, -2, 2) if last else 0.0
+        assert {entry: own[entry] for entry in expected} == pytest.approx(expected, abs=1e-4)
+        before = slope
+    assert np.abs(seen).max() <= 4.0
+    assert (seen[:, len(OF_RUN) :] == seen[0, len(OF_RUN) :]).all()
+
+
+def test_steps_make_the_same_run_as_an_episode():
+    run = ControlRun(game("leduc"), CONTROLLER, 200)
+    episode = run.episode()
+    run.restart()
+    for k, picks in enumerate(episode.picks):
+        assert run.iteration == run.marks[k]
+        assert np.array_equal(run.observe(), episode.observations[k])
+        run.step(picks)
+    run.observe()
+    assert run.iteration == 200
+    assert run.error == episode.errors[-1]
+
+
+def test_a_solver_makes_the_same_run_however_it_is_divided():
+    tree = game("leduc")
+    whole, parts = rlccfr.Solver(tree, rule()), rlccfr.Solver(tree, rule())
+    whole.run(iterations=500, curve=False)
+    parts.run(iterations=500)
+    assert np.array_equal(policy_sums(whole), policy_sums(parts))
+    episode = ControlRun(tree, CONTROLLER, 500).episode()
+    assert np.log10(whole.exploitability() / rlccfr.Policy.uniform(tree).exploitability()) == pytest.approx(
+        episode.errors[-1], abs=1e-9
+    )
+
+
+def test_a_later_budget_moves_the_horizon():
+    solver = rlccfr.Solver(game("kuhn"), rule())
+    solver.run(iterations=100, curve=False)
+    assert control_memory(solver)["horizon"] == 100
+    solver.run(iterations=300, curve=False)
+    assert control_memory(solver)["horizon"] == 400
+    assert control_memory(solver)["decisions"] == len(marks_of(100)) + sum(mark >= 100 for mark in marks_of(400))
+    solver.run(until=solver.exploitability() / 1.1)
+    assert control_memory(solver)["horizon"] == 0
+
+
+@pytest.mark.parametrize("budget", [{"seconds": 0.02}, {"nodes": 100_000}])
+def test_other_budgets_are_turned_into_iterations(budget):
+    solver = rlccfr.Solver(game("leduc"), rule())
+    result = solver.run(**budget, curve=False)
+    assert control_memory(solver)["horizon"] == pytest.approx(result.iterations, rel=0.5)
+
+
+@pytest.mark.skipif(CORES < 2, reason="there is one core")
+def test_threads_leave_the_same_bits(monkeypatch):
+    monkeypatch.setattr("rlccfr.engine.threads.LEAST_COST", 0.0)
+    one, two = (rlccfr.Solver(game("goofspiel"), rule(), threads=threads) for threads in (1, 2))
+    for solver in (one, two):
+        solver.run(iterations=40, curve=False)
+    assert np.array_equal(regrets(one), regrets(two))
+
+
+def test_switching_to_a_controller_and_away():
+    solver = rlccfr.Solver(game("leduc"), "dcfr")
+    solver.run(iterations=50)
+    before = solver.exploitability()
+    solver.switch(update_rule=rule())
+    solver.run(iterations=450)
+    assert control_memory(solver)["decisions"] == 1 + sum(mark > 50 for mark in marks_of(500))
+    solver.switch(update_rule="cfr_plus")
+    assert solver.run(iterations=100).exploitability < before
+
+
+def test_sampling_and_models_are_refused():
+    with pytest.raises(ComponentError, match="use sampler='none'"):
+        rlccfr.Solver(game("kuhn"), rule(), "external")
+    with pytest.raises(ComponentError, match="use abstraction='none'"):
+        rlccfr.Solver(game("kuhn"), rule(), "none", "rcfr")
+    with pytest.raises(ComponentError, match="must be exact_only and predict"):
+        UpdateRule(controller=CONTROLLER)
+
+
+def test_controllers_are_checked():
+    for broken, message in (
+        ({"networks": CONTROLLER.networks[:2]}, "for each of discounting, averaging, prediction"),
+        ({"networks": CONTROLLER.networks[::-1]}, "the network for discounting have the sizes"),
+        ({"choices": (CHOICES[0][:, :2], *CHOICES[1:])}, "a choice for discounting is 3 numbers"),
+        ({"choices": (CHOICES[0], CHOICES[1][:-1], CHOICES[2])}, "end with 7 choices"),
+    ):
+        with pytest.raises(ComponentError, match=message):
+            replace(CONTROLLER, **broken)
+    (weights, biases), *rest = CONTROLLER.networks[0]
+    nothing = ((weights * np.nan, biases), *rest)
+    with pytest.raises(ComponentError, match="not finite"):
+        replace(CONTROLLER, networks=(nothing, *CONTROLLER.networks[1:]))
+
+
+def test_every_choice_sets_what_its_agent_sets():
+    assert [own.shape[1] for own in CHOICES] == [len(settings) for settings in AGENTS.values()]
