@@ -1,0 +1,18 @@
+"""The games on which controllers are trained, validated and tested."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+FILE = Path(__file__).parent / "data" / "games.csv"
+"""The list, which ``python -m benchmarks.control_games`` wrote before any of the test games was run."""
+
+
+@cache
+def control_games(split: Literal["train", "validation", "test"]) -> tuple[str, ...]:
+    """Return the names of the games of a split, as :func:`rlccfr.load_game` takes them."""
+    with FILE.open(newline="") as file:
+        return tuple(row["game"] for row in csv.DictReader(file) if row["split"] == split)

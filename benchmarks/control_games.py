@@ -1,0 +1,187 @@
+"""The games on which controllers are trained, validated and tested: ``python -m benchmarks.control_games``.
+
+Writes agents/control/data/games.csv. Training and validation games are *hard*: no fixed rule of :data:`RULES`
+comes within 1e-8 of the uniform policy's exploitability in 1,000 iterations of exact passes. Test games are compiled,
+to count their histories, but not run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count, islice
+from random import Random
+from typing import Any
+
+import pandas as pd
+
+import rlccfr
+from rlccfr.agents.control.games import FILE
+from rlccfr.errors import GameError
+
+RULES = (
+    "cfr", "cfr_plus", "lcfr", "lcfr_plus", "dcfr", "dcfr_plus", "pcfr_plus", "pdcfr_plus", "hs_pcfr_plus", "hs_dcfr"
+)  # fmt: skip
+HARD, ITERATIONS = 1e-8, 1000
+MOST = 6_500
+"""Most histories of a training or validation game, and of a test game of their size."""
+
+MOST_TEST = 2_000_000
+SEEDS = {"train": 10_000, "validation": 20_000, "test": 30_000}
+"""First seed of each split."""
+
+QUOTAS = {
+    "train": {"random_poker": 70, "random_moves": 45, "universal_poker": 40},
+    "validation": {"random_poker": 14, "random_moves": 9, "universal_poker": 9},
+    "test": {"random_poker": 10, "random_moves": 8, "universal_poker": 12},
+}
+"""Number of generated games of at most :data:`MOST` histories."""
+
+_UNIVERSAL = (
+    "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind={},raiseSize={} {},firstPlayer={} 1,maxRaises={} {},"
+    "numSuits={},numRanks={},numHoleCards=1,numBoardCards=0 {})"
+)
+
+
+def random_poker(seed: int) -> str:
+    """Return generated poker with numbers of hands, boards and raises drawn at random."""
+    random = Random(seed)
+    hands, boards, raises = random.randint(4, 10), random.randint(1, 4), random.randint(1, 3)
+    return f"random_poker(seed={seed},hands={hands},boards={boards},raises={raises})"
+
+
+MOVES = tuple(
+    (types, moves, actions)
+    for types in range(3, 11)
+    for moves in range(3, 10)
+    for actions in range(2, 5)
+    if MOST / 4 < types**2 * (actions ** (moves + 1) - 1) / (actions - 1) + types + 1 <= MOST
+)
+"""Types, moves and actions of games of a quarter of the largest size and more."""
+
+
+def random_moves(seed: int) -> str:
+    """Return a generated game of hidden moves with numbers of types, moves and actions drawn at random."""
+    types, moves, actions = Random(seed).choice(MOVES)
+    return f"random_moves(seed={seed},types={types},moves={moves},actions={actions})"
+
+
+def universal_poker(seed: int) -> str:
+    """Return limit poker with a deck, blinds, raises and order of play drawn at random."""
+    random = Random(seed)
+    suits = random.choice((1, 2, 2))
+    ranks = random.randint(5, 7) if suits == 1 else random.randint(3, 5)
+    blinds, first, second = random.choice(("1 1", "1 2", "2 2")), random.randint(1, 3), random.choice((2, 4, 6, 8))
+    raises = random.choice((1, 2, 3)), random.choice((1, 2))
+    return _UNIVERSAL.format(blinds, first, second, random.choice((1, 2)), *raises, suits, ranks, 1)
+
+
+GENERATORS: dict[str, Callable[[int], str]] = {
+    "random_poker": random_poker,
+    "random_moves": random_moves,
+    "universal_poker": universal_poker,
+}
+
+NAMED = {
+    "train": (
+        "leduc(ranks=3,suits=2,raises=1)",
+        "leduc(ranks=5,suits=1,raises=2)",
+        "leduc(ranks=6,suits=1,raises=1)",
+        "leduc(ranks=7,suits=1,raises=1)",
+    ),
+    "validation": ("leduc", "leduc(ranks=4,suits=2,raises=1)"),
+    "test": (
+        # ten times as large as any training game
+        "random_poker(seed=31001,hands=20,boards=3,raises=2)",
+        "random_poker(seed=31002,hands=33,boards=2,raises=1)",
+        "random_poker(seed=31003,hands=12,boards=4,raises=3)",
+        "random_poker(seed=31004,hands=60,boards=1,raises=3)",
+        "random_poker(seed=31005,hands=16,boards=6,raises=2)",
+        "random_moves(seed=31011,types=12,moves=9,actions=2)",
+        "random_moves(seed=31012,types=8,moves=6,actions=3)",
+        "random_moves(seed=31013,types=16,moves=8,actions=2)",
+        "random_moves(seed=31014,types=6,moves=7,actions=3)",
+        "random_moves(seed=31015,types=10,moves=5,actions=4)",
+        "leduc(ranks=13,suits=1,raises=2)",
+        "leduc(ranks=6,suits=2,raises=2)",
+        "leduc(ranks=5,suits=2,raises=3)",
+        "leduc(ranks=4,suits=3,raises=2)",
+        "leduc(ranks=13,suits=2,raises=1)",
+        _UNIVERSAL.format("1 2", 1, 2, 2, 2, 2, 2, 7, 1),
+        _UNIVERSAL.format("1 1", 2, 8, 1, 3, 3, 2, 5, 1),
+        _UNIVERSAL.format("2 2", 1, 3, 1, 2, 2, 3, 4, 1),
+        "liars_dice(numdice=1,dice_sides=5)",
+        "liars_dice(numdice=1,dice_sides=6)",
+        "goofspiel(num_cards=5,imp_info=True,points_order=ascending,returns_type=point_difference)",
+        "battleship(board_width=2,board_height=2,ship_sizes=[1;2],ship_values=[1;2],num_shots=3)",
+        # a hundred times as large
+        "royal",
+        "liars_dice(numdice=1,dice_sides=7)",
+        "liars_dice(numdice=1,dice_sides=7,bidding_rule=reset-quantity)",
+        "leduc(ranks=13,suits=2,raises=2)",
+        "leduc(ranks=11,suits=2,raises=3)",
+        "leduc(ranks=9,suits=3,raises=2)",
+        _UNIVERSAL.format("1 2", 2, 6, 2, 3, 3, 2, 9, 1),
+        _UNIVERSAL.format("1 1", 1, 2, 1, 2, 2, 2, 5, 2),
+        "random_poker(seed=32001,hands=50,boards=4,raises=2)",
+        "random_poker(seed=32002,hands=40,boards=3,raises=3)",
+        "random_moves(seed=32011,types=16,moves=7,actions=3)",
+        "random_moves(seed=32012,types=16,moves=11,actions=2)",
+    ),
+}
+
+
+def games(split: str, family: str, known: set[str]) -> Iterator[dict[str, Any]]:
+    """Yield generated games of a family that are not too large and, unless they are for testing, hard.
+
+    Args:
+        known: hashes of games to pass over, since another name may stand for the same game; the games are added.
+    """
+    for seed in count(SEEDS[split]):
+        name = GENERATORS[family](seed)
+        try:
+            game = rlccfr.load_game(name, max_histories=MOST)
+        except GameError:  # too large
+            continue
+        if game.content_hash in known:
+            continue
+        known.add(game.content_hash)
+        row = described(game, split, family)
+        if split == "test" or row["hardness"] > HARD:
+            yield row
+
+
+def described(game: rlccfr.GameTree, split: str, family: str) -> dict[str, Any]:
+    """Return a game's row: its sizes and, unless it is for testing, how near fixed rules come to a solution."""
+    row: dict[str, Any] = {"split": split, "family": family, "game": game.name}
+    row |= {"histories": game.num_histories, "infosets": game.num_infosets}
+    if split != "test":
+        uniform, found = rlccfr.Policy.uniform(game).exploitability(), {}
+        for rule in RULES:
+            solver = rlccfr.Solver(game, rule)
+            found[rule] = solver.run(iterations=ITERATIONS, curve=False).exploitability / uniform
+        best = min(found, key=found.__getitem__)
+        row |= {"hardness": found[best], "best": best}
+    return row
+
+
+def main() -> None:
+    """Choose, describe and write all games."""
+    rows: list[dict[str, Any]] = []
+    known: set[str] = set()
+    for split, quotas in QUOTAS.items():
+        for family, quota in quotas.items():
+            for row in islice(games(split, family, known), quota):
+                rows.append(row)
+                print(row, file=sys.stderr, flush=True)
+        for name in NAMED[split]:
+            game = rlccfr.load_game(name, max_histories=MOST_TEST)
+            assert game.content_hash not in known, name
+            known.add(game.content_hash)
+            rows.append(described(game, split, name.split("(")[0]))
+            print(rows[-1], file=sys.stderr, flush=True)
+    pd.DataFrame(rows).to_csv(FILE, index=False, float_format="%.3g")
+
+
+if __name__ == "__main__":
+    main()
