@@ -1,6 +1,8 @@
 from .baselines.best import single_best, virtual_best
 from .baselines.random_cells import random_search
 from .baselines.task import measure_all
+from .control.hyperparameters import ControlHyperparameters
+from .control.train import train_controller
 from .judging.bench import TeamPlan, build_table
 from .judging.recommendation_table import RecommendationTable
 from .team.expansion import expand_team
@@ -9,6 +11,7 @@ from .team.recommendation import Recommendation
 from .team.team import SelectorTeam
 
 __all__ = [
+    "ControlHyperparameters",
     "Hyperparameters",
     "Recommendation",
     "RecommendationTable",
@@ -19,5 +22,6 @@ __all__ = [
     "measure_all",
     "random_search",
     "single_best",
+    "train_controller",
     "virtual_best",
 ]

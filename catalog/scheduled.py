@@ -1,17 +1,25 @@
-"""Update rules whose exponents are free or move over the run, with the named rules as points of one family."""
+"""Update rules whose exponents are free, or move over the run, by a schedule or by a controller."""
 
 from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
 from rlccfr.catalog.extended import scheduled_decay, scheduled_discount
 from rlccfr.catalog.update_rules import UNDER_SAMPLING, decay, discount, proved
-from rlccfr.components import UNIT, ZERO, Guarantee, Schedule, UpdateRule, always
-from rlccfr.errors import ComponentError
+from rlccfr.components import UNIT, ZERO, Controller, Guarantee, Schedule, UpdateRule, always
+from rlccfr.controller_file import load_controller
+from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.registry import update_rule
 
 MENG_2025 = "Meng et al., Faster game solving via asymmetry of step sizes, AAAI 2026"
 XU_2024 = "Xu et al., Dynamic discounted counterfactual regret minimization, ICLR 2024"
+SHIPPED = "shipped"
+DATA = Path(__file__).parent / "data"
+"""Directory of the shipped controller."""
+
 _EXPONENTS = {"alpha": (0.0, 1e3), "beta": (-1e3, 1e3), "gamma": (0.0, 1e3), "optimism": (0.0, 1.0)}
 
 
@@ -108,3 +116,36 @@ def restarting_decay(gamma: float, base: int) -> Schedule:
 def cfr_reset(gamma: float = 3.0, base: int = 4) -> UpdateRule:
     """CFR whose average starts anew after each power of ``base``; the k-th policy since then has the weight k^gamma."""
     return UpdateRule(average_decay=restarting_decay(gamma, base))
+
+
+def controller_named(name: str) -> Controller:
+    """Return the shipped controller, or the one in a file.
+
+    Raises:
+        ComponentError: there is no such file, or it holds no controller.
+    """
+    path = DATA / "controller.npz" if name == SHIPPED else Path(name)
+    try:
+        return _controller(path, path.stat().st_mtime_ns if path.exists() else 0)
+    except RLCCFRError as error:
+        raise ComponentError(str(error)) from None
+    except OSError as error:  # such as a name that is too long
+        raise ComponentError(f"can't read {name!r}: {error.strerror}") from None
+
+
+@lru_cache(maxsize=16)
+def _controller(path: Path, changed: int) -> Controller:
+    return load_controller(path)
+
+
+@update_rule(
+    "controlled",
+    source="this library: three DQN agents that choose settings of the rule scheduled at doublings of the iterations",
+    guarantee=Guarantee(exact_open="settings chosen by networks; no theorem"),
+)
+def controlled(controller: str = SHIPPED) -> UpdateRule:
+    """Discounts, floor, prediction and average weights as in scheduled, chosen during the run by a controller.
+
+    The controller is the shipped one, or a file that `rlccfr train --control` wrote. It needs exact passes.
+    """
+    return UpdateRule.controlled_by(controller_named(controller))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,9 @@ STALLED = 0.9
 
 LEAST_STRETCH = 0.01
 """CPU seconds of the first stretch of a run whose time to a target is predicted."""
+
+LONGEST = 2**52
+"""Number of iterations from which on a horizon counts as open; doubles hold all smaller ones."""
 
 EARLY = 1000
 """Number of exact iterations whose histories a run must have touched before it can count as stalled."""
@@ -81,18 +83,18 @@ class Limit:
             return True
         return self.amount == math.inf and has_stalled(points[begin:], 2 * EARLY * self.histories)
 
-    def horizon(self, done: int, spent: float, per_iteration: float) -> int:
-        """Return how many iterations the run is expected to have in all; 0 without a budget.
+    def horizon(self, iterations: int, spent: float, costs: Mapping[str, float]) -> int:
+        """Return how many iterations the run is expected to have in all; 0 if that is open, as on the way to a target.
 
         Args:
-            done: number of iterations done.
+            iterations: number of iterations done.
             spent: amount of the budget used.
-            per_iteration: amount that an iteration is expected to use.
+            costs: what an iteration is expected to use of each budget.
         """
-        if self.amount == math.inf:
+        rest = max(self.amount - spent, 0.0) / costs[self.unit]
+        if self.target is not None or iterations + rest > LONGEST:
             return 0
-        rest = max(self.amount - spent, 0.0) / per_iteration
-        return min(done + math.ceil(rest), sys.maxsize)
+        return iterations + math.ceil(rest)
 
     def share(self, spent: float, points: Sequence[CurvePoint]) -> float:
         """Return the share that is done: of the budget, or of the decades from the uniform policy to the target."""

@@ -10,12 +10,13 @@ import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, get_args
 
 import numpy as np
 
-from rlccfr.components import Abstraction, Component, Guarantee, Sampler, UpdateRule
+from rlccfr.components import Abstraction, Component, Controller, Guarantee, Sampler, UpdateRule
 from rlccfr.errors import ComponentError, brief, first_line
 from rlccfr.plugins import is_the_librarys, source_digest
 
@@ -237,6 +238,21 @@ def make(id: str, **hyperparameters: Any) -> Component:
         raise ComponentError(f"unknown component {brief(id)}; {choices(id, [e.id for r in REGISTRIES for e in r])}")
     component: Component = found[0][id].make(**hyperparameters)
     return component
+
+
+def controlled_rule(control: str | Path | Controller) -> UpdateRule:
+    """Return the update rule whose settings a controller chooses.
+
+    Args:
+        control: ``"shipped"``, a file, or the controller itself.
+
+    Raises:
+        ComponentError: there is no such file, or it holds no controller.
+    """
+    if isinstance(control, Controller):
+        return UpdateRule.controlled_by(control)
+    name = control if control == "shipped" else str(Path(control).resolve())
+    return update_rules.resolve({"id": "controlled", "controller": name})
 
 
 def parse(text: str) -> dict[str, Any]:

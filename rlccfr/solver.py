@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.components import Abstraction, Controller, Sampler, UpdateRule
 from rlccfr.engine.engine import CHUNK, Engine, RunOptions
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.limits import Limit
 from rlccfr.policy import Policy, Values
-from rlccfr.registry import abstractions, samplers, update_rules
+from rlccfr.registry import abstractions, controlled_rule, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, next_grid_point
 
 SLICE = 0.05
@@ -46,6 +46,8 @@ class Solver:
             differ by tens of per cent. ``False`` repeats measurements, which were made on whole games.
         threads: number of threads for exact passes over large games; the results are bitwise the same. Each needs a
             core of its own: on a busy machine threads wait for each other, and may be slower than one.
+        control: ``"shipped"``, a file of ``rlccfr train --control``, or a controller, which then chooses the settings
+            of the update rule during the run, in place of ``update_rule``.
 
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
@@ -65,6 +67,7 @@ class Solver:
         walks: int = 1,
         reduce: bool = True,
         threads: int = 1,
+        control: str | Path | Controller | None = None,
     ) -> None:
         if not isinstance(game, GameTree):
             raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
@@ -73,7 +76,9 @@ class Solver:
         self.seed = seed = whole_number(seed, "seed", 0, ComponentError)
         self.averaging, self.simultaneous, self.reduce = averaging, simultaneous, reduce
         self.walks, self.threads = options.walks, options.threads
-        self.update_rule = update_rules.resolve(update_rule)
+        if control is not None and update_rule != "cfr_plus":
+            raise ComponentError("give an update rule, or a controller that chooses its settings, not both")
+        self.update_rule = update_rules.resolve(update_rule if control is None else controlled_rule(control))
         self.sampler = samplers.resolve(sampler)
         self.abstraction = abstractions.resolve(abstraction)
         self._engine = Engine(game, seed, options)
@@ -131,7 +136,8 @@ class Solver:
         }
         start, begin = used[limit.unit](), max(len(self._curve) - 1, 0)
         while (spent := used[limit.unit]() - start) < limit.amount and not limit.ends(self._curve, begin):
-            self._aim(limit, spent)
+            if (costs := self._engine.costs) is not None:
+                self._engine.aim(limit.horizon(self._engine.iteration, spent, costs))
             rest = min(limit.amount - spent, sys.maxsize)
             self._advance(
                 math.ceil(rest) if limit.unit == "iterations" else sys.maxsize,
@@ -142,12 +148,6 @@ class Solver:
             if progress:
                 progress(limit.share(used[limit.unit]() - start, self._curve))
         return replace(self.result(), target=limit.target)
-
-    def _aim(self, limit: Limit, spent: float) -> None:
-        """Tell a controller how many iterations are to be expected."""
-        nodes = self._engine.nodes / self._engine.iteration if self._engine.iteration else 2.0 * self.game.num_histories
-        each = {"iterations": 1.0, "seconds": SLICE / self._rate, "nodes": nodes}[limit.unit]
-        self._engine.aim(limit.horizon(self._engine.iteration, spent, each))
 
     def _advance(self, iterations: int, nodes: int, seconds: float, curve: bool) -> None:
         """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted."""

@@ -73,7 +73,7 @@ def is_factory(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(isinstance(one, ast.Name) and one.id in {"abstraction", "sampler", "update_rule"} for one in called)
 
 
-FRONT_DOORS = {"rlccfr.solver.__init__"}
+FRONT_DOORS = {"rlccfr.solver.__init__", "rlccfr.agents.control.train.train_controller"}
 """Functions with more parameters: each is an option of a run, and one call with all of them is what users want."""
 
 

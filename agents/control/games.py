@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 FILE = Path(__file__).parent / "data" / "games.csv"
-"""The list, which ``python -m benchmarks.control_games`` wrote before any of the test games was run."""
+"""The list, which ``python -m benchmarks.control_games`` wrote before any controller was run on a test game."""
 
 
 @cache

@@ -70,7 +70,7 @@ def new_dqn(observation_size: int, actions: int, settings: Hyperparameters, seed
         seed: seed of the initial weights and of the samples from the memory.
     """
     initial, replay = np.random.SeedSequence(seed).generate_state(2)
-    with _contained_randomness(int(initial)):
+    with contained_randomness(int(initial)):
         model = DQN(
             "MlpPolicy",
             _Spaces(observation_size, actions),
@@ -141,7 +141,7 @@ class _Spaces(gym.Env[np.ndarray, np.int64]):
 
 
 @contextmanager
-def _contained_randomness(seed: int) -> Iterator[None]:
+def contained_randomness(seed: int) -> Iterator[None]:
     """Seed torch's global generator within the block, and restore every global generator after it."""
     numpy_state, python_state = np.random.get_state(), random.getstate()
     try:

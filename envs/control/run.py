@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.components import UNIT, Abstraction, Sampler, UpdateRule
+from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.components.controller import AGENTS, OBSERVATION, SETTINGS, Controller
 from rlccfr.engine.controlled import ControlledStepper, control_of
 from rlccfr.engine.engine import Engine, RunOptions
@@ -56,8 +56,7 @@ class ControlRun:
     def __init__(self, game: GameTree, controller: Controller, horizon: int) -> None:
         self.game, self.horizon, self.marks = game, horizon, marks_of(horizon)
         engine = Engine(game, 0, RunOptions(reduce=True))
-        rule = UpdateRule(prediction=UNIT, exact_only=True, controller=controller)
-        engine.bind(rule, Sampler(exact=True), Abstraction())
+        engine.bind(UpdateRule.controlled_by(controller), Sampler(exact=True), Abstraction())
         assert isinstance(engine.stepper, ControlledStepper)
         self._engine, self._stepper = engine, engine.stepper
         self._control = control_of(controller, game, len(self.marks))
@@ -100,7 +99,10 @@ class ControlRun:
         self.cpu_seconds = 0.0
 
     def observe(self) -> np.ndarray:
-        """Return a copy of what the agents see now, (16,)."""
+        """Return a copy of what the agents see, (16,), at a decision or at the end.
+
+        What they see next counts from there.
+        """
         begin = time.thread_time()
         seen = self._stepper.observe().copy()
         self.cpu_seconds += time.thread_time() - begin

@@ -68,6 +68,8 @@ def why_unavailable(cell: Cell) -> str | None:
         raise
     except Exception as error:  # a missing extra, or a broken plugin
         return f"{type(error).__name__}: {error}"
+    if rule.controller is not None:
+        return f"{cell.update_rule!r} plans for its budget, but shorter budgets are read off the curves of longer runs"
     if rule.exact_only and not sampler.exact:
         return f"{cell.update_rule!r} is not sound with the estimates of {cell.sampler!r}"
     return None

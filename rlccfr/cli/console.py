@@ -9,7 +9,7 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -200,6 +200,24 @@ def load(game: str, max_histories: int | None = None) -> GameTree:
         if max_histories is None:
             return compiled(game, report)
         return load_game(game, max_histories=max_histories, progress=report)
+
+
+def check_only(context: typer.Context, option: str, allowed: Collection[str], takes: str) -> None:
+    """Refuse options that have no use beside another.
+
+    Args:
+        option: the option that was given.
+        allowed: parameters of the command that may be given beside it.
+        takes: what the option does, such as "solves a linear program", for the error.
+
+    Raises:
+        RLCCFRError: another one was given.
+    """
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if name not in allowed and source is not None and source.name == "COMMANDLINE":
+            raise RLCCFRError(f"{option} {takes}, which takes no {parameter.opts[0]}: leave out one of them")
 
 
 def called() -> list[str]:

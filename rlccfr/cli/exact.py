@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from rlccfr.cli.console import print_json, print_table, progress
-from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.engine.linear_program import ExactSolution
@@ -17,20 +14,6 @@ if TYPE_CHECKING:
 
 ALLOWED = {"game", "exact", "seconds", "policy", "max_histories", "json"}
 """Parameters of ``rlccfr solve`` that may be given with ``--exact``."""
-
-
-def check_alone(context: typer.Context) -> None:
-    """Refuse options that a linear program has no use for.
-
-    Raises:
-        RLCCFRError: one is given beside ``--exact``.
-    """
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        if name not in ALLOWED and source is not None and source.name == "COMMANDLINE":
-            option = parameter.opts[0]
-            raise RLCCFRError(f"--exact solves a linear program, which takes no {option}: leave out one of them")
 
 
 def solve_and_print(tree: GameTree, seconds: float | None, policy: Path | None, json: bool) -> None:

@@ -158,6 +158,15 @@ class UpdateRule(Component):
         if not networks.relabel and (self.floor == 0.0 or not np.array_equal(rows[:, 0], rows[:, 1])):
             raise ComponentError("networks must relabel if the rule has a floor or unequal discounts")
 
+    @classmethod
+    def controlled_by(cls, controller: Controller) -> UpdateRule:
+        """Return the update rule whose discounts, floor, decay and prediction a controller chooses during the run."""
+        return cls(prediction=UNIT, exact_only=True, controller=controller)
+
+    def same_as(self, other: Component) -> bool:
+        """Return whether both are the same rule; a controller's file may have changed since it was read."""
+        return super().same_as(other) and isinstance(other, UpdateRule) and self.controller is other.controller
+
     @property
     def learns(self) -> bool:
         return self.networks is not None

@@ -151,7 +151,9 @@ class Binding:
             ComponentError: the combination is not sound, a function can't be compiled, or the schedule fails.
         """
         if rule.exact_only and not sampler.exact:
-            raise ComponentError(f"{rule.id!r} in this mode is not sound with estimates; use sampler='none'")
+            raise ComponentError(
+                f"{rule.id!r} with these hyperparameters is not sound with estimates; use sampler='none'"
+            )
         if options.pre_averaging and not (sampler.exact or options.simultaneous):
             raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
         if rule.controller is not None and abstraction.learns:

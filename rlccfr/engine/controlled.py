@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,12 +13,16 @@ import numpy as np
 from rlccfr.components.controller import OBSERVATION, Controller
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.exact import ExactStepper
+from rlccfr.engine.reduced import pass_cost
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, Stepper
+from rlccfr.errors import CheckpointError
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
 from rlccfr.kernels.control.control_layout import (
     AGENTS,
     CONTROL,
+    DECIDED,
+    DECISIONS,
     FIRST_SETTING,
     HORIZON,
     MEMORY,
@@ -31,12 +38,18 @@ from rlccfr.kernels.control.decide import next_mark
 from rlccfr.kernels.control.observe import observed
 from rlccfr.kernels.handles import handle_of
 
-_MEMORY = "control"
-"""Name under which the memory of a controlled run is saved."""
+_MEMORY, _DIGEST = "control", "controller"
+"""Names under which the memory of a controlled run, and a digest of its controller, are saved."""
 
 
 MOVED = 1.5
-"""Factor by which the number of iterations aimed at must change for a decision to be due at once."""
+"""Factor by which the number of iterations aimed at must change for a decision out of turn."""
+
+APART = 1.5
+"""Factor by which iterations must have grown since the last decision for one out of turn."""
+
+TIMED = 0.01
+"""CPU seconds after which iterations count as timed."""
 
 
 class ControlledStepper(ExactStepper):
@@ -45,6 +58,7 @@ class ControlledStepper(ExactStepper):
     def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
         assert binding.rule.controller is not None
         self.take(control_of(binding.rule.controller, state.game))
+        self._seconds, self._iterations = 0.0, 0
         super().__init__(state, binding, previous)
 
     def take(self, control: Control) -> None:
@@ -52,33 +66,47 @@ class ControlledStepper(ExactStepper):
         self.control = control
         self._handle: Any = handle_of(control, CONTROL)
 
+    @property
+    def costs(self) -> dict[str, float]:
+        """See :attr:`Stepper.costs`; seconds are predicted until enough iterations have been timed."""
+        seconds = pass_cost(self.form.view) * 1e-9
+        if self._seconds > TIMED:
+            seconds = self._seconds / self._iterations
+        return {"iterations": 1.0, "nodes": float(self.nodes_per_iteration), "seconds": seconds}
+
     def aim(self, iterations: int) -> None:
+        """See :meth:`Stepper.aim`.
+
+        A decision falls due if the end has moved much since the last one, but not too soon after it: in training, there
+        is at most one in so few iterations. Otherwise the next one stays where it is.
+        """
         memory, done = self.control.memory, self.state.iteration
-        before, memory[HORIZON] = memory[HORIZON], iterations
-        if not before / MOVED <= iterations <= before * MOVED:
-            memory[NEXT] = done
-        elif iterations != before and memory[NEXT] > done:
-            memory[NEXT] = next_mark(done, iterations)
+        memory[HORIZON], decided = iterations, memory[DECIDED]
+        if memory[DECISIONS] and (not decided / MOVED <= iterations <= decided * MOVED or 0 < decided <= done):
+            soon = max(done, math.ceil(APART * memory[SEEN_AT]))
+            memory[NEXT] = min(soon, next_mark(done, iterations))
 
     def advance(self, iterations: int, max_nodes: int) -> None:
-        cost = self.nodes_per_iteration
+        cost, before = self.nodes_per_iteration, self.state.iteration
         iterations = min(iterations, CHUNK, -(-max_nodes // cost))
         over, binding = self._copy or self.state, self.binding
-        game, run = over.game_handle, over.run_handle
+        game, run, begin = over.game_handle, over.run_handle, time.thread_time()
         if self._crew is None:
             controlled_iterations(game, run, binding.rule_handle, binding.procedure, self._handle, iterations, cost)
         else:
             count = prepared(game, run, self._handle, iterations)
             self._crew.run(game, run, binding, self.control.rows[: count + 1], cost)
+        self._seconds += time.thread_time() - begin
+        self._iterations += self.state.iteration - before
 
     def restart(self) -> None:
-        """Go back to the start of the run, with one thread; the number of iterations aimed at is kept."""
+        """Go back to the start of a run with one thread."""
         tables, memory = (self._copy or self.state).tables, self.control.memory
         tables.regret.fill(0.0)
         tables.policy_sum.fill(0.0)
         tables.policy[:] = self.form.uniform_policy()
         self.state.counts.fill(0)
-        memory[:] = [memory[HORIZON], *first_memory(self.state.game)[1:]]
+        memory[:] = first_memory(self.state.game)
 
     def observe(self) -> np.ndarray:
         """Return what the controller would see now, (16,)."""
@@ -87,11 +115,19 @@ class ControlledStepper(ExactStepper):
         return self.control.inputs[: len(OBSERVATION)]
 
     def saved(self) -> dict[str, np.ndarray]:
-        return {**super().saved(), _MEMORY: self.control.memory}
+        return {**super().saved(), _MEMORY: self.control.memory, _DIGEST: self._digest}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        if not np.array_equal(saved[_DIGEST], self._digest):
+            raise CheckpointError("this run's controller has changed since the run was saved; start anew")
         super().restore(saved)
         self.control.memory[:] = saved[_MEMORY]
+
+    @property
+    def _digest(self) -> np.ndarray:
+        """Digest of the controller's weights and choices."""
+        parts = (self.control.weights, self.control.choices)
+        return np.frombuffer(hashlib.sha256(b"".join(part.tobytes() for part in parts)).digest(), np.uint8)
 
 
 def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Control:

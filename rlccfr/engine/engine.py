@@ -99,6 +99,11 @@ class Engine:
         self._state, self._stepper = state, stepper
         return elapsed
 
+    @property
+    def costs(self) -> dict[str, float] | None:
+        """What an iteration is expected to use of each budget; None if the components do not plan."""
+        return self.stepper.costs
+
     def aim(self, iterations: int) -> None:
         """Tell a controller how many iterations the run is meant to have in all; 0 if that is open."""
         self.stepper.aim(iterations)

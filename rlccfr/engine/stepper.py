@@ -45,6 +45,11 @@ class Stepper(ABC):
         A stepper may stop earlier, after at least one iteration.
         """
 
+    @property
+    def costs(self) -> dict[str, float] | None:
+        """What an iteration is expected to use of each budget; None if the stepper does not plan."""
+        return None
+
     def aim(self, iterations: int) -> None:  # noqa: B027  (most steppers do not plan)
         """Learn how many iterations the run is meant to have in all; 0 if that is open."""
 

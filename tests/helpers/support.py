@@ -166,5 +166,26 @@ def control_memory(solver: rlccfr.Solver) -> dict[str, float]:
     """Return what a controlled run remembers of its decisions, by name."""
     from rlccfr.kernels.control import control_layout
 
-    memory = solver._engine.stepper.control.memory
-    return {name: float(memory[getattr(control_layout, name.upper())]) for name in ("horizon", "next", "decisions")}
+    memory, names = solver._engine.stepper.control.memory, ("horizon", "next", "decisions", "seen_at", "decided")
+    return {name: float(memory[getattr(control_layout, name.upper())]) for name in names}
+
+
+def decisions_of(solver: rlccfr.Solver) -> list[tuple[int, float]]:
+    """Return a list to which a controlled run will append its decisions: iterations done, and the horizon seen."""
+    stepper, made = solver._engine.stepper, []
+    advance = stepper.advance
+
+    def one_by_one(iterations: int, max_nodes: int) -> None:
+        """Advance an iteration at a time, so that no decision is missed."""
+        end = stepper.state.nodes + max_nodes
+        for _ in range(iterations):
+            if stepper.state.nodes >= end:
+                return
+            before = control_memory(solver)["decisions"]
+            advance(1, max_nodes)
+            now = control_memory(solver)
+            if now["decisions"] > before:
+                made.append((int(now["seen_at"]), now["decided"]))
+
+    stepper.advance = one_by_one
+    return made

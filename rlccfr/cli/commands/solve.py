@@ -20,12 +20,13 @@ from rlccfr.cli.console import (
     Seconds,
     Seed,
     budget,
+    check_only,
     load,
     print_json,
     print_table,
     progress,
 )
-from rlccfr.cli.exact import check_alone, report_solution, solve_and_print
+from rlccfr.cli.exact import ALLOWED, report_solution, solve_and_print
 from rlccfr.cli.training_display import solving
 from rlccfr.errors import ComponentError, RLCCFRError
 
@@ -43,6 +44,9 @@ def solve(
     update_rule: Annotated[str, typer.Option(help=COMPONENT_HELP + '"dcfr(gamma=3)".')] = "cfr_plus",
     sampler: Annotated[str, typer.Option(help=COMPONENT_HELP + '"outcome(exploration=0.4)".')] = "none",
     abstraction: Annotated[str, typer.Option(help=COMPONENT_HELP + "cfr_br.")] = "none",
+    control: Annotated[
+        bool, typer.Option("--control", help="Let the shipped controller choose the update rule's settings.")
+    ] = False,
     then: Annotated[
         list[str] | None,
         typer.Option(help='Switch to "dcfr x external x none" for an equal share of the budget; may be repeated.'),
@@ -90,7 +94,9 @@ def solve(
     from rlccfr.catalog import Cell
 
     if exact:
-        check_alone(context)
+        check_only(context, "--exact", ALLOWED, "solves a linear program")
+    if control:
+        update_rule = _controlled(context)
     limited = exact or (iterations, seconds, nodes) != (None, None, None)
     limit = budget(iterations, seconds, nodes)
     cells = [Cell(update_rule, sampler, abstraction), *map(_parsed, then or [])]
@@ -124,6 +130,14 @@ def solve(
         else:
             _print(facts, _title(cells))
     _fail_if_cut_short(attempt, checkpoint, limited)
+
+
+def _controlled(context: typer.Context) -> str:
+    """Return the update rule that ``--control`` stands for."""
+    source = context.get_parameter_source("update_rule")
+    if source is not None and source.name == "COMMANDLINE":
+        raise RLCCFRError("--control chooses the update rule's settings: leave out --update-rule")
+    return "controlled"
 
 
 def _check_target(target: str | None, any_way: bool, limited: bool, segments: int) -> None:

@@ -22,10 +22,12 @@ from rlccfr.cli.console import (
     SeveralSeconds,
     StorePath,
     budgets,
+    check_only,
     load,
     print_json,
     progress,
 )
+from rlccfr.cli.control import ALLOWED, train_and_print
 from rlccfr.cli.training_display import TrainingView
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import held
@@ -35,7 +37,10 @@ if TYPE_CHECKING:
 
 
 def train(
-    games: Annotated[list[str], typer.Argument(help="The games to train on, names or OpenSpiel strings.")],
+    context: typer.Context,
+    games: Annotated[
+        list[str] | None, typer.Argument(help="The games to train on, names or OpenSpiel strings.")
+    ] = None,
     iterations: SeveralIterations = None,
     seconds: SeveralSeconds = None,
     nodes: SeveralNodes = None,
@@ -54,17 +59,35 @@ def train(
         Path | None, typer.Option(help="Directory of the team, its log and TensorBoard's files. [runs/GAMES]")
     ] = None,
     store: StorePath = RUNS / "store",
-    fresh: Annotated[bool, typer.Option("--fresh", help="Replace the team that is in the directory.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Replace what is in the directory.")] = False,
+    control: Annotated[
+        bool, typer.Option("--control", help="Train a controller, which chooses a rule's settings during a run.")
+    ] = False,
+    rounds: Annotated[
+        int, typer.Option(help="Rounds of a controller's training, of 20 runs each. [those of the shipped controller]")
+    ] = 0,
+    workers: Annotated[int, typer.Option(help="Processes that train a controller. [one per physical core]")] = 0,
     json: Json = False,
 ) -> None:
-    """Train a team of three DQN selectors.
+    """Train a team of three DQN selectors, or a controller.
 
     The default budget is 1,000 iterations. For `accuracy`, which weighs error alone, prefer --seconds. With several
     games, budgets or presets the team learns what to pick for each. An algorithm is measured at most once per game,
     budget, engine seed and sequence of earlier picks in the episode, and the measurement serves all presets. The
     command prints the recommendations. Ctrl-C keeps what was measured and learned; the same command resumes, up to the
     number of evaluations.
+
+    With --control, three DQN agents learn to steer runs. Without games, these are the games that the shipped controller
+    was trained on. Ctrl-C keeps the last saved round; the same command resumes.
     """
+    if control:
+        check_only(context, "--control", ALLOWED, "trains a controller")
+        train_and_print(games, out or RUNS / "control", rounds, seed, workers, fresh, json)
+        return
+    if rounds or workers:
+        raise RLCCFRError("--rounds and --workers are for --control")
+    if not games:
+        raise RLCCFRError("name the games to train on, such as kuhn; or train a controller with --control")
     limits = budgets(iterations, seconds, nodes)
     for game in games:
         load(game)

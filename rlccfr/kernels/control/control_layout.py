@@ -34,7 +34,8 @@ ERROR = 13  # log10 of the average policy's exploitability then, less START
 SLOPE = 14  # change of ERROR per doubling of iterations before that
 REGRET = 15  # log10 of the sum of positive regrets then
 RANGE = 16  # log10 of the game's largest payoff less its smallest
-MEMORY = 17  # number of entries
+DECIDED = 17  # HORIZON at the last decision
+MEMORY = 18  # number of entries
 
 # Settings of a segment, as offsets from SETTINGS and as columns of the choices.
 ALPHA, BETA, FLOOR_IS_ZERO, GAMMA, OPTIMISM = range(5)

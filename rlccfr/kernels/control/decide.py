@@ -11,6 +11,7 @@ from rlccfr.kernels.control.control_layout import (
     AGENTS,
     ALPHA,
     BETA,
+    DECIDED,
     DECISIONS,
     ERROR,
     FIRST_SETTING,
@@ -77,6 +78,7 @@ def decide(view, tables, scratch, done, control):
     if number < len(control.trace):
         record(control, control.trace[number], size)
     memory[DECISIONS] += 1
+    memory[DECIDED] = memory[HORIZON]
     memory[NEXT] = next_mark(done, np.int64(memory[HORIZON]))
 
 

@@ -33,7 +33,7 @@ from rlccfr.kernels.layout import HANDLE
 from rlccfr.kernels.passes.sequence_form import evaluation
 
 LEAST_ERROR = 1e-14
-"""Least exploitability that is told from rounding, as a share of the uniform policy's."""
+"""Least exploitability that is told from rounding, as a share of the range of payoffs."""
 
 LARGEST = 4.0
 """Largest absolute value of an entry."""
@@ -48,15 +48,16 @@ def observe(view, tables, scratch, done, control):
         scratch: overwritten.
     """
     memory, seen, average = control.memory, control.inputs, scratch.response
+    least = LEAST_ERROR * 10.0 ** memory[RANGE]
     if memory[SEEN_AT] == done:
         return
     if np.isnan(memory[START]):
         fill_average(view, tables.policy_sum, 0.0, average)
-        memory[START] = error_of(view, average, scratch)
+        memory[START] = error_of(view, average, scratch, least)
     fill_average(view, tables.policy_sum, 1.0, average)
     zeros, distance, regret = spread(tables, average)
-    error = max(error_of(view, average, scratch) - memory[START], log10(LEAST_ERROR))
-    current = max(error_of(view, tables.policy, scratch) - memory[START], log10(LEAST_ERROR))
+    error = error_of(view, average, scratch, least) - memory[START]
+    current = error_of(view, tables.policy, scratch, least) - memory[START]
     slope, growth = 0.0, 0.0
     if memory[SEEN_AT] > 0:
         doublings = log2(done / memory[SEEN_AT])
@@ -66,9 +67,11 @@ def observe(view, tables, scratch, done, control):
     seen[0], seen[1], seen[2] = log10(1.0 + done) / 4.0, log10(horizon) / 4.0, min(done / horizon, 1.0)
     seen[3], seen[4], seen[5] = error / 4.0, slope, memory[SLOPE]
     seen[6], seen[7], seen[8] = clipped(current - error, 2.0) / 2.0, zeros, 4.0 * distance
-    seen[9], seen[10] = growth, clipped((memory[START] - memory[RANGE]) / 2.0, LARGEST)
+    seen[9], seen[10] = growth, (memory[START] - memory[RANGE]) / 2.0
     for k in range(len(control.features)):
         seen[OBSERVED + k] = control.features[k]
+    for k in range(OBSERVED + len(control.features)):  # single precision, which hides in what order sums were added
+        seen[k] = np.float32(clipped(seen[k], LARGEST))
     memory[SEEN_AT], memory[ERROR], memory[SLOPE], memory[REGRET] = done, error, slope, regret
 
 
@@ -79,10 +82,10 @@ def clipped(value, bound):
 
 
 @kernel
-def error_of(view, policy, scratch):
-    """Return log10 of a policy's exploitability."""
+def error_of(view, policy, scratch, least):
+    """Return log10 of a policy's exploitability, which is at least ``least``."""
     _, first, second = evaluation(view, scratch, policy)
-    return log10(max(0.5 * (first + second), 1e-300))
+    return log10(max(0.5 * (first + second), least))
 
 
 @inlined

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from support import control_memory, game, policy_sums, regrets
+from support import control_memory, decisions_of, game, policy_sums, regrets
 
 import rlccfr
 from rlccfr.components import UNIT, UpdateRule
-from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, OF_RUN, Controller
+from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, OF_RUN, SETTINGS, Controller
 from rlccfr.envs.control.run import ControlRun, marks_of
 from rlccfr.errors import ComponentError
+from rlccfr.kernels.control import control_layout
 
 CONTROLLER = Controller.untrained(CHOICES, hidden=(12, 9), seed=5)
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -141,20 +143,82 @@ def test_a_solver_makes_the_same_run_however_it_is_divided():
 
 def test_a_later_budget_moves_the_horizon():
     solver = rlccfr.Solver(game("kuhn"), rule())
+    made = decisions_of(solver)
     solver.run(iterations=100, curve=False)
-    assert control_memory(solver)["horizon"] == 100
     solver.run(iterations=300, curve=False)
-    assert control_memory(solver)["horizon"] == 400
-    assert control_memory(solver)["decisions"] == len(marks_of(100)) + sum(mark >= 100 for mark in marks_of(400))
+    assert made == [(t, 100) for t in marks_of(100)] + [(132, 400), (200, 400), (300, 400), (350, 400)]
     solver.run(until=solver.exploitability() / 1.1)
     assert control_memory(solver)["horizon"] == 0
 
 
-@pytest.mark.parametrize("budget", [{"seconds": 0.02}, {"nodes": 100_000}])
-def test_other_budgets_are_turned_into_iterations(budget):
+def test_many_small_budgets_are_steered_to_the_end():
+    solver = rlccfr.Solver(game("kuhn"), rule())
+    made = decisions_of(solver)
+    for _ in range(20):
+        solver.run(iterations=100, curve=False)
+    times = [t for t, _ in made]
+    assert times[-1] >= 2000 / 1.5**2
+    assert len(times) <= 4 * len(marks_of(2000))
+    assert all(later > earlier for earlier, later in pairwise(times))
+
+
+@pytest.mark.parametrize("curve", [True, False])
+def test_a_budget_in_seconds_is_turned_into_iterations(curve):
     solver = rlccfr.Solver(game("leduc"), rule())
-    result = solver.run(**budget, curve=False)
-    assert control_memory(solver)["horizon"] == pytest.approx(result.iterations, rel=0.5)
+    result = solver.run(seconds=0.2, curve=curve)
+    memory = control_memory(solver)
+    assert memory["seen_at"] > result.iterations / 4
+    assert np.log2(memory["decided"] / result.iterations) == pytest.approx(0.0, abs=1.0)
+    assert memory["decisions"] <= 2 * len(marks_of(result.iterations))
+
+
+@pytest.mark.parametrize(("abstraction", "factor"), [("none", 2), ("cfr_br", 4)])
+def test_a_budget_in_histories_is_turned_into_iterations(abstraction, factor):
+    solver = rlccfr.Solver(game("leduc"), "lcfr", "external")
+    solver.run(iterations=50, curve=False)
+    solver.switch(update_rule=rule(), sampler="none", abstraction=abstraction)
+    made = decisions_of(solver)
+    solver.run(nodes=200 * factor * game("leduc").num_histories, curve=False)
+    assert {horizon for _, horizon in made} == {250}
+
+
+def test_a_budget_without_end():
+    solver = rlccfr.Solver(game("kuhn"), rule())
+    solver.run(iterations=1, curve=False)
+    with pytest.raises(KeyboardInterrupt):
+        solver.run(iterations=2**63 - 1, progress=interrupt)
+    assert control_memory(solver)["horizon"] == 0
+    with pytest.raises(KeyboardInterrupt):
+        rlccfr.Solver(game("kuhn"), "cfr").run(seconds=1e306, progress=interrupt)
+
+
+def interrupt(share: float) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 3, 5])
+def test_short_runs(horizon):
+    solver = rlccfr.Solver(game("kuhn"), rule())
+    solver.run(iterations=horizon)
+    assert control_memory(solver)["decisions"] == len(marks_of(horizon))
+
+
+@pytest.mark.parametrize("options", [{"averaging": "pre"}, {"simultaneous": True}, {"abstraction": "cfr_br"}])
+def test_options_of_runs(options):
+    picks = (3, 3, 2)
+    constant = Controller.untrained(tuple(own[[pick]] for own, pick in zip(CHOICES, picks, strict=True)), (4,))
+    steered, fixed = (rlccfr.Solver(game("leduc"), one, **options) for one in (rule(constant), scheduled(picks)))
+    for solver in (steered, fixed):
+        solver.run(iterations=80, curve=False)
+    assert steered.exploitability() == pytest.approx(fixed.exploitability(), rel=1e-6)
+
+
+def test_a_game_whose_uniform_policy_is_an_equilibrium():
+    """Its exploitability is 0 at the start; nothing that agents see may be infinite or out of bounds."""
+    run = ControlRun(game("matrix_mp"), CONTROLLER, 64)
+    episode = run.episode(np.full((len(run.marks), 3), (3, 2, 1)))
+    assert np.isfinite(episode.errors).all()
+    assert np.abs(episode.observations).max() <= 4.0
 
 
 @pytest.mark.skipif(CORES < 2, reason="there is one core")
@@ -201,5 +265,9 @@ def test_controllers_are_checked():
         replace(CONTROLLER, networks=(nothing, *CONTROLLER.networks[1:]))
 
 
-def test_every_choice_sets_what_its_agent_sets():
-    assert [own.shape[1] for own in CHOICES] == [len(settings) for settings in AGENTS.values()]
+def test_the_kernels_know_the_settings_in_their_order():
+    names = ("ALPHA", "BETA", "FLOOR_IS_ZERO", "GAMMA", "OPTIMISM")
+    assert [getattr(control_layout, name) for name in names] == list(range(len(SETTINGS)))
+    assert SETTINGS == ("alpha", "beta", "floor", "gamma", "optimism")
+    counts = [len(settings) for settings in AGENTS.values()]
+    assert (0, *np.cumsum(counts)) == control_layout.FIRST_SETTING

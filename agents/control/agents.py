@@ -1,0 +1,145 @@
+"""Three DQN agents that pick in turn, and learn from the same transitions.
+
+Each agent is a Stable-Baselines3 ``DQNPolicy``: a Q-network, its target network and an optimiser. The class ``DQN``
+itself serves one agent with one environment, so its loop and its loss are replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from stable_baselines3.common.utils import polyak_update
+from stable_baselines3.dqn.policies import DQNPolicy
+from torch import nn
+from torch.nn.functional import one_hot, smooth_l1_loss
+
+from rlccfr.agents.control.hyperparameters import ControlHyperparameters
+from rlccfr.agents.control.memory import Transitions
+from rlccfr.agents.team.selector_dqn import contained_randomness
+from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller
+
+MOST_GRADIENT = 10.0
+"""Largest norm of an agent's gradient."""
+
+
+class ControlAgents:
+    """The agents of :data:`rlccfr.components.controller.AGENTS`.
+
+    Args:
+        seed: seed of the initial weights.
+    """
+
+    def __init__(self, hyperparameters: ControlHyperparameters, seed: int) -> None:
+        self.hyperparameters = hyperparameters
+        self.counts = [len(own) for own in CHOICES]
+        inputs, self.policies = len(OBSERVATION), []
+        with contained_randomness(seed):
+            for count in self.counts:
+                self.policies.append(
+                    DQNPolicy(
+                        spaces.Box(-np.inf, np.inf, (inputs,), np.float32),
+                        spaces.Discrete(count),
+                        lambda _: hyperparameters.learning_rate,
+                        net_arch=list(hyperparameters.hidden),
+                    )
+                )
+                inputs += count
+
+    def controller(self, averaged: bool = True) -> Controller:
+        """Return a controller with the networks as they are.
+
+        Args:
+            averaged: whether to take the target networks, which are running averages of the Q-networks.
+        """
+        networks = []
+        for policy in self.policies:
+            network = policy.q_net_target if averaged else policy.q_net
+            layers = [layer for layer in network.q_net if isinstance(layer, nn.Linear)]
+            networks.append(tuple((_array(layer.weight).T.copy(), _array(layer.bias).copy()) for layer in layers))
+        return Controller(CHOICES, tuple(networks))
+
+    def learn(self, transitions: Transitions, rate: float) -> float:
+        """Make a gradient step of each agent, and move its target network.
+
+        The target of the last agent's pick is the rewards that followed and the value of the later decision; that of an
+        earlier agent's pick is the value of the next agent's best answer. Values are those of target networks at the
+        picks that the Q-networks prefer (van Hasselt, Guez and Silver, Deep reinforcement learning with double
+        Q-learning, AAAI 2016).
+
+        Args:
+            rate: learning rate.
+
+        Returns:
+            The sum of the agents' Huber losses.
+        """
+        seen, later = torch.as_tensor(transitions.observations), torch.as_tensor(transitions.later)
+        picks = torch.as_tensor(transitions.picks)
+        given = [seen, *(self._after(seen, picks, agents) for agents in range(1, len(AGENTS)))]
+        with torch.no_grad():
+            value = self._value(later)
+            value[torch.as_tensor(transitions.over)] = 0.0
+            targets = [self._best_answer(agent + 1, given[agent + 1]) for agent in range(len(AGENTS) - 1)]
+            targets.append(torch.as_tensor(transitions.rewards, dtype=torch.float32) + value)
+        total = 0.0
+        for agent, (policy, inputs, target) in enumerate(zip(self.policies, given, targets, strict=True)):
+            chosen = policy.q_net(inputs).gather(1, picks[:, agent : agent + 1])[:, 0]
+            loss = smooth_l1_loss(chosen, target)
+            for group in policy.optimizer.param_groups:
+                group["lr"] = rate
+            policy.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(policy.q_net.parameters(), MOST_GRADIENT)
+            policy.optimizer.step()
+            total += float(loss.detach())
+        for policy in self.policies:
+            polyak_update(policy.q_net.parameters(), policy.q_net_target.parameters(), self.hyperparameters.tau)
+        return total
+
+    def _after(self, seen: torch.Tensor, picks: torch.Tensor, agents: int) -> torch.Tensor:
+        """Return what the next agent sees after the picks of the first ``agents``."""
+        parts = [one_hot(picks[:, agent], self.counts[agent]).float() for agent in range(agents)]
+        return torch.cat([seen, *parts], dim=1)
+
+    def _best_answer(self, agent: int, inputs: torch.Tensor) -> torch.Tensor:
+        """Return the target network's value of the pick that an agent's Q-network prefers, (b,)."""
+        policy = self.policies[agent]
+        best = policy.q_net(inputs).argmax(1, keepdim=True)
+        values: torch.Tensor = policy.q_net_target(inputs)
+        return values.gather(1, best)[:, 0]
+
+    def _value(self, seen: torch.Tensor) -> torch.Tensor:
+        """Return the value of observations if all agents pick what they prefer, (b,)."""
+        inputs = seen
+        for policy, count in zip(self.policies[:-1], self.counts, strict=False):
+            best = policy.q_net(inputs).argmax(1)
+            inputs = torch.cat([inputs, one_hot(best, count).float()], dim=1)
+        return self._best_answer(len(AGENTS) - 1, inputs)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all arrays that learning depends on, by name."""
+        found: dict[str, np.ndarray] = {}
+        for agent, policy in zip(AGENTS, self.policies, strict=True):
+            found |= {f"{agent}/{name}": _array(tensor).copy() for name, tensor in policy.state_dict().items()}
+            for number, own in policy.optimizer.state_dict()["state"].items():
+                found |= {f"{agent}/optimizer/{number}/{name}": _array(one).copy() for name, one in own.items()}
+        return found
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Restore the arrays that :meth:`state` returned."""
+        for agent, policy in zip(AGENTS, self.policies, strict=True):
+            own = {name.removeprefix(f"{agent}/"): array for name, array in saved.items() if name.startswith(agent)}
+            policy.load_state_dict({name: torch.as_tensor(own[name]) for name in policy.state_dict()})
+            moments: dict[int, dict[str, torch.Tensor]] = {}
+            for name, array in own.items():
+                if name.startswith("optimizer/"):
+                    _, number, which = name.split("/")
+                    moments.setdefault(int(number), {})[which] = torch.as_tensor(array.copy())
+            groups = policy.optimizer.state_dict()["param_groups"]
+            policy.optimizer.load_state_dict({"state": moments, "param_groups": groups})
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    return tensor.detach().numpy()

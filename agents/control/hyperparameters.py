@@ -1,0 +1,72 @@
+"""Hyperparameters of a controller's training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from rlccfr.errors import RLCCFRError
+
+
+@dataclass(frozen=True)
+class ControlHyperparameters:
+    """Hyperparameters of the three DQN agents that learn to steer runs.
+
+    Attributes:
+        hidden: widths of the networks' hidden layers.
+        learning_rate: Adam's learning rate at the start of training; it falls linearly to a twentieth.
+        batch_size: decisions per gradient step.
+        runs_per_round: runs per round of training, all under the same networks.
+        steps_per_round: gradient steps per round.
+        n_steps: number of decisions whose rewards are counted before a target network's value takes over.
+        tau: share of the networks that moves into their targets at each gradient step; the targets are the result.
+        epsilon: probability that an agent picks at random, at the start of training; it falls linearly to
+            ``least_epsilon`` in the first seven tenths.
+        held: share of runs, while epsilon is at its start, whose random picks are held over several decisions.
+        warm_up: runs with such picks for each game and horizon, before the first gradient step.
+        memory: number of runs that are remembered.
+        cap: differences of more decades than this are compressed logarithmically, so that games that are solved to the
+            last bit do not hide all others.
+
+    Raises:
+        RLCCFRError: a value out of range.
+    """
+
+    hidden: tuple[int, ...] = (64, 64)
+    learning_rate: float = 1e-3
+    batch_size: int = 512
+    runs_per_round: int = 20
+    steps_per_round: int = 6
+    n_steps: int = 3
+    tau: float = 0.01
+    epsilon: float = 0.6
+    least_epsilon: float = 0.05
+    held: float = 0.36
+    warm_up: int = 8
+    memory: int = 40_000
+    cap: float = 3.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(self.hidden))
+        for field in fields(self):
+            value = getattr(self, field.name)
+            whole = value if field.name == "hidden" else (value,) if field.type == "int" else ()
+            if not all(isinstance(one, int) and one >= 1 for one in whole):
+                raise RLCCFRError(f"{field.name} must be at least 1 and whole, not {value!r}")
+        if not (self.learning_rate > 0 and self.cap > 0):
+            raise RLCCFRError("learning_rate and cap must be positive")
+        if not all(0 <= share <= 1 for share in (self.tau, self.epsilon, self.least_epsilon, self.held)):
+            raise RLCCFRError("tau, epsilon, least_epsilon and held must lie in [0, 1]")
+        if self.least_epsilon > self.epsilon:
+            raise RLCCFRError("least_epsilon must not exceed epsilon")
+
+    def learning_rate_at(self, share: float) -> float:
+        """Return the learning rate after a share of the training."""
+        return self.learning_rate * (0.05 + 0.95 * (1.0 - share))
+
+    def epsilon_at(self, share: float) -> float:
+        """Return epsilon after a share of the training."""
+        return max(self.least_epsilon, self.epsilon * (1.0 - share / 0.7))
+
+    def held_at(self, share: float) -> float:
+        """Return the share of runs with held picks after a share of the training; it falls as epsilon does."""
+        return self.held * self.epsilon_at(share) / self.epsilon if self.epsilon else 0.0

@@ -1,0 +1,189 @@
+"""The controller beside fixed algorithms, on games never met: ``python -m benchmarks.control SPLIT HORIZON``.
+
+For each game of a split (validation or test), every fixed algorithm runs as long as the controller does, in CPU seconds
+with deciding and observing inside, and at least as many iterations. A row per contender and game goes to
+benchmarks/results/control.csv; games that are there already, with the same controller, are not run again. Then the
+table is printed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import rlccfr
+from benchmarks import steering
+from rlccfr.agents.control.games import control_games
+from rlccfr.catalog.scheduled import controller_named
+from rlccfr.components.controller import CHOICES, Controller
+from rlccfr.envs.control.run import ControlRun
+from rlccfr.registry import update_rules
+
+FILE = Path(__file__).parent / "results" / "control.csv"
+LEAST = 1e-14
+"""Least exploitability that is told from rounding, as a share of the uniform policy's."""
+
+REPEATS = 3
+"""Runs of which the shortest is taken as a contender's time, if a run takes less than a second."""
+
+MOST_GREEDY = 200_000
+"""Most histories of a game on which greedy choices are tried, which take 290 runs."""
+
+BEST_POINT = f"best of {len(steering.POINTS)} points, in hindsight"
+OURS, DRAWS = "controlled", 5
+"""The contender that the others are compared with, and the number of random runs of which the mean is taken."""
+
+KEYS = ["split", "horizon", "controller", "game"]
+"""Columns that tell measurements apart; the controller is a digest of its weights."""
+
+SAMPLED = ("lcfr x external x none", "dcfr_plus x external x none", "pcfr_plus x chance x none")
+AGAINST_BEST = ("cfr_plus x none x cfr_br", "dcfr x none x cfr_br")
+
+
+def fixed_algorithms(horizon: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the tabular algorithms that may be the best in hindsight, with their components.
+
+    They are all update rules by exact passes except for ``scheduled``, those of :data:`SAMPLED`, and those of
+    :data:`AGAINST_BEST`. Rules that know their horizon are told it.
+    """
+    for entry in update_rules:
+        if entry.id in (OURS, "scheduled") or entry.make().learns:
+            continue
+        given = {"horizon": horizon} if "horizon" in entry.hyperparameters else {}
+        yield entry.id, {"update_rule": {"id": entry.id, **given}}
+    for name in (*SAMPLED, *AGAINST_BEST):
+        rule, sampler, abstraction = name.split(" x ")
+        yield name, {"update_rule": rule, "sampler": sampler, "abstraction": abstraction}
+
+
+def timed(game: rlccfr.GameTree, horizon: int, components: dict[str, Any]) -> tuple[float, rlccfr.Solver]:
+    """Return the CPU seconds of a run of ``horizon`` iterations, the least of some, and the last run's solver."""
+    seconds: list[float] = []
+    while True:
+        solver = rlccfr.Solver(game, **components)
+        solver.run(iterations=horizon, curve=False)
+        seconds.append(solver.cpu_seconds)
+        if seconds[0] > 1.0 or len(seconds) == REPEATS:
+            return min(seconds), solver
+
+
+def decades(solver: rlccfr.Solver) -> float:
+    """Return log10 of a run's exploitability as a share of the uniform policy's."""
+    share = solver.exploitability() / rlccfr.Policy.uniform(solver.game).exploitability()
+    return float(np.log10(max(share, LEAST)))
+
+
+def contenders(game: rlccfr.GameTree, horizon: int) -> Iterator[dict[str, Any]]:
+    """Yield a row for each contender: iterations, CPU seconds, and log10 of the exploitability over the uniform's."""
+    budget, solver = timed(game, horizon, {"control": "shipped"})
+    yield {"contender": OURS, "iterations": horizon, "seconds": budget, "error": decades(solver)}
+    for name, components in fixed_algorithms(horizon):
+        if components.get("sampler", "none") == "none":
+            seconds, solver = timed(game, horizon, components)
+            more = int(horizon * (budget / seconds - 1.0))
+            if more > 0:
+                solver.run(iterations=more, curve=False)
+        else:
+            solver = rlccfr.Solver(game, **components)
+            solver.run(seconds=budget, curve=False)
+        result = solver.result()
+        about = {"iterations": result.iterations, "seconds": result.cpu_seconds}
+        yield {"contender": name, **about, "error": decades(solver)}
+    for name, found in steered(game, horizon):
+        yield {"contender": name, "iterations": horizon, "seconds": np.nan, "error": found}
+
+
+def steered(game: rlccfr.GameTree, horizon: int) -> Iterator[tuple[str, float]]:
+    """Yield contenders that steer runs without having learned, with the mean of their errors."""
+    run, rng = ControlRun(game, Controller.untrained(CHOICES), horizon), np.random.default_rng(0)
+    untrained = [Controller.untrained(CHOICES, seed=seed).flat_weights() for seed in range(DRAWS)]
+    yield "untrained networks", float(np.mean([run.episode(None, one).errors[-1] for one in untrained]))
+    counts = [len(own) for own in CHOICES]
+    draws = [np.stack([rng.integers(count, size=len(run.marks)) for count in counts], 1) for _ in range(DRAWS)]
+    yield "random picks", float(np.mean([run.episode(one).errors[-1] for one in draws]))
+    yield BEST_POINT, steering.best_point(game, horizon)
+    if steering.SCHEDULE.exists():
+        schedule = np.array(json.loads(steering.SCHEDULE.read_text())["schedule"])
+        yield "one learned schedule", steering.follow(game, schedule, horizon)
+    if game.num_histories <= MOST_GREEDY:
+        yield "greedy choices", steering.greedy(game, horizon)
+
+
+def measure(split: str, horizon: int) -> pd.DataFrame:
+    """Measure all contenders on a split's games that are not in the file yet; return the split's rows."""
+    rows = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=KEYS)
+    weights = controller_named("shipped").flat_weights()
+    about: dict[str, Any] = {"split": split, "horizon": horizon}
+    about["controller"] = hashlib.sha256(weights.tobytes()).hexdigest()[:8]
+
+    def own() -> pd.DataFrame:
+        return rows[(rows[list(about)] == pd.Series(about)).all(axis=1)]
+
+    for name in control_games(split):  # type: ignore[arg-type]
+        if name in set(own()["game"]):
+            continue
+        game = rlccfr.load_game(name, max_histories=2_000_000)
+        row_of_game = about | {"game": name, "histories": game.num_histories}
+        found = pd.DataFrame([row_of_game | row for row in contenders(game, horizon)])
+        rows = pd.concat([rows, found], ignore_index=True) if len(rows) else found
+        rows.to_csv(FILE, index=False, float_format="%.5g")
+        print(summary(found), file=sys.stderr, flush=True)
+    return own()
+
+
+def summary(rows: pd.DataFrame) -> str:
+    """Return a line about one game."""
+    errors = rows.set_index("contender")["error"]
+    best = errors[fixed(rows)].idxmin()
+    return f"{errors[best] - errors[OURS]:6.2f} decades below {best} ({errors[best]:.2f}): {rows['game'].iloc[0]}"
+
+
+def fixed(rows: pd.DataFrame) -> list[str]:
+    """Return the fixed algorithms among the contenders."""
+    names = {name for name, _ in fixed_algorithms(int(rows["horizon"].iloc[0]))}
+    return [name for name in rows["contender"].unique() if name in names]
+
+
+def interval(gains: np.ndarray) -> tuple[float, float]:
+    """Return the bounds of the mean's 95 % bootstrap interval over games."""
+    draws = np.random.default_rng(0).choice(gains, (10_000, len(gains))).mean(axis=1)
+    low, high = np.percentile(draws, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def report(rows: pd.DataFrame) -> list[str]:
+    """Return the comparison as Markdown."""
+    errors = rows.pivot_table(index="game", columns="contender", values="error")
+    fixed_ones = fixed(rows)
+    best_once = errors[fixed_ones].mean().idxmin()
+    others = {
+        "best fixed algorithm of each game, in hindsight": errors[fixed_ones].min(axis=1),
+        f"best fixed algorithm on average over these games, {best_once}": errors[best_once],
+        **{name: errors[name] for name in errors if name not in (*fixed_ones, OURS)},
+    }
+    lines = [
+        f"{len(errors)} games, {int(rows['horizon'].iloc[0]):,} iterations. A ratio above 1 says that the controller's "
+        "exploitability is lower; a game counts as won or lost beyond a factor of 1.01.",
+        "",
+        "| against | games | geometric mean of the ratios | 95 % | won | lost | worst game | best game |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, other in others.items():
+        gains = (other - errors[OURS]).dropna().to_numpy()
+        (low, high), tie = interval(gains), np.log10(1.01)
+        lines.append(
+            f"| {name} | {len(gains)} | {10 ** gains.mean():.2f} | {10**low:.2f} to {10**high:.2f} "
+            f"| {(gains > tie).sum()} | {(gains < -tie).sum()} | {10 ** gains.min():.3g} | {10 ** gains.max():.3g} |"
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    print("\n".join(report(measure(sys.argv[1], int(sys.argv[2])))))

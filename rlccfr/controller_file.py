@@ -1,0 +1,87 @@
+"""Controllers on disk: a NumPy archive, without pickles, of networks and choices."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlccfr.components.controller import AGENTS, OBSERVATION, Controller, Layer
+from rlccfr.errors import CheckpointError, RLCCFRError
+from rlccfr.files import write_atomically
+
+FORMAT = "rlccfr-controller-1"
+
+
+def save_controller(controller: Controller, path: Path, training: Mapping[str, Any]) -> None:
+    """Write a controller to a file, whole or not at all.
+
+    Args:
+        training: how it was trained, ready for JSON.
+
+    Raises:
+        CheckpointError: the file can't be written.
+    """
+    header = {"format": FORMAT, "observation": OBSERVATION, "training": dict(training)}
+    arrays = {"header": np.array(json.dumps(header))}
+    for agent, choices, network in zip(AGENTS, controller.choices, controller.networks, strict=True):
+        arrays[f"{agent}/choices"] = choices
+        for number, (weights, biases) in enumerate(network):
+            arrays[f"{agent}/{number}/weights"] = weights.astype(np.float32)
+            arrays[f"{agent}/{number}/biases"] = biases.astype(np.float32)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    write_atomically(path, buffer.getvalue())
+
+
+def load_controller(path: Path) -> Controller:
+    """Read a controller.
+
+    Raises:
+        CheckpointError: the file is missing, damaged or of another kind, or was made for other observations.
+    """
+    return _read(path)[0]
+
+
+def training_of(path: Path) -> dict[str, Any]:
+    """Return how a controller in a file was trained.
+
+    Raises:
+        CheckpointError: as for :func:`load_controller`.
+    """
+    return _read(path)[1]
+
+
+def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(str(arrays.pop("header")))
+        if header["format"] != FORMAT:
+            raise CheckpointError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")
+        if tuple(header["observation"]) != OBSERVATION:
+            raise CheckpointError(
+                f"the controller in {path} sees other numbers than this version shows; train it again"
+            )
+        choices = tuple(arrays[f"{agent}/choices"] for agent in AGENTS)
+        return Controller(choices, tuple(_network(arrays, agent) for agent in AGENTS)), header["training"]
+    except RLCCFRError:
+        raise
+    except (FileNotFoundError, IsADirectoryError):
+        raise CheckpointError(
+            f"there is no controller file at {path}; name one that `rlccfr train --control` wrote, or shipped"
+        ) from None
+    except OSError as error:
+        raise CheckpointError(f"can't read {path}: {error.strerror or error}") from None
+    except Exception as error:  # damaged archives fail in many modules, without a common base
+        raise CheckpointError(f"{path} is not a whole controller file; train the controller again") from error
+
+
+def _network(arrays: Mapping[str, np.ndarray], agent: str) -> tuple[Layer, ...]:
+    depth = sum(name.startswith(f"{agent}/") and name.endswith("/weights") for name in arrays)
+    parts = ("weights", "biases")
+    return tuple(tuple(arrays[f"{agent}/{k}/{part}"].astype(float) for part in parts) for k in range(depth))  # type: ignore[misc]

@@ -1,0 +1,204 @@
+"""Training on live runs, its files, and the commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rlccfr
+from rlccfr.agents import train_controller
+from rlccfr.agents.control import train as module
+from rlccfr.agents.control.collecting import Task, collect
+from rlccfr.agents.control.games import FILE, control_games
+from rlccfr.agents.control.hyperparameters import ControlHyperparameters
+from rlccfr.agents.control.train import LOG
+from rlccfr.agents.control.training import ControlTraining
+from rlccfr.agents.control.training_file import CONTROLLER, STATE, resume_training, save_training
+from rlccfr.catalog import Cell
+from rlccfr.catalog.scheduled import DATA
+from rlccfr.components.controller import CHOICES, Controller
+from rlccfr.controller_file import load_controller, save_controller, training_of
+from rlccfr.envs.measuring.identity import why_unavailable
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+
+QUICK = ControlHyperparameters(hidden=(16,), batch_size=64, runs_per_round=10, steps_per_round=4, warm_up=4)
+SHIPPED = DATA / "controller.npz"
+GAMES = ("kuhn", "leduc(ranks=2,suits=2,raises=1)")
+
+
+def training(rounds: int = 12, seed: int = 0) -> ControlTraining:
+    return ControlTraining(GAMES, rounds, horizons={30: 1.0, 60: 2.0}, hyperparameters=QUICK, seed=seed)
+
+
+def weights(of: ControlTraining) -> np.ndarray:
+    return of.controller.flat_weights()
+
+
+def test_the_number_of_parts_does_not_matter():
+    one, other, another = training(), training(), training(seed=1)
+    one.run()
+    other.run(parts=3)
+    another.run()
+    assert np.array_equal(weights(one), weights(other))
+    assert not np.array_equal(weights(one), weights(another))
+    assert not np.array_equal(weights(one), weights(training()))
+
+
+@pytest.mark.slow
+def test_worker_processes_leave_the_same_controller(tmp_path):
+    alone = train_controller(GAMES, rounds=8, horizons={30: 1.0}, hyperparameters=QUICK, workers=1)
+    together = train_controller(GAMES, tmp_path, rounds=8, horizons={30: 1.0}, hyperparameters=QUICK, workers=2)
+    assert np.array_equal(alone.flat_weights(), together.flat_weights())
+    assert training_of(tmp_path / CONTROLLER)["rounds_done"] == 8
+
+
+def test_a_training_goes_on_from_its_file(tmp_path):
+    class Stop(Exception):
+        pass
+
+    def stop(found):
+        if found.number == 7:
+            raise Stop
+
+    whole, first, second = training(), training(), training()
+    whole.run()
+    with pytest.raises(Stop):
+        first.run(callback=stop)
+    save_training(first, tmp_path)
+    assert resume_training(second, tmp_path)
+    assert second.done == 7
+    second.run()
+    assert np.array_equal(weights(whole), weights(second))
+    assert second.cpu_seconds > first.cpu_seconds
+    with pytest.raises(RLCCFRError, match=r"other settings \(rounds, seed\)"):
+        resume_training(training(13, seed=2), tmp_path)
+    (tmp_path / STATE).write_bytes(b"PK")
+    with pytest.raises(CheckpointError, match="not a whole training file"):
+        resume_training(training(), tmp_path)
+
+
+def test_training_pays():
+    """Three agents that have trained on Kuhn for some seconds steer it better than those that have not."""
+    long = ControlHyperparameters(hidden=(32,), batch_size=128, runs_per_round=20, warm_up=100)
+    of = ControlTraining(["kuhn"], 150, horizons={100: 1.0}, hyperparameters=long)
+    tasks, free = [Task("kuhn", 100)], [np.array(-1)]
+    before = [
+        collect(tasks, (32,), Controller.untrained(CHOICES, (32,), seed).flat_weights(), free).episodes[0].errors[-1]
+        for seed in range(20)
+    ]
+    of.run()
+    after = collect(tasks, (32,), of.controller.flat_weights(), free).episodes[0].errors[-1]
+    assert after < min(before)
+
+
+def test_the_log_has_the_validation_games_if_the_games_are_the_shipped_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "LOG_EVERY", 2)
+    monkeypatch.setattr(module, "control_games", lambda split: GAMES if split == "train" else ("kuhn",))
+    train_controller(None, tmp_path, rounds=5, horizons={30: 1.0}, hyperparameters=QUICK, workers=1)
+    log = pd.read_csv(tmp_path / LOG)
+    assert log["number"].tolist() == [2, 4, 5]
+    assert log["runs"].tolist() == [20, 40, 50]
+    assert (log["validation"] > 0).all()
+    assert log["cpu_seconds"].is_monotonic_increasing
+
+
+def test_a_controller_file_is_read_as_written(tmp_path):
+    controller, path = Controller.untrained(CHOICES, (8,), seed=1), tmp_path / "one.npz"
+    save_controller(controller, path, {"rounds": 3})
+    assert np.array_equal(load_controller(path).flat_weights(), controller.flat_weights().astype(np.float32))
+    assert training_of(path) == {"rounds": 3}
+    solver = rlccfr.Solver(rlccfr.load_game("kuhn"), control=path)
+    first = solver.run(iterations=40).exploitability
+    solver.save(tmp_path / "run.npz")
+    loaded = rlccfr.Solver.load(tmp_path / "run.npz")
+    assert loaded.run(iterations=60).exploitability == solver.run(iterations=60).exploitability != first
+    save_controller(Controller.untrained(CHOICES, (8,), seed=2), path, {})
+    with pytest.raises(CheckpointError, match="controller has changed"):
+        rlccfr.Solver.load(tmp_path / "run.npz")
+    steered = rlccfr.Solver(rlccfr.load_game("kuhn"), control=controller)
+    steered.switch(update_rule={"id": "controlled", "controller": str(path)})
+    before = steered.update_rule.controller
+    save_controller(Controller.untrained(CHOICES, (8,), seed=3), path, {"retrained": True})
+    steered.switch(update_rule={"id": "controlled", "controller": str(path)})
+    assert steered.update_rule.controller is not before
+    path.write_bytes(path.read_bytes()[:-50])
+    with pytest.raises(CheckpointError, match="not a whole controller file"):
+        load_controller(path)
+    for name, message in ((tmp_path / "none.npz", "there is no controller file"), ("x" * 5000, "can't read")):
+        with pytest.raises(ComponentError, match=message):
+            rlccfr.Solver(rlccfr.load_game("kuhn"), control=name)
+
+
+def test_a_controller_and_an_update_rule_exclude_each_other():
+    with pytest.raises(ComponentError, match="not both"):
+        rlccfr.Solver(rlccfr.load_game("kuhn"), "dcfr", control="shipped")
+
+
+def test_the_games_are_hard_and_in_one_split_only():
+    splits = {split: control_games(split) for split in ("train", "validation", "test")}
+    assert len({game for games in splits.values() for game in games}) == sum(map(len, splits.values()))
+    assert len(splits["train"]) >= 150
+    assert len(splits["validation"]) >= 30
+    assert len(splits["test"]) >= 60
+    listed = pd.read_csv(FILE)
+    known = listed[listed["split"] != "test"]
+    assert (known["hardness"] > 1e-8).all()
+    largest = listed[listed["split"] == "train"]["histories"].max()
+    sizes = listed[listed["split"] == "test"]["histories"]
+    assert (sizes >= 10 * largest).sum() >= 30
+    assert (sizes >= 100 * largest).sum() >= 10
+
+
+def test_nothing_to_train_on_is_named():
+    with pytest.raises(RLCCFRError, match="name at least one game"):
+        ControlTraining([], 3)
+    with pytest.raises(RLCCFRError, match="rounds must be a positive integer"):
+        ControlTraining(["kuhn"], 0)
+    with pytest.raises(RLCCFRError, match="learning begins after 2 rounds, since the first 16 runs are random"):
+        training(rounds=2)
+
+
+def command(*arguments) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "rlccfr", *arguments], capture_output=True, text=True)
+
+
+@pytest.mark.slow
+def test_commands(tmp_path):
+    out = tmp_path / "one"
+    train = ("train", "--control", "kuhn", "--rounds", "5", "--workers", "1", "--out", str(out))
+    trained = json.loads(command(*train, "--json").stdout)
+    assert trained == {"controller": str(out / CONTROLLER), "rounds": 5}
+    rule = f'controlled(controller="{out / CONTROLLER}")'
+    solved = json.loads(command("solve", "kuhn", "--update-rule", rule, "--iterations", "50", "--json").stdout)
+    assert solved["iterations"] == 50
+    assert json.loads(command("solve", "kuhn", "--control", "--iterations", "50", "--json").stdout)["iterations"] == 50
+    for arguments, message in (
+        (("solve", "kuhn", "--control", "--update-rule", "dcfr", "--iterations", "9"), "leave out --update-rule"),
+        (("train", "--control", "--evaluations", "9"), "--control trains a controller, which takes no --evaluations"),
+        (("train",), "name the games to train on"),
+        (("train", "kuhn", "--rounds", "3"), "--rounds and --workers are for --control"),
+        ((*train[:4], "6", *train[5:]), "other settings (rounds)"),
+    ):
+        failed = command(*arguments)
+        assert failed.returncode == 1
+        assert message in failed.stderr
+        assert "Traceback" not in failed.stderr
+
+
+def test_a_sweep_does_not_measure_a_controller():
+    cell = Cell("controlled", "none", "none")
+    assert "plans for its budget" in why_unavailable(cell)
+
+
+def test_the_shipped_controller_is_what_training_makes_by_default():
+    about = training_of(SHIPPED)
+    assert about["games"] == list(control_games("train"))
+    assert about["rounds_done"] == about["rounds"] == module.ROUNDS
+    assert {int(horizon): share for horizon, share in about["horizons"]} == dict(module.HORIZONS)
+    assert SHIPPED.stat().st_size < 1_000_000
+    assert about["cpu_seconds"] < 6 * 3600
