@@ -149,7 +149,7 @@ def test_catalog(run):
     rows = json.loads(run("catalog", "--json")[1])
     rules, listed = Catalog.extended().update_rules, [row["id"] for row in rows if row["axis"] == "update_rule"]
     assert listed[: len(rules)] == list(rules)
-    assert listed[len(rules) :] == ["scheduled", "sapcfr_plus", "ddcfr_schedule", "cfr_reset"]
+    assert listed[len(rules) :] == ["scheduled", "sapcfr_plus", "ddcfr_schedule", "cfr_reset", "controlled"]
     assert all(row["source"] and row["summary"] for row in rows)
     assert "external" in run("catalog")[1]
     assert "gamma=2.0" in run("catalog", "dcfr")[1]
