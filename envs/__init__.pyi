@@ -1,6 +1,7 @@
 from .control.env import ControlEnv
 from .episode import EpisodeOptions, EpisodeSpec
 from .game_features import GameFeatures
+from .measuring.aslib import write_aslib
 from .measuring.evaluator import Evaluator, Measurement
 from .measuring.live import LiveEvaluator
 from .measuring.request import Budget, Cell, Request
@@ -41,4 +42,5 @@ __all__ = [
     "Weights",
     "observe",
     "sweep",
+    "write_aslib",
 ]

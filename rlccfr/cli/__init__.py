@@ -15,6 +15,7 @@ import typer
 
 from rlccfr import __version__
 from rlccfr.cli.commands import (
+    aslib,
     catalog,
     compare,
     demo,
@@ -49,6 +50,7 @@ for command in (
     reproduce.reproduce,
     compare.compare,
     sweep.sweep,
+    aslib.aslib,
     demo.demo,
 ):
     app.command()(command)

@@ -30,7 +30,7 @@ from rlccfr.envs.measuring.store import Store
 
 COMMANDS = (
     "games", "catalog", "solve", "train", "recommend", "table", "report", "insights", "reproduce", "compare", "sweep",
-    "demo",
+    "aslib", "demo",
 )  # fmt: skip
 
 
@@ -108,6 +108,8 @@ def test_version(run):
         (("table", "--results", "."), 1, "holds no measurements"),
         (("table", "kuhn", "--seconds", "100"), 1, "the shortest for 1: ask for less by --seconds, or measure"),
         (("report", "page.html", "--iterations", "20000000"), 1, "not all algorithms ran for 20000000 iterations"),
+        (("aslib", "out", "--seconds", "0.1", "--seconds", "1"), 1, "a scenario has one budget"),
+        (("aslib", "out", "--game", "kuhn"), 1, "at least two games"),
         (("sweep", "kuhn", "--megabytes", "1"), 1, "megabytes must be at least 64, which a worker's libraries need"),
         (("solve", "kuhn", "--update-rule", "dcfr(gamma=" + "-" * 20_000 + "1)"), 1, "a component looks like"),
         (("solve", "kuhn", "--update-rule", "dcfr(gamma=" + "(" * 2_000), 1, "a component looks like"),
@@ -137,6 +139,14 @@ def test_pictures_of_a_run_and_of_a_game(run, tmp_path):
     assert run("games", "kuhn", "--plot", "tree.png")[0] == 0
     assert "cfr_plus x none x none" in (tmp_path / "curve.svg").read_text()
     assert (tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_measurements_for_other_selectors(run, tmp_path):
+    code, out = run("aslib", "mine", "--game", "kuhn", "--game", "leduc", "--catalog", "tabular", "--seconds", "0.1")[
+        :2
+    ]
+    assert (code, out) == (0, "written to mine: 2 games, 112 algorithms, 0.1 seconds\n")
+    assert (tmp_path / "mine" / "algorithm_runs.arff").exists()
 
 
 def test_the_packages_measurements_of_the_extended_catalog(run):

@@ -1,0 +1,186 @@
+"""Measurements as a scenario of ASlib, which the field's selectors read.
+
+The format is that of Bischl et al., ASlib: a benchmark library for algorithm selection, Artificial Intelligence 237,
+2016, as specified at https://github.com/coseal/aslib-spec.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.game_features import GameFeatures
+from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.measuring.identity import is_deterministic
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.store import Store
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.errors import RLCCFRError, whole_number
+from rlccfr.files import write_atomically
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.names import load_game
+
+ERROR, SPEED = "log10_error", "speed"
+"""Performance measures: log10 of the exploitability as a share of the uniform policy's, to be minimised; and throughput
+as a multiple of plain CFR's, to be maximised."""
+
+LEAST = 1e-15
+"""Least exploitability that counts, as a share of the uniform policy's."""
+
+STEP = "structure"
+"""The only feature step: the features of a game's tree."""
+
+RUN_STATUS = {"ok": "ok", "failed": "crash", "timeout": "timeout", "out_of_memory": "memout", "unavailable": "other"}
+FEATURE_STATUS = ("ok", "timeout", "memout", "presolved", "crash", "other")
+Rows = list[list[Any]]
+
+
+def write_aslib(
+    source: TableEvaluator | pd.DataFrame | Store | str | Path,
+    directory: str | Path,
+    budget: Budget,
+    catalog: Catalog,
+    *,
+    games: Sequence[str] | None = None,
+    folds: int = 10,
+    seed: int = 0,
+) -> Path:
+    """Write measurements as a scenario of ASlib: a directory of text files. Games are its instances.
+
+    A failed run has the uniform policy's exploitability and speed 0. The cost of features is the CPU time of loading
+    the game and describing it.
+
+    Args:
+        source: measurements, as for :class:`TableEvaluator`.
+        directory: where to write; its last part names the scenario. Files of an earlier export are replaced.
+        budget: budget of every run.
+        catalog: the algorithms.
+        games: the games; by default all that were measured.
+        folds: number of parts of the cross-validation, or the number of games if there are fewer.
+        seed: seed of the draw of parts.
+
+    Returns:
+        The directory.
+
+    Raises:
+        MissingCellError: an algorithm was not measured on a game, or for less than the budget.
+        RLCCFRError: fewer than two games; or the extra ``aslib`` is not installed.
+    """
+    table = source if isinstance(source, TableEvaluator) else TableEvaluator(source)
+    games, directory = list(games or table.games), Path(directory)
+    folds = min(whole_number(folds, "folds", 2, RLCCFRError), len(games))
+    if len(games) < 2:
+        raise RLCCFRError("a scenario needs at least two games")
+    runs = [row for game in games for cell in catalog for row in _runs(table, game, cell, budget)]
+    trees, described, costs = _features(games)
+    parts = np.random.default_rng(seed).permutation(np.arange(len(games)) % folds) + 1
+    tables: dict[str, tuple[list[tuple[str, Any]], Rows]] = {
+        "algorithm_runs": (
+            [("algorithm", "STRING"), (ERROR, "NUMERIC"), (SPEED, "NUMERIC"), ("runstatus", _factors(RUN_STATUS))],
+            runs,
+        ),
+        "feature_values": ([(name, "NUMERIC") for name in GameFeatures._fields], described),
+        "feature_costs": ([(STEP, "NUMERIC")], costs),
+        "feature_runstatus": ([(STEP, list(FEATURE_STATUS))], [[game, 1, "ok"] for game in games]),
+        "cv": ([("fold", "NUMERIC")], [[game, 1, int(part)] for game, part in zip(games, parts, strict=True)]),
+    }
+    stochastic = {cell for cell in catalog if not all(is_deterministic((cell,), tree) for tree in trees)}
+    texts = {f"{name}.arff": _arff(name, directory.name, *parts) for name, parts in tables.items()}
+    texts["description.txt"] = _description(directory.name, budget, catalog, stochastic)
+    texts["readme.txt"] = _readme(budget, table, games)
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        write_atomically(directory / name, text.encode())
+    return directory
+
+
+def _factors(statuses: Mapping[str, str]) -> list[str]:
+    return [*dict.fromkeys(statuses.values()), "not_applicable"]
+
+
+def name_of(cell: Cell) -> str:
+    """Return an algorithm's name in a scenario: its components between slashes."""
+    return "/".join(cell)
+
+
+def _runs(table: TableEvaluator, game: str, cell: Cell, budget: Budget) -> Rows:
+    """Return a row for each engine seed: instance, repetition, algorithm, the two measures and the status."""
+    found = [table.measure(Request(game, (cell,), budget, seed=seed)) for seed in table.seeds(game, cell) or (0,)]
+    return [[game, number, name_of(cell), *_measures(one)] for number, one in enumerate(found, 1)]
+
+
+def _measures(one: Measurement) -> tuple[float, float, str]:
+    if not one.ok:
+        return 0.0, 0.0, RUN_STATUS[one.status]
+    share = max(one.exploitability / one.uniform_exploitability, LEAST) if one.uniform_exploitability > 0 else 1.0
+    return round(math.log10(share), 6), round(one.speed, 6), "ok"
+
+
+def _features(games: Sequence[str]) -> tuple[list[GameTree], Rows, Rows]:
+    """Return the games, the rows of feature values, and those of their cost."""
+    trees, values, costs = list[GameTree](), Rows(), Rows()
+    for game in games:
+        begin = time.process_time()
+        trees.append(load_game(game))
+        found = GameFeatures.of(trees[-1])
+        costs.append([game, 1, round(time.process_time() - begin, 6)])
+        values.append([game, 1, *(round(float(value), 6) for value in found)])
+    return trees, values, costs
+
+
+def _arff(name: str, scenario: str, columns: list[tuple[str, Any]], rows: Rows) -> str:
+    try:
+        import arff
+    except ImportError:
+        raise RLCCFRError("a scenario of ASlib needs the extra: pip install 'rlccfr[aslib]'") from None
+    text = io.StringIO()
+    attributes = [("instance_id", "STRING"), ("repetition", "NUMERIC"), *columns]
+    arff.dump({"relation": f"{name.upper()}_{scenario}", "attributes": attributes, "data": rows}, text)
+    return text.getvalue()
+
+
+def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: set[Cell]) -> str:
+    """Return the text of description.txt; the format wants YAML, of which JSON is a part."""
+    features = list(GameFeatures._fields)
+    about = {
+        "scenario_id": scenario,
+        "performance_measures": [ERROR, SPEED],
+        "maximize": [False, True],
+        "performance_type": ["solution_quality", "solution_quality"],
+        "algorithm_cutoff_time": budget.amount if budget.unit == "seconds" else "?",
+        "algorithm_cutoff_memory": "?",
+        "features_cutoff_time": "?",
+        "features_cutoff_memory": "?",
+        "algorithms_deterministic": [name_of(cell) for cell in catalog if cell not in stochastic],
+        "algorithms_stochastic": [name_of(cell) for cell in catalog if cell in stochastic],
+        "number_of_feature_steps": 1,
+        "feature_steps": {STEP: {"provides": features}},
+        "default_steps": [STEP],
+        "features_deterministic": features,
+        "features_stochastic": [],
+    }
+    return json.dumps(about, indent=2) + "\n"
+
+
+def _readme(budget: Budget, table: TableEvaluator, games: Sequence[str]) -> str:
+    records = [record for record in map(table.record, table.ids()) if record["game"] in games]
+    processors = sorted({str(record["processor"]) for record in records})
+    return (
+        f"Algorithms of counterfactual regret minimization on {len(games)} games, each with a budget of {budget}, on "
+        f"{', '.join(processors)}.\n\n"
+        f"{ERROR}: log10 of the average policy's exploitability as a share of the uniform policy's, at least "
+        f"{math.log10(LEAST):g}.\n"
+        f"{SPEED}: iterations per CPU second, as a multiple of plain CFR's on the same game.\n"
+        "A run that failed has the uniform policy's exploitability and speed 0; nothing is missing.\n"
+        "Features are those of the game's tree. Their cost is the CPU time of loading the game, from the cache if it "
+        "is there, and of describing it.\n"
+    )
