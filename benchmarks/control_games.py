@@ -24,18 +24,24 @@ RULES = (
 )  # fmt: skip
 HARD, ITERATIONS = 1e-8, 1000
 MOST = 6_500
-"""Most histories of a training or validation game, and of a test game of their size."""
+"""Most histories of a generated game for training or validation, and of a test game of their size."""
 
 MOST_TEST = 2_000_000
+"""Most histories of a test game."""
+
 SEEDS = {"train": 10_000, "validation": 20_000, "test": 30_000}
 """First seed of each split."""
 
-QUOTAS = {
-    "train": {"random_poker": 70, "random_moves": 45, "universal_poker": 40},
-    "validation": {"random_poker": 14, "random_moves": 9, "universal_poker": 9},
-    "test": {"random_poker": 10, "random_moves": 8, "universal_poker": 12},
-}
-"""Number of generated games of at most :data:`MOST` histories."""
+STAGES = (
+    ("train", {"random_poker": 70, "random_moves": 45, "universal_poker": 40}),
+    ("validation", {"random_poker": 14, "random_moves": 9, "universal_poker": 9}),
+    ("test", {"random_poker": 10, "random_moves": 8, "universal_poker": 12}),
+    ("train", {"random_poker": 230, "random_moves": 155, "universal_poker": 160}),
+)
+"""Numbers of generated games of at most :data:`MOST` histories, split by split in the order in which they are chosen.
+
+The last stage came later, when the first training games turned out too few. It leaves the other splits as they were.
+"""
 
 _UNIVERSAL = (
     "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind={},raiseSize={} {},firstPlayer={} 1,maxRaises={} {},"
@@ -165,21 +171,26 @@ def described(game: rlccfr.GameTree, split: str, family: str) -> dict[str, Any]:
     return row
 
 
-def main() -> None:
-    """Choose, describe and write all games."""
-    rows: list[dict[str, Any]] = []
+def chosen() -> Iterator[dict[str, Any]]:
+    """Yield the rows of all games."""
     known: set[str] = set()
-    for split, quotas in QUOTAS.items():
+    named = dict(NAMED)
+    for split, quotas in STAGES:
         for family, quota in quotas.items():
-            for row in islice(games(split, family, known), quota):
-                rows.append(row)
-                print(row, file=sys.stderr, flush=True)
-        for name in NAMED[split]:
+            yield from islice(games(split, family, known), quota)
+        for name in named.pop(split, ()):
             game = rlccfr.load_game(name, max_histories=MOST_TEST)
             assert game.content_hash not in known, name
             known.add(game.content_hash)
-            rows.append(described(game, split, name.split("(")[0]))
-            print(rows[-1], file=sys.stderr, flush=True)
+            yield described(game, split, name.split("(")[0])
+
+
+def main() -> None:
+    """Choose, describe and write all games."""
+    rows = []
+    for row in chosen():
+        rows.append(row)
+        print(row, file=sys.stderr, flush=True)
     pd.DataFrame(rows).to_csv(FILE, index=False, float_format="%.3g")
 
 

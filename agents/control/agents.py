@@ -35,6 +35,7 @@ class ControlAgents:
     def __init__(self, hyperparameters: ControlHyperparameters, seed: int) -> None:
         self.hyperparameters = hyperparameters
         self.counts = [len(own) for own in CHOICES]
+        self.rounds_averaged, self.mean_weights = 0, np.zeros(0)
         inputs, self.policies = len(OBSERVATION), []
         with contained_randomness(seed):
             for count in self.counts:
@@ -48,18 +49,30 @@ class ControlAgents:
                 )
                 inputs += count
 
-    def controller(self, averaged: bool = True) -> Controller:
-        """Return a controller with the networks as they are.
-
-        Args:
-            averaged: whether to take the target networks, which are running averages of the Q-networks.
-        """
+    @property
+    def current(self) -> Controller:
+        """A controller with the Q-networks as they are."""
         networks = []
         for policy in self.policies:
-            network = policy.q_net_target if averaged else policy.q_net
-            layers = [layer for layer in network.q_net if isinstance(layer, nn.Linear)]
+            layers = [layer for layer in policy.q_net.q_net if isinstance(layer, nn.Linear)]
             networks.append(tuple((_array(layer.weight).T.copy(), _array(layer.bias).copy()) for layer in layers))
         return Controller(CHOICES, tuple(networks))
+
+    @property
+    def controller(self) -> Controller:
+        """A controller with the mean of the weights added so far; before the first, with the networks as they are."""
+        return self.current.with_weights(self.mean_weights) if self.rounds_averaged else self.current
+
+    def add_to_mean(self) -> None:
+        """Add the Q-networks' weights to their mean, which is the training's result.
+
+        Such a mean is less noisy than the last networks (Izmailov, Podoprikhin, Garipov, Vetrov and Wilson, Averaging
+        weights leads to wider optima and better generalization, UAI 2018).
+        """
+        weights = self.current.flat_weights()
+        self.rounds_averaged += 1
+        before = self.mean_weights if self.rounds_averaged > 1 else weights
+        self.mean_weights = before + (weights - before) / self.rounds_averaged
 
     def learn(self, transitions: Transitions, rate: float) -> float:
         """Make a gradient step of each agent, and move its target network.
@@ -120,7 +133,7 @@ class ControlAgents:
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all arrays that learning depends on, by name."""
-        found: dict[str, np.ndarray] = {}
+        found = {"rounds_averaged": np.array(self.rounds_averaged), "mean_weights": self.mean_weights}
         for agent, policy in zip(AGENTS, self.policies, strict=True):
             found |= {f"{agent}/{name}": _array(tensor).copy() for name, tensor in policy.state_dict().items()}
             for number, own in policy.optimizer.state_dict()["state"].items():
@@ -129,6 +142,7 @@ class ControlAgents:
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Restore the arrays that :meth:`state` returned."""
+        self.rounds_averaged, self.mean_weights = int(saved["rounds_averaged"]), saved["mean_weights"]
         for agent, policy in zip(AGENTS, self.policies, strict=True):
             own = {name.removeprefix(f"{agent}/"): array for name, array in saved.items() if name.startswith(agent)}
             policy.load_state_dict({name: torch.as_tensor(own[name]) for name in policy.state_dict()})

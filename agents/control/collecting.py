@@ -32,10 +32,17 @@ class Collected(NamedTuple):
     cpu_seconds: float
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
+def _run_on(game: str, hidden: tuple[int, ...]) -> ControlRun:
+    return ControlRun(compiled(game), Controller.untrained(CHOICES, hidden), 1)
+
+
 def run_of(task: Task, hidden: tuple[int, ...]) -> ControlRun:
-    """Return the process's run on a task, for networks of these widths."""
-    return ControlRun(compiled(task.game), Controller.untrained(CHOICES, hidden), task.horizon)
+    """Return the process's run on a task's game, at its start, for networks of these widths."""
+    run = _run_on(task.game, hidden)
+    if run.horizon != task.horizon:
+        run.aim(task.horizon)
+    return run
 
 
 def collect(

@@ -18,7 +18,9 @@ class ControlHyperparameters:
         runs_per_round: runs per round of training, all under the same networks.
         steps_per_round: gradient steps per round.
         n_steps: number of decisions whose rewards are counted before a target network's value takes over.
-        tau: share of the networks that moves into their targets at each gradient step; the targets are the result.
+        tau: share of the networks that moves into their targets at each gradient step.
+        average_from: share of the training after which each round adds the Q-networks' weights to a mean, which is the
+            result. With 1, the last networks are the result.
         epsilon: probability that an agent picks at random, at the start of training; it falls linearly to
             ``least_epsilon`` in the first seven tenths.
         held: share of runs, while epsilon is at its start, whose random picks are held over several decisions.
@@ -38,8 +40,9 @@ class ControlHyperparameters:
     steps_per_round: int = 6
     n_steps: int = 3
     tau: float = 0.01
+    average_from: float = 0.75
     epsilon: float = 0.6
-    least_epsilon: float = 0.05
+    least_epsilon: float = 0.03
     held: float = 0.36
     warm_up: int = 8
     memory: int = 40_000
@@ -54,8 +57,10 @@ class ControlHyperparameters:
                 raise RLCCFRError(f"{field.name} must be at least 1 and whole, not {value!r}")
         if not (self.learning_rate > 0 and self.cap > 0):
             raise RLCCFRError("learning_rate and cap must be positive")
-        if not all(0 <= share <= 1 for share in (self.tau, self.epsilon, self.least_epsilon, self.held)):
-            raise RLCCFRError("tau, epsilon, least_epsilon and held must lie in [0, 1]")
+        if not all(
+            0 <= share <= 1 for share in (self.tau, self.average_from, self.epsilon, self.least_epsilon, self.held)
+        ):
+            raise RLCCFRError("tau, average_from, epsilon, least_epsilon and held must lie in [0, 1]")
         if self.least_epsilon > self.epsilon:
             raise RLCCFRError("least_epsilon must not exceed epsilon")
 

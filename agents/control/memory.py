@@ -18,10 +18,10 @@ class Transitions(NamedTuple):
     """Decisions, each with what followed until ``n`` decisions later or until the run's end.
 
     Attributes:
-        observations: (b, 16) what the agents saw.
+        observations: (b, k) what the agents saw: the entries of OBSERVATION.
         picks: (b, 3) what they picked.
         rewards: (b,) sum of the rewards since.
-        later: (b, 16) what they saw then.
+        later: (b, k) what they saw then.
         over: (b,) whether the run was over then.
     """
 

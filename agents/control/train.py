@@ -25,7 +25,7 @@ from rlccfr.interrupts import uninterrupted
 HORIZONS: Mapping[int, float] = {100: 0.15, 300: 0.15, 1000: 0.55, 3000: 0.1, 10_000: 0.05}
 """Numbers of iterations of the runs that the shipped controller was trained on, with their shares."""
 
-ROUNDS = 15_000
+ROUNDS = 36_000
 LOG_EVERY = 250
 """Rounds between two rows of the log, each of which has the validation games' result."""
 

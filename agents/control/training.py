@@ -21,7 +21,7 @@ from rlccfr.components.controller import Controller
 from rlccfr.envs.control.run import Episode, marks_of
 from rlccfr.errors import RLCCFRError, whole_number
 
-VERSION = 1
+VERSION = 2
 """Version of the training. Raise it when the same seed would give another controller."""
 
 
@@ -77,9 +77,9 @@ class ControlTraining:
             raise RLCCFRError("name at least one game, and at least one positive horizon with a positive share")
         self.hyperparameters = hyperparameters or ControlHyperparameters()
         self.seed = whole_number(seed, "seed", 0, RLCCFRError)
-        self.tasks = [Task(game, horizon) for horizon in self.horizons for game in self.games]
+        self.tasks = [Task(game, horizon) for game in self.games for horizon in self.horizons]
         self._decisions = [len(marks_of(task.horizon)) for task in self.tasks]
-        shares = np.repeat(list(self.horizons.values()), len(self.games))
+        shares = np.tile(list(self.horizons.values()), len(self.games))
         self._shares = shares / shares.sum()
         initial, draws, samples = np.random.SeedSequence(seed).generate_state(3)
         self.agents = ControlAgents(self.hyperparameters, int(initial))
@@ -108,7 +108,7 @@ class ControlTraining:
     @property
     def controller(self) -> Controller:
         """The controller as it is now."""
-        return self.agents.controller()
+        return self.agents.controller
 
     def run(
         self, workers: Executor | None = None, parts: int = 1, callback: Callable[[Round], None] | None = None
@@ -129,7 +129,7 @@ class ControlTraining:
     def _round(self, workers: Executor | None, parts: int) -> Round:
         begin, elsewhere = time.process_time(), 0.0
         tasks, forced = self._draw()
-        weights = self.agents.controller(averaged=False).flat_weights()
+        weights = self.agents.current.flat_weights()
         episodes: list[tuple[int, Episode]] = []
         jobs = [
             (
@@ -184,6 +184,8 @@ class ControlTraining:
         for _ in range(settings.steps_per_round):
             transitions = self.memory.sample(settings.batch_size, settings.n_steps, self._samples)
             losses.append(self.agents.learn(transitions, rate))
+        if self.done >= settings.average_from * self.rounds:
+            self.agents.add_to_mean()
         return float(np.mean(losses))
 
     def state(self) -> dict[str, np.ndarray]:

@@ -23,7 +23,7 @@ class Episode(NamedTuple):
     """A controlled run with d decisions.
 
     Attributes:
-        observations: (d, 16) what the agents saw.
+        observations: (d, k) what the agents saw: the entries of OBSERVATION.
         picks: (d, 3) what they picked.
         errors: (d + 1,) log10 of the average policy's exploitability as a share of the uniform policy's, at each
             decision and at the end.
@@ -54,12 +54,17 @@ class ControlRun:
     """
 
     def __init__(self, game: GameTree, controller: Controller, horizon: int) -> None:
-        self.game, self.horizon, self.marks = game, horizon, marks_of(horizon)
+        self.game, self._controller = game, controller
         engine = Engine(game, 0, RunOptions(reduce=True))
         engine.bind(UpdateRule.controlled_by(controller), Sampler(exact=True), Abstraction())
         assert isinstance(engine.stepper, ControlledStepper)
         self._engine, self._stepper = engine, engine.stepper
-        self._control = control_of(controller, game, len(self.marks))
+        self.aim(horizon)
+
+    def aim(self, horizon: int) -> None:
+        """Go back to the start of a run of another number of iterations, with the controller's own weights."""
+        self.horizon, self.marks = horizon, marks_of(horizon)
+        self._control = control_of(self._controller, self.game, len(self.marks))
         self._stepper.take(self._control)
         self.restart()
 
@@ -99,7 +104,7 @@ class ControlRun:
         self.cpu_seconds = 0.0
 
     def observe(self) -> np.ndarray:
-        """Return a copy of what the agents see, (16,), at a decision or at the end.
+        """Return a copy of what the agents see, (k,), at a decision or at the end.
 
         What they see next counts from there.
         """

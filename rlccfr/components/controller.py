@@ -24,6 +24,7 @@ SETTINGS = tuple(name for names in AGENTS.values() for name in names)
 OF_RUN = (
     "iterations", "horizon", "share", "error", "slope", "earlier_slope", "current", "zeros", "distance", "growth",
     "start",
+    *(f"last_{name}" for name in SETTINGS),
 )  # fmt: skip
 OF_GAME = ("mean_actions", "most_actions", "depth", "chance", "ends")
 OBSERVATION = OF_RUN + OF_GAME
@@ -99,6 +100,14 @@ class Controller:
     def counts(self) -> tuple[int, ...]:
         """Number of choices of each agent."""
         return tuple(len(choices) for choices in self.choices)
+
+    def with_weights(self, flat: np.ndarray) -> Controller:
+        """Return a controller of the same shape with other weights, in the order of :meth:`flat_weights`."""
+        parts = [part for network in self.networks for layer in network for part in layer]
+        ends = np.cumsum([part.size for part in parts])[:-1]
+        new = (own.reshape(part.shape) for own, part in zip(np.split(flat, ends), parts, strict=True))
+        networks = tuple(tuple((next(new), next(new)) for _ in network) for network in self.networks)
+        return Controller(self.choices, networks)
 
     def flat_weights(self) -> np.ndarray:
         """Return all weights and biases, (k,), agent by agent and layer by layer."""

@@ -109,7 +109,7 @@ class ControlledStepper(ExactStepper):
         memory[:] = first_memory(self.state.game)
 
     def observe(self) -> np.ndarray:
-        """Return what the controller would see now, (16,)."""
+        """Return what the controller would see now, (21,)."""
         over = self._copy or self.state
         observed(over.game_handle, over.run_handle, self._handle)
         return self.control.inputs[: len(OBSERVATION)]

@@ -42,6 +42,8 @@ ALPHA, BETA, FLOOR_IS_ZERO, GAMMA, OPTIMISM = range(5)
 FIRST_SETTING = (ALPHA, GAMMA, OPTIMISM, OPTIMISM + 1)
 """First setting of each agent, and the end."""
 
+NUMBER_OF_SETTINGS = FIRST_SETTING[-1]
+
 OBSERVED = len(OF_RUN)
 """Number of entries of an observation before the game's features; see :mod:`rlccfr.kernels.control.observe`."""
 

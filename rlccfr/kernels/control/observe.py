@@ -4,8 +4,10 @@ An observation has these entries, then the game's features: log10 of the iterati
 quotient; log10 of the average policy's exploitability as a share of the uniform policy's, its change per doubling of
 iterations since the last observation, and that before; log10 of the current policy's exploitability as a share of the
 average policy's; the share of zeros in the current policy; the mean distance of the two policies; the change of log10
-of the sum of positive regrets per doubling; and log10 of the uniform policy's exploitability as a share of the range of
-payoffs. Each is scaled to the order of 1 and lies in [-LARGEST, LARGEST].
+of the sum of positive regrets per doubling; log10 of the uniform policy's exploitability as a share of the range of
+payoffs; and the settings of the segment just run, since its progress depends on them: alpha / (alpha + 2), beta / 2,
+whether there is a floor, log10(1 + gamma), and optimism. Each is scaled to the order of 1 and lies in [-LARGEST,
+LARGEST].
 """
 
 from __future__ import annotations
@@ -16,14 +18,22 @@ import numpy as np
 from numba import types
 
 from rlccfr.kernels.control.control_layout import (
+    ALPHA,
+    BETA,
+    DECISIONS,
     ERROR,
+    FLOOR_IS_ZERO,
+    GAMMA,
     HORIZON,
     LEAST_HORIZON,
+    NUMBER_OF_SETTINGS,
     OBSERVED,
     OPEN_HORIZON,
+    OPTIMISM,
     RANGE,
     REGRET,
     SEEN_AT,
+    SETTINGS,
     SLOPE,
     START,
 )
@@ -68,11 +78,27 @@ def observe(view, tables, scratch, done, control):
     seen[3], seen[4], seen[5] = error / 4.0, slope, memory[SLOPE]
     seen[6], seen[7], seen[8] = clipped(current - error, 2.0) / 2.0, zeros, 4.0 * distance
     seen[9], seen[10] = growth, (memory[START] - memory[RANGE]) / 2.0
+    show_settings(memory, seen)
     for k in range(len(control.features)):
         seen[OBSERVED + k] = control.features[k]
     for k in range(OBSERVED + len(control.features)):  # single precision, which hides in what order sums were added
         seen[k] = np.float32(clipped(seen[k], LARGEST))
     memory[SEEN_AT], memory[ERROR], memory[SLOPE], memory[REGRET] = done, error, slope, regret
+
+
+@inlined
+def show_settings(memory, seen):
+    """Write the settings of the last segment to the last entries before the game's features; 0 before the first."""
+    first = OBSERVED - NUMBER_OF_SETTINGS
+    for k in range(NUMBER_OF_SETTINGS):
+        seen[first + k] = 0.0
+    if memory[DECISIONS] > 0:
+        alpha, gamma = memory[SETTINGS + ALPHA], memory[SETTINGS + GAMMA]
+        seen[first + ALPHA] = 1.0 - 2.0 / (2.0 + alpha)
+        seen[first + BETA] = memory[SETTINGS + BETA] / 2.0
+        seen[first + FLOOR_IS_ZERO] = memory[SETTINGS + FLOOR_IS_ZERO]
+        seen[first + GAMMA] = log10(1.0 + gamma)
+        seen[first + OPTIMISM] = memory[SETTINGS + OPTIMISM]
 
 
 @inlined

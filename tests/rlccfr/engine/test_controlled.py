@@ -116,6 +116,19 @@ def test_what_agents_see(name):
     assert (seen[:, len(OF_RUN) :] == seen[0, len(OF_RUN) :]).all()
 
 
+def test_agents_see_what_they_picked_last():
+    counts = [len(own) for own in CHOICES]
+    picks = np.stack([np.random.default_rng(0).integers(count, size=10) for count in counts], axis=1)
+    picks[3, 0] = 0  # no discount
+    seen = ControlRun(game("kuhn"), CONTROLLER, 1000).episode(picks).observations
+    shown = seen[:, [OBSERVATION.index(f"last_{name}") for name in SETTINGS]]
+    assert (shown[0] == 0).all()
+    for row, made in zip(shown[1:], picks, strict=False):
+        alpha, beta, floor, gamma, optimism = np.concatenate([own[k] for own, k in zip(CHOICES, made, strict=True)])
+        expected = [alpha / (alpha + 2) if np.isfinite(alpha) else 1.0, beta / 2, floor, np.log10(1 + gamma), optimism]
+        assert row == pytest.approx(expected, abs=1e-6)
+
+
 def test_steps_make_the_same_run_as_an_episode():
     run = ControlRun(game("leduc"), CONTROLLER, 200)
     episode = run.episode()
