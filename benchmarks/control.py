@@ -20,16 +20,17 @@ import pandas as pd
 
 import rlccfr
 from benchmarks import steering
+from benchmarks.control_games import MOST_TEST
+from rlccfr.agents.control.games import FILE as GAMES
 from rlccfr.agents.control.games import control_games
 from rlccfr.catalog.scheduled import controller_named
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.envs.control.run import ControlRun
+from rlccfr.files import write_atomically
+from rlccfr.kernels.control.observe import LEAST_ERROR
 from rlccfr.registry import update_rules
 
 FILE = Path(__file__).parent / "results" / "control.csv"
-LEAST = 1e-14
-"""Least exploitability that is told from rounding, as a share of the uniform policy's."""
-
 REPEATS = 3
 """Runs of which the shortest is taken as a contender's time, if a run takes less than a second."""
 
@@ -39,6 +40,9 @@ MOST_GREEDY = 200_000
 BEST_POINT = f"best of {len(steering.POINTS)} points, in hindsight"
 OURS, DRAWS = "controlled", 5
 """The contender that the others are compared with, and the number of random runs of which the mean is taken."""
+
+FEW = 8
+"""Fewest games for which an interval is told; a bootstrap of fewer is far too narrow."""
 
 KEYS = ["split", "horizon", "controller", "game"]
 """Columns that tell measurements apart; the controller is a digest of its weights."""
@@ -76,8 +80,8 @@ def timed(game: rlccfr.GameTree, horizon: int, components: dict[str, Any]) -> tu
 
 def decades(solver: rlccfr.Solver) -> float:
     """Return log10 of a run's exploitability as a share of the uniform policy's."""
-    share = solver.exploitability() / rlccfr.Policy.uniform(solver.game).exploitability()
-    return float(np.log10(max(share, LEAST)))
+    reached = max(solver.exploitability(), LEAST_ERROR * solver.game.utility_range)
+    return float(np.log10(reached / rlccfr.Policy.uniform(solver.game).exploitability()))
 
 
 def contenders(game: rlccfr.GameTree, horizon: int) -> Iterator[dict[str, Any]]:
@@ -116,26 +120,47 @@ def steered(game: rlccfr.GameTree, horizon: int) -> Iterator[tuple[str, float]]:
         yield "greedy choices", steering.greedy(game, horizon)
 
 
+def recorded() -> pd.DataFrame:
+    """Return all rows of the file."""
+    if not FILE.exists():
+        return pd.DataFrame(columns=[*KEYS, "contender"])
+    return pd.read_csv(FILE, dtype={"controller": str})
+
+
+def identity(split: str, horizon: int) -> dict[str, Any]:
+    """Return the columns that identify the measurements of a split with the shipped controller."""
+    weights = controller_named("shipped").flat_weights()
+    return {"split": split, "horizon": horizon, "controller": hashlib.sha256(weights.tobytes()).hexdigest()[:8]}
+
+
+def measured(split: str, horizon: int) -> pd.DataFrame:
+    """Return the rows of a split, with the shipped controller, that are in the file."""
+    rows = recorded()
+    return rows[(rows[KEYS[:3]] == pd.Series(identity(split, horizon))).all(axis=1)]
+
+
+def add(split: str, horizon: int, game: rlccfr.GameTree, found: list[dict[str, Any]]) -> pd.DataFrame:
+    """Add rows for a game to the file, in place of those of the same contenders; return them."""
+    own = pd.DataFrame(
+        [identity(split, horizon) | {"game": game.name, "histories": game.num_histories} | one for one in found]
+    )
+    before = recorded()
+    rows = pd.concat([before, own], ignore_index=True) if len(before) else own
+    rows = rows.drop_duplicates([*KEYS, "contender"], keep="last")
+    write_atomically(FILE, rows.to_csv(index=False, float_format="%.5g").encode())
+    return own
+
+
 def measure(split: str, horizon: int) -> pd.DataFrame:
     """Measure all contenders on a split's games that are not in the file yet; return the split's rows."""
-    rows = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=KEYS)
-    weights = controller_named("shipped").flat_weights()
-    about: dict[str, Any] = {"split": split, "horizon": horizon}
-    about["controller"] = hashlib.sha256(weights.tobytes()).hexdigest()[:8]
-
-    def own() -> pd.DataFrame:
-        return rows[(rows[list(about)] == pd.Series(about)).all(axis=1)]
-
     for name in control_games(split):  # type: ignore[arg-type]
-        if name in set(own()["game"]):
+        rows = measured(split, horizon)
+        if name in set(rows.loc[rows["contender"] == OURS, "game"]):
             continue
-        game = rlccfr.load_game(name, max_histories=2_000_000)
-        row_of_game = about | {"game": name, "histories": game.num_histories}
-        found = pd.DataFrame([row_of_game | row for row in contenders(game, horizon)])
-        rows = pd.concat([rows, found], ignore_index=True) if len(rows) else found
-        rows.to_csv(FILE, index=False, float_format="%.5g")
-        print(summary(found), file=sys.stderr, flush=True)
-    return own()
+        game = rlccfr.load_game(name, max_histories=MOST_TEST)
+        rows = add(split, horizon, game, list(contenders(game, horizon)))
+        print(summary(rows), file=sys.stderr, flush=True)
+    return measured(split, horizon)
 
 
 def summary(rows: pd.DataFrame) -> str:
@@ -162,25 +187,46 @@ def report(rows: pd.DataFrame) -> list[str]:
     """Return the comparison as Markdown."""
     errors = rows.pivot_table(index="game", columns="contender", values="error")
     fixed_ones = fixed(rows)
-    best_once = errors[fixed_ones].mean().idxmin()
+    best_once, hindsight = errors[fixed_ones].mean().idxmin(), errors[fixed_ones].min(axis=1)
     others = {
-        "best fixed algorithm of each game, in hindsight": errors[fixed_ones].min(axis=1),
+        "best fixed algorithm of each game, in hindsight": hindsight,
         f"best fixed algorithm on average over these games, {best_once}": errors[best_once],
         **{name: errors[name] for name in errors if name not in (*fixed_ones, OURS)},
     }
-    lines = [
+    family = errors.index.str.split("(").str[0]
+    histories = rows.groupby("game")["histories"].first().reindex(errors.index)
+    largest = int(pd.read_csv(GAMES).query("split == 'train'")["histories"].max())
+    bounds = [0, 10 * largest, 100 * largest, np.inf]
+    titles = [f"less than 10 times as large as any training game ({largest:,} histories)", "10 to 100 times", "more"]
+    sizes = pd.cut(histories, bounds, labels=titles, right=False)
+    return [
         f"{len(errors)} games, {int(rows['horizon'].iloc[0]):,} iterations. A ratio above 1 says that the controller's "
         "exploitability is lower; a game counts as won or lost beyond a factor of 1.01.",
         "",
-        "| against | games | geometric mean of the ratios | 95 % | won | lost | worst game | best game |",
+        *table("against", {name: (other - errors[OURS]).dropna() for name, other in others.items()}),
+        "",
+        "Against the best fixed algorithm of each game, in hindsight, by family and by size:",
+        "",
+        *table("games", {
+            str(name): gains
+            for groups in (family, sizes)
+            for name, gains in (hindsight - errors[OURS]).groupby(groups, observed=True)
+        }),
+    ]  # fmt: skip
+
+
+def table(title: str, gains: dict[str, pd.Series]) -> list[str]:
+    """Return a Markdown table with a row for each series of gains in decades."""
+    lines = [
+        f"| {title} | games | geometric mean of the ratios | 95 % | won | lost | worst game | best game |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for name, other in others.items():
-        gains = (other - errors[OURS]).dropna().to_numpy()
-        (low, high), tie = interval(gains), np.log10(1.01)
+    for name, gain in gains.items():
+        (low, high), tie = interval(gain.to_numpy()), np.log10(1.01)
+        between = f"{10**low:.2f} to {10**high:.2f}" if len(gain) >= FEW else "-"
         lines.append(
-            f"| {name} | {len(gains)} | {10 ** gains.mean():.2f} | {10**low:.2f} to {10**high:.2f} "
-            f"| {(gains > tie).sum()} | {(gains < -tie).sum()} | {10 ** gains.min():.3g} | {10 ** gains.max():.3g} |"
+            f"| {name} | {len(gain)} | {10 ** gain.mean():.2f} | {between} "
+            f"| {(gain > tie).sum()} | {(gain < -tie).sum()} | {10 ** gain.min():.3g} | {10 ** gain.max():.3g} |"
         )
     return lines
 

@@ -1,0 +1,184 @@
+"""The page on steering: ``python -m benchmarks.control_page`` writes docs/control.md and its pictures.
+
+The tables come from benchmarks/results/control.csv, which ``python -m benchmarks.control`` and ``python -m
+benchmarks.trees`` fill. The pictures, the comparison with DDCFR and the costs are measured anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import rlccfr
+from benchmarks import control, control_pictures, overhead
+from rlccfr.agents.control.games import FILE as GAMES
+from rlccfr.catalog.scheduled import DATA
+from rlccfr.controller_file import training_of
+from rlccfr.envs.measuring.provenance import processor_model
+from rlccfr.errors import RLCCFRError
+
+PAGE = Path(__file__).parents[1] / "docs" / "control.md"
+HORIZONS = (1000, 100, 10_000)
+
+_BATTLESHIP = (
+    "battleship(board_width=2,board_height={},ship_sizes=[2],ship_values=[2],num_shots=3,allow_repeated_shots=False)"
+)
+_BIG_LEDUC = (
+    "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=6 6,"
+    "numSuits=2,numRanks=12,numHoleCards=1,numBoardCards=0 1)"
+)
+DDCFR = {
+    "Kuhn": ("kuhn", 1.47e-4, 4.02e-5),
+    "Leduc": ("leduc", 1.53e-4, 1.20e-4),
+    "Big Leduc": (_BIG_LEDUC, 1.65e-4, 7.9e-5),
+    "Goofspiel-4": (
+        "goofspiel(num_cards=4,imp_info=True,points_order=descending,returns_type=win_loss)", 4.10e-4, 3.8e-5,
+    ),
+    "Liar's dice-4": ("liars_dice(numdice=1,dice_sides=4)", 2.62e-5, 1.73e-5),
+    "Battleship-2": (_BATTLESHIP.format(2), 2.12e-3, 1.40e-3),
+    "Battleship-3": (_BATTLESHIP.format(3), 1.58e-3, 7.6e-4),
+}  # fmt: skip
+"""The games of DDCFR that can be built here, with the exploitability of DCFR and DDCFR after 1,000 iterations, as
+published with its code (Xu et al., Dynamic discounted counterfactual regret minimization, ICLR 2024)."""
+
+DIFFERENT = ("Battleship-2",)
+"""Games on which DCFR's published figures are not those of the game here, so that no ratio is told."""
+
+
+def training() -> Iterator[str]:
+    """Yield how the shipped controller was trained."""
+    about, games = training_of(DATA / "controller.npz"), pd.read_csv(GAMES)
+    log = pd.read_csv(DATA / "training.csv")
+    horizons = ", ".join(f"{share:.0%} of {int(horizon):,}" for horizon, share in about["horizons"])
+    splits = [games[games["split"] == split] for split in ("train", "validation", "test")]
+    largest = splits[0]["histories"].max()
+    sizes = [int((splits[2]["histories"] >= times * largest).sum()) for times in (10, 100)]
+    yield (
+        f"Three DQN agents learned from {log['runs'].iloc[-1]:,} live runs of {len(about['games'])} games, of which "
+        f"the largest has {largest:,} histories: {horizons} iterations. That took {about['cpu_seconds']:,} CPU "
+        "seconds. `rlccfr train --control` repeats it."
+    )
+    yield ""
+    yield (
+        f"Variants were compared on {len(splits[1])} validation games. The {len(splits[2])} test games were named "
+        f"before any controller ran on one. {sizes[0]} of them are at least ten times as large as any training game, "
+        f"and {sizes[1]} a hundred times (`agents/control/data/games.csv`)."
+    )
+    yield ""
+    yield "![The training](control-training.svg)"
+
+
+def comparison() -> Iterator[str]:
+    """Yield the tables of the test games.
+
+    Raises:
+        RLCCFRError: not all were measured with the shipped controller.
+    """
+    for horizon in HORIZONS:
+        rows = control.measured("test", horizon)
+        done, games = set(rows.loc[rows["contender"] == control.OURS, "game"]), control.control_games("test")
+        if horizon == HORIZONS[0] and len(done) < len(games):
+            raise RLCCFRError(
+                f"{len(games) - len(done)} of {len(games)} test games are not measured with this controller: run "
+                f"`python -m benchmarks.control test {horizon}`"
+            )
+        if done:
+            yield from ("", f"### {horizon:,} iterations", "", *control.report(rows))
+
+
+def beside_ddcfr() -> list[dict[str, Any]]:
+    """Return a row for each of DDCFR's games: the published exploitability and that reached here."""
+    rows = []
+    for title, (name, dcfr, ddcfr) in DDCFR.items():
+        game, here = rlccfr.load_game(name, max_histories=10_000_000), []
+        for given in ({"update_rule": "dcfr"}, {"control": "shipped"}):
+            solver = rlccfr.Solver(game, **given)  # type: ignore[arg-type]
+            here.append(max(solver.run(iterations=1000, curve=False).exploitability, 1e-16))
+        rows.append(
+            {
+                "game": title,
+                "histories": game.num_histories,
+                "DCFR, published": dcfr,
+                "DCFR, here": here[0],
+                "DDCFR, published": ddcfr,
+                "controller": here[1],
+                "ratio to DDCFR": ddcfr / here[1] if title not in DIFFERENT else math.nan,
+            }
+        )
+    return rows
+
+
+def published() -> Iterator[str]:
+    """Yield the comparison with DDCFR's published figures."""
+    rows = beside_ddcfr()
+    yield f"| {' | '.join(rows[0])} |"
+    yield "|" + "---|" * len(rows[0])
+    for row in rows:
+        yield f"| {' | '.join(f'{value:.3g}' if isinstance(value, float) else str(value) for value in row.values())} |"
+
+
+def page() -> Iterator[str]:
+    """Yield the lines of the page."""
+    yield from (
+        "# Steering runs: what the controller gains",
+        "",
+        f"Written by `python -m benchmarks.control_page` on {processor_model()}; not edited by hand.",
+        "",
+        "[Steer a run](howto/steer-a-run.md) says how to use the controller, and [decision "
+        "22](adr/0022-three-agents-steer-a-run.md) how it is built.",
+        "",
+        "## How it was trained",
+        "",
+        *training(),
+        "",
+        "## Test games",
+        "",
+        "Each fixed algorithm runs as long as the steered run in CPU seconds, with deciding and observing in them, and "
+        "makes at least as many iterations. The fixed algorithms are all tabular update rules by exact passes except "
+        "for `scheduled`, three sampled algorithms, and two against best responses. The best in hindsight is chosen "
+        "for each game after all have run. All other ways to steer make as many iterations, without a limit on time; "
+        "the trees learned from a seventh of the controller's runs. Exploitability below 1e-14 of the range of payoffs "
+        "counts as that.",
+        *comparison(),
+        "",
+        "## DDCFR's games",
+        "",
+        "DDCFR learned, by evolution, a network that sets the three exponents of DCFR during a run. Exploitability "
+        "after 1,000 iterations, as published with its code, and here:",
+        "",
+        *published(),
+        "",
+        "DCFR's columns show whether the game and the measure agree; what they still differ in comes from the order of "
+        "updates. They do not agree on Battleship-2: its tree has as many nodes, but the published figures differ from "
+        "the first iteration. So it has no ratio. DDCFR's two other games, river subgames of hold'em, are too large to "
+        "build here. Leduc is a validation game.",
+        "",
+        "## What it does",
+        "",
+        "Exploitability over iterations, of the steered run and of fixed rules:",
+        "",
+        "![Exploitability over iterations](control.svg)",
+        "",
+        "What the agents picked in these runs, at each decision:",
+        "",
+        "![Picks](control-picks.svg)",
+        "",
+        "## What steering costs",
+        "",
+        *overhead.report(),
+    )
+
+
+def main() -> None:
+    """Write the page and its pictures."""
+    text = "\n".join(page()) + "\n"
+    control_pictures.draw(PAGE.parent)
+    PAGE.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
