@@ -11,7 +11,7 @@ import pytest
 
 from rlccfr.agents import shipped
 from rlccfr.catalog import Catalog
-from rlccfr.envs import Budget, Request, TableEvaluator, write_aslib
+from rlccfr.envs import Budget, Request, write_aslib
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.errors import RLCCFRError
