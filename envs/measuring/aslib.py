@@ -6,17 +6,17 @@ The format is that of Bischl et al., ASlib: a benchmark library for algorithm se
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from rlccfr import __version__
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.evaluator import Measurement
@@ -27,7 +27,7 @@ from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.names import load_game
+from rlccfr.games.names import load_game, openspiel_name
 
 ERROR, SPEED = "log10_error", "speed"
 """Performance measures: log10 of the exploitability as a share of the uniform policy's, to be minimised; and throughput
@@ -35,6 +35,8 @@ as a multiple of plain CFR's, to be maximised."""
 
 LEAST = 1e-15
 """Least exploitability that counts, as a share of the uniform policy's."""
+
+DESCRIPTION = "description.txt"
 
 STEP = "structure"
 """The only feature step: the features of a game's tree."""
@@ -54,14 +56,14 @@ def write_aslib(
     folds: int = 10,
     seed: int = 0,
 ) -> Path:
-    """Write measurements as a scenario of ASlib: a directory of text files. Games are its instances.
+    """Write measurements as a scenario of ASlib: a directory of text files. Its instances are games.
 
     A failed run has the uniform policy's exploitability and speed 0. The cost of features is the CPU time of loading
-    the game and describing it.
+    the game, from the cache where possible, and of describing it.
 
     Args:
         source: measurements, as for :class:`TableEvaluator`.
-        directory: where to write; its last part names the scenario. Files of an earlier export are replaced.
+        directory: where to write; its last part names the scenario. An earlier scenario there is replaced.
         budget: budget of every run.
         catalog: the algorithms.
         games: the games; by default all that were measured.
@@ -73,33 +75,65 @@ def write_aslib(
 
     Raises:
         MissingCellError: an algorithm was not measured on a game, or for less than the budget.
-        RLCCFRError: fewer than two games; or the extra ``aslib`` is not installed.
+        RLCCFRError: fewer than two games; a number out of range; the directory has no name, or holds other files; or
+            the extra ``aslib`` is not installed.
+        CheckpointError: a file can't be written.
     """
+    dump, directory = _dump(), _checked(Path(directory))
     table = source if isinstance(source, TableEvaluator) else TableEvaluator(source)
-    games, directory = list(games or table.games), Path(directory)
-    folds = min(whole_number(folds, "folds", 2, RLCCFRError), len(games))
+    games = list({openspiel_name(game): game for game in (table.games if games is None else games)}.values())
     if len(games) < 2:
         raise RLCCFRError("a scenario needs at least two games")
-    runs = [row for game in games for cell in catalog for row in _runs(table, game, cell, budget)]
+    folds = min(whole_number(folds, "folds", 2, RLCCFRError), len(games))
+    rng = np.random.default_rng(whole_number(seed, "seed", 0, RLCCFRError))
     trees, described, costs = _features(games)
-    parts = np.random.default_rng(seed).permutation(np.arange(len(games)) % folds) + 1
+    drawn = rng.permutation(np.arange(len(games)) % folds) + 1
     tables: dict[str, tuple[list[tuple[str, Any]], Rows]] = {
         "algorithm_runs": (
             [("algorithm", "STRING"), (ERROR, "NUMERIC"), (SPEED, "NUMERIC"), ("runstatus", _factors(RUN_STATUS))],
-            runs,
+            [row for game in games for cell in catalog for row in _runs(table, game, cell, budget)],
         ),
         "feature_values": ([(name, "NUMERIC") for name in GameFeatures._fields], described),
         "feature_costs": ([(STEP, "NUMERIC")], costs),
         "feature_runstatus": ([(STEP, list(FEATURE_STATUS))], [[game, 1, "ok"] for game in games]),
-        "cv": ([("fold", "NUMERIC")], [[game, 1, int(part)] for game, part in zip(games, parts, strict=True)]),
+        "cv": ([("fold", "NUMERIC")], [[game, 1, int(part)] for game, part in zip(games, drawn, strict=True)]),
     }
+    scenario = directory.resolve().name
+    files = {f"{name}.arff": dump(_relation(name, scenario, *one)) for name, one in tables.items()}
     stochastic = {cell for cell in catalog if not all(is_deterministic((cell,), tree) for tree in trees)}
-    texts = {f"{name}.arff": _arff(name, directory.name, *parts) for name, parts in tables.items()}
-    texts["description.txt"] = _description(directory.name, budget, catalog, stochastic)
-    texts["readme.txt"] = _readme(budget, table, games)
-    directory.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
+    files["readme.txt"] = _readme(budget, table, games)
+    files[DESCRIPTION] = _description(scenario, budget, catalog, stochastic)
+    for name, text in files.items():
         write_atomically(directory / name, text.encode())
+    return directory
+
+
+def _relation(name: str, scenario: str, columns: list[tuple[str, Any]], rows: Rows) -> dict[str, Any]:
+    """Return a table as liac-arff wants it."""
+    attributes = [("instance_id", "STRING"), ("repetition", "NUMERIC"), *columns]
+    return {"relation": f"{name.upper()}_{scenario}", "attributes": attributes, "data": rows}
+
+
+def _dump() -> Callable[[Mapping[str, Any]], str]:
+    """Return the function that writes a table as text."""
+    try:
+        import arff
+    except ImportError:
+        raise RLCCFRError("a scenario of ASlib needs the extra: pip install 'rlccfr[aslib]'") from None
+    dump: Callable[[Mapping[str, Any]], str] = arff.dumps
+    return dump
+
+
+def _checked(directory: Path) -> Path:
+    """Return a directory to write a scenario to.
+
+    Raises:
+        RLCCFRError: it has no name, or holds files but no scenario.
+    """
+    if not directory.resolve().name:
+        raise RLCCFRError("name a directory; its name is the scenario's")
+    if directory.is_dir() and any(directory.iterdir()) and not (directory / DESCRIPTION).exists():
+        raise RLCCFRError(f"{directory} holds other files; name a new directory for the scenario")
     return directory
 
 
@@ -107,7 +141,7 @@ def _factors(statuses: Mapping[str, str]) -> list[str]:
     return [*dict.fromkeys(statuses.values()), "not_applicable"]
 
 
-def name_of(cell: Cell) -> str:
+def _name(cell: Cell) -> str:
     """Return an algorithm's name in a scenario: its components between slashes."""
     return "/".join(cell)
 
@@ -115,19 +149,20 @@ def name_of(cell: Cell) -> str:
 def _runs(table: TableEvaluator, game: str, cell: Cell, budget: Budget) -> Rows:
     """Return a row for each engine seed: instance, repetition, algorithm, the two measures and the status."""
     found = [table.measure(Request(game, (cell,), budget, seed=seed)) for seed in table.seeds(game, cell) or (0,)]
-    return [[game, number, name_of(cell), *_measures(one)] for number, one in enumerate(found, 1)]
+    return [[game, number, _name(cell), *_measures(one)] for number, one in enumerate(found, 1)]
 
 
 def _measures(one: Measurement) -> tuple[float, float, str]:
     if not one.ok:
         return 0.0, 0.0, RUN_STATUS[one.status]
     share = max(one.exploitability / one.uniform_exploitability, LEAST) if one.uniform_exploitability > 0 else 1.0
-    return round(math.log10(share), 6), round(one.speed, 6), "ok"
+    return round(math.log10(share), 6), float(f"{one.speed:.6g}"), "ok"
 
 
 def _features(games: Sequence[str]) -> tuple[list[GameTree], Rows, Rows]:
     """Return the games, the rows of feature values, and those of their cost."""
     trees, values, costs = list[GameTree](), Rows(), Rows()
+    GameFeatures.of(load_game(games[0]))  # so that its cost has no imports in it
     for game in games:
         begin = time.process_time()
         trees.append(load_game(game))
@@ -137,19 +172,11 @@ def _features(games: Sequence[str]) -> tuple[list[GameTree], Rows, Rows]:
     return trees, values, costs
 
 
-def _arff(name: str, scenario: str, columns: list[tuple[str, Any]], rows: Rows) -> str:
-    try:
-        import arff
-    except ImportError:
-        raise RLCCFRError("a scenario of ASlib needs the extra: pip install 'rlccfr[aslib]'") from None
-    text = io.StringIO()
-    attributes = [("instance_id", "STRING"), ("repetition", "NUMERIC"), *columns]
-    arff.dump({"relation": f"{name.upper()}_{scenario}", "attributes": attributes, "data": rows}, text)
-    return text.getvalue()
-
-
 def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: set[Cell]) -> str:
-    """Return the text of description.txt; the format wants YAML, of which JSON is a part."""
+    """Return the text of the description; the format wants YAML, of which JSON is a part.
+
+    ``metainfo_algorithms`` is not in the specification, but readers ask for it in place of the two lists.
+    """
     features = list(GameFeatures._fields)
     about = {
         "scenario_id": scenario,
@@ -160,8 +187,11 @@ def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: se
         "algorithm_cutoff_memory": "?",
         "features_cutoff_time": "?",
         "features_cutoff_memory": "?",
-        "algorithms_deterministic": [name_of(cell) for cell in catalog if cell not in stochastic],
-        "algorithms_stochastic": [name_of(cell) for cell in catalog if cell in stochastic],
+        "algorithms_deterministic": [_name(cell) for cell in catalog if cell not in stochastic],
+        "algorithms_stochastic": [_name(cell) for cell in catalog if cell in stochastic],
+        "metainfo_algorithms": {
+            _name(cell): {"configuration": "", "deterministic": cell not in stochastic} for cell in catalog
+        },
         "number_of_feature_steps": 1,
         "feature_steps": {STEP: {"provides": features}},
         "default_steps": [STEP],
@@ -175,12 +205,16 @@ def _readme(budget: Budget, table: TableEvaluator, games: Sequence[str]) -> str:
     records = [record for record in map(table.record, table.ids()) if record["game"] in games]
     processors = sorted({str(record["processor"]) for record in records})
     return (
-        f"Algorithms of counterfactual regret minimization on {len(games)} games, each with a budget of {budget}, on "
-        f"{', '.join(processors)}.\n\n"
+        f"Written by rlccfr {__version__}. Algorithms of counterfactual regret minimization on {len(games)} games, "
+        f"each with a budget of {budget}, on {', '.join(processors)}.\n\n"
+        "An algorithm's name has its update rule, sampler and abstraction; `rlccfr catalog` says what they are.\n"
+        "A repetition is an engine seed. Their number differs between games, since an algorithm that draws nothing at "
+        "random on a game has one.\n"
         f"{ERROR}: log10 of the average policy's exploitability as a share of the uniform policy's, at least "
         f"{math.log10(LEAST):g}.\n"
         f"{SPEED}: iterations per CPU second, as a multiple of plain CFR's on the same game.\n"
-        "A run that failed has the uniform policy's exploitability and speed 0; nothing is missing.\n"
+        "A run that failed has the uniform policy's exploitability and speed 0; runs that ended can be worse. Nothing "
+        "is missing.\n"
         "Features are those of the game's tree. Their cost is the CPU time of loading the game, from the cache if it "
         "is there, and of describing it.\n"
     )

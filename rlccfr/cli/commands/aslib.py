@@ -25,7 +25,7 @@ def aslib(
 ) -> None:
     """Write measurements as a scenario of ASlib, the format that algorithm selectors such as AutoFolio read.
 
-    Games are the instances; the budget is the longest headline budget by default.
+    Its instances are games. A scenario has one budget, by default the longest that `rlccfr table` shows.
     """
     source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
     from rlccfr.envs.measuring.aslib import write_aslib

@@ -14,7 +14,7 @@ from rlccfr.catalog import Catalog
 from rlccfr.envs import Budget, Request, write_aslib
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.store import MissingCellError
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import CheckpointError, RLCCFRError
 from rlccfr.games.names import load_game
 
 BUDGET = Budget("seconds", 0.1)
@@ -43,7 +43,7 @@ def test_every_run_is_there_as_measured(scenario):
                 one = table.measure(Request(game, (cell,), BUDGET, seed=seed))
                 error = math.log10(one.exploitability / one.uniform_exploitability)
                 expected.append([game, number, "/".join(cell), pytest.approx(error, abs=1e-5)])
-                expected[-1] += [pytest.approx(one.throughput / one.reference_throughput, abs=1e-5), "ok"]
+                expected[-1] += [pytest.approx(one.throughput / one.reference_throughput, rel=1e-5), "ok"]
     assert rows == expected
 
 
@@ -65,6 +65,8 @@ def test_the_description_names_what_the_files_have(scenario):
     assert about["algorithm_cutoff_time"] == 0.1
     assert about["algorithms_deterministic"] == ["cfr/none/none", "dcfr/none/none"]
     assert about["algorithms_stochastic"] == ["cfr/external/none", "dcfr/external/none"]
+    deterministic = {name: one["deterministic"] for name, one in about["metainfo_algorithms"].items()}
+    assert deterministic == {name: name.split("/")[1] == "none" for name in map("/".join, CATALOG)}
     assert about["feature_steps"]["structure"]["provides"] == list(GameFeatures._fields)
 
 
@@ -89,11 +91,23 @@ def test_a_failed_run_counts_as_the_uniform_policy(tmp_path):
 
 
 def test_what_can_not_be_exported_is_named(tmp_path, monkeypatch):
-    with pytest.raises(RLCCFRError, match="at least two games"):
-        write_aslib(shipped.results(), tmp_path, BUDGET, CATALOG, games=["kuhn"], folds=2)
+    for games in (["kuhn"], ["kuhn", "kuhn_poker"], []):
+        with pytest.raises(RLCCFRError, match="at least two games"):
+            write_aslib(shipped.results(), tmp_path, BUDGET, CATALOG, games=games)
+    with pytest.raises(RLCCFRError, match="folds"):
+        write_aslib(shipped.results(), tmp_path, BUDGET, CATALOG, games=GAMES, folds=1)
+    with pytest.raises(RLCCFRError, match="seed"):
+        write_aslib(shipped.results(), tmp_path, BUDGET, CATALOG, games=GAMES, seed=-1)
+    with pytest.raises(RLCCFRError, match="name a directory"):
+        write_aslib(shipped.results(), "/", BUDGET, CATALOG, games=GAMES)
     with pytest.raises(MissingCellError):
         write_aslib(shipped.results(), tmp_path, Budget("seconds", 1e6), CATALOG, games=GAMES)
+    (tmp_path / "readme.txt").write_text("mine")
+    with pytest.raises(RLCCFRError, match="holds other files"):
+        write_aslib(shipped.results(), tmp_path, BUDGET, CATALOG, games=GAMES)
+    with pytest.raises(CheckpointError, match="is a file"):
+        write_aslib(shipped.results(), tmp_path / "readme.txt", BUDGET, CATALOG, games=GAMES)
     monkeypatch.setitem(sys.modules, "arff", None)
     with pytest.raises(RLCCFRError, match=r"pip install 'rlccfr\[aslib\]'"):
-        write_aslib(shipped.results(), tmp_path, BUDGET, CATALOG, games=GAMES)
-    assert not list(tmp_path.iterdir())
+        write_aslib(shipped.results(), tmp_path / "new", BUDGET, CATALOG, games=GAMES)
+    assert [path.name for path in tmp_path.iterdir()] == ["readme.txt"]
