@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import sys
 from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,8 @@ from rlccfr.registry import update_rules
 FILE = Path(__file__).parent / "results" / "control.csv"
 REPEATS = 3
 """Runs of which the shortest is taken as a contender's time, if a run takes less than a second."""
+
+PROCESSES = 2
 
 MOST_GREEDY = 200_000
 """Most histories of a game on which greedy choices are tried, which take 290 runs."""
@@ -151,15 +156,25 @@ def add(split: str, horizon: int, game: rlccfr.GameTree, found: list[dict[str, A
     return own
 
 
-def measure(split: str, horizon: int) -> pd.DataFrame:
-    """Measure all contenders on a split's games that are not in the file yet; return the split's rows."""
-    for name in control_games(split):  # type: ignore[arg-type]
-        rows = measured(split, horizon)
-        if name in set(rows.loc[rows["contender"] == OURS, "game"]):
-            continue
+def trial(name: str, horizon: int) -> list[dict[str, Any]]:
+    """Return the rows of all contenders on a game."""
+    return list(contenders(rlccfr.load_game(name, max_histories=MOST_TEST), horizon))
+
+
+def measure(split: str, horizon: int, workers: Executor | None = None) -> pd.DataFrame:
+    """Measure all contenders on a split's games that are not in the file yet; return the split's rows.
+
+    A game's contenders run one after another in the same process, so that they have the same neighbours.
+
+    Args:
+        workers: processes for the games; None for this one.
+    """
+    rows = measured(split, horizon)
+    done = set(rows.loc[rows["contender"] == OURS, "game"])
+    games = [name for name in control_games(split) if name not in done]  # type: ignore[arg-type]
+    for name, found in zip(games, (workers.map if workers else map)(trial, games, repeat(horizon)), strict=True):
         game = rlccfr.load_game(name, max_histories=MOST_TEST)
-        rows = add(split, horizon, game, list(contenders(game, horizon)))
-        print(summary(rows), file=sys.stderr, flush=True)
+        print(summary(add(split, horizon, game, found)), file=sys.stderr, flush=True)
     return measured(split, horizon)
 
 
@@ -231,5 +246,11 @@ def table(title: str, gains: dict[str, pd.Series]) -> list[str]:
     return lines
 
 
+def main(split: str, horizon: int) -> None:
+    """Measure what is not measured yet, and print the table."""
+    with ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn")) as workers:
+        print("\n".join(report(measure(split, horizon, workers))))
+
+
 if __name__ == "__main__":
-    print("\n".join(report(measure(sys.argv[1], int(sys.argv[2])))))
+    main(sys.argv[1], int(sys.argv[2]))

@@ -19,7 +19,7 @@ from benchmarks.teams import BRIEF, met, others, trained_for_unseen
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.unseen_games import judged
-from rlccfr.agents.team.imagination import Imagination
+from rlccfr.agents.team.learning.imagination import Imagination
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Cell

@@ -11,18 +11,15 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 from gymnasium import spaces
-from stable_baselines3.common.utils import polyak_update
 from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
-from torch.nn.functional import one_hot, smooth_l1_loss
+from torch.nn.functional import one_hot
 
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.memory import Transitions
+from rlccfr.agents.double_q import Turns, best_answer, learn_in_turn, preferred
 from rlccfr.agents.team.selector_dqn import contained_randomness
 from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller
-
-MOST_GRADIENT = 10.0
-"""Largest norm of an agent's gradient."""
 
 
 class ControlAgents:
@@ -77,10 +74,8 @@ class ControlAgents:
     def learn(self, transitions: Transitions, rate: float) -> float:
         """Make a gradient step of each agent, and move its target network.
 
-        The target of the last agent's pick is the rewards that followed and the value of the later decision; that of an
-        earlier agent's pick is the value of the next agent's best answer. Values are those of target networks at the
-        picks that the Q-networks prefer (van Hasselt, Guez and Silver, Deep reinforcement learning with double
-        Q-learning, AAAI 2016).
+        The target of the last agent's pick is the rewards that followed and the value of the later decision
+        (:mod:`rlccfr.agents.double_q`).
 
         Args:
             rate: learning rate.
@@ -94,42 +89,21 @@ class ControlAgents:
         with torch.no_grad():
             value = self._value(later)
             value[torch.as_tensor(transitions.over)] = 0.0
-            targets = [self._best_answer(agent + 1, given[agent + 1]) for agent in range(len(AGENTS) - 1)]
-            targets.append(torch.as_tensor(transitions.rewards, dtype=torch.float32) + value)
-        total = 0.0
-        for agent, (policy, inputs, target) in enumerate(zip(self.policies, given, targets, strict=True)):
-            chosen = policy.q_net(inputs).gather(1, picks[:, agent : agent + 1])[:, 0]
-            loss = smooth_l1_loss(chosen, target)
-            for group in policy.optimizer.param_groups:
-                group["lr"] = rate
-            policy.optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(policy.q_net.parameters(), MOST_GRADIENT)
-            policy.optimizer.step()
-            total += float(loss.detach())
-        for policy in self.policies:
-            polyak_update(policy.q_net.parameters(), policy.q_net_target.parameters(), self.hyperparameters.tau)
-        return total
+        target = torch.as_tensor(transitions.rewards, dtype=torch.float32) + value
+        turns = Turns(given, [None] * len(given), picks, target)
+        return sum(learn_in_turn(self.policies, turns, rate, self.hyperparameters.tau))
 
     def _after(self, seen: torch.Tensor, picks: torch.Tensor, agents: int) -> torch.Tensor:
         """Return what the next agent sees after the picks of the first ``agents``."""
         parts = [one_hot(picks[:, agent], self.counts[agent]).float() for agent in range(agents)]
         return torch.cat([seen, *parts], dim=1)
 
-    def _best_answer(self, agent: int, inputs: torch.Tensor) -> torch.Tensor:
-        """Return the target network's value of the pick that an agent's Q-network prefers, (b,)."""
-        policy = self.policies[agent]
-        best = policy.q_net(inputs).argmax(1, keepdim=True)
-        values: torch.Tensor = policy.q_net_target(inputs)
-        return values.gather(1, best)[:, 0]
-
     def _value(self, seen: torch.Tensor) -> torch.Tensor:
         """Return the value of observations if all agents pick what they prefer, (b,)."""
         inputs = seen
         for policy, count in zip(self.policies[:-1], self.counts, strict=False):
-            best = policy.q_net(inputs).argmax(1)
-            inputs = torch.cat([inputs, one_hot(best, count).float()], dim=1)
-        return self._best_answer(len(AGENTS) - 1, inputs)
+            inputs = torch.cat([inputs, one_hot(preferred(policy, inputs), count).float()], dim=1)
+        return best_answer(self.policies[-1], inputs)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all arrays that learning depends on, by name."""

@@ -13,6 +13,9 @@ from rlccfr.envs.control.run import Episode
 _RUNS = ("observations", "picks", "errors", "task")
 """Names of the arrays that have a row per run."""
 
+LEAST_SPREAD = 0.1
+"""Least unit of a task's rewards, in decades."""
+
 
 class Transitions(NamedTuple):
     """Decisions, each with what followed until ``n`` decisions later or until the run's end.
@@ -38,7 +41,8 @@ class RunMemory:
     The reward of a decision is the fall of log10 of the exploitability until the next one, less what runs of the same
     task fall by on average. That is a potential in the sense of Ng, Harada and Russell (Policy invariance under reward
     transformations, ICML 1999): it changes no best policy. Without it, the differences between games would drown those
-    between picks. Differences from the average beyond a cap are compressed, which does change the weights of games.
+    between picks. The unit is the standard deviation of the task's errors at the end of runs, so that tasks on which
+    picks matter little count as much as the others. Differences from the average beyond a cap are compressed.
 
     Rewards of several steps count the random picks among them, as those of most DQNs with such targets do.
 
@@ -55,7 +59,7 @@ class RunMemory:
         self.picks = np.zeros((capacity, most, len(AGENTS)), np.int64)
         self.errors = np.zeros((capacity, most + 1))
         self.task = np.zeros(capacity, np.int64)
-        self.average = np.zeros((len(decisions), most + 1))
+        self.average, self.spread = np.zeros((len(decisions), most + 1)), np.ones(len(decisions))
         self.has_averages = False
 
     def __len__(self) -> int:
@@ -70,16 +74,20 @@ class RunMemory:
         self.count += 1
 
     def set_averages(self) -> None:
-        """Take the mean of the runs remembered so far as the potential of each task."""
+        """Take the potential and the unit of each task's rewards from the runs remembered so far."""
         for task in range(len(self.decisions)):
             own = self.errors[: len(self)][self.task[: len(self)] == task]
             if len(own):
                 self.average[task] = own.mean(axis=0)
+                self.spread[task] = max(own[:, self.decisions[task]].std(), LEAST_SPREAD)
         self.has_averages = True
 
     def difference(self, task: np.ndarray, errors: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """Return errors less the average ones of their tasks at decision ``at``, compressed beyond the cap."""
-        plain = errors - self.average[task, at]
+        """Return errors less the average ones of their tasks at decision ``at``, in units of the tasks' spread.
+
+        Beyond the cap they are compressed.
+        """
+        plain = (errors - self.average[task, at]) / self.spread[task]
         beyond = np.maximum(np.abs(plain) - self.cap, 0.0)
         compressed: np.ndarray = np.sign(plain) * (np.minimum(np.abs(plain), self.cap) + np.log1p(beyond))
         return compressed
@@ -101,12 +109,13 @@ class RunMemory:
         """Return the runs remembered and the averages, by name."""
         found = {name: getattr(self, name)[: len(self)] for name in _RUNS}
         return found | {
-            "average": self.average, "count": np.array(self.count), "has_averages": np.array(self.has_averages)
+            "average": self.average, "spread": self.spread, "count": np.array(self.count),
+            "has_averages": np.array(self.has_averages),
         }  # fmt: skip
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Restore the arrays that :meth:`state` returned."""
-        self.count, self.average[...] = int(saved["count"]), saved["average"]
+        self.count, self.average[...], self.spread[...] = int(saved["count"]), saved["average"], saved["spread"]
         self.has_averages = bool(saved["has_averages"])
         for name in _RUNS:
             getattr(self, name)[: len(self)] = saved[name]

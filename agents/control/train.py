@@ -22,10 +22,10 @@ from rlccfr.envs.sweeping.pool import Pool
 from rlccfr.files import held
 from rlccfr.interrupts import uninterrupted
 
-HORIZONS: Mapping[int, float] = {100: 0.15, 300: 0.15, 1000: 0.55, 3000: 0.1, 10_000: 0.05}
+HORIZONS: Mapping[int, float] = {30: 0.05, 100: 0.2, 300: 0.25, 1000: 0.4, 3000: 0.07, 10_000: 0.03}
 """Numbers of iterations of the runs that the shipped controller was trained on, with their shares."""
 
-ROUNDS = 36_000
+ROUNDS = 45_000
 LOG_EVERY = 250
 """Rounds between two rows of the log, each of which has the validation games' result."""
 

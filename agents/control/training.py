@@ -21,7 +21,7 @@ from rlccfr.components.controller import Controller
 from rlccfr.envs.control.run import Episode, marks_of
 from rlccfr.errors import RLCCFRError, whole_number
 
-VERSION = 2
+VERSION = 3
 """Version of the training. Raise it when the same seed would give another controller."""
 
 

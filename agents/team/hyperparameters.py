@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from rlccfr.errors import RLCCFRError
+
+Learner = Literal["q_learning", "finished_values"]
 
 
 @dataclass(frozen=True)
@@ -21,8 +24,11 @@ class Hyperparameters:
         batch_size: transitions per gradient step.
         gradient_steps: gradient steps per agent and round of learning; one round follows each measured episode.
         settling: number of further rounds of learning, after the round that follows the last measured episode.
-        buffer_size: largest number of choices that an agent learns from in a round; if there are more, this many are
-            drawn at random.
+        buffer_size: with ``"finished_values"``, largest number of choices that an agent learns from in a round; if
+            there are more, this many are drawn at random.
+        tau: share by which target networks move at each gradient step.
+        learner: ``"q_learning"``; or ``"finished_values"``, the baseline that fits the values of picks without
+            bootstrapping.
         epsilon: probability that, once every component has been tried, the algorithm to measure is drawn at random; 0
             suffices, since the other choices already vary around the best algorithm.
 
@@ -37,6 +43,8 @@ class Hyperparameters:
     gradient_steps: int = 20
     settling: int = 100
     buffer_size: int = 2**15
+    tau: float = 0.02
+    learner: Learner = "q_learning"
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
@@ -50,5 +58,7 @@ class Hyperparameters:
             raise RLCCFRError("settling must be a whole number of at least 0")
         if not self.learning_rate > 0:
             raise RLCCFRError(f"learning_rate must be positive, not {self.learning_rate!r}")
-        if not all(0 <= value <= 1 for value in (self.gamma, self.epsilon)):
-            raise RLCCFRError("gamma and epsilon must lie in [0, 1]")
+        if not all(0 <= value <= 1 for value in (self.gamma, self.tau, self.epsilon)):
+            raise RLCCFRError("gamma, tau and epsilon must lie in [0, 1]")
+        if self.learner not in get_args(Learner):
+            raise RLCCFRError(f"learner must be one of {', '.join(get_args(Learner))}, not {self.learner!r}")

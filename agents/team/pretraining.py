@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from rlccfr.agents.judging.evidence import ChoosingRuns, choosing_part
-from rlccfr.agents.team.experience import Experience
+from rlccfr.agents.team.experience import Experience, Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.agents.team.induction import Induction, measure_everything
 from rlccfr.agents.team.selector_dqn import single_threaded
 from rlccfr.agents.team.team import SelectorTeam
+from rlccfr.agents.team.training import new_learner
 from rlccfr.catalog import Catalog
 from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.table import TableEvaluator
@@ -62,14 +64,36 @@ def train_on_table(
         seed=seed, hyperparameters=settings or (LONGER if unseen else SETTINGS),
     )  # fmt: skip
     measure_everything(team)
-    induction, rounds = Induction(team, UNIFORM, unseen=unseen), team.hyperparameters.settling
+    learner, rounds = new_learner(team, UNIFORM, unseen=unseen), team.hyperparameters.settling
     team.experience, team.forgotten = Experience(), _cost(table, catalog, games)
     with single_threaded():
         for done in range(rounds):
-            induction.round(1 - done / rounds, team.hyperparameters.gradient_steps)
+            learner.round(1 - done / rounds, team.hyperparameters.gradient_steps)
             if progress:
                 progress((done + 1) / rounds)
     return team
+
+
+def measure_everything(team: SelectorTeam) -> None:
+    """Measure every available algorithm in every situation, and add the outcomes to a team's experience.
+
+    Args:
+        team: team with one segment.
+
+    Raises:
+        MissingCellError: the team's evaluator is a table that lacks a measurement.
+    """
+    env = team.env
+    for game in env.games:
+        for budget in env.budgets:
+            for seed in env.engine_seeds:
+                env.reset(options={"game": game, "budget": budget, "engine_seed": seed})
+                for index in np.argwhere(team.available):
+                    cell = team.catalog.cell(*map(int, index))
+                    seen = np.stack([env.observe(cell[:agent]) for agent in range(3)])
+                    measured = env.evaluator.measure(env.request(cell))
+                    outcome = Outcome.of(seen, measured, env.scale, done=True)
+                    team.experience.add(Situation(game, seed, budget), cell, outcome)
 
 
 def _cost(table: TableEvaluator, catalog: Catalog, games: Sequence[str]) -> tuple[int, float]:

@@ -122,6 +122,7 @@ class Selector:
         moments = {f"{number}/{name}": shape for number, shape in enumerate(shapes.values())
                    for name in ("exp_avg", "exp_avg_sq")}  # fmt: skip
         moments |= {f"{number}/step": () for number in range(len(shapes))} | {"draws": ()}
+        moments |= {f"target/{name}": shape for name, shape in shapes.items()}
         for found, expected in ((state, shapes), (learning or {}, moments)):
             for name in sorted(found.keys() | (expected.keys() if found else ())):
                 array = found.get(name)

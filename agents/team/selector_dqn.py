@@ -1,9 +1,10 @@
 """A Stable-Baselines3 DQN whose loop and randomness belong to the team.
 
 ``DQN.learn`` owns its loop, and ``DQN.predict`` draws from NumPy's global generator, so neither serves three agents
-that share one measurement. A selector therefore uses the model's network, replay buffer and ``train``, and sets up
-the logger and the progress itself, as ``learn`` would. The target network has no effect, since the values in the memory
-are final (:mod:`rlccfr.agents.team.induction`).
+that share one measurement. Q-learning (:mod:`rlccfr.agents.team.learning.q_learning`) therefore uses the model's
+policy: the Q-network, its target and the optimiser. The fit of finished values uses its replay buffer and ``train``;
+the values in its memory are final, so the target network has no effect there. The logger and the progress are set up
+here, as ``learn`` would.
 """
 
 from __future__ import annotations
@@ -99,7 +100,8 @@ def evaluate(model: DQN, observations: np.ndarray) -> np.ndarray:
 
 
 def learning_of(model: DQN) -> dict[str, np.ndarray]:
-    """Return the training state apart from the weights: the optimiser's moments and the memory's random state.
+    """Return the training state apart from the weights: the target network, the optimiser's moments and the memory's
+    random state.
 
     It is empty before training.
     """
@@ -107,6 +109,7 @@ def learning_of(model: DQN) -> dict[str, np.ndarray]:
     if not moments:
         return {}
     saved = {f"{number}/{name}": one.numpy().copy() for number, own in moments.items() for name, one in own.items()}
+    saved |= {f"target/{name}": tensor.numpy().copy() for name, tensor in model.q_net_target.state_dict().items()}
     return saved | {"draws": np.array(json.dumps(_memory(model).generator.bit_generator.state))}
 
 
@@ -114,9 +117,11 @@ def restore_learning(model: DQN, saved: Mapping[str, np.ndarray]) -> None:
     """Restore the training state that :func:`learning_of` returned."""
     moments: dict[int, dict[str, torch.Tensor]] = defaultdict(dict)
     for key, array in saved.items():
-        if key != "draws":
-            number, name = key.split("/")
+        number, _, name = key.partition("/")
+        if number.isdigit():
             moments[int(number)][name] = torch.as_tensor(array.copy())
+    target = model.q_net_target.state_dict()
+    model.q_net_target.load_state_dict({name: torch.as_tensor(saved[f"target/{name}"].copy()) for name in target})
     _memory(model).generator.bit_generator.state = json.loads(str(saved["draws"]))
     groups = model.policy.optimizer.state_dict()["param_groups"]
     model.policy.optimizer.load_state_dict({"state": dict(moments), "param_groups": groups})

@@ -10,7 +10,9 @@ import numpy as np
 
 from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.exploration import Triple, next_to_measure
-from rlccfr.agents.team.induction import Induction
+from rlccfr.agents.team.learning.finished_values import FinishedValues
+from rlccfr.agents.team.learning.q_learning import QLearning
+from rlccfr.agents.team.learning.records import Records
 from rlccfr.agents.team.training_log import TrainingLog
 from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
 
-VERSION = 1
+VERSION = 2
 """Version of the training. Raise it when the same seed and measurements would give another team."""
 
 MEASURING = 0.8
@@ -52,12 +54,27 @@ class _Step(NamedTuple):
     outcome: Outcome
 
 
+def new_learner(team: SelectorTeam, uniform: float = 0.0, *, unseen: bool = False) -> QLearning | FinishedValues:
+    """Return what teaches a team, as its hyperparameters name it.
+
+    Args:
+        uniform, unseen: as for :class:`Records`.
+
+    Raises:
+        RLCCFRError: ``unseen``, and not every algorithm was measured in whole runs.
+    """
+    records = Records(team, uniform, unseen=unseen)
+    if team.hyperparameters.learner == "q_learning":
+        return QLearning(records)
+    return FinishedValues(records, shared=unseen)
+
+
 class Training:
     """One call of :meth:`SelectorTeam.train`: the team measures, and learns from the measurements."""
 
     def __init__(self, team: SelectorTeam, plan: Plan, log: TrainingLog) -> None:
         self.team, self.plan, self.log = team, plan, log
-        self._induction: Induction | None = None  # over the present experience
+        self._learner: QLearning | FinishedValues | None = None  # from the present experience
 
     @property
     def share_done(self) -> float:
@@ -81,9 +98,9 @@ class Training:
         """
         measures = self.team.evaluations < self.plan.cap
         steps = self._play_new() if measures else []
-        if measures or self._induction is None:
-            self._induction = Induction(self.team)
-        self._induction.round(1.0 - self.share_done, self.team.hyperparameters.gradient_steps)
+        if measures or self._learner is None:
+            self._learner = new_learner(self.team)
+        self._learner.round(1.0 - self.share_done, self.team.hyperparameters.gradient_steps)
         if measures:
             self.log.write(self.team.evaluations, self._row(steps[-1]))
         else:

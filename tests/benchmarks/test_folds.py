@@ -8,7 +8,7 @@ from benchmarks.methods import SECOND
 from benchmarks.teams import others
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import Evidence
-from rlccfr.agents.team import imagination
+from rlccfr.agents.team.learning import imagination
 from rlccfr.catalog.families import TRAIN
 from rlccfr.envs.reward import PRESETS, mean_reward
 

@@ -10,7 +10,7 @@ import pytest
 from rlccfr.agents.control.agents import ControlAgents
 from rlccfr.agents.control.collecting import HOLD, exploring_picks, held_picks, random_picks
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
-from rlccfr.agents.control.memory import RunMemory
+from rlccfr.agents.control.memory import LEAST_SPREAD, RunMemory
 from rlccfr.components.controller import CHOICES, OBSERVATION
 from rlccfr.envs.control.run import Episode
 from rlccfr.errors import RLCCFRError
@@ -86,18 +86,19 @@ def test_agents_make_a_sacrifice_now_for_what_follows(n_steps):
 
 
 def test_rewards_are_falls_of_the_error_against_the_tasks_average():
-    memory = RunMemory([2, 3], capacity=4, cap=1.0)
+    memory = RunMemory([2, 3], capacity=4, cap=0.5)
     memory.add(0, episode(np.zeros((2, 3), int), [0.0, -0.5, -1.0]))
     memory.add(0, episode(np.ones((2, 3), int), [0.0, -1.5, -5.0]))
     memory.add(1, episode(np.full((3, 3), 2), [0.0, -1.0, -2.0, -2.0]))
     memory.set_averages()
     assert memory.average[0, :3].tolist() == [0.0, -1.0, -3.0]
+    assert memory.spread.tolist() == [2.0, LEAST_SPREAD]  # of -1 and -5; of one run
     found = memory.sample(500, 2, np.random.default_rng(0))
     second = found.picks[:, 0] == 1
     at = found.observations[:, 0]
-    compressed = 1.0 + np.log1p(1.0)  # of the two decades by which the second run ends lower than the average
+    compressed = 0.5 + np.log1p(0.5)  # of the one spread by which the second run ends lower than the average
     assert found.rewards[second & (at == 0)] == pytest.approx(compressed)
-    assert found.rewards[second & (at == 1)] == pytest.approx(compressed - 0.5)
+    assert found.rewards[second & (at == 1)] == pytest.approx(compressed - 0.25)
     assert found.over[second].all()
     third = found.picks[:, 0] == 2
     assert not found.rewards[third].any()  # the only run of its task

@@ -11,7 +11,7 @@ from holding import other_process_holding
 
 from rlccfr import Policy, Solver, load_game
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
-from rlccfr.agents.team.induction import Induction
+from rlccfr.agents.team.training import new_learner
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.reward import costs, error_cost
@@ -385,7 +385,7 @@ def test_what_leads_to_nothing_measured_is_not_learned_from(make_evaluator, smal
     with pytest.raises(KeyboardInterrupt):
         team.train(12)
     before = weights(team)
-    Induction(team).round(1.0, 5)
+    new_learner(team).round(1.0, 5)
     assert same(weights(team), before)
     team.train(12)
     assert team.evaluations == len(evaluator.records) == 12

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rlccfr.agents.team.imagination import NOISE, REAL, SHRINKAGE, SIZE, WIDTH, Imagination
+from rlccfr.agents.team.learning.imagination import NOISE, REAL, SHRINKAGE, SIZE, WIDTH, Imagination
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.request import Budget
 

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from rlccfr.agents import SelectorTeam
-from rlccfr.agents.team import imagination
 from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.agents.team.induction import DRAWS, Induction, measure_everything
-from rlccfr.agents.team.pretraining import train_on_table
+from rlccfr.agents.team.learning import imagination
+from rlccfr.agents.team.learning.finished_values import DRAWS, FinishedValues
+from rlccfr.agents.team.learning.records import Records
+from rlccfr.agents.team.pretraining import measure_everything, train_on_table
 from rlccfr.agents.team.selector import Selector
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import EpisodeSpec
@@ -20,6 +23,7 @@ from rlccfr.envs.reward import PRESETS
 from rlccfr.errors import RLCCFRError
 
 CATALOG = Catalog(("cfr", "dcfr"), ("none",), ("cfr_br", "none"))
+FITTED = Hyperparameters(hidden=(32, 32), settling=20, learner="finished_values")
 BUDGET, UNIFORM = Budget("iterations", 10), 0.5
 ERRORS = {("cfr", "cfr_br"): 0.2, ("cfr", "none"): 0.9, ("dcfr", "cfr_br"): 0.8, ("dcfr", "none"): 0.0}
 """Cost e by rule and abstraction, linear in log exploitability. Algorithms with cfr_br are fast, the others slow."""
@@ -44,7 +48,7 @@ def table():
 
 @pytest.mark.slow
 def test_each_agent_does_its_best_given_what_the_later_ones_do(table):
-    settings = Hyperparameters(hidden=(32, 32), batch_size=64, gradient_steps=100, settling=20)
+    settings = replace(FITTED, gradient_steps=100)
     team = train_on_table(EpisodeSpec.parse("kuhn", budget=BUDGET, catalog=CATALOG, evaluator=table), settings=settings)
     assert team.cost == (4, 4.0)
     assert team.pick("kuhn", BUDGET, "accuracy") == Cell("dcfr", "none", "none")
@@ -54,7 +58,7 @@ def test_each_agent_does_its_best_given_what_the_later_ones_do(table):
 @pytest.mark.slow
 def test_for_unseen_games_each_agent_does_what_is_best_for_all(table):
     """By its own reward, agent C would take the fast abstraction, which costs the others more than C gains."""
-    settings = Hyperparameters(hidden=(32, 32), batch_size=64, gradient_steps=100, settling=20)
+    settings = replace(FITTED, gradient_steps=100)
     weights, found = ((1, 0), (1, 0), (0, 0.1)), []
     for unseen in (False, True):
         team = train_on_table(
@@ -81,7 +85,7 @@ def test_what_is_imagined_of_a_real_game_is_its_own(monkeypatch):
     table = TableEvaluator(pd.DataFrame(rows))
     team = SelectorTeam(games, budgets, preset=HASTY, catalog=CATALOG, engine_seeds=(1, 0), evaluator=table)
     measure_everything(team)
-    Induction(team, unseen=True).round(1.0, 1)
+    FinishedValues(Records(team, unseen=True), shared=True).round(1.0, 1)
     buffer, weights = team.selectors[2].buffer, np.mean(HASTY, axis=0)
     assert buffer.size() == len(rows)
     expected = sorted(
@@ -98,14 +102,14 @@ def test_to_learn_for_unseen_games_takes_everything(table):
     team = SelectorTeam("kuhn", BUDGET, catalog=CATALOG, evaluator=table)
     team.train(3)
     with pytest.raises(RLCCFRError, match="every algorithm on every game"):
-        Induction(team, unseen=True)
+        Records(team, unseen=True)
 
 
 def test_memories_hold_every_choice_with_its_reward(table):
     team = SelectorTeam("kuhn", BUDGET, preset=tuple(PRESETS.values()), catalog=CATALOG, evaluator=table)
     measure_everything(team)
     assert team.evaluations == 4
-    Induction(team).round(1.0, 1)
+    FinishedValues(Records(team)).round(1.0, 1)
     a, b, c = (selector.buffer for selector in team.selectors)
     assert (a.size(), b.size(), c.size()) == (DRAWS * 2, DRAWS * 2, DRAWS * 4)
     speed = {"cfr_br": 1 / (1 + 1e5 / 1e3), "none": 1 / (1 + 1 / 1e3)}  # cost s of each abstraction
@@ -129,7 +133,7 @@ def test_memories_that_are_too_small_hold_some_of_the_situations(table):
         "kuhn", BUDGET, preset=["accuracy", HASTY], catalog=CATALOG, evaluator=table, hyperparameters=settings
     )
     measure_everything(team)
-    Induction(team).round(1.0, 1)
+    FinishedValues(Records(team)).round(1.0, 1)
     assert team.selectors[2].buffer.size() == 8
 
 
@@ -175,6 +179,6 @@ def test_what_was_never_measured_promises_nothing(table):
         output = list(selector.model.q_net.parameters())[-1]
         output.data[:] = 10.0
         output.data[pick] = 0.25
-    Induction(team).round(1.0, 1)
+    FinishedValues(Records(team)).round(1.0, 1)
     for selector in team.selectors:
         assert sorted(worth for _, _, worth in drawn(selector)) == [0.5, 0.75]

@@ -1,0 +1,73 @@
+"""What a team learns in: measured costs, or those of imagined games."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from rlccfr.agents.team.experience import Situation
+from rlccfr.agents.team.learning.imagination import Imagination
+from rlccfr.envs.observation import GAME
+from rlccfr.errors import RLCCFRError
+
+if TYPE_CHECKING:
+    from rlccfr.agents.team.team import SelectorTeam
+
+
+class Lesson(NamedTuple):
+    """The costs to learn from, for n situations."""
+
+    costs: np.ndarray  # (n, rules, samplers, abstractions, 2): e and s of each algorithm
+    games: np.ndarray | None  # (n, features), in place of the observed ones; None keeps those
+
+
+class Lessons(Protocol):
+    """A source of lessons."""
+
+    def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Lesson:
+        """Return the lesson for n situations, given by index."""
+
+
+class Measured(NamedTuple):
+    """Lessons from measured costs, for a team that picks for its own games."""
+
+    costs: np.ndarray  # (situations, rules, samplers, abstractions, 2)
+
+    def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Lesson:
+        return Lesson(self.costs[rows], None)
+
+
+class Imagined(NamedTuple):
+    """Lessons from imagined games, for a team that picks for games outside its training games (ADR 16)."""
+
+    imagination: Imagination
+    game: np.ndarray  # (situations,): index of the game among the team's
+    circumstance: np.ndarray  # (situations,): index of the engine seed and budget
+
+    def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Lesson:
+        games, costs = self.imagination.draw(self.game[rows], self.circumstance[rows], generator)
+        return Lesson(costs, games)
+
+
+def imagined(
+    team: SelectorTeam, numbers: Mapping[Situation, int], known: np.ndarray, costs: np.ndarray, seen: np.ndarray
+) -> Imagined:
+    """Return the lessons for a team that is to pick for other games.
+
+    Raises:
+        RLCCFRError: not every algorithm was measured in whole runs on every game.
+    """
+    games = team.env.games
+    circumstances = list(dict.fromkeys((one.engine_seed, one.budget) for one in numbers))
+    situations = [[Situation(game, *one) for game in games] for one in circumstances]
+    if set(numbers) != set(chain(*situations)) or not known[:, team.available].all():
+        raise RLCCFRError("to learn for unseen games takes whole runs of every algorithm on every game of the team")
+    rows = np.array([[numbers[one] for one in own] for own in situations])
+    features, budgets = seen[rows[0], GAME].astype(np.float64), [budget for _, budget in circumstances]
+    game, circumstance = np.empty((2, len(numbers)), np.intp)
+    for number, row in enumerate(rows):
+        game[row], circumstance[row] = np.arange(len(games)), number
+    return Imagined(Imagination(features, budgets, costs[rows]), game, circumstance)

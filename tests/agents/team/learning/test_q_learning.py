@@ -1,0 +1,111 @@
+"""Q-learning of a team, on problems whose solution is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rlccfr.agents import SelectorTeam
+from rlccfr.agents.team.experience import Outcome, Situation
+from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.agents.team.learning.q_learning import QLearning
+from rlccfr.agents.team.learning.records import Records
+from rlccfr.agents.team.training import new_learner
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.errors import RLCCFRError
+
+CATALOG = Catalog(("cfr", "dcfr", "lcfr"), ("none", "external"), ("cfr_br", "none"))
+BUDGET = Budget("iterations", 10)
+SETTINGS = Hyperparameters(hidden=(32, 32), batch_size=64, tau=0.05, gamma=0.5)
+HASTY = ((1, 0), (1, 0), (0, 0.1))
+"""Reward weights under which agent C by itself counts speed alone; in the mean, exploitability counts twenty times
+as much."""
+
+
+def team_of(costs: dict[Cell, tuple[float, float]], **options) -> SelectorTeam:
+    """Return a team that has measured these costs of whole runs."""
+    team = SelectorTeam("kuhn", BUDGET, catalog=CATALOG, hyperparameters=SETTINGS, **options)
+    for cell, paid in costs.items():
+        add(team, Situation("kuhn", 0, BUDGET), cell, paid)
+    return team
+
+
+def add(team: SelectorTeam, situation: Situation, cell: Cell, paid: tuple[float, float], done: bool = True) -> None:
+    """Add an outcome; what agents see tells situations apart."""
+    mark = (1 + CATALOG.index(situation.cells[0])[0]) / 3 if situation.cells else 0.0
+    seen = np.stack([team.env.observe(cell[:agent]) for agent in range(3)])
+    seen[:, 0] = mark
+    team.experience.add(situation, cell, Outcome(seen, paid, done, f"{situation}{cell}", 1.0))
+
+
+def learned(team: SelectorTeam, steps: int = 2000) -> SelectorTeam:
+    QLearning(Records(team)).round(1.0, steps)
+    return team
+
+
+def values(team: SelectorTeam, *picks: str) -> np.ndarray:
+    """Return the Q-values of the agent that follows the picks."""
+    return team.selectors[len(picks)].q_values(team.env.observe(list(picks)))
+
+
+@pytest.mark.slow
+def test_values_are_those_of_the_best_answers_that_were_measured():
+    """One decision: C's values are rewards, B's are maxima over C's picks, and A's are maxima over both."""
+    rng = np.random.default_rng(1)
+    measured = [cell for cell in CATALOG if cell != Cell("lcfr", "external", "none")]
+    costs = {cell: (float(rng.uniform()), 0.0) for cell in measured}
+    team = learned(team_of(costs))
+    best = {}
+    for cell, (error, _) in costs.items():
+        for key in ((cell.update_rule,), cell[:2], tuple(cell)):
+            best[key] = max(best.get(key, -1.0), 1 - error)
+    for key, expected in best.items():
+        found = values(team, *key[:-1])[CATALOG.axes[len(key) - 1].index(key[-1])]
+        assert found == pytest.approx(expected, abs=0.03), key
+    assert team.pick() == min(costs, key=lambda cell: costs[cell])
+
+
+@pytest.mark.slow
+def test_agents_do_what_is_best_for_all():
+    costs = {cell: (0.2 if cell.abstraction == "none" else 0.6, 1.0 if cell.abstraction == "none" else 0.0)
+             for cell in CATALOG}  # fmt: skip
+    assert learned(team_of(costs, preset=HASTY), 300).pick().abstraction == "none"
+
+
+@pytest.mark.slow
+def test_agents_make_a_sacrifice_now_for_what_follows():
+    """Of two decisions, the first costs most under the only pick that the best second one can follow."""
+    team = team_of({}, segments=2)
+    start, second = Situation("kuhn", 0, BUDGET), {"cfr": 1.0, "dcfr": 0.1, "lcfr": 1.0}
+    for cell in CATALOG:
+        add(team, start, cell, (0.7 if cell.update_rule == "dcfr" else 0.5, 0.0), done=False)
+        for following in CATALOG:
+            add(team, start.after(cell), following, (second[cell.update_rule], 0.0))
+    learned(team)
+    seen = team.env.observe()
+    seen[0] = 0.0  # the first decision's mark; the values are 0.5 + 0.5 * 0 after two rules, and 0.3 + 0.5 * 0.9
+    np.testing.assert_allclose(team.selectors[0].q_values(seen), [0.5, 0.75, 0.5], atol=0.04)
+
+
+def test_target_networks_follow_slowly_and_are_saved(tmp_path):
+    team = team_of(dict.fromkeys(CATALOG, (0.5, 0.5)))
+    before = team.selectors[0].state()
+    learned(team, 1)
+    target = team.selectors[0].learning()
+    for name, array in team.selectors[0].state().items():
+        expected = 0.95 * before[name] + 0.05 * array
+        np.testing.assert_allclose(target[f"target/{name}"], expected, atol=1e-6)
+    team.save(tmp_path)
+    other = SelectorTeam.load(tmp_path)
+    for one in (team, other):
+        learned(one, 3)
+    for mine, restored in zip(team.selectors, other.selectors, strict=True):
+        for name, array in mine.state().items():
+            np.testing.assert_array_equal(restored.state()[name], array)
+
+
+def test_the_learner_is_named():
+    assert type(new_learner(team_of({}))).__name__ == "QLearning"
+    with pytest.raises(RLCCFRError, match=r"learner must be one of q_learning, finished_values, not 'sarsa'"):
+        Hyperparameters(learner="sarsa")
