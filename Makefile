@@ -2,6 +2,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# The extended catalog, with the rules that join it when it is measured again.
+EXTENDED := "extended-tabular + sapcfr_plus + ddcfr_schedule + cfr_reset"
 
 .PHONY: help install demo test test-all verify bench measure docs site notebooks lint types wheel check clean
 
@@ -43,13 +45,14 @@ bench: install
 # What comes with the package, and the measurements behind it. This takes many CPU hours (each sweep begins by saying how
 # many). A sweep that was stopped goes on where it stopped.
 measure: install
-	$(BIN)/rlccfr sweep kuhn leduc goofspiel --close 0.05
-	$(BIN)/rlccfr sweep royal --seeds 3 --close 0.05
-	$(BIN)/rlccfr sweep kuhn leduc goofspiel --catalog extended-tabular
-	$(BIN)/rlccfr sweep royal --seeds 3 --catalog extended-tabular
-	$(BIN)/rlccfr sweep --families train --seeds 2 --catalog tabular --store runs/families
-	$(BIN)/rlccfr sweep --families validation --seeds 3 --catalog tabular --store runs/families
-	$(BIN)/rlccfr sweep --families test --seeds 3 --catalog tabular --store runs/families
+	$(BIN)/rlccfr sweep kuhn leduc goofspiel --further 10000 --close 0.05
+	$(BIN)/rlccfr sweep royal --further 10000 --seeds 3 --close 0.05
+	$(BIN)/rlccfr sweep kuhn leduc goofspiel --further 10000 --catalog $(EXTENDED)
+	$(BIN)/rlccfr sweep royal --further 10000 --seeds 3 --catalog $(EXTENDED)
+	$(BIN)/rlccfr sweep --further 10000 --catalog schedules
+	$(BIN)/rlccfr sweep --families train --further 10000 --seeds 2 --catalog tabular --store runs/families
+	$(BIN)/rlccfr sweep --families validation --further 10000 --seeds 3 --catalog tabular --store runs/families
+	$(BIN)/rlccfr sweep --families test --further 10000 --seeds 3 --catalog tabular --store runs/families
 	$(BIN)/python -m benchmarks.teams
 
 docs: install

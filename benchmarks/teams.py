@@ -38,7 +38,7 @@ from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS
 from rlccfr.envs.sweeping.close import close_calls
-from rlccfr.envs.sweeping.plan import Job, jobs
+from rlccfr.envs.sweeping.plan import FURTHER, Job, Limits, jobs
 from rlccfr.files import write_atomically
 
 SWEPT, FAMILIES_SWEPT = Path("runs") / "sweep", Path("runs") / "families"
@@ -56,8 +56,11 @@ BRIEF = Budget("seconds", 0.001)
 BETWEEN = tuple(Budget("seconds", amount) for amount in (0.03, 0.3))
 """Budgets that no team has met."""
 
-CLOSE = 0.05
-"""Value of ``--close`` in `make measure`."""
+CLOSE, LIMITS = 0.05, Limits(further=FURTHER)
+"""Value of ``--close`` in `make measure`, and the limits of its runs."""
+
+JOINING = ("sapcfr_plus", "ddcfr_schedule", "cfr_reset")
+"""Update rules that join the extended catalog when it is measured again."""
 
 
 def main() -> None:
@@ -122,16 +125,17 @@ def planned(store: Store) -> list[Job]:
     found: list[Job] = []
     for game in shipped.GAMES:
         seeds = range(3 if game == "royal" else 5)
-        first = jobs({game: seeds}, shipped.catalog())
+        first = jobs({game: seeds}, shipped.catalog(), limits=LIMITS)
         found += first + close_calls(first, store, seeds, CLOSE)
-        found += jobs({game: seeds}, Catalog.extended_tabular())
+        for catalog in (Catalog.extended_tabular().plus(JOINING), Catalog.schedules()):
+            found += jobs({game: seeds}, catalog, limits=LIMITS)
     return found
 
 
 def members() -> list[Job]:
     """Return the runs of `make measure` on the families."""
     seeds = {**dict.fromkeys(TRAIN, range(2)), **dict.fromkeys(held_out(), range(3))}
-    return jobs(seeds, shipped.tabular())
+    return jobs(seeds, shipped.tabular(), limits=LIMITS)
 
 
 def held_out() -> dict[str, str]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 from rlccfr.errors import ComponentError
@@ -79,6 +80,15 @@ class Catalog:
     def extended_tabular(cls) -> Catalog:
         """Return the part of the extended catalog that learns no function: 13 x 11 x 2."""
         return cls.tabular().plus(MORE_RULES, MORE_SAMPLERS)
+
+    @classmethod
+    def schedules(cls) -> Catalog:
+        """Return points of the update rule ``scheduled`` with exact passes: 7 discounts, 5 averages, 3 predictions."""
+        unfloored = (f"alpha={alpha},beta=0.0,floor=False" for alpha in (1.5, 2.5, 4.0))
+        discounts = ("", "alpha=1.0", "alpha=1.5", "alpha=2.5", *unfloored)
+        points = product(discounts, (1.0, 2.0, 3.5, 6.0, 10.0), (0.0, 0.2, 0.5))
+        rules = (f"{discount},gamma={gamma},optimism={optimism}".lstrip(",") for discount, gamma, optimism in points)
+        return cls(tuple(f"scheduled({own})" for own in rules), ("none",), ("none",))
 
     def plus(
         self,

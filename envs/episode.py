@@ -24,6 +24,7 @@ NAMED: Mapping[str, Callable[[], Catalog]] = {
     "tabular": Catalog.tabular,
     "extended": Catalog.extended,
     "extended-tabular": Catalog.extended_tabular,
+    "schedules": Catalog.schedules,
 }
 
 Games = str | Sequence[str]

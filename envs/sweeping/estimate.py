@@ -38,8 +38,9 @@ def cost_of(job: Job) -> Cost:
     begin = time.process_time()
     solver.exploitability()
     measuring = 2 * (time.process_time() - begin)  # the average policy's, and the current one's
-    seconds = max(each * job.limits.iterations, job.limits.seconds)
-    points = POINTS_PER_DECADE * math.log10(max(seconds / each, job.limits.iterations))
+    iterations = job.limits.iterations if job.learns else job.limits.goal(each)
+    seconds = max(each * iterations, job.limits.seconds)
+    points = POINTS_PER_DECADE * math.log10(max(seconds / each, iterations))
     return Cost(seconds, making + points * measuring)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, starmap
 from statistics import mode
 
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.sweeping.plan import Job, Limits, jobs
+from rlccfr.envs.sweeping.plan import FURTHER, Job, Limits, jobs
 from rlccfr.envs.sweeping.sweep import SweepPlan
 
 PROBED = 50
@@ -53,13 +53,14 @@ def _limits(table: TableEvaluator, recorded: Iterable[Job]) -> Limits | None:
     """Return the limits of recorded runs, found by trial; None if no candidate matches.
 
     A record does not hold its limits, but its id depends on them. The candidates combine the default iterations, or the
-    fewest iterations of a recorded run, with the default seconds or 0.
+    fewest iterations of a recorded run, with the default seconds or 0, and with the further iterations of `make
+    measure` or none.
     """
     recorded, known = list(recorded), set(table.ids())
     made = [table.run(job.game, job.cell, job.seed)["iterations"] for job in recorded]
     least = min((iterations for iterations in made if iterations), default=Limits.iterations)
-    for iterations, seconds in product(dict.fromkeys((Limits.iterations, least)), (Limits.seconds, 0.0)):
-        limits = Limits(iterations, seconds)
+    candidates = product(dict.fromkeys((Limits.iterations, least)), (Limits.seconds, 0.0), (0, FURTHER))
+    for limits in starmap(Limits, candidates):
         if any(Job(job.game, job.cell, job.seed, limits).id in known for job in recorded):
             return limits
     return None

@@ -16,6 +16,12 @@ from rlccfr.errors import BudgetError, whole_number
 from rlccfr.files import as_json
 from rlccfr.registry import REGISTRIES
 
+FURTHER = 10_000
+"""Further iterations in `make measure`, the paper's larger budget."""
+
+PATIENCE = 60.0
+"""Engine CPU seconds that a run may take for the further iterations of its limits."""
+
 LEAST_MEGABYTES = 64
 """Least memory of a run; with less, a worker aborts while it loads the kernels, without an error."""
 
@@ -27,6 +33,8 @@ class Limits:
     Attributes:
         iterations: least number of iterations.
         seconds: least number of engine CPU seconds; with 0, all results of a run but its times are reproducible.
+        further: number of iterations to which a run goes on if they take at most :data:`PATIENCE` engine CPU seconds;
+            0 for none.
         timeout: CPU seconds after which a run is stopped.
         megabytes: memory that a run may allocate beyond what its process holds at the start; at least 64.
 
@@ -36,11 +44,13 @@ class Limits:
 
     iterations: int = 1_000
     seconds: float = 1.0
+    further: int = 0
     timeout: float = 1_800.0
     megabytes: int = 4_096
 
     def __post_init__(self) -> None:
         whole_number(self.iterations, "iterations", 1, BudgetError)
+        whole_number(self.further, "further", 0, BudgetError)
         if not self.timeout > 0:
             raise BudgetError(f"timeout must be positive, not {self.timeout!r}")
         if not self.megabytes >= LEAST_MEGABYTES:
@@ -51,6 +61,10 @@ class Limits:
             raise BudgetError(f"seconds must be at least 0 and finite, not {self.seconds!r}")
         for name in ("seconds", "timeout"):  # so that 1 and 1.0 give a run the same id
             object.__setattr__(self, name, float(getattr(self, name)))
+
+    def goal(self, each: float) -> int:
+        """Return the number of iterations of a run, each of which takes ``each`` engine CPU seconds."""
+        return max(self.iterations, self.further if self.further * each <= PATIENCE else 0)
 
 
 @dataclass(frozen=True)
@@ -84,7 +98,7 @@ class Job:
             "components": definitions(self.cell),
             "game": tree.openspiel_name,
             "tree": tree.content_hash,
-            "run": [self.limits.iterations, self.limits.seconds],
+            "run": [self.limits.iterations, self.limits.seconds, self.limits.further],
             "seed": self.seed,
             "engine": engine_version(),
             "processor": processor_model(),

@@ -34,8 +34,8 @@ CatalogName = Annotated[
     str,
     typer.Option(
         "--catalog",
-        help="Algorithms to choose from: paper, tabular, extended or extended-tabular; add your own rules as in "
-        '"tabular + my_rule".',
+        help="Algorithms to choose from: paper, tabular, extended, extended-tabular or schedules; add your own rules "
+        'as in "tabular + my_rule".',
     ),
 ]
 PresetNames = Annotated[

@@ -133,6 +133,7 @@ def _going_on(
         "--model-seeds": missing.model_seeds if missing.model_seeds != model_seeds else None,
         "--iterations": limits.iterations if limits.iterations != Limits.iterations else None,
         "--seconds": f"{limits.seconds:g}" if limits.seconds != Limits.seconds else None,
+        "--further": limits.further if limits.further else None,
         "--store" if results.is_dir() else "--import": quoted(str(results)),
     }
     given = [f"{name} {value}" for name, value in options.items() if value is not None]

@@ -47,6 +47,9 @@ def sweep(
     ] = 0.0,
     iterations: Annotated[int, typer.Option(help="Least iterations of a run.")] = 1_000,
     seconds: Annotated[float, typer.Option(help="Least engine CPU seconds of a run.")] = 1.0,
+    further: Annotated[
+        int, typer.Option(help="Iterations to which a run goes on if they take at most a CPU minute.")
+    ] = 0,
     timeout: Annotated[float, typer.Option(help="CPU seconds after which a run is given up.")] = 1_800.0,
     megabytes: Annotated[int, typer.Option(help="Memory that a run may allocate.")] = 4_096,
     workers: Annotated[int, typer.Option(help="Processes. [one per physical core]")] = 0,
@@ -86,7 +89,7 @@ def sweep(
     whole_number(workers, "workers", 0, BudgetError)
     for game in names:
         load(game)
-    limits = Limits(iterations, seconds, timeout, megabytes)
+    limits = Limits(iterations, seconds, further, timeout, megabytes)
     plan = SweepPlan(names, parse_catalog(catalog).with_networks(networks), seeds, model_seeds, close, limits)
     planned, kept = plan.jobs(), Store(store, create=not status)
     if take is not None:

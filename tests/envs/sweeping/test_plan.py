@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import rlccfr
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.sweeping.plan import Job, Limits, jobs
+from rlccfr.envs.sweeping.plan import PATIENCE, Job, Limits, jobs
+from rlccfr.registry import parse, update_rules
 
 
 def test_each_algorithm_has_the_seeds_that_make_a_difference():
@@ -29,12 +31,32 @@ def test_a_runs_id_is_that_of_what_it_measures():
     assert job.id == Job("kuhn", cell, 0, Limits(timeout=1.0, megabytes=99)).id
     assert job.id != Job("kuhn", cell, 1, Limits()).id
     assert job.id != Job("kuhn", cell, 0, Limits(seconds=2.0)).id
+    assert job.id != Job("kuhn", cell, 0, Limits(further=2_000)).id
 
 
-@pytest.mark.parametrize("wrong", [{"iterations": 0}, {"seconds": -1.0}, {"timeout": 0.0}, {"megabytes": -1}])
+def test_a_run_goes_on_to_its_further_iterations_if_these_are_quick():
+    limits = Limits(iterations=100, further=10_000)
+    assert limits.goal(0.9 * PATIENCE / 10_000) == 10_000
+    assert limits.goal(1.1 * PATIENCE / 10_000) == 100
+    assert Limits(iterations=100, further=50).goal(1e-9) == 100
+    assert Limits(iterations=100).goal(1e-9) == 100
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"iterations": 0}, {"further": -1}, {"seconds": -1.0}, {"timeout": 0.0}, {"megabytes": -1}]
+)
 def test_senseless_limits_are_refused(wrong):
     with pytest.raises(rlccfr.BudgetError, match=next(iter(wrong))):
         Limits(**wrong)
+
+
+def test_schedules_are_points_of_one_rule():
+    catalog = Catalog.schedules()
+    assert catalog.shape == (105, 1, 1)
+    assert len(set(catalog.update_rules)) == 105
+    assert {parse(id)["id"] for id in catalog.update_rules} == {"scheduled"}
+    assert update_rules.resolve("scheduled(alpha=1.5,beta=0.0,floor=False,gamma=3.5,optimism=0.2)").floor == -np.inf
+    assert "scheduled(alpha=1.5,beta=0.0,floor=False,gamma=3.5,optimism=0.2)" in catalog.update_rules
 
 
 def test_every_catalog_takes_the_networks_preset():

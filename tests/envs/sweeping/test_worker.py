@@ -36,6 +36,10 @@ def test_a_run_lasts_as_long_as_it_must_and_its_curve_has_its_times():
     assert found.reference_throughput > 0
 
 
+def test_a_run_goes_on_to_its_further_iterations():
+    assert measure(job(seconds=0, further=120))["iterations"] == 120
+
+
 def test_plain_cfr_is_timed_along_the_run(monkeypatch):
     found = []
 
