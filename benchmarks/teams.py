@@ -26,6 +26,7 @@ from benchmarks.methods import digest
 from rlccfr.agents import shipped
 from rlccfr.agents.judging import unseen_games as generalisation
 from rlccfr.agents.judging.unseen_games import judged
+from rlccfr.agents.predicting.measured_costs import ByTeam
 from rlccfr.agents.team import training
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.agents.team.team import SelectorTeam
@@ -157,7 +158,7 @@ def generalise(path: Path) -> None:
     def rows(team: SelectorTeam, games: Sequence[str], without: str) -> pd.DataFrame:
         say(f"judging a team{' without ' * bool(without)}{without} on {len(games)} games")
         budgets = (*shipped.BUDGETS, *BETWEEN)
-        found = judged(team, others(), games, budgets, list(PRESETS.values()))
+        found = judged(ByTeam(team), others(), games, budgets, list(PRESETS.values()))
         return found.assign(member=found["game"].map(held_out()), without=without)
 
     found = [rows(shipped.team(), list(held_out()), "")]

@@ -12,7 +12,7 @@ from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import SBS, TEAM, VBS
 from rlccfr.agents.judging.scores import bootstrap_interval
-from rlccfr.catalog import Cell
+from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.families import family_of
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.request import Budget
@@ -20,7 +20,7 @@ from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import Preset
 
 if TYPE_CHECKING:
-    from rlccfr.agents.team.team import SelectorTeam
+    from rlccfr.agents.predicting.measured_costs import Chooser
 
 VERSION = 2
 """Version of how picks are judged. Raise it when the same picks would be judged differently."""
@@ -52,47 +52,57 @@ def kind_of(game: str, trained_on: Sequence[str]) -> str:
 
 
 def judged(
-    team: SelectorTeam,
+    chooser: Chooser,
     results: TableEvaluator,
     games: Sequence[str],
     budgets: Sequence[Budget],
     presets: Sequence[Preset],
 ) -> pd.DataFrame:
-    """Return the regrets of a team's pick and of the SBS, for each game, budget and reward weights.
+    """Return the regrets of a chooser's pick and of the SBS, for each game, budget and reward weights.
 
     Args:
-        team: team that picks. The SBS is the algorithm with the highest mean R̄ over the team's own games, except for
+        chooser: what picks. The SBS is the algorithm with the highest mean R̄ over the chooser's own games, except for
             the game that is picked for.
-        results: measurements of the team's whole catalog on these games and on the team's own.
+        results: measurements of the whole catalog on these games and on the chooser's own.
         games, budgets, presets: games, budgets and reward weights to pick for.
 
     Returns:
         Columns ``game``, ``kind`` (see :func:`kind_of`), ``histories``, ``budget`` and ``preset``; ``team`` and
-        ``SBS``, the regrets with respect to the VBS on the judging runs (see :class:`Evidence`); ``single_best``, the
+        ``SBS``, the regrets with respect to the VBS on the judging runs (see :class:`Evidence`), of which the chooser's
+        counts what choosing takes of the budget; ``single_best``, the
         algorithm that is the SBS; and ``measuring``, the engine CPU seconds of the choosing runs of every algorithm on
         the game.
 
     Raises:
         MissingCellError: an algorithm was not measured, or was measured for less than a budget.
     """
-    rows, catalog = [], team.catalog
+    rows, catalog = [], chooser.catalog
     for budget in budgets:
-        own = {game: Evidence.measured(results, catalog, game, budget) for game in team.env.games}
+        own = {game: Evidence.measured(results, catalog, game, budget) for game in chooser.games}
         for game in games:
             evidence = {**own, game: Evidence.measured(results, catalog, game, budget)}
-            kind, size = kind_of(game, team.env.games), compiled(game).num_histories
+            kind, size = kind_of(game, chooser.games), compiled(game).num_histories
             for preset in presets:
                 bench = Bench(Task(results, catalog, game, budget, preset), evidence)
-                pick = bench.row(TEAM, team.pick(game, budget, preset), 0, 0.0)
+                cell = chooser.pick(game, budget, preset)
+                pick = bench.row(TEAM, cell, 0, 0.0)
+                spent = 0.0 if (left := chooser.left(budget)) == budget else _loss(bench.task, cell, left)
                 others = {row["method"]: row for row in bench.exhaustive_rows()}
                 single = others[SBS]
                 rows.append(
                     {"game": game, "kind": kind, "histories": size, "budget": str(budget), "preset": preset.name,
-                     "team": pick["regret"], "SBS": single["regret"],
+                     "team": pick["regret"] + spent, "SBS": single["regret"],
                      "single_best": str(Cell.of(single)),
                      "measuring": others[VBS]["cpu_seconds"]}
                 )  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def _loss(task: Task, cell: Cell, left: Budget) -> float:
+    """Return by how much less R̄ an algorithm has under what is left of a task's budget, by its judging runs."""
+    alone = Catalog(*((id,) for id in cell))
+    whole, less = (Evidence.measured(task.evaluator, alone, task.game, one).judging for one in (task.budget, left))
+    return task.rewards(whole)[cell] - task.rewards(less)[cell]
 
 
 def mean_regrets(rows: pd.DataFrame) -> dict[str, float]:

@@ -8,7 +8,7 @@ from benchmarks.methods import SECOND
 from benchmarks.teams import others
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import Evidence
-from rlccfr.agents.team.learning import imagination
+from rlccfr.agents.predicting import kernel_regression
 from rlccfr.catalog.families import TRAIN
 from rlccfr.envs.reward import PRESETS, mean_reward
 
@@ -30,10 +30,10 @@ def test_every_game_is_judged_on_once_by_thirds_and_once_by_families():
 
 @pytest.mark.slow
 def test_the_regression_alone_knows_the_games_that_it_is_of(monkeypatch):
-    monkeypatch.setattr(imagination, "NOISE", 1e-9)
+    monkeypatch.setattr(kernel_regression, "NOISE", 1e-9)
     games = ("kuhn(cards=3)", "kuhn(cards=5)", "leduc(ranks=3,suits=1,raises=1)")
     budget, preset = SECOND, PRESETS["accuracy"]
-    regression = folds.Regression(games)
+    regression = folds.PICKED_BY["kernel regression"](games)
     for game in games:
         runs = Evidence.measured(others(), shipped.tabular(), game, budget).choosing
         rewards = {cell: np.mean([mean_reward(run, preset) for run in own]) for cell, own in runs.items()}

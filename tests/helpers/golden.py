@@ -21,6 +21,7 @@ from rlccfr.agents import Hyperparameters, SelectorTeam, shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging import unseen_games as generalisation
 from rlccfr.agents.judging.evidence import ChoosingRuns
+from rlccfr.agents.predicting.measured_costs import ByTeam
 from rlccfr.agents.team import training
 from rlccfr.catalog import Catalog
 from rlccfr.envs import PRESETS, Budget, SelectorEnv
@@ -160,7 +161,8 @@ def trained_teams() -> list[Any]:
 
 def judgements() -> list[Any]:
     """Return the regrets of a shipped team's picks."""
-    rows = generalisation.judged(shipped.team("kuhn"), shipped.results(), ["leduc"], [SECOND], [PRESETS["accuracy"]])
+    asked = ["leduc"], [SECOND], [PRESETS["accuracy"]]
+    rows = generalisation.judged(ByTeam(shipped.team("kuhn")), shipped.results(), *asked)
     return [[row[name] for name in ("kind", "team", "SBS", "single_best")] for row in rows.to_dict("records")]
 
 

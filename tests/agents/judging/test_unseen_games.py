@@ -57,8 +57,7 @@ def test_regret_of_the_team_and_of_the_single_best_of_its_own_games():
     """On the training game cfr is best. On the tested game the team's pick, dcfr, is better by four of 8 decades."""
     results = table({"kuhn(cards=3)": (1e-4, 1e-3), "kuhn(cards=7)": (1e-1, 1e-5)})
     cell = Cell("dcfr", "none", "none")
-    env = SimpleNamespace(games=("kuhn(cards=3)",))
-    team = SimpleNamespace(env=env, catalog=CATALOG, pick=lambda game, budget, preset: cell)
+    team = SimpleNamespace(games=("kuhn(cards=3)",), catalog=CATALOG, pick=lambda *_: cell, left=lambda budget: budget)
     (row,) = judged(team, results, ["kuhn(cards=7)"], [BUDGET], [PRESETS["accuracy"]]).to_dict("records")
     assert row == {
         "game": "kuhn(cards=7)", "kind": "unseen member", "histories": 386, "budget": "100 iterations",

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from rlccfr.agents import SelectorTeam
+from rlccfr.agents.predicting import kernel_regression
 from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.learning import imagination
@@ -70,8 +71,8 @@ def test_for_unseen_games_each_agent_does_what_is_best_for_all(table):
 
 def test_what_is_imagined_of_a_real_game_is_its_own(monkeypatch):
     """With only real games and no noise, costs are the measured ones, in any order of games, budgets and seeds."""
-    for name, value in (("REAL", 1.0), ("NOISE", 1e-9)):
-        monkeypatch.setattr(imagination, name, value)
+    monkeypatch.setattr(imagination, "REAL", 1.0)
+    monkeypatch.setattr(kernel_regression, "NOISE", 1e-9)
     games, generator = ("leduc(ranks=3,suits=1,raises=1)", "kuhn(cards=5)", "kuhn"), np.random.default_rng(0)
     budgets = (Budget("seconds", 1.0), Budget("iterations", 10), Budget("seconds", 0.1))
     rows = [

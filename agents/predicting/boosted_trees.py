@@ -1,0 +1,60 @@
+"""Gradient-boosted trees that predict algorithms' costs; they need scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr.agents.predicting.measured_costs import MeasuredCosts
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.errors import RLCCFRError
+
+TREES, LEAVES, LEAST_LEAF, RATE = 300, 31, 10, 0.08
+"""Number of trees for each of e and s, largest number of their leaves, fewest rows in a leaf, and learning rate."""
+
+
+class BoostedTrees:
+    """Predicts costs by gradient-boosted regression trees.
+
+    A row has the game's features, the logarithm of the budget, its unit, and the three components, as categories.
+
+    Args:
+        measured: costs to learn from.
+        seed: seed of scikit-learn's draws.
+
+    Raises:
+        RLCCFRError: scikit-learn is not installed.
+    """
+
+    def __init__(self, measured: MeasuredCosts, seed: int = 0) -> None:
+        try:
+            from sklearn.ensemble import HistGradientBoostingRegressor
+        except ImportError:
+            raise RLCCFRError("gradient-boosted trees need scikit-learn: pip install scikit-learn") from None
+        self.measured = measured
+        self._units = list(dict.fromkeys(budget.unit for budget in measured.budgets))
+        self._cells = np.array([measured.catalog.index(cell) for cell in measured.catalog], float)
+        rows = np.vstack([self._rows(game, budget) for budget in measured.budgets for game in measured.features])
+        values = measured.costs.reshape(-1, 2)
+        categories = np.arange(rows.shape[1]) >= rows.shape[1] - 4
+        self._models = [
+            HistGradientBoostingRegressor(
+                max_iter=TREES, max_leaf_nodes=LEAVES, min_samples_leaf=LEAST_LEAF, learning_rate=RATE,
+                categorical_features=categories, random_state=seed,
+            ).fit(rows, column)
+            for column in values.T
+        ]  # fmt: skip
+
+    def costs(self, features: np.ndarray, budget: Budget) -> np.ndarray:
+        """Return predicted e and s of each algorithm, (algorithms, 2), on a game with these features, (features,).
+
+        Raises:
+            RLCCFRError: nothing was measured under a budget in this unit.
+        """
+        if budget.unit not in self._units:
+            raise RLCCFRError(f"nothing was measured under a budget in {budget.unit}")
+        rows = self._rows(features, budget)
+        return np.stack([model.predict(rows) for model in self._models], axis=1)
+
+    def _rows(self, features: np.ndarray, budget: Budget) -> np.ndarray:
+        alike = [*features, np.log10(budget.amount), self._units.index(budget.unit)]
+        return np.hstack([np.tile(alike, (len(self._cells), 1)), self._cells])

@@ -1,0 +1,134 @@
+"""Choosers by regression, on measurements whose best algorithm is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rlccfr.agents.judging.unseen_games import judged
+from rlccfr.agents.predicting import boosted_trees
+from rlccfr.agents.predicting.boosted_trees import BoostedTrees
+from rlccfr.agents.predicting.kernel_regression import KernelRegression
+from rlccfr.agents.predicting.measured_costs import ByPrediction, MeasuredCosts, around, described
+from rlccfr.agents.predicting.probing import CANDIDATES, SHARE, Probing
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.evaluator import Evaluator
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.reward import PRESETS, error_cost
+from rlccfr.errors import RLCCFRError
+
+CATALOG = Catalog(("cfr", "dcfr", "lcfr"), ("none", "external"), ("none",))
+LEARNED, NEW = tuple(f"kuhn(cards={cards})" for cards in (3, 4, 5, 6, 8, 10)), "kuhn(cards=7)"
+BUDGETS = tuple(Budget("iterations", amount) for amount in (10, 1_000, 100_000))
+UNIFORM, ACCURACY = 0.5, PRESETS["accuracy"]
+
+
+def exploitability(game: str, cell: Cell, iterations: float) -> float:
+    """Return what an algorithm reaches: cfr is best on small games, dcfr on large ones; sampling is worse."""
+    cards = int(game.split("=")[1].rstrip(")"))
+    steepness = {"cfr": 1.0 - 0.05 * cards, "dcfr": 0.4 + 0.05 * cards, "lcfr": 0.5}[cell.update_rule]
+    return float(UNIFORM * iterations ** -(steepness - 0.3 * (cell.sampler != "none")))
+
+
+def row(game: str, cell: Cell, budget: Budget) -> dict:
+    return {
+        "game": game, **cell._asdict(), "budget_unit": budget.unit, "budget_amount": float(budget.amount),
+        "deterministic": True, "exploitability": exploitability(game, cell, budget.amount),
+        "uniform_exploitability": UNIFORM, "throughput": 1e3, "reference_throughput": 1e3, "cpu_seconds": 1.0,
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def table() -> TableEvaluator:
+    brief = Budget("iterations", int(100_000 * SHARE / CANDIDATES))
+    left = Budget("iterations", 100_000 - (CANDIDATES - 1) * brief.amount)
+    budgets = (*BUDGETS, brief, left)
+    return TableEvaluator(
+        pd.DataFrame([row(game, cell, one) for game in (*LEARNED, NEW) for cell in CATALOG for one in budgets])
+    )
+
+
+@pytest.fixture(scope="module")
+def measured(table) -> MeasuredCosts:
+    return MeasuredCosts.read(table, CATALOG, LEARNED, BUDGETS)
+
+
+def test_measured_costs_are_in_the_order_of_budgets_games_and_algorithms(measured):
+    assert measured.costs.shape == (3, 6, 6, 2)
+    cell = Cell("lcfr", "external", "none")
+    expected = error_cost(exploitability(LEARNED[2], cell, 1_000), UNIFORM)
+    assert measured.costs[1, 2, CATALOG.flat(cell)] == pytest.approx([expected, 0.5])
+
+
+@pytest.mark.parametrize("predictor", [KernelRegression, BoostedTrees])
+def test_predictions_tell_which_algorithm_is_best(measured, predictor, monkeypatch):
+    monkeypatch.setattr(boosted_trees, "LEAST_LEAF", 1)  # there are few rows
+    chooser = ByPrediction(predictor(measured))
+    assert chooser.left(BUDGETS[0]) == BUDGETS[0]
+    assert chooser.pick(NEW, BUDGETS[2], ACCURACY).sampler == "none"
+    assert chooser.pick("kuhn(cards=3)", BUDGETS[2], ACCURACY) == Cell("cfr", "none", "none")
+    assert chooser.pick("kuhn(cards=10)", BUDGETS[2], ACCURACY) == Cell("dcfr", "none", "none")
+    with pytest.raises(RLCCFRError, match="under a budget in seconds"):
+        chooser.pick(NEW, Budget("seconds", 1.0), ACCURACY)
+
+
+def test_between_budgets_the_regression_interpolates_in_their_logarithm(measured):
+    predictor = KernelRegression(measured)
+    low, middle, high = (predictor.costs(described(NEW), Budget("iterations", one)) for one in (10, 100, 1_000))
+    np.testing.assert_allclose(middle, (low + high) / 2)
+    beyond = predictor.costs(described(NEW), Budget("iterations", 10**9))
+    np.testing.assert_array_equal(beyond, predictor.costs(described(NEW), BUDGETS[2]))
+    assert around(BUDGETS, Budget("iterations", 1_000)) == [(1, 1.0)]
+
+
+class Surprising(Evaluator):
+    """A table in which one algorithm is much better than any game suggests."""
+
+    def __init__(self, table: TableEvaluator, better: Cell) -> None:
+        self.table, self.better, self.asked = table, better, []
+
+    def measure(self, request):
+        self.asked.append(request)
+        (cell,) = request.cells
+        found = self.table.measure(request)
+        return replace(found, exploitability=found.exploitability**3) if cell == self.better else found
+
+    def known(self, request):
+        return True
+
+    def result(self, cell_id):
+        return self.table.result(cell_id)
+
+    def frame(self):
+        return self.table.frame()
+
+
+def test_probes_change_the_choice_only_if_they_surprise(measured, table):
+    predicted = ByPrediction(KernelRegression(measured)).pick(NEW, BUDGETS[2], ACCURACY)
+    assert Probing(KernelRegression(measured), table).pick(NEW, BUDGETS[2], ACCURACY) == predicted
+    better = Cell("lcfr", "none", "none")
+    surprising = Surprising(table, better)
+    assert Probing(KernelRegression(measured), surprising).pick(NEW, BUDGETS[2], ACCURACY) == better != predicted
+    assert len(surprising.asked) == CANDIDATES
+    assert {request.budget for request in surprising.asked} == {Budget("iterations", 1_000)}
+
+
+def test_probes_are_charged(measured, table):
+    probing = Probing(KernelRegression(measured), table)
+    assert probing.left(BUDGETS[2]) == Budget("iterations", 96_000)
+    assert probing.left(Budget("seconds", 1.0)) == Budget("seconds", 0.96)
+    assert probing.left(BUDGETS[0]) == BUDGETS[0]  # too small for probes
+    assert probing.pick(NEW, BUDGETS[0], ACCURACY).sampler == "none"
+    plain, probed = (
+        judged(one, table, [NEW], [BUDGETS[2]], [ACCURACY]).loc[0, "team"]
+        for one in (ByPrediction(KernelRegression(measured)), probing)
+    )
+    cell = probing.pick(NEW, BUDGETS[2], ACCURACY)
+    charge = error_cost(exploitability(NEW, cell, 96_000), UNIFORM) - error_cost(
+        exploitability(NEW, cell, 100_000), UNIFORM
+    )
+    assert probed - plain == pytest.approx(charge)

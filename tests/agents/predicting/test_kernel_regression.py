@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rlccfr.agents.predicting.kernel_regression import NOISE, SHRINKAGE, SIZE, WIDTH, CostRegression
+from rlccfr.envs.game_features import GameFeatures
+from rlccfr.envs.measuring.request import Budget
+
+GAMES, LENGTH = 5, len(GameFeatures._fields)
+FEATURES = np.random.default_rng(0).random((GAMES, LENGTH))
+BUDGETS = (Budget("seconds", 0.1), Budget("seconds", 10), Budget("iterations", 100))
+COSTS = np.random.default_rng(1).uniform(0.4, 0.6, (len(BUDGETS), GAMES, 4, 2))
+
+
+def ridge(rows, values):
+    """Return mean and coefficients of least squares with a penalty on the first coefficient, that of size."""
+    centred = rows - rows.mean(axis=0)
+    penalty = (1 / SHRINKAGE - 1) * np.diag([centred[:, 0] @ centred[:, 0], 0])
+    return values.mean(), np.linalg.solve(centred.T @ centred + penalty, centred.T @ (values - values.mean()))
+
+
+def test_costs_are_those_of_a_shrunk_trend_and_of_kernel_regression_on_what_it_leaves():
+    """One algorithm's cost under one budget is the trend plus a kernel regression on its residuals."""
+    new, spread, both = np.random.default_rng(2).random(LENGTH), FEATURES.std(axis=0), (0, 1)
+    grid = np.array([(FEATURES[game, SIZE], math.log(BUDGETS[one].amount)) for one in both for game in range(GAMES)])
+    mean, slopes = ridge(grid, COSTS[:2, :, 2, 0].ravel())
+
+    def trend(size):
+        return mean + slopes @ (np.array([size, math.log(10)]) - grid.mean(axis=0))
+
+    def alike(a, b):
+        apart = sum(((x - y) / s) ** 2 for x, y, s in zip(a, b, spread, strict=True)) / LENGTH
+        return math.exp(-apart / (2 * WIDTH**2))
+
+    left = COSTS[1, :, 2, 0] - [trend(game[SIZE]) for game in FEATURES]
+    matrix = [[alike(a, b) + NOISE * (i == j) for j, b in enumerate(FEATURES)] for i, a in enumerate(FEATURES)]
+    share = np.linalg.solve(matrix, left)
+    expected = trend(new[SIZE]) + sum(one * alike(game, new) for one, game in zip(share, FEATURES, strict=True))
+    found = CostRegression(FEATURES, BUDGETS, COSTS).costs(new[None], np.array([1]))
+    assert found.shape == (1, 4, 2)
+    assert found[0, 2, 0] == pytest.approx(expected)
+
+
+def test_far_from_all_games_there_is_the_trend_in_their_size():
+    """The game is a hundred standard deviations off in all features but size; half the least-squares slope remains."""
+    far = np.full((1, LENGTH), 100.0)
+    far[0, SIZE] = FEATURES[:, SIZE].mean() + 0.1
+    found = CostRegression(FEATURES, BUDGETS, COSTS).costs(far, np.array([2]))[0]
+    slope = np.polyfit(FEATURES[:, SIZE], COSTS[2].reshape(GAMES, -1), 1)[0].reshape(4, 2)
+    np.testing.assert_allclose(found, COSTS[2].mean(axis=0) + SHRINKAGE * 0.1 * slope)
+
+
+def test_a_feature_without_spread_is_ignored():
+    constant = FEATURES.copy()
+    constant[:, 3] = 0.5
+    assert np.isfinite(CostRegression(constant, BUDGETS, COSTS).costs(constant, np.zeros(GAMES, np.intp))).all()
