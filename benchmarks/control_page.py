@@ -58,9 +58,10 @@ def training() -> Iterator[str]:
     largest = splits[0]["histories"].max()
     sizes = [int((splits[2]["histories"] >= times * largest).sum()) for times in (10, 100)]
     yield (
-        f"Three DQN agents learned from {log['runs'].iloc[-1]:,} live runs of {len(about['games'])} games, of which "
-        f"the largest has {largest:,} histories: {horizons} iterations. That took {about['cpu_seconds']:,} CPU "
-        "seconds. `rlccfr train --control` repeats it."
+        f"Three DQN agents learned from {log['runs'].max():,} live runs of {len(about['games'])} games, of which the "
+        f"largest has {largest:,} histories: {horizons} iterations. {about['members']} such trainings took "
+        f"{about['cpu_seconds']:,} CPU seconds. The Q-values by which the agents pick are the means of theirs. `rlccfr "
+        "train --control` repeats them."
     )
     yield ""
     yield (

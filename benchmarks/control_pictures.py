@@ -104,17 +104,19 @@ def draw_curves(path: Path) -> None:
 
 
 def draw_training(path: Path) -> None:
-    """Draw the validation games' result over the training's CPU time."""
+    """Draw the validation games' result over the rounds of each training."""
     import matplotlib.pyplot as plt
 
-    log = pd.read_csv(DATA / "training.csv")
+    logs = pd.read_csv(DATA / "training.csv").groupby("member")
     figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
     about = training_of(DATA / "controller.npz")
-    averaged = log["number"] > about["hyperparameters"]["average_from"] * about["rounds"]
-    axis.axvspan(*log.loc[averaged, "cpu_seconds"].iloc[[0, -1]] / 3600, color="0.92", label="networks are averaged")
-    axis.plot(log["cpu_seconds"] / 3600, log["validation"], "k", label="validation games, 1,000 iterations")
-    axis.plot(log["cpu_seconds"] / 3600, log["decades"], "C0", label="training runs, with random picks")
-    axis.set(xlabel="CPU hours", ylabel="decades by which exploitability falls")
+    since = about["hyperparameters"]["average_from"] * about["rounds"]
+    axis.axvspan(since, about["rounds"], color="0.92", label="networks are averaged")
+    for k, (name, style) in enumerate((("validation", "k"), ("decades", "C0"))):
+        titles = ("validation games, 1,000 iterations, each member alone", "training runs, with random picks")
+        for member, log in logs:
+            axis.plot(log["number"], log[name], style, linewidth=0.8, label=titles[k] if member == 0 else None)
+    axis.set(xlabel="rounds of 20 runs", ylabel="decades by which exploitability falls")
     axis.legend(frameon=False)
     figure.savefig(path, metadata={"Date": None})
 

@@ -39,7 +39,7 @@ TRAINING, UNSEEN = [poker(seed) for seed in range(1, 9)], [poker(seed) for seed 
 # controller. A folder as second argument would keep it, with a log, and a second call would go on from there.
 
 # %%
-controller = train_controller(TRAINING, rounds=1000, horizons={HORIZON: 1.0}, workers=1)
+controller = train_controller(TRAINING, members=1, rounds=1000, horizons={HORIZON: 1.0}, workers=1)
 
 # %% [markdown]
 # Now the controller steers games that it has not met. Fixed update rules make as many iterations on the same games. The

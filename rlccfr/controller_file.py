@@ -14,7 +14,7 @@ from rlccfr.components.controller import AGENTS, OBSERVATION, Controller, Layer
 from rlccfr.errors import CheckpointError, RLCCFRError
 from rlccfr.files import write_atomically
 
-FORMAT = "rlccfr-controller-1"
+FORMAT = "rlccfr-controller-2"
 
 
 def save_controller(controller: Controller, path: Path, training: Mapping[str, Any]) -> None:
@@ -28,11 +28,12 @@ def save_controller(controller: Controller, path: Path, training: Mapping[str, A
     """
     header = {"format": FORMAT, "observation": OBSERVATION, "training": dict(training)}
     arrays = {"header": np.array(json.dumps(header))}
-    for agent, choices, network in zip(AGENTS, controller.choices, controller.networks, strict=True):
-        arrays[f"{agent}/choices"] = choices
-        for number, (weights, biases) in enumerate(network):
-            arrays[f"{agent}/{number}/weights"] = weights.astype(np.float32)
-            arrays[f"{agent}/{number}/biases"] = biases.astype(np.float32)
+    arrays |= {f"{agent}/choices": choices for agent, choices in zip(AGENTS, controller.choices, strict=True)}
+    for member, networks in enumerate(controller.members):
+        for agent, network in zip(AGENTS, networks, strict=True):
+            for number, (weights, biases) in enumerate(network):
+                arrays[f"{agent}/{member}/{number}/weights"] = weights.astype(np.float32)
+                arrays[f"{agent}/{member}/{number}/biases"] = biases.astype(np.float32)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     write_atomically(path, buffer.getvalue())
@@ -68,7 +69,9 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
                 f"the controller in {path} sees other numbers than this version shows; train it again"
             )
         choices = tuple(arrays[f"{agent}/choices"] for agent in AGENTS)
-        return Controller(choices, tuple(_network(arrays, agent) for agent in AGENTS)), header["training"]
+        count = len({name.split("/")[1] for name in arrays} - {"choices"})
+        members = tuple(tuple(_network(arrays, f"{agent}/{member}") for agent in AGENTS) for member in range(count))
+        return Controller(choices, members), header["training"]
     except RLCCFRError:
         raise
     except (FileNotFoundError, IsADirectoryError):
@@ -81,7 +84,7 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
         raise CheckpointError(f"{path} is not a whole controller file; train the controller again") from error
 
 
-def _network(arrays: Mapping[str, np.ndarray], agent: str) -> tuple[Layer, ...]:
-    depth = sum(name.startswith(f"{agent}/") and name.endswith("/weights") for name in arrays)
+def _network(arrays: Mapping[str, np.ndarray], place: str) -> tuple[Layer, ...]:
+    depth = sum(name.startswith(f"{place}/") and name.endswith("/weights") for name in arrays)
     parts = ("weights", "biases")
-    return tuple(tuple(arrays[f"{agent}/{k}/{part}"].astype(float) for part in parts) for k in range(depth))  # type: ignore[misc]
+    return tuple(tuple(arrays[f"{place}/{k}/{part}"].astype(float) for part in parts) for k in range(depth))  # type: ignore[misc]

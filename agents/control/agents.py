@@ -53,7 +53,7 @@ class ControlAgents:
         for policy in self.policies:
             layers = [layer for layer in policy.q_net.q_net if isinstance(layer, nn.Linear)]
             networks.append(tuple((_array(layer.weight).T.copy(), _array(layer.bias).copy()) for layer in layers))
-        return Controller(CHOICES, tuple(networks))
+        return Controller(CHOICES, (tuple(networks),))
 
     @property
     def controller(self) -> Controller:

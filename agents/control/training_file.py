@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from rlccfr.agents.control.training import ControlTraining
+from rlccfr.components.controller import Controller
 from rlccfr.controller_file import save_controller
 from rlccfr.errors import CheckpointError, RLCCFRError
 from rlccfr.files import write_atomically
 
-CONTROLLER, STATE = "controller.npz", "training.npz"
-"""Names of the two files in a training's directory."""
+CONTROLLER, STATE, LOG = "controller.npz", "training.npz", "training.csv"
+"""Names of the files in a training's directory."""
+
+MEMBER = "member-"
+"""Beginning of the name of a member's directory; its number follows."""
 
 
 def save_training(training: ControlTraining, directory: Path) -> None:
@@ -23,11 +29,40 @@ def save_training(training: ControlTraining, directory: Path) -> None:
     Raises:
         CheckpointError: a file can't be written.
     """
-    about = training.settings | {"rounds_done": training.done, "cpu_seconds": round(training.cpu_seconds)}
-    save_controller(training.controller, directory / CONTROLLER, about)
+    _save([training], directory)
     buffer = io.BytesIO()
     np.savez(buffer, settings=np.array(json.dumps(training.settings)), **training.state())  # type: ignore[arg-type]
     write_atomically(directory / STATE, buffer.getvalue())
+
+
+def save_members(trainings: Sequence[ControlTraining], directory: Path) -> None:
+    """Write the controller of several trainings that have ended, and their logs as one.
+
+    Raises:
+        CheckpointError: a file can't be written.
+    """
+    _save(trainings, directory)
+    logs = [pd.read_csv(directory / f"{MEMBER}{number}" / LOG) for number in range(len(trainings))]
+    together = pd.concat([log.assign(member=number) for number, log in enumerate(logs)])
+    columns = ["member", *together.columns.drop("member")]
+    write_atomically(directory / LOG, together[columns].to_csv(index=False).encode())
+
+
+def _save(trainings: Sequence[ControlTraining], directory: Path) -> None:
+    about = trainings[0].settings | {
+        "members": len(trainings),
+        "rounds_done": min(training.done for training in trainings),
+        "cpu_seconds": round(sum(training.cpu_seconds for training in trainings)),
+    }
+    controller = Controller.together([training.controller for training in trainings])
+    save_controller(controller, directory / CONTROLLER, about)
+
+
+def remove_trainings(directory: Path) -> None:
+    """Remove the files of all trainings in a directory."""
+    for place in (directory, *directory.glob(f"{MEMBER}*")):
+        for name in (CONTROLLER, STATE, LOG):
+            (place / name).unlink(missing_ok=True)
 
 
 def resume_training(training: ControlTraining, directory: Path) -> bool:

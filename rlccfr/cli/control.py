@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rlccfr.cli.console import Interrupted, called, load, print_json, progress, quoted
 from rlccfr.errors import RLCCFRError
 
-ALLOWED = {"games", "control", "rounds", "workers", "seed", "out", "fresh", "json"}
+ALLOWED = {"games", "control", "rounds", "members", "workers", "seed", "out", "fresh", "json"}
 """Parameters of ``rlccfr train`` that may be given with ``--control``."""
 
 
+def listed(settings: Mapping[str, int]) -> str:
+    """Return the names of options in words."""
+    *names, last = (f"--{name}" for name in settings)
+    return f"{', '.join(names)} and {last}"
+
+
 def train_and_print(
-    games: Sequence[str] | None, out: Path, rounds: int, seed: int, workers: int, fresh: bool, json: bool
+    games: Sequence[str] | None, out: Path, settings: dict[str, int], seed: int, fresh: bool, json: bool
 ) -> None:
     """Train a controller, and print where it is.
 
     Args:
-        rounds: number of rounds; 0 for that of the shipped controller.
+        settings: ``rounds``, ``members`` and ``workers``; 0 for the shipped controller's, and for all cores.
         fresh: whether to replace a training in the directory.
     """
-    if rounds < 0 or workers < 0:
-        raise RLCCFRError("--rounds and --workers must not be negative")
+    if min(settings.values()) < 0:
+        raise RLCCFRError(f"{listed(settings)} must not be negative")
     for game in games or ():
         load(game)
     with progress("starting"):  # torch takes a moment
-        from rlccfr.agents.control.train import ROUNDS, train_controller
+        from rlccfr.agents.control.train import MEMBERS, ROUNDS, train_controller
         from rlccfr.agents.control.training_file import CONTROLLER
-    rounds = rounds or ROUNDS
+    rounds, members = settings["rounds"] or ROUNDS, settings["members"] or MEMBERS
     what = f"on {len(games)} game{'s' * (len(games) > 1)}" if games else "on the shipped controller's games"
     try:
         with progress(f"training a controller {what}") as report:
             train_controller(
-                games or None, out, rounds=rounds, seed=seed, workers=workers, fresh=fresh, progress=report
-            )
+                games or None, out, members=members, rounds=rounds, seed=seed, workers=settings["workers"],
+                fresh=fresh, progress=report,
+            )  # fmt: skip
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; the same command goes on from what was saved in {out}") from None
     file = out / CONTROLLER
     if json:
-        print_json({"controller": str(file), "rounds": rounds})
+        print_json({"controller": str(file), "members": members, "rounds": rounds})
         return
-    print(f"{rounds:,} rounds; the controller is {file}")
+    print(f"{members} trainings of {rounds:,} rounds; the controller is {file}")
     rule = f'controlled(controller="{file}")'
     print(f"use it by: {' '.join(called())} solve GAME --update-rule {quoted(rule)}")

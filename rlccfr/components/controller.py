@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -48,40 +48,55 @@ CHOICES: tuple[np.ndarray, ...] = (
 Layer = tuple[np.ndarray, np.ndarray]
 """Weights, (inputs, outputs), and biases, (outputs,)."""
 
+Networks = tuple[tuple[Layer, ...], ...]
+"""Each agent's layers; all but the last are rectified."""
+
 
 @dataclass(frozen=True, eq=False)
 class Controller:
-    """Three networks, each of which picks some settings of the next segment of a run.
+    """Three agents, each of which picks some settings of the next segment of a run by the Q-values of networks.
+
+    Q-values are the means of those of the members, which were trained apart. On games that they have not met, networks
+    err in different ways, so their mean is better than each.
 
     Args:
         choices: for each of the :data:`AGENTS` an array, (number of its choices, number of its settings).
-        networks: each agent's layers; all but the last are rectified. The inputs are the observation, and one number
-            for each choice of each agent before this one: 1 for the pick, 0 for the others. The outputs are Q-values.
+        members: networks of each member, all of one shape. The inputs of an agent's network are the observation, and
+            one number for each choice of each agent before this one: 1 for the pick, 0 for the others.
 
     Raises:
         ComponentError: the shapes do not fit together, or a number is not finite.
     """
 
     choices: tuple[np.ndarray, ...]
-    networks: tuple[tuple[Layer, ...], ...]
+    members: tuple[Networks, ...]
 
     def __post_init__(self) -> None:
-        if len(self.choices) != len(AGENTS) or len(self.networks) != len(AGENTS):
-            raise ComponentError(f"a controller has choices and a network for each of {', '.join(AGENTS)}")
-        inputs = len(OBSERVATION)
-        for (agent, settings), choices, network in zip(AGENTS.items(), self.choices, self.networks, strict=True):
+        if len(self.choices) != len(AGENTS) or not self.members or {len(own) for own in self.members} != {len(AGENTS)}:
+            raise ComponentError(f"a controller has choices and networks for each of {', '.join(AGENTS)}")
+        for (agent, settings), choices in zip(AGENTS.items(), self.choices, strict=True):
+            if choices.shape[1:] != (len(settings),):
+                raise ComponentError(f"a choice for {agent} is {len(settings)} numbers: {', '.join(settings)}")
+        sizes = [self._sizes(networks) for networks in self.members]
+        if any(own != sizes[0] for own in sizes):
+            raise ComponentError("the members' networks have different shapes")
+        if not all(np.isfinite(part).all() for networks in self.members for part in _parts(networks)):
+            raise ComponentError("a network holds numbers that are not finite")
+
+    def _sizes(self, networks: Networks) -> list[list[int]]:
+        """Return the sizes of the layers of each agent's network, inputs first, if they fit together."""
+        inputs, found = len(OBSERVATION), []
+        for agent, choices, network in zip(AGENTS, self.choices, networks, strict=True):
             sizes = [inputs, *(len(bias) for _, bias in network)]
             fits = [weights.shape for weights, _ in network] == list(pairwise(sizes))
-            if not fits or sizes[-1] != len(choices) or len(network) != len(self.networks[0]):
+            if not fits or sizes[-1] != len(choices) or len(network) != len(networks[0]):
                 raise ComponentError(
                     f"the layers of the network for {agent} have the sizes {sizes}; they must begin with {inputs} "
                     f"inputs, fit together, and end with {len(choices)} choices"
                 )
-            if choices.shape[1:] != (len(settings),):
-                raise ComponentError(f"a choice for {agent} is {len(settings)} numbers: {', '.join(settings)}")
-            if not all(np.isfinite(part).all() for layer in network for part in layer):
-                raise ComponentError(f"the network for {agent} holds numbers that are not finite")
+            found.append(sizes)
             inputs += len(choices)
+        return found
 
     @classmethod
     def untrained(
@@ -94,22 +109,38 @@ class Controller:
             network = [(rng.normal(size=pair) / np.sqrt(pair[0]), np.zeros(pair[1])) for pair in pairwise(sizes)]
             networks.append(tuple(network))
             inputs += len(own)
-        return cls(choices, tuple(networks))
+        return cls(choices, (tuple(networks),))
+
+    @classmethod
+    def together(cls, controllers: Sequence[Controller]) -> Controller:
+        """Return a controller of the members of several, which have the same choices and shapes."""
+        return cls(controllers[0].choices, tuple(one for own in controllers for one in own.members))
 
     @property
     def counts(self) -> tuple[int, ...]:
         """Number of choices of each agent."""
         return tuple(len(choices) for choices in self.choices)
 
+    @property
+    def layers(self) -> list[list[int]]:
+        """Sizes of the layers of each agent's networks, inputs first."""
+        return self._sizes(self.members[0])
+
     def with_weights(self, flat: np.ndarray) -> Controller:
         """Return a controller of the same shape with other weights, in the order of :meth:`flat_weights`."""
-        parts = [part for network in self.networks for layer in network for part in layer]
+        parts = [part for networks in self.members for part in _parts(networks)]
         ends = np.cumsum([part.size for part in parts])[:-1]
         new = (own.reshape(part.shape) for own, part in zip(np.split(flat, ends), parts, strict=True))
-        networks = tuple(tuple((next(new), next(new)) for _ in network) for network in self.networks)
-        return Controller(self.choices, networks)
+        members = tuple(
+            tuple(tuple((next(new), next(new)) for _ in network) for network in networks) for networks in self.members
+        )
+        return Controller(self.choices, members)
 
     def flat_weights(self) -> np.ndarray:
-        """Return all weights and biases, (k,), agent by agent and layer by layer."""
-        parts = [part.ravel() for network in self.networks for layer in network for part in layer]
+        """Return all weights and biases, (k,): member by member, agent by agent, layer by layer."""
+        parts = [part.ravel() for networks in self.members for part in _parts(networks)]
         return np.concatenate(parts).astype(np.float64)
+
+
+def _parts(networks: Networks) -> Iterator[np.ndarray]:
+    return (part for network in networks for layer in network for part in layer)

@@ -138,12 +138,13 @@ def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Co
     """
     size = len(OBSERVATION)
     counts = np.array(controller.counts)
-    layers = [[len(network[0][0]), *(len(bias) for _, bias in network)] for network in controller.networks]
+    layers = controller.layers
     choices = np.zeros((counts.sum(), np.diff(FIRST_SETTING).max()))
     for first, own in zip(np.cumsum(counts) - counts, controller.choices, strict=True):
         choices[first : first + len(own), : own.shape[1]] = own
     return Control(
-        weights=controller.flat_weights(),
+        weights=controller.flat_weights().astype(np.float32),
+        members=len(controller.members),
         layers=np.array(layers, np.int64),
         choices=choices,
         features=features_of(game),
@@ -151,7 +152,7 @@ def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Co
         forced=np.full((decisions, AGENTS), -1, np.int64),
         trace=np.zeros((decisions, size + AGENTS + 1)),
         inputs=np.zeros(size + int(counts.sum())),
-        hidden=np.zeros((2, max(map(max, layers)))),
+        hidden=np.zeros((3, max(map(max, layers))), np.float32),
         rows=np.zeros((CHUNK + 1, 5)),
     )
 

@@ -27,7 +27,7 @@ from rlccfr.cli.console import (
     print_json,
     progress,
 )
-from rlccfr.cli.control import ALLOWED, train_and_print
+from rlccfr.cli.control import ALLOWED, listed, train_and_print
 from rlccfr.cli.training_display import TrainingView
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import held
@@ -66,6 +66,9 @@ def train(
     rounds: Annotated[
         int, typer.Option(help="Rounds of a controller's training, of 20 runs each. [those of the shipped controller]")
     ] = 0,
+    members: Annotated[
+        int, typer.Option(help="Trainings of a controller, which decide together. [those of the shipped controller]")
+    ] = 0,
     workers: Annotated[int, typer.Option(help="Processes that train a controller. [one per physical core]")] = 0,
     json: Json = False,
 ) -> None:
@@ -80,12 +83,13 @@ def train(
     With --control, three DQN agents learn to steer runs. Without games, these are the games that the shipped controller
     was trained on. Ctrl-C keeps the last saved round; the same command resumes.
     """
+    settings = {"rounds": rounds, "members": members, "workers": workers}
     if control:
         check_only(context, "--control", ALLOWED, "trains a controller")
-        train_and_print(games, out or RUNS / "control", rounds, seed, workers, fresh, json)
+        train_and_print(games, out or RUNS / "control", settings, seed, fresh, json)
         return
-    if rounds or workers:
-        raise RLCCFRError("--rounds and --workers are for --control")
+    if any(settings.values()):
+        raise RLCCFRError(f"{listed(settings)} are for --control")
     if not games:
         raise RLCCFRError("name the games to train on, such as kuhn; or train a controller with --control")
     limits = budgets(iterations, seconds, nodes)

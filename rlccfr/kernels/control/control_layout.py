@@ -52,7 +52,9 @@ class Control(NamedTuple):
     """A controller and its state in one run.
 
     Attributes:
-        weights: the agents' networks, one after another: for each layer the weights, (inputs, outputs), and the biases.
+        weights: the members' networks, member by member and agent by agent: for each layer the weights, (inputs,
+            outputs), and the biases; in single precision.
+        members: number of members; an agent's Q-values are the sums of theirs.
         layers: (AGENTS, number of layers + 1) size of each layer, inputs first.
         choices: (number of all agents' choices, 3) settings that each choice stands for, from the agent's first on.
         features: features of the game, at the end of each observation.
@@ -62,11 +64,13 @@ class Control(NamedTuple):
         trace: (decisions, observation and AGENTS + 1) for each decision its observation, picks and ERROR; decisions
             beyond its end are not recorded.
         inputs: working memory for an observation and the picks so far.
-        hidden: (2, largest layer) working memory for the layers' values.
+        hidden: (3, largest layer) working memory for the layers' values, and for the sums of Q-values; in single
+            precision.
         rows: (largest number of iterations of a call + 1, 5) working memory for the schedule.
     """
 
     weights: np.ndarray
+    members: int
     layers: np.ndarray
     choices: np.ndarray
     features: np.ndarray
@@ -78,5 +82,6 @@ class Control(NamedTuple):
     rows: np.ndarray
 
 
+F4S, F4M = types.float32[::1], types.float32[:, ::1]
 I8M = types.int64[:, ::1]
-CONTROL = types.NamedTuple((F8S, I8M, F8M, F8S, F8S, I8M, F8M, F8S, F8M, F8M), Control)
+CONTROL = types.NamedTuple((F4S, types.int64, I8M, F8M, F8S, F8S, I8M, F8M, F8S, F4M, F8M), Control)

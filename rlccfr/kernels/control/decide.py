@@ -101,29 +101,50 @@ def best_choice(control, agent, at):
     """Return the choice of an agent with the largest Q-value, and where the next agent's weights begin.
 
     Args:
-        at: where the agent's weights begin.
+        at: where the agent's weights begin among the first member's.
     """
-    weights, layers, depth = control.weights, control.layers[agent], control.layers.shape[1] - 1
-    given = control.inputs
+    total, count, apart = control.hidden[2], control.layers[agent, -1], len(control.weights) // control.members
+    for j in range(count):
+        total[j] = 0.0
+    end = at
+    for member in range(control.members):
+        values, after = evaluated(control, control.layers[agent], member * apart + at)
+        for j in range(count):
+            total[j] += values[j]
+        end = after - member * apart
+    best = 0
+    for j in range(count):
+        if total[j] > total[best]:
+            best = j
+    return best, end
+
+
+@kernel
+def evaluated(control, layers, at):
+    """Return the Q-values of a network, and where its weights end.
+
+    Args:
+        layers: size of each layer, inputs first.
+        at: where the network's weights begin.
+    """
+    weights, depth, hidden = control.weights, len(layers) - 1, control.hidden
+    for i in range(layers[0]):
+        hidden[1, i] = np.float32(control.inputs[i])
     for layer in range(depth):
-        inputs, outputs, result = layers[layer], layers[layer + 1], control.hidden[layer % 2]
+        inputs, outputs = layers[layer], layers[layer + 1]
+        given, result = hidden[(layer + 1) % 2], hidden[layer % 2]
         for j in range(outputs):
             result[j] = weights[at + inputs * outputs + j]
         for i in range(inputs):
             value = given[i]
-            if value != 0.0:
+            if value != 0:
                 for j in range(outputs):
                     result[j] += weights[at + i * outputs + j] * value
         if layer < depth - 1:
             for j in range(outputs):
-                result[j] = max(result[j], 0.0)
+                result[j] = max(result[j], np.float32(0.0))
         at += (inputs + 1) * outputs
-        given = result
-    best = 0
-    for j in range(layers[depth]):
-        if given[j] > given[best]:
-            best = j
-    return best, at
+    return hidden[(depth - 1) % 2], at
 
 
 @kernel

@@ -40,7 +40,7 @@ def trained(make, steps: int) -> ControlAgents:
 def greedy(agents: ControlAgents, seen: np.ndarray) -> list[int]:
     """Return the picks of the agents' networks, by NumPy."""
     controller, picks, given = agents.current, [], seen
-    for own, network in zip(controller.choices, controller.networks, strict=True):
+    for own, network in zip(controller.choices, *controller.members, strict=True):
         values = given
         for k, (weights, biases) in enumerate(network):
             values = values @ weights + biases

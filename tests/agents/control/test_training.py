@@ -13,13 +13,13 @@ import pytest
 
 import rlccfr
 from rlccfr.agents import train_controller
+from rlccfr.agents.control import log as logging
 from rlccfr.agents.control import train as module
 from rlccfr.agents.control.collecting import Task, collect
 from rlccfr.agents.control.games import FILE, control_games
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
-from rlccfr.agents.control.train import LOG
 from rlccfr.agents.control.training import ControlTraining
-from rlccfr.agents.control.training_file import CONTROLLER, STATE, resume_training, save_training
+from rlccfr.agents.control.training_file import CONTROLLER, LOG, STATE, resume_training, save_training
 from rlccfr.catalog import Cell
 from rlccfr.catalog.scheduled import DATA
 from rlccfr.components.controller import CHOICES, Controller
@@ -52,10 +52,16 @@ def test_the_number_of_parts_does_not_matter():
 
 @pytest.mark.slow
 def test_worker_processes_leave_the_same_controller(tmp_path):
-    alone = train_controller(GAMES, rounds=8, horizons={30: 1.0}, hyperparameters=QUICK, workers=1)
-    together = train_controller(GAMES, tmp_path, rounds=8, horizons={30: 1.0}, hyperparameters=QUICK, workers=2)
+    short = {"members": 2, "rounds": 8, "horizons": {30: 1.0}, "hyperparameters": QUICK}
+    alone = train_controller(GAMES, workers=1, **short)
+    together = train_controller(GAMES, tmp_path, workers=2, **short)
     assert np.array_equal(alone.flat_weights(), together.flat_weights())
-    assert training_of(tmp_path / CONTROLLER)["rounds_done"] == 8
+    about = training_of(tmp_path / CONTROLLER)
+    assert (about["members"], about["rounds_done"]) == (2, 8)
+    own = [load_controller(tmp_path / f"member-{number}" / CONTROLLER) for number in range(2)]
+    kept = load_controller(tmp_path / CONTROLLER)
+    assert np.array_equal(Controller.together(own).flat_weights(), kept.flat_weights())
+    assert not np.array_equal(own[0].flat_weights(), own[1].flat_weights())
 
 
 @pytest.mark.parametrize("stopped", [7, 10])
@@ -112,18 +118,21 @@ def test_training_pays():
 
 
 def test_the_log_has_the_validation_games_if_the_games_are_the_shipped_ones(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "LOG_EVERY", 2)
-    monkeypatch.setattr(module, "control_games", lambda split: GAMES if split == "train" else ("kuhn",))
-    train_controller(None, tmp_path, rounds=5, horizons={30: 1.0}, hyperparameters=QUICK, workers=1)
+    monkeypatch.setattr(logging, "LOG_EVERY", 2)
+    for one in (logging, module):
+        monkeypatch.setattr(one, "control_games", lambda split: GAMES if split == "train" else ("kuhn",))
+    train_controller(None, tmp_path, members=2, rounds=5, horizons={30: 1.0}, hyperparameters=QUICK, workers=1)
     log = pd.read_csv(tmp_path / LOG)
-    assert log["number"].tolist() == [2, 4, 5]
-    assert log["runs"].tolist() == [20, 40, 50]
+    assert log["member"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert log["number"].tolist() == [2, 4, 5] * 2
+    assert log["runs"].tolist() == [20, 40, 50] * 2
     assert (log["validation"] > 0).all()
-    assert log["cpu_seconds"].is_monotonic_increasing
+    assert log[log["member"] == 1]["cpu_seconds"].is_monotonic_increasing
 
 
 def test_a_controller_file_is_read_as_written(tmp_path):
-    controller, path = Controller.untrained(CHOICES, (8,), seed=1), tmp_path / "one.npz"
+    members = [Controller.untrained(CHOICES, (8,), seed=seed) for seed in (1, 4)]
+    controller, path = Controller.together(members), tmp_path / "one.npz"
     save_controller(controller, path, {"rounds": 3})
     assert np.array_equal(load_controller(path).flat_weights(), controller.flat_weights().astype(np.float32))
     assert training_of(path) == {"rounds": 3}
@@ -185,9 +194,9 @@ def command(*arguments) -> subprocess.CompletedProcess:
 @pytest.mark.slow
 def test_commands(tmp_path):
     out = tmp_path / "one"
-    train = ("train", "--control", "kuhn", "--rounds", "5", "--workers", "1", "--out", str(out))
+    train = ("train", "--control", "kuhn", "--rounds", "5", "--members", "1", "--workers", "1", "--out", str(out))
     trained = json.loads(command(*train, "--json").stdout)
-    assert trained == {"controller": str(out / CONTROLLER), "rounds": 5}
+    assert trained == {"controller": str(out / CONTROLLER), "members": 1, "rounds": 5}
     rule = f'controlled(controller="{out / CONTROLLER}")'
     solved = json.loads(command("solve", "kuhn", "--update-rule", rule, "--iterations", "50", "--json").stdout)
     assert solved["iterations"] == 50
@@ -196,7 +205,7 @@ def test_commands(tmp_path):
         (("solve", "kuhn", "--control", "--update-rule", "dcfr", "--iterations", "9"), "leave out --update-rule"),
         (("train", "--control", "--evaluations", "9"), "--control trains a controller, which takes no --evaluations"),
         (("train",), "name the games to train on"),
-        (("train", "kuhn", "--rounds", "3"), "--rounds and --workers are for --control"),
+        (("train", "kuhn", "--rounds", "3"), "--rounds, --members and --workers are for --control"),
         ((*train[:4], "6", *train[5:]), "other settings (rounds)"),
     ):
         failed = command(*arguments)
@@ -214,6 +223,7 @@ def test_the_shipped_controller_is_what_training_makes_by_default():
     about = training_of(SHIPPED)
     assert about["games"] == list(control_games("train"))
     assert about["rounds_done"] == about["rounds"] == module.ROUNDS
+    assert about["members"] == len(load_controller(SHIPPED).members) == module.MEMBERS
     assert {int(horizon): share for horizon, share in about["horizons"]} == dict(module.HORIZONS)
     assert SHIPPED.stat().st_size < 1_000_000
     assert about["cpu_seconds"] < 6 * 3600

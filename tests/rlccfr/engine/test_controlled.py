@@ -18,6 +18,8 @@ from rlccfr.errors import ComponentError
 from rlccfr.kernels.control import control_layout
 
 CONTROLLER = Controller.untrained(CHOICES, hidden=(12, 9), seed=5)
+(NETWORKS,) = CONTROLLER.members
+SEVERAL = Controller.together([Controller.untrained(CHOICES, hidden=(12, 9), seed=seed) for seed in (5, 6, 7)])
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
@@ -61,21 +63,32 @@ def test_decisions_are_due_at_powers_of_two_and_near_the_end():
 def picked(controller: Controller, observation: np.ndarray) -> list[int]:
     """Return the picks after an observation, by NumPy."""
     picks, given = [], observation
-    for own, network in zip(controller.choices, controller.networks, strict=True):
-        values = given
-        for k, (weights, biases) in enumerate(network):
-            values = values @ weights + biases
-            if k < len(network) - 1:
-                values = np.maximum(values, 0.0)
-        picks.append(int(values.argmax()))
+    for agent, own in enumerate(controller.choices):
+        total = np.zeros(len(own))
+        for networks in controller.members:
+            values = given
+            for k, (weights, biases) in enumerate(networks[agent]):
+                values = values @ weights + biases
+                if k < len(networks[agent]) - 1:
+                    values = np.maximum(values, 0.0)
+            total += values
+        picks.append(int(total.argmax()))
         given = np.append(given, np.eye(len(own))[picks[-1]])
     return picks
 
 
-def test_the_networks_are_numpys():
-    episode = ControlRun(game("leduc"), CONTROLLER, 1000).episode()
-    assert [picked(CONTROLLER, row) for row in episode.observations] == episode.picks.tolist()
+@pytest.mark.parametrize("controller", [CONTROLLER, SEVERAL])
+def test_the_networks_are_numpys(controller):
+    episode = ControlRun(game("leduc"), controller, 1000).episode()
+    assert [picked(controller, row) for row in episode.observations] == episode.picks.tolist()
     assert len({tuple(picks) for picks in episode.picks.tolist()}) > 1
+
+
+def test_weights_are_those_of_all_members():
+    again = SEVERAL.with_weights(SEVERAL.flat_weights())
+    assert len(again.members) == 3
+    assert np.array_equal(again.flat_weights(), SEVERAL.flat_weights())
+    assert np.array_equal(again.flat_weights()[: len(CONTROLLER.flat_weights())], CONTROLLER.flat_weights())
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel"])
@@ -265,17 +278,19 @@ def test_sampling_and_models_are_refused():
 
 def test_controllers_are_checked():
     for broken, message in (
-        ({"networks": CONTROLLER.networks[:2]}, "for each of discounting, averaging, prediction"),
-        ({"networks": CONTROLLER.networks[::-1]}, "the network for discounting have the sizes"),
+        ({"members": ()}, "for each of discounting, averaging, prediction"),
+        ({"members": (NETWORKS[:2],)}, "for each of discounting, averaging, prediction"),
+        ({"members": (NETWORKS[::-1],)}, "the network for discounting have the sizes"),
+        ({"members": (NETWORKS, *Controller.untrained(CHOICES, (12,)).members)}, "have different shapes"),
         ({"choices": (CHOICES[0][:, :2], *CHOICES[1:])}, "a choice for discounting is 3 numbers"),
         ({"choices": (CHOICES[0], CHOICES[1][:-1], CHOICES[2])}, "end with 7 choices"),
     ):
         with pytest.raises(ComponentError, match=message):
             replace(CONTROLLER, **broken)
-    (weights, biases), *rest = CONTROLLER.networks[0]
+    (weights, biases), *rest = NETWORKS[0]
     nothing = ((weights * np.nan, biases), *rest)
     with pytest.raises(ComponentError, match="not finite"):
-        replace(CONTROLLER, networks=(nothing, *CONTROLLER.networks[1:]))
+        replace(CONTROLLER, members=((nothing, *NETWORKS[1:]),))
 
 
 def test_the_kernels_know_the_settings_in_their_order():
