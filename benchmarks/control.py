@@ -38,6 +38,7 @@ REPEATS = 3
 """Runs of which the shortest is taken as a contender's time, if a run takes less than a second."""
 
 PROCESSES = 2
+"""Number of games that are measured at a time."""
 
 MOST_GREEDY = 200_000
 """Most histories of a game on which greedy choices are tried, which take 290 runs."""
@@ -163,8 +164,6 @@ def trial(name: str, horizon: int) -> list[dict[str, Any]]:
 
 def measure(split: str, horizon: int, workers: Executor | None = None) -> pd.DataFrame:
     """Measure all contenders on a split's games that are not in the file yet; return the split's rows.
-
-    A game's contenders run one after another in the same process, so that they have the same neighbours.
 
     Args:
         workers: processes for the games; None for this one.

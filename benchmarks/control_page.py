@@ -59,9 +59,9 @@ def training() -> Iterator[str]:
     sizes = [int((splits[2]["histories"] >= times * largest).sum()) for times in (10, 100)]
     yield (
         f"Three DQN agents learned from {log['runs'].max():,} live runs of {len(about['games'])} games, of which the "
-        f"largest has {largest:,} histories: {horizons} iterations. {about['members']} such trainings took "
-        f"{about['cpu_seconds']:,} CPU seconds. The Q-values by which the agents pick are the means of theirs. `rlccfr "
-        "train --control` repeats them."
+        f"largest has {largest:,} histories: {horizons} iterations. Such a training takes "
+        f"{about['cpu_seconds'] / about['members']:,.0f} CPU seconds; `rlccfr train --control` repeats it. The agents "
+        f"pick by the means of the Q-values of {about['members']} training{'s' * (about['members'] > 1)}."
     )
     yield ""
     yield (

@@ -20,8 +20,9 @@ from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import ChoosingRuns
 from rlccfr.agents.judging.unseen_games import judged
 from rlccfr.agents.predicting.boosted_trees import BoostedTrees
+from rlccfr.agents.predicting.choosers import ByPrediction, ByTeam, Chooser, Predictor
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
-from rlccfr.agents.predicting.measured_costs import ByPrediction, ByTeam, Chooser, MeasuredCosts, Predictor
+from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.agents.predicting.probing import Probing
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.catalog.families import FAMILIES, TRAIN, VALIDATION, family_of

@@ -26,7 +26,7 @@ from benchmarks.methods import digest
 from rlccfr.agents import shipped
 from rlccfr.agents.judging import unseen_games as generalisation
 from rlccfr.agents.judging.unseen_games import judged
-from rlccfr.agents.predicting.measured_costs import ByTeam
+from rlccfr.agents.predicting.choosers import ByTeam
 from rlccfr.agents.team import training
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.agents.team.team import SelectorTeam

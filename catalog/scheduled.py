@@ -142,6 +142,7 @@ def _controller(path: Path, changed: int) -> Controller:
     "controlled",
     source="this library: three DQN agents that choose settings of the rule scheduled at doublings of the iterations",
     guarantee=Guarantee(exact_open="settings chosen by networks; no theorem"),
+    version=2,
 )
 def controlled(controller: str = SHIPPED) -> UpdateRule:
     """Discounts, floor, prediction and average weights as in scheduled, chosen during the run by a controller.

@@ -26,8 +26,8 @@ class ControlHyperparameters:
         held: share of runs, while epsilon is at its start, whose random picks are held over several decisions.
         warm_up: runs with such picks for each game and horizon, before the first gradient step.
         memory: number of runs that are remembered.
-        cap: differences of more decades than this are compressed logarithmically, so that games that are solved to the
-            last bit do not hide all others.
+        cap: differences of more than this many spreads of a task are compressed logarithmically, so that games that are
+            solved to the last bit do not hide all others.
 
     Raises:
         RLCCFRError: a value out of range.

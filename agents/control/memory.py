@@ -42,7 +42,8 @@ class RunMemory:
     task fall by on average. That is a potential in the sense of Ng, Harada and Russell (Policy invariance under reward
     transformations, ICML 1999): it changes no best policy. Without it, the differences between games would drown those
     between picks. The unit is the standard deviation of the task's errors at the end of runs, so that tasks on which
-    picks matter little count as much as the others. Differences from the average beyond a cap are compressed.
+    picks matter little count as much as the others. Differences from the average beyond a cap are compressed, which
+    changes the weights of tasks.
 
     Rewards of several steps count the random picks among them, as those of most DQNs with such targets do.
 

@@ -11,7 +11,7 @@ from rlccfr.agents.control.games import control_games
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.log import Log
 from rlccfr.agents.control.training import ControlTraining, Round
-from rlccfr.agents.control.training_file import MEMBER, remove_trainings, resume_training, save_members
+from rlccfr.agents.control.training_file import MEMBER, refuse_earlier, remove_trainings, resume_training, save_members
 from rlccfr.components.controller import Controller
 from rlccfr.envs.sweeping.cores import physical_cores
 from rlccfr.envs.sweeping.pool import Pool
@@ -21,8 +21,8 @@ from rlccfr.files import held
 HORIZONS: Mapping[int, float] = {30: 0.05, 100: 0.2, 300: 0.25, 1000: 0.4, 3000: 0.07, 10_000: 0.03}
 """Numbers of iterations of the runs that the shipped controller was trained on, with their shares."""
 
-ROUNDS = 45_000
-MEMBERS = 1
+ROUNDS, MEMBERS = 45_000, 1
+"""Rounds of a training of the shipped controller, and number of such trainings."""
 
 
 def train_controller(
@@ -45,8 +45,8 @@ def train_controller(
 
     Args:
         games: names of the games to train on; None for those that the shipped controller was trained on.
-        out: directory of the controller and the log, and in it a directory for each member, with its state; None to
-            write nothing.
+        out: directory of the controller and the log, which are written when a member's training ends. In it is a
+            directory for each member, with its controller as it is and its state. None to write nothing.
         members: number of trainings, whose networks decide together.
         rounds: number of rounds of each training; a round has 20 runs by default.
         horizons: for each number of iterations of a run, the share of the runs that have it.
@@ -59,27 +59,40 @@ def train_controller(
         RLCCFRError: an argument is invalid; the directory can't be written, is in use, or holds a training with other
             arguments.
     """
-    names, directory = control_games("train") if games is None else games, None if out is None else Path(out)
+    names = control_games("train") if games is None else games
+    directory = None if out is None else Path(out)
     plan = partial(ControlTraining, names, rounds, horizons=horizons, hyperparameters=hyperparameters)
     trainings = [plan(seed=seed + member) for member in range(whole_number(members, "members", 1, RLCCFRError))]
     with nullcontext() if directory is None else held(directory), _pool(workers) as (pool, parts):
-        if directory is not None and fresh:
-            remove_trainings(directory)
+        if directory is not None:
+            remove_trainings(directory) if fresh else refuse_earlier(directory)
         for number, training in enumerate(trainings):
             place = None if directory is None else directory / f"{MEMBER}{number}"
             if place is not None:
                 resume_training(training, place)
-            log = Log(training, place)
-
-            def after(found: Round, number: int = number, log: Log = log) -> None:
-                log.note(found)
-                if progress:
-                    progress((number + found.number / rounds) / members)
-
-            training.run(pool, parts, after)
+            share = partial(_share, progress, number, members) if progress else None
+            _run(training, Log(training, place), (pool, parts), share)
             if directory is not None:
                 save_members(trainings[: number + 1], directory)
     return Controller.together([training.controller for training in trainings])
+
+
+def _share(progress: Callable[[float], None], number: int, members: int, share: float) -> None:
+    """Report the share of all trainings from that of one."""
+    progress((number + share) / members)
+
+
+def _run(
+    training: ControlTraining, log: Log, workers: tuple[Pool | None, int], progress: Callable[[float], None] | None
+) -> None:
+    """Run a training to its end; note each round."""
+
+    def after(found: Round) -> None:
+        log.note(found)
+        if progress:
+            progress(found.number / training.rounds)
+
+    training.run(*workers, after)
 
 
 @contextmanager

@@ -42,10 +42,11 @@ def save_members(trainings: Sequence[ControlTraining], directory: Path) -> None:
         CheckpointError: a file can't be written.
     """
     _save(trainings, directory)
-    logs = [pd.read_csv(directory / f"{MEMBER}{number}" / LOG) for number in range(len(trainings))]
-    together = pd.concat([log.assign(member=number) for number, log in enumerate(logs)])
-    columns = ["member", *together.columns.drop("member")]
-    write_atomically(directory / LOG, together[columns].to_csv(index=False).encode())
+    paths = [directory / f"{MEMBER}{number}" / LOG for number in range(len(trainings))]
+    logs = {number: pd.read_csv(path) for number, path in enumerate(paths) if path.exists() and path.stat().st_size}
+    if logs:
+        together = pd.concat(logs, names=["member"]).reset_index("member")
+        write_atomically(directory / LOG, together.to_csv(index=False).encode())
 
 
 def _save(trainings: Sequence[ControlTraining], directory: Path) -> None:
@@ -56,6 +57,19 @@ def _save(trainings: Sequence[ControlTraining], directory: Path) -> None:
     }
     controller = Controller.together([training.controller for training in trainings])
     save_controller(controller, directory / CONTROLLER, about)
+
+
+def refuse_earlier(directory: Path) -> None:
+    """Refuse a directory in which an earlier version of the package trained a controller.
+
+    Raises:
+        RLCCFRError: it is one.
+    """
+    if (directory / STATE).exists():
+        raise RLCCFRError(
+            f"{directory} holds a training by an earlier version; name another directory with --out, or replace it "
+            "with --fresh"
+        )
 
 
 def remove_trainings(directory: Path) -> None:

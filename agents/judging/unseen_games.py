@@ -20,7 +20,7 @@ from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import Preset
 
 if TYPE_CHECKING:
-    from rlccfr.agents.predicting.measured_costs import Chooser
+    from rlccfr.agents.predicting.choosers import Chooser
 
 VERSION = 2
 """Version of how picks are judged. Raise it when the same picks would be judged differently."""
@@ -68,10 +68,10 @@ def judged(
 
     Returns:
         Columns ``game``, ``kind`` (see :func:`kind_of`), ``histories``, ``budget`` and ``preset``; ``team`` and
-        ``SBS``, the regrets with respect to the VBS on the judging runs (see :class:`Evidence`), of which the chooser's
-        counts what choosing takes of the budget; ``single_best``, the
-        algorithm that is the SBS; and ``measuring``, the engine CPU seconds of the choosing runs of every algorithm on
-        the game.
+        ``SBS``, the regrets of the chooser's pick and of the SBS with respect to the VBS, by the judging runs (see
+        :class:`Evidence`), where the former includes what is lost by spending a part of the budget on choosing;
+        ``single_best``, the algorithm that is the SBS; and ``measuring``, the engine CPU seconds of the choosing runs
+        of every algorithm on the game.
 
     Raises:
         MissingCellError: an algorithm was not measured, or was measured for less than a budget.
@@ -86,7 +86,7 @@ def judged(
                 bench = Bench(Task(results, catalog, game, budget, preset), evidence)
                 cell = chooser.pick(game, budget, preset)
                 pick = bench.row(TEAM, cell, 0, 0.0)
-                spent = 0.0 if (left := chooser.left(budget)) == budget else _loss(bench.task, cell, left)
+                spent = _loss(bench.task, cell, chooser.left(budget))
                 others = {row["method"]: row for row in bench.exhaustive_rows()}
                 single = others[SBS]
                 rows.append(
@@ -99,7 +99,9 @@ def judged(
 
 
 def _loss(task: Task, cell: Cell, left: Budget) -> float:
-    """Return by how much less R̄ an algorithm has under what is left of a task's budget, by its judging runs."""
+    """Return how much R̄ an algorithm loses if only ``left`` of the task's budget remains, by its judging runs."""
+    if left == task.budget:
+        return 0.0
     alone = Catalog(*((id,) for id in cell))
     whole, less = (Evidence.measured(task.evaluator, alone, task.game, one).judging for one in (task.budget, left))
     return task.rewards(whole)[cell] - task.rewards(less)[cell]

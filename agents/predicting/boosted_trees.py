@@ -15,7 +15,8 @@ TREES, LEAVES, LEAST_LEAF, RATE = 300, 31, 10, 0.08
 class BoostedTrees:
     """Predicts costs by gradient-boosted regression trees.
 
-    A row has the game's features, the logarithm of the budget, its unit, and the three components, as categories.
+    Each row holds the game's features and the logarithm of the budget; the budget's unit and the three components are
+    categories.
 
     Args:
         measured: costs to learn from.
@@ -39,7 +40,7 @@ class BoostedTrees:
         self._models = [
             HistGradientBoostingRegressor(
                 max_iter=TREES, max_leaf_nodes=LEAVES, min_samples_leaf=LEAST_LEAF, learning_rate=RATE,
-                categorical_features=categories, random_state=seed,
+                categorical_features=categories, early_stopping=False, random_state=seed,
             ).fit(rows, column)
             for column in values.T
         ]  # fmt: skip
@@ -53,7 +54,8 @@ class BoostedTrees:
         if budget.unit not in self._units:
             raise RLCCFRError(f"nothing was measured under a budget in {budget.unit}")
         rows = self._rows(features, budget)
-        return np.stack([model.predict(rows) for model in self._models], axis=1)
+        found = np.stack([model.predict(rows) for model in self._models], axis=1)
+        return np.asarray(np.clip(found, 0.0, 1.0))
 
     def _rows(self, features: np.ndarray, budget: Budget) -> np.ndarray:
         alike = [*features, np.log10(budget.amount), self._units.index(budget.unit)]

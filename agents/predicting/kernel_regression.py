@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from rlccfr.agents.predicting.measured_costs import MeasuredCosts, around
+from rlccfr.agents.predicting.measured_costs import MeasuredCosts, interpolation
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.request import Budget
 
@@ -108,6 +108,6 @@ class KernelRegression:
         Raises:
             RLCCFRError: nothing was measured under a budget in this unit.
         """
-        numbers, weights = zip(*around(self.measured.budgets, budget), strict=True)
+        numbers, weights = zip(*interpolation(self.measured.budgets, budget), strict=True)
         found = self._regression.costs(np.tile(features, (len(numbers), 1)), np.array(numbers))
         return np.asarray(np.tensordot(weights, found, axes=1))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlccfr.agents.predicting.measured_costs import Predictor, described, mean_cost
+from rlccfr.agents.predicting.choosers import Predictor, mean_cost
+from rlccfr.agents.predicting.measured_costs import features_of
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget, Request
@@ -16,19 +17,20 @@ SHARE, CANDIDATES = 0.05, 5
 TRUST = 0.75
 """Share of a probe's surprise that is expected of the whole run.
 
-It and the number of candidates were chosen by leaving out thirds of the training games.
+This share and the number of candidates were chosen by leaving out thirds of the training games.
 """
 
 
 class Probing:
     """Chooses among the algorithms with the best predicted reward, by a short run of each.
 
-    A probe's surprise is its costs less those predicted for so short a run. The prediction for the whole run is
-    corrected by a share of it. The chosen algorithm's probe is the beginning of its run, so only the others are spent.
+    A probe's surprise is its costs less those predicted for so short a run. A share of this surprise is added to the
+    prediction for the whole run. The chosen algorithm's probe is the beginning of its run, so only the other probes use
+    up budget.
 
     Args:
         predictor: regression of costs.
-        evaluator: what makes the probes, or has made longer runs.
+        evaluator: evaluator that runs the probes, or a table that holds longer runs.
     """
 
     def __init__(self, predictor: Predictor, evaluator: Evaluator) -> None:
@@ -41,11 +43,11 @@ class Probing:
         Raises:
             MissingCellError: the evaluator is a table that lacks a run.
         """
-        cells, features, brief = list(self.catalog), described(game), self._probe(budget)
+        cells, features, brief = list(self.catalog), features_of(game), self._probe(budget)
         whole = mean_cost(self.predictor.costs(features, budget), preset)
         if brief is None:
             return cells[int(whole.argmin())]
-        candidates, short = np.argsort(whole, kind="stable")[:CANDIDATES], self.predictor.costs(features, brief)
+        candidates, short = np.argsort(whole, kind="stable")[: self._count], self.predictor.costs(features, brief)
         found = [costs(self.evaluator.measure(Request(game, (cells[one],), brief))) for one in candidates]
         surprise = mean_cost(np.array(found) - short[candidates], preset)
         return cells[int(candidates[(whole[candidates] + TRUST * surprise).argmin()])]
@@ -53,11 +55,17 @@ class Probing:
     def left(self, budget: Budget) -> Budget:
         """Return the budget without the probes of the algorithms that are not chosen."""
         brief = self._probe(budget)
-        return budget if brief is None else Budget(budget.unit, budget.amount - (CANDIDATES - 1) * brief.amount)
+        return budget if brief is None else Budget(budget.unit, budget.amount - (self._count - 1) * brief.amount)
+
+    @property
+    def _count(self) -> int:
+        """Number of algorithms that are probed."""
+        return min(CANDIDATES, len(self.catalog))
 
     def _probe(self, budget: Budget) -> Budget | None:
-        """Return the budget of one probe; None if the whole budget is too small for probes."""
-        amount = budget.amount * SHARE / CANDIDATES
-        if budget.unit == "seconds":
-            return Budget("seconds", amount)
-        return Budget(budget.unit, int(amount)) if amount >= 1 else None
+        """Return the budget of one probe; None if that is less than any budget that was measured."""
+        least = min((one.amount for one in self.predictor.measured.budgets if one.unit == budget.unit), default=np.inf)
+        amount = budget.amount * SHARE / self._count
+        if budget.unit != "seconds":
+            amount = int(amount)
+        return Budget(budget.unit, amount) if amount >= least else None

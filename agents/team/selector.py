@@ -45,6 +45,7 @@ class Selector:
         if self._weights is not None:
             for name, array in weights_of(model).items():
                 array[...] = self._weights[name]
+            model.q_net_target.load_state_dict(model.q_net.state_dict())
             self._weights = None
         if self._learning:
             restore_learning(model, self._learning)
@@ -61,12 +62,12 @@ class Selector:
 
     @property
     def buffer(self) -> ReplayMemory:
-        """The memory to learn from, filled anew for each round."""
+        """The memory of a fit of finished values, filled anew for each round."""
         return cast("ReplayMemory", self.model.replay_buffer)
 
     @property
     def loss(self) -> float:
-        """Mean loss over the gradient steps of the last :meth:`learn`; NaN before the first."""
+        """Mean loss over the gradient steps of the last round of learning; NaN before the first."""
         return float(self.model.logger.name_to_value.get("train/loss", math.nan))
 
     def q_values(self, observation: np.ndarray) -> np.ndarray:
@@ -113,17 +114,20 @@ class Selector:
         Args:
             state: weights by name.
             learning: training state that :meth:`learning` returned, so that learning goes on as if it had never
-                stopped. Without it, the optimiser and the memory's random state start anew.
+                stopped. Without it, the optimiser and the memory's random state start anew. A target network that it
+                lacks, and any without it, begins with the weights.
 
         Raises:
             RLCCFRError: the arrays have other names, shapes or types.
         """
-        shapes = self._shapes()
+        shapes, learning = self._shapes(), dict(learning or {})
+        if learning:
+            learning = {f"target/{name}": array for name, array in state.items()} | learning
         moments = {f"{number}/{name}": shape for number, shape in enumerate(shapes.values())
                    for name in ("exp_avg", "exp_avg_sq")}  # fmt: skip
         moments |= {f"{number}/step": () for number in range(len(shapes))} | {"draws": ()}
         moments |= {f"target/{name}": shape for name, shape in shapes.items()}
-        for found, expected in ((state, shapes), (learning or {}, moments)):
+        for found, expected in ((state, shapes), (learning, moments)):
             for name in sorted(found.keys() | (expected.keys() if found else ())):
                 array = found.get(name)
                 kind = np.str_ if name == "draws" else np.float32
@@ -131,7 +135,7 @@ class Selector:
                     raise RLCCFRError(f"the saved networks do not fit: {name} is missing or wrong; train a new team")
         vars(self).pop("model", None)  # made again at the next use
         self._weights = {name: array.copy() for name, array in state.items()}
-        self._learning = learning or {}
+        self._learning = learning
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the weights, in torch's order."""

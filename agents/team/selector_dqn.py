@@ -65,7 +65,7 @@ class ReplayMemory(ReplayBuffer):
 
 
 def new_dqn(observation_size: int, actions: int, settings: Hyperparameters, seed: int) -> DQN:
-    """Return a model that trains on the contents of a :class:`ReplayMemory`.
+    """Return a model with a :class:`ReplayMemory`, which only the fit of finished values uses.
 
     Args:
         seed: seed of the initial weights and of the samples from the memory.
@@ -100,10 +100,9 @@ def evaluate(model: DQN, observations: np.ndarray) -> np.ndarray:
 
 
 def learning_of(model: DQN) -> dict[str, np.ndarray]:
-    """Return the training state apart from the weights: the target network, the optimiser's moments and the memory's
-    random state.
+    """Return the training state apart from the Q-network's weights; empty before training.
 
-    It is empty before training.
+    It has the target network, the optimiser's moments, and the random state of the memory.
     """
     moments = model.policy.optimizer.state_dict()["state"]
     if not moments:

@@ -41,8 +41,8 @@ class SelectorTeam:
     """Three Stable-Baselines3 DQNs that pick in turn and share each measurement.
 
     At each decision, agent A picks the update rule, B the sampler knowing A's pick, and C the abstraction knowing both.
-    The algorithm is measured once; each agent gets its own reward and learns. A recommendation is the greedy triple of
-    the Q-networks; it need not be the best algorithm that was measured.
+    The algorithm is measured once, and all agents learn from it, by default the mean of their rewards. A recommendation
+    is the greedy triple of the Q-networks; it need not be the best algorithm that was measured.
 
     An evaluation is one distinct algorithm measured; with several games, engine seeds, budgets or segments, it is one
     distinct beginning of an episode. A measured algorithm costs nothing when it is played again or rewarded under other

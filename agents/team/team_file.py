@@ -118,7 +118,7 @@ def _restored(
         catalog=catalog,
         evaluator=evaluator,
         seed=header["seed"],
-        hyperparameters=Hyperparameters(**header["hyperparameters"]),
+        hyperparameters=Hyperparameters(**{"learner": "finished_values", **header["hyperparameters"]}),
     )
     if experience := _part(arrays, "experience"):
         team.experience = Experience.from_arrays(experience)

@@ -66,7 +66,7 @@ def new_learner(team: SelectorTeam, uniform: float = 0.0, *, unseen: bool = Fals
     records = Records(team, uniform, unseen=unseen)
     if team.hyperparameters.learner == "q_learning":
         return QLearning(records)
-    return FinishedValues(records, shared=unseen)
+    return FinishedValues(records)
 
 
 class Training:

@@ -99,10 +99,10 @@ def write_aslib(
         "cv": ([("fold", "NUMERIC")], [[game, 1, int(part)] for game, part in zip(games, drawn, strict=True)]),
     }
     scenario = directory.resolve().name
-    files = {f"{name}.arff": dump(_relation(name, scenario, *one)) for name, one in tables.items()}
     stochastic = {cell for cell in catalog if not all(is_deterministic((cell,), tree) for tree in trees)}
+    files = {DESCRIPTION: _description(scenario, budget, catalog, stochastic)}  # first: it marks the directory
+    files |= {f"{name}.arff": dump(_relation(name, scenario, *one)) for name, one in tables.items()}
     files["readme.txt"] = _readme(budget, table, games)
-    files[DESCRIPTION] = _description(scenario, budget, catalog, stochastic)
     for name, text in files.items():
         write_atomically(directory / name, text.encode())
     return directory
@@ -202,7 +202,8 @@ def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: se
 
 
 def _readme(budget: Budget, table: TableEvaluator, games: Sequence[str]) -> str:
-    records = [record for record in map(table.record, table.ids()) if record["game"] in games]
+    asked = set(map(openspiel_name, games))
+    records = [record for record in map(table.record, table.ids()) if openspiel_name(record["game"]) in asked]
     processors = sorted({str(record["processor"]) for record in records})
     return (
         f"Written by rlccfr {__version__}. Algorithms of counterfactual regret minimization on {len(games)} games, "
@@ -213,8 +214,8 @@ def _readme(budget: Budget, table: TableEvaluator, games: Sequence[str]) -> str:
         f"{ERROR}: log10 of the average policy's exploitability as a share of the uniform policy's, at least "
         f"{math.log10(LEAST):g}.\n"
         f"{SPEED}: iterations per CPU second, as a multiple of plain CFR's on the same game.\n"
-        "A run that failed has the uniform policy's exploitability and speed 0; runs that ended can be worse. Nothing "
-        "is missing.\n"
+        "A run that failed has the uniform policy's exploitability and speed 0; a run that ended normally can be "
+        "worse than the uniform policy. Nothing is missing.\n"
         "Features are those of the game's tree. Their cost is the CPU time of loading the game, from the cache if it "
         "is there, and of describing it.\n"
     )

@@ -17,7 +17,7 @@ from rlccfr.files import as_json
 from rlccfr.registry import REGISTRIES
 
 FURTHER = 10_000
-"""Further iterations in `make measure`, the paper's larger budget."""
+"""Number of iterations to which `make measure` continues quick runs: the paper's larger budget."""
 
 PATIENCE = 60.0
 """Engine CPU seconds that a run may take for the further iterations of its limits."""
@@ -32,9 +32,10 @@ class Limits:
 
     Attributes:
         iterations: least number of iterations.
-        seconds: least number of engine CPU seconds; with 0, all results of a run but its times are reproducible.
-        further: number of iterations to which a run goes on if they take at most :data:`PATIENCE` engine CPU seconds;
-            0 for none.
+        seconds: least number of engine CPU seconds; with 0, and no ``further``, all results of a run but its times are
+            reproducible.
+        further: number of iterations to which a tabular run goes on if these take at most :data:`PATIENCE` engine CPU
+            seconds in all; 0 for none.
         timeout: CPU seconds after which a run is stopped.
         megabytes: memory that a run may allocate beyond what its process holds at the start; at least 64.
 
@@ -63,7 +64,7 @@ class Limits:
             object.__setattr__(self, name, float(getattr(self, name)))
 
     def goal(self, each: float) -> int:
-        """Return the number of iterations of a run, each of which takes ``each`` engine CPU seconds."""
+        """Return the number of iterations of a run whose iterations take ``each`` engine CPU seconds."""
         return max(self.iterations, self.further if self.further * each <= PATIENCE else 0)
 
 
@@ -93,12 +94,13 @@ class Job:
     @property
     def id(self) -> str:
         """Id of the run's record; runs that would give equal results on this machine have equal ids."""
-        tree = compiled(self.game)
+        tree, limits = compiled(self.game), self.limits
+        further = [limits.further] if limits.further > limits.iterations and not self.learns else []
         key = {
             "components": definitions(self.cell),
             "game": tree.openspiel_name,
             "tree": tree.content_hash,
-            "run": [self.limits.iterations, self.limits.seconds, self.limits.further],
+            "run": [limits.iterations, limits.seconds, *further],
             "seed": self.seed,
             "engine": engine_version(),
             "processor": processor_model(),

@@ -135,6 +135,8 @@ def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResu
         if goal > result.cpu_seconds:
             result = solver.run(seconds=goal - result.cpu_seconds, progress=progress)
         step += 1
+    if result.iterations < job.limits.iterations:
+        result = solver.run(iterations=job.limits.iterations - result.iterations, progress=progress)
     left = job.limits.goal(result.cpu_seconds / result.iterations) - result.iterations
     return solver.run(iterations=left, progress=progress) if left > 0 else result
 

@@ -48,6 +48,6 @@ def train_and_print(
     if json:
         print_json({"controller": str(file), "members": members, "rounds": rounds})
         return
-    print(f"{members} trainings of {rounds:,} rounds; the controller is {file}")
+    print(f"{members} training{'s' * (members > 1)} of {rounds:,} rounds; the controller is {file}")
     rule = f'controlled(controller="{file}")'
     print(f"use it by: {' '.join(called())} solve GAME --update-rule {quoted(rule)}")

@@ -101,7 +101,7 @@ def _unfinished(
         f"{', '.join(games)}"
     )
     command = f"`{' '.join(_going_on(missing, games, results, catalog, networks))}`"
-    command += ", with the --iterations and --seconds that it was begun with" if missing.limits is None else ""
+    command += ", with the --iterations, --seconds and --further of its beginning" if missing.limits is None else ""
     if swept := _swept(table, games, networks):
         return f"{lacks}, but none of {swept!r}: ask for that by --catalog {swept}, or go on with {command}"
     return f"{lacks}: go on with {command}; if another catalog was swept, say so by --catalog and --networks"

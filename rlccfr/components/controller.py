@@ -56,8 +56,8 @@ Networks = tuple[tuple[Layer, ...], ...]
 class Controller:
     """Three agents, each of which picks some settings of the next segment of a run by the Q-values of networks.
 
-    Q-values are the means of those of the members, which were trained apart. On games that they have not met, networks
-    err in different ways, so their mean is better than each.
+    Q-values are the means of those of the members, which were trained apart. Errors of single networks on unseen games
+    partly cancel in the mean.
 
     Args:
         choices: for each of the :data:`AGENTS` an array, (number of its choices, number of its settings).
@@ -113,7 +113,14 @@ class Controller:
 
     @classmethod
     def together(cls, controllers: Sequence[Controller]) -> Controller:
-        """Return a controller of the members of several, which have the same choices and shapes."""
+        """Return a controller of the members of several.
+
+        Raises:
+            ComponentError: their choices or their networks' shapes differ.
+        """
+        for own in zip(*(one.choices for one in controllers), strict=True):
+            if not all(np.array_equal(own[0], other) for other in own):
+                raise ComponentError("the controllers have different choices")
         return cls(controllers[0].choices, tuple(one for own in controllers for one in own.members))
 
     @property

@@ -21,7 +21,7 @@ from rlccfr.agents import Hyperparameters, SelectorTeam, shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging import unseen_games as generalisation
 from rlccfr.agents.judging.evidence import ChoosingRuns
-from rlccfr.agents.predicting.measured_costs import ByTeam
+from rlccfr.agents.predicting.choosers import ByTeam
 from rlccfr.agents.team import training
 from rlccfr.catalog import Catalog
 from rlccfr.envs import PRESETS, Budget, SelectorEnv

@@ -30,12 +30,12 @@ class FinishedValues:
     """The learning of a team from all of its records at once.
 
     Args:
-        records: what the team has measured.
-        shared: whether each agent learns the mean of the three agents' rewards in place of its own.
+        records: what the team has measured. If it is to pick for unseen games, each agent learns the mean of the three
+            agents' rewards in place of its own.
     """
 
-    def __init__(self, records: Records, *, shared: bool = False) -> None:
-        self.team, self.records, self._shared = records.team, records, shared
+    def __init__(self, records: Records) -> None:
+        self.team, self.records = records.team, records
         self._draws = DRAWS if records.uniform or len(self.team.env.presets) > 1 else 1
 
     def round(self, progress_remaining: float, steps: int) -> None:
@@ -51,7 +51,7 @@ class FinishedValues:
             return
         expected = self._expected(rows, weights) if (following >= 0).any() else np.zeros((3, len(rows)))
         costs, games = records.lessons.draw(rows, self.team.generator)
-        own = np.broadcast_to(weights.mean(axis=1, keepdims=True), weights.shape) if self._shared else weights
+        own = np.broadcast_to(weights.mean(axis=1, keepdims=True), weights.shape) if self.records.unseen else weights
         for agent, selector in reversed(list(enumerate(self.team.selectors))):
             met = np.nonzero(known.any(axis=-1))  # situations with the earlier agents' picks
             row, open_, leads_to = met[0], known[met], following[met]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from stable_baselines3.dqn.policies import DQNPolicy
 
 from rlccfr.agents.double_q import Turns, best_answer, learn_in_turn, preferred
 from rlccfr.agents.team.learning.records import Records
@@ -77,11 +78,17 @@ class QLearning:
         """Return which of an agent's choices lead to measured algorithms, (b, choices)."""
         return torch.as_tensor(self.records.open(agent, *place))
 
+    def _turn(
+        self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray
+    ) -> tuple[DQNPolicy, torch.Tensor, torch.Tensor]:
+        """Return an agent's policy, what it sees, and which of its choices count."""
+        policy = self.team.selectors[agent].model.policy
+        return policy, self._given(agent, place, weights), self._open(agent, place)
+
     def _value(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the value of situations, (b,), if all agents pick what they prefer."""
         place: tuple[np.ndarray, ...] = (rows,)
         with torch.no_grad():
-            for agent, selector in enumerate(self.team.selectors):
-                known = selector.model.policy, self._given(agent, place, weights), self._open(agent, place)
-                place = (*place, preferred(*known).numpy())
-            return np.asarray(best_answer(*known).numpy())
+            for agent in range(2):
+                place = (*place, preferred(*self._turn(agent, place, weights)).numpy())
+            return np.asarray(best_answer(*self._turn(2, place, weights)).numpy())

@@ -31,7 +31,7 @@ class Records:
     """
 
     def __init__(self, team: SelectorTeam, uniform: float = 0.0, *, unseen: bool = False) -> None:
-        self.team, self.uniform = team, uniform
+        self.team, self.uniform, self.unseen = team, uniform, unseen
         situations, shape = list(dict.fromkeys(situation for situation, _, _ in team.experience)), team.catalog.shape
         numbers = {situation: number for number, situation in enumerate(situations)}
         size, count = team.env.observe().shape, len(situations)

@@ -38,7 +38,7 @@ def demo() -> None:
     with progress("training") as report:
         team.train(EVALUATIONS, progress=report)
     found = team.recommend()
-    print("\nThe agents recommend (each has its own weights of error and speed, hence its own reward)")
+    print("\nThe agents recommend (each has its own weights of error and speed; they learn the mean of the rewards)")
     for agent, axis, id, reward in zip("ABC", AXES, found.cell, found.rewards, strict=True):
         print(f"  {agent}  {axis.replace('_', ' '):12}  {id:17}  reward {reward:.3f}")
     print(

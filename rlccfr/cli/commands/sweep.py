@@ -48,7 +48,7 @@ def sweep(
     iterations: Annotated[int, typer.Option(help="Least iterations of a run.")] = 1_000,
     seconds: Annotated[float, typer.Option(help="Least engine CPU seconds of a run.")] = 1.0,
     further: Annotated[
-        int, typer.Option(help="Iterations to which a run goes on if they take at most a CPU minute.")
+        int, typer.Option(help="Continue to this many iterations in all if they take at most a CPU minute.")
     ] = 0,
     timeout: Annotated[float, typer.Option(help="CPU seconds after which a run is given up.")] = 1_800.0,
     megabytes: Annotated[int, typer.Option(help="Memory that a run may allocate.")] = 4_096,

@@ -67,7 +67,8 @@ def train(
         int, typer.Option(help="Rounds of a controller's training, of 20 runs each. [those of the shipped controller]")
     ] = 0,
     members: Annotated[
-        int, typer.Option(help="Trainings of a controller, which decide together. [those of the shipped controller]")
+        int,
+        typer.Option(help="A controller's trainings, which decide together. [as for the shipped one]"),
     ] = 0,
     workers: Annotated[int, typer.Option(help="Processes that train a controller. [one per physical core]")] = 0,
     json: Json = False,

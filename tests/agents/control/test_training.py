@@ -13,7 +13,7 @@ import pytest
 
 import rlccfr
 from rlccfr.agents import train_controller
-from rlccfr.agents.control import log as logging
+from rlccfr.agents.control import log as log_module
 from rlccfr.agents.control import train as module
 from rlccfr.agents.control.collecting import Task, collect
 from rlccfr.agents.control.games import FILE, control_games
@@ -103,6 +103,24 @@ def test_the_result_is_the_mean_of_the_last_networks():
     assert np.array_equal(other.controller.with_weights(weights(of)).flat_weights(), weights(of))
 
 
+def test_members_are_trained_one_after_another(tmp_path):
+    """A second member goes on from what the directory has; fewer members leave what is there."""
+    short = {"rounds": 8, "horizons": {30: 1.0}, "hyperparameters": QUICK, "workers": 1}
+    first = train_controller(GAMES, tmp_path, members=1, **short)
+    shares = []
+    both = train_controller(GAMES, tmp_path, members=2, progress=shares.append, **short)
+    assert shares == pytest.approx([0.5 + number / 16 for number in range(1, 9)])
+    assert np.array_equal(both.flat_weights()[: len(first.flat_weights())], first.flat_weights())
+    assert len(train_controller(GAMES, tmp_path, members=1, **short).members) == 1
+    assert (tmp_path / "member-1" / STATE).exists()
+    (tmp_path / STATE).write_bytes(b"of an earlier version")
+    with pytest.raises(RLCCFRError, match="by an earlier version; name another directory"):
+        train_controller(GAMES, tmp_path, members=1, **short)
+    train_controller(GAMES, tmp_path, members=1, fresh=True, **short)
+    assert not (tmp_path / STATE).exists()
+    assert not (tmp_path / "member-1" / STATE).exists()
+
+
 def test_training_pays():
     """Agents that have trained on Kuhn for some seconds steer it better than nearly all that have not."""
     long = ControlHyperparameters(hidden=(32,), batch_size=128, runs_per_round=20, warm_up=100)
@@ -118,8 +136,8 @@ def test_training_pays():
 
 
 def test_the_log_has_the_validation_games_if_the_games_are_the_shipped_ones(tmp_path, monkeypatch):
-    monkeypatch.setattr(logging, "LOG_EVERY", 2)
-    for one in (logging, module):
+    monkeypatch.setattr(log_module, "LOG_EVERY", 2)
+    for one in (log_module, module):
         monkeypatch.setattr(one, "control_games", lambda split: GAMES if split == "train" else ("kuhn",))
     train_controller(None, tmp_path, members=2, rounds=5, horizons={30: 1.0}, hyperparameters=QUICK, workers=1)
     log = pd.read_csv(tmp_path / LOG)

@@ -11,8 +11,9 @@ import pytest
 from rlccfr.agents.judging.unseen_games import judged
 from rlccfr.agents.predicting import boosted_trees
 from rlccfr.agents.predicting.boosted_trees import BoostedTrees
+from rlccfr.agents.predicting.choosers import ByPrediction
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
-from rlccfr.agents.predicting.measured_costs import ByPrediction, MeasuredCosts, around, described
+from rlccfr.agents.predicting.measured_costs import MeasuredCosts, features_of, interpolation
 from rlccfr.agents.predicting.probing import CANDIDATES, SHARE, Probing
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.evaluator import Evaluator
@@ -78,11 +79,11 @@ def test_predictions_tell_which_algorithm_is_best(measured, predictor, monkeypat
 
 def test_between_budgets_the_regression_interpolates_in_their_logarithm(measured):
     predictor = KernelRegression(measured)
-    low, middle, high = (predictor.costs(described(NEW), Budget("iterations", one)) for one in (10, 100, 1_000))
+    low, middle, high = (predictor.costs(features_of(NEW), Budget("iterations", one)) for one in (10, 100, 1_000))
     np.testing.assert_allclose(middle, (low + high) / 2)
-    beyond = predictor.costs(described(NEW), Budget("iterations", 10**9))
-    np.testing.assert_array_equal(beyond, predictor.costs(described(NEW), BUDGETS[2]))
-    assert around(BUDGETS, Budget("iterations", 1_000)) == [(1, 1.0)]
+    beyond = predictor.costs(features_of(NEW), Budget("iterations", 10**9))
+    np.testing.assert_array_equal(beyond, predictor.costs(features_of(NEW), BUDGETS[2]))
+    assert interpolation(BUDGETS, Budget("iterations", 1_000)) == [(1, 1.0)]
 
 
 class Surprising(Evaluator):
@@ -120,8 +121,10 @@ def test_probes_change_the_choice_only_if_they_surprise(measured, table):
 def test_probes_are_charged(measured, table):
     probing = Probing(KernelRegression(measured), table)
     assert probing.left(BUDGETS[2]) == Budget("iterations", 96_000)
-    assert probing.left(Budget("seconds", 1.0)) == Budget("seconds", 0.96)
     assert probing.left(BUDGETS[0]) == BUDGETS[0]  # too small for probes
+    assert probing.left(Budget("seconds", 1.0)) == Budget("seconds", 1.0)  # nothing was measured in seconds
+    two = MeasuredCosts.read(table, Catalog(("cfr", "dcfr"), ("none",), ("none",)), LEARNED, BUDGETS)
+    assert Probing(KernelRegression(two), table).left(BUDGETS[2]) == Budget("iterations", 97_500)
     assert probing.pick(NEW, BUDGETS[0], ACCURACY).sampler == "none"
     plain, probed = (
         judged(one, table, [NEW], [BUDGETS[2]], [ACCURACY]).loc[0, "team"]

@@ -32,6 +32,9 @@ def test_a_runs_id_is_that_of_what_it_measures():
     assert job.id != Job("kuhn", cell, 1, Limits()).id
     assert job.id != Job("kuhn", cell, 0, Limits(seconds=2.0)).id
     assert job.id != Job("kuhn", cell, 0, Limits(further=2_000)).id
+    assert job.id == Job("kuhn", cell, 0, Limits(further=1_000)).id
+    deep = Cell("deep_cfr(preset='sweep')", "none", "none")  # its number of iterations is fixed
+    assert Job("kuhn", deep, 0, Limits()).id == Job("kuhn", deep, 0, Limits(further=2_000)).id
 
 
 def test_a_run_goes_on_to_its_further_iterations_if_these_are_quick():

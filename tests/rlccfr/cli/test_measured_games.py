@@ -51,7 +51,11 @@ OTHER = "; if another catalog was swept, say so by --catalog and --networks"
     [
         (Limits(), "", ""),
         (Limits(iterations=5, seconds=0.0), " --iterations 5 --seconds 0", ""),
-        (Limits(iterations=5, seconds=0.5), "", ", with the --iterations and --seconds that it was begun with"),
+        (
+            Limits(iterations=5, seconds=0.5),
+            "",
+            ", with the --iterations, --seconds and --further of its beginning",
+        ),
     ],
 )
 def test_an_unfinished_sweep_tells_how_many_runs_it_lacks_and_how_to_go_on(store, limits, options, more):

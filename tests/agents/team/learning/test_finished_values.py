@@ -86,7 +86,7 @@ def test_what_is_imagined_of_a_real_game_is_its_own(monkeypatch):
     table = TableEvaluator(pd.DataFrame(rows))
     team = SelectorTeam(games, budgets, preset=HASTY, catalog=CATALOG, engine_seeds=(1, 0), evaluator=table)
     measure_everything(team)
-    FinishedValues(Records(team, unseen=True), shared=True).round(1.0, 1)
+    FinishedValues(Records(team, unseen=True)).round(1.0, 1)
     buffer, weights = team.selectors[2].buffer, np.mean(HASTY, axis=0)
     assert buffer.size() == len(rows)
     expected = sorted(

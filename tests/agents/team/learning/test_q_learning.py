@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
-from rlccfr.agents import SelectorTeam
+from rlccfr.agents import SelectorTeam, expand_team
+from rlccfr.agents.double_q import best_answer
 from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.agents.team.learning.finished_values import FinishedValues
 from rlccfr.agents.team.learning.q_learning import QLearning
 from rlccfr.agents.team.learning.records import Records
 from rlccfr.agents.team.training import new_learner
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.errors import RLCCFRError
 
 CATALOG = Catalog(("cfr", "dcfr", "lcfr"), ("none", "external"), ("cfr_br", "none"))
@@ -105,7 +109,39 @@ def test_target_networks_follow_slowly_and_are_saved(tmp_path):
             np.testing.assert_array_equal(restored.state()[name], array)
 
 
+def test_a_team_without_training_state_has_target_networks_like_its_networks(tmp_path):
+    team = learned(team_of(dict.fromkeys(CATALOG, (0.5, 0.5))), 3)
+    team.save(tmp_path, experience=False)
+    larger = expand_team(team, Catalog((*CATALOG.update_rules, "lcfr_plus"), *CATALOG.axes[1:]))
+    for selector in (*SelectorTeam.load(tmp_path).selectors, *larger.selectors):
+        model = selector.model
+        for name, tensor in model.q_net.state_dict().items():
+            assert torch.equal(tensor, model.q_net_target.state_dict()[name])
+
+
+def test_the_best_answer_is_the_target_networks_value_of_what_the_network_prefers():
+    """The network prefers the second answer, which is closed in the second row; the target would take the first."""
+    policy = team_of({}).selectors[2].model.policy
+    for network, values in ((policy.q_net, (0.5, 0.7)), (policy.q_net_target, (0.9, 0.2))):
+        for parameter in network.parameters():
+            parameter.data.zero_()
+        list(network.parameters())[-1].data[:] = torch.tensor(values)
+    seen = torch.zeros(2, OBSERVATION_SIZE)
+    open_ = torch.tensor([[True, True], [True, False]])
+    assert best_answer(policy, seen, open_).tolist() == pytest.approx([0.2, 0.9])
+    assert best_answer(policy, seen).tolist() == pytest.approx([0.2, 0.2])
+
+
+def test_weights_are_drawn_anew_for_each_replayed_pick():
+    costs = dict.fromkeys(CATALOG, (1.0, 0.0))
+    team = team_of(costs, preset=[((1, 0), (1, 0), (1, 0)), ((0.5, 0), (0.5, 0), (0.5, 0))])
+    batch = QLearning(Records(team))._batch()
+    assert set(batch.target.tolist()) == {0.0, 0.5}
+
+
 def test_the_learner_is_named():
-    assert type(new_learner(team_of({}))).__name__ == "QLearning"
+    assert isinstance(new_learner(team_of({})), QLearning)
+    fitted = SelectorTeam("kuhn", BUDGET, hyperparameters=Hyperparameters(learner="finished_values"))
+    assert isinstance(new_learner(fitted), FinishedValues)
     with pytest.raises(RLCCFRError, match=r"learner must be one of q_learning, finished_values, not 'sarsa'"):
         Hyperparameters(learner="sarsa")
