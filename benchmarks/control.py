@@ -12,9 +12,8 @@ import hashlib
 import json
 import multiprocessing
 import sys
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from itertools import repeat
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -171,10 +170,24 @@ def measure(split: str, horizon: int, workers: Executor | None = None) -> pd.Dat
     rows = measured(split, horizon)
     done = set(rows.loc[rows["contender"] == OURS, "game"])
     games = [name for name in control_games(split) if name not in done]  # type: ignore[arg-type]
-    for name, found in zip(games, (workers.map if workers else map)(trial, games, repeat(horizon)), strict=True):
+    for name, found in trials(games, horizon, workers):
         game = rlccfr.load_game(name, max_histories=MOST_TEST)
         print(summary(add(split, horizon, game, found)), file=sys.stderr, flush=True)
     return measured(split, horizon)
+
+
+def trials(names: Sequence[str], horizon: int, workers: Executor | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield each game's name and rows, with workers as soon as they are there, so that no interrupt loses them."""
+    if workers is None:
+        yield from ((name, trial(name, horizon)) for name in names)
+        return
+    futures = {workers.submit(trial, name, horizon): name for name in names}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 def summary(rows: pd.DataFrame) -> str:

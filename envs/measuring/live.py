@@ -88,7 +88,7 @@ class LiveEvaluator(Evaluator):
         """Return the measurement at the end of the request's last segment.
 
         Under a budget of iterations or nodes, all numbers except times equal those of a :class:`rlccfr.Solver` with
-        ``reduce=False``, bit for bit. Between segments, only the components that change are switched.
+        its default options, bit for bit. Between segments, only the components that change are switched.
 
         A run shorter than half a second is timed again on new tables: three times for at least 20 ms each, without the
         stops that the curve needs. A slice of plain CFR follows each timing. The pair with the median ratio of speeds

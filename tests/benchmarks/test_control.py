@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -83,3 +86,13 @@ def test_a_game_with_other_contenders_alone_is_not_measured_yet(tmp_path, monkey
     for _ in range(2):
         assert len(control.measure("test", 1)) == 3
     assert calls == ["kuhn"]
+
+
+def test_with_workers_a_slow_game_does_not_hold_back_the_others(monkeypatch):
+    others_are_kept = Event()
+    monkeypatch.setattr(control, "trial", lambda name, horizon: name != "slow" or others_are_kept.wait(timeout=60))
+    with ThreadPoolExecutor(2) as workers:
+        found = control.trials(["slow", "quick", "quicker"], 1, workers)
+        assert {next(found)[0], next(found)[0]} == {"quick", "quicker"}
+        others_are_kept.set()
+        assert next(found) == ("slow", True)

@@ -69,11 +69,8 @@ def tree(game: str) -> rlccfr.GameTree:
 
 
 def run(game: str, cell: tuple[str, str, str], iterations: int, **options: Any) -> list[float]:
-    """Return the exploitability of the average and of the current policy after a run, and the histories touched.
-
-    Passes run over the whole game, as in measurements.
-    """
-    solver = rlccfr.Solver(tree(game), *cell, seed=7, reduce=False, **options)
+    """Return the exploitability of the average and of the current policy after a run, and the histories touched."""
+    solver = rlccfr.Solver(tree(game), *cell, seed=7, **options)
     result = solver.run(iterations=iterations, curve=False)
     return [result.exploitability, solver.current_policy().exploitability(), result.nodes_touched]
 

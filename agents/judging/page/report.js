@@ -122,7 +122,7 @@ function describe() {
   if (!known(cell, at)) { $("cell").textContent = where + "no result"; return; }
   const call = document.createElement("code");
   call.textContent = `rlccfr solve '${at.name}' --update-rule "${rule}" --sampler "${sampler}" `
-    + `--abstraction "${abstraction}" --iterations ${cell.iterations[at.budget]} --seed ${cell.seed} --no-reduce`;
+    + `--abstraction "${abstraction}" --iterations ${cell.iterations[at.budget]} --seed ${cell.seed}`;
   const text = where + figures(chosen, at).split("<br>").slice(1).join(", ");
   $("cell").replaceChildren(text, document.createElement("br"), "Repeat one of these runs: ", call);
 }

@@ -73,7 +73,7 @@ def solve(
         int, typer.Option(help="Threads for exact passes over large games; the results are the same.")
     ] = 1,
     reduce: Annotated[
-        bool, typer.Option(help="Let exact passes use the game's symmetry; measurements were made without.")
+        bool, typer.Option(help="Let exact passes use the game's symmetry, where that is faster.")
     ] = True,
     checkpoint: Annotated[
         Path | None,
