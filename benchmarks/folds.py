@@ -7,23 +7,22 @@ in this, so the figures may decide how choosers learn.
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 
 import pandas as pd
 
-from benchmarks.selection import table
+from benchmarks.markdown import table
 from benchmarks.teams import BRIEF, met, others, trained_for_unseen
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import ChoosingRuns
-from rlccfr.agents.judging.unseen_games import judged
-from rlccfr.agents.predicting.boosted_trees import BoostedTrees
-from rlccfr.agents.predicting.choosers import ByPrediction, ByTeam, Chooser, Predictor
-from rlccfr.agents.predicting.kernel_regression import KernelRegression
+from rlccfr.agents.judging.recommendation_table import SBS
+from rlccfr.agents.judging.unseen_games import PICK, judged
+from rlccfr.agents.predicting.choosers import ByTeam, Chooser
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
-from rlccfr.agents.predicting.probing import Probing
+from rlccfr.agents.predicting.named import NAMES, named
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.catalog.families import FAMILIES, TRAIN, VALIDATION, family_of
 from rlccfr.envs.episode import EpisodeSpec
@@ -36,10 +35,10 @@ FOLDS = (*THIRDS, LARGEST, LARGER, *(f"family {family.name}" for family in FAMIL
 HELD_OUT = "validation games"
 
 
-def learned(predictor: Callable[[MeasuredCosts], Predictor], games: Sequence[str], *, probes: bool = False) -> Chooser:
-    """Return a chooser by a regression that has learned these games' costs."""
-    found = predictor(MeasuredCosts.read(others(), shipped.tabular(), games, (BRIEF, *met())))
-    return Probing(found, ChoosingRuns(others())) if probes else ByPrediction(found)
+def learned(name: str, games: Sequence[str]) -> Chooser:
+    """Return a chooser that has learned these games' costs."""
+    measured = MeasuredCosts.read(others(), shipped.tabular(), games, (BRIEF, *met()))
+    return named(name, measured, ChoosingRuns(others()))
 
 
 def as_for_measured(games: Sequence[str]) -> Chooser:
@@ -56,10 +55,7 @@ def for_unseen(games: Sequence[str]) -> Chooser:
 PICKED_BY = {
     "team as for measured games": as_for_measured,
     "team for unseen games": for_unseen,
-    "kernel regression": partial(learned, KernelRegression),
-    "kernel regression, probes": partial(learned, KernelRegression, probes=True),
-    "boosted trees": partial(learned, BoostedTrees),
-    "boosted trees, probes": partial(learned, BoostedTrees, probes=True),
+    **{name: partial(learned, name) for name in NAMES},
 }
 
 
@@ -92,8 +88,8 @@ def trial(fold: str, method: str) -> pd.DataFrame:
     """Return the mean regrets, per game that training left out, of a method's picks and of the SBS."""
     own, games = split(fold)
     picks = PICKED_BY[method](own)
-    rows = judged(picks, others(), games, shipped.BUDGETS, list(PRESETS.values())).groupby("game")[["team", "SBS"]]
-    regrets = rows.mean().rename(columns={"team": method})
+    rows = judged(picks, others(), games, shipped.BUDGETS, list(PRESETS.values())).groupby("game")[[PICK, SBS]]
+    regrets = rows.mean().rename(columns={PICK: method})
     return regrets.melt(var_name="picked by", value_name="regret").assign(**{"left out": fold})
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.selection import table
+from benchmarks.markdown import table
 from benchmarks.teams import BRIEF, met, others
 from rlccfr.agents import shipped
 from rlccfr.agents.predicting.boosted_trees import BoostedTrees

@@ -18,6 +18,7 @@ from typing import Any
 from benchmarks import simpler
 from benchmarks.targets import ratio_row
 from rlccfr.agents import shipped
+from rlccfr.agents.shipped import unmeasured
 from rlccfr.catalog.families import TRAIN
 from rlccfr.cli.commands import demo
 from rlccfr.files import write_atomically
@@ -91,7 +92,7 @@ def recommended() -> str:
 
 
 def choosing() -> str:
-    """Return where simpler methods choose as well as the team, and where its gain on unseen games comes from."""
+    """Return where simpler methods choose as well as the team, and what picks for unseen games are worth."""
     found = json.loads(simpler.FIGURES.read_text())
     hundred, few, unseen = found["hundred"], found["demo"], found["unseen games"]
     numbers = [number for number in found["ladder"]["team"] if int(number) < FEW]
@@ -110,10 +111,11 @@ def choosing() -> str:
         f"{_short(hundred['no network'])}, the team's {_short(hundred['team'])} and successive halving's "
         f"{_short(hundred['successive halving'])}. Regret below 0 means that the pick beats the virtual best, which is "
         "chosen by other runs than those that judge.",
-        f"On {whole['games']:.0f} unseen games, the team's mean regret is lower than that of the single best algorithm "
-        f"of its training games by {_short(whole['gain'])} (95 % interval {_short(whole['gain from'])} to "
-        f"{_short(whole['gain to'])}). The interval is above 0 for {sure['preset']} of {len(unseen['preset'])} reward "
-        f"weights and {sure['budget']} of {len(unseen['budget'])} budgets.",
+        f"On {whole['games']:.0f} games that were not measured, the mean regret of the package's picks is lower than "
+        f"that of the single best algorithm of the training games by {_short(whole['gain'])} (95 % interval "
+        f"{_short(whole['gain from'])} to {_short(whole['gain to'])}). The interval is above 0 "
+        f"for {sure['preset']} of {len(unseen['preset'])} reward weights and {sure['budget']} of "
+        f"{len(unseen['budget'])} budgets.",
     )
     return "\n".join(_wrapped(point, "- ") for point in points)
 
@@ -125,9 +127,10 @@ def package() -> str:
         "algorithm in the paper's catalog, and of every tabular one in the extended catalog. It also ships teams "
         "trained on the paper's algorithms; `rlccfr table leduc --catalog extended-tabular` trains one on the extended "
         "catalog's. `rlccfr recommend leduc` names the best of all of them, and with `--catalog paper` the team's "
-        f"pick among the paper's. For any other game, a team trained on {len(TRAIN)} small games picks by the game's "
-        "features. Where the single best algorithm of those games did better on validation games of its kind, that "
-        'one is named instead. `rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says which it is, and how good '
+        f"pick among the paper's. For any other game, the pick is by {unmeasured.ranked()[0]}, "
+        f"learned from {len(TRAIN)} small games, which did best on validation games. Where the single best algorithm "
+        "of those small games did better on validation games of the game's kind, that one is named instead. "
+        '`rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says which it is, and how good '
         "such picks were on test games."
     )
 

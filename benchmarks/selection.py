@@ -15,16 +15,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks import methods, simpler
+from benchmarks import methods, never_met, simpler
+from benchmarks.markdown import table
 from benchmarks.methods import METHODS, Trial, at_a_hundred, choices, judged
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.effects import performance_profile
-from rlccfr.agents.judging.recommendation_table import TEAM, VBS, RecommendationTable
+from rlccfr.agents.judging.recommendation_table import TEAM, VBS
 from rlccfr.agents.judging.regret_picture import MARKS
 from rlccfr.agents.judging.reproduction import COLOURS
 from rlccfr.agents.judging.scores import bootstrap_interval, interquartile_mean
 from rlccfr.agents.judging.sweep_table import recommended_table
-from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, summary
+from rlccfr.agents.shipped import unmeasured
 from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.identity import is_deterministic
@@ -53,10 +54,9 @@ def main() -> None:
 def report(hundred: pd.DataFrame, ladder: pd.DataFrame, demo: pd.DataFrame) -> None:
     """Print the document on judged choices, draw its picture, and keep the figures that the README shows."""
     draw(hundred, ladder)
-    unseen = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
-    simpler.keep(simpler.figures(hundred, ladder, demo, _learned(unseen)))
+    simpler.keep(simpler.figures(hundred, ladder, demo, unmeasured.rows_of(unmeasured.ranked()[0])))
     few = simpler.as_the_demo(demo)
-    for section in (head(), picks(), at_hundred(hundred), along(ladder), few, never_met(unseen)):
+    for section in (head(), picks(), at_hundred(hundred), along(ladder), few, never_met.section()):
         print("\n".join([*section, ""]), flush=True)
 
 
@@ -197,60 +197,6 @@ def along(rows: pd.DataFrame) -> Iterator[str]:
     yield from table(frame.reset_index().rename_axis(columns=None))
 
 
-def _learned(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the shipped team under budgets that it was trained for."""
-    return rows[(rows["without"] == "") & rows["budget"].isin([str(budget) for budget in shipped.BUDGETS])]
-
-
-def never_met(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the lines on the team for games that were not measured."""
-    known = {str(budget) for budget in shipped.BUDGETS}
-    yield from ("## Games never met", "")
-    yield (
-        f"Here a team picks one of {len(shipped.tabular())} algorithms by the game's features alone. The tables have "
-        "the regret of its picks, and that of the single best algorithm on the team's training games (SBS). "
-        "*measuring* is the engine CPU seconds that it takes to measure all algorithms instead. All are means over "
-        "budgets and reward weights. For the team that comes with the package:"
-    )
-    yield ""
-    own = _learned(rows)
-    columns = ["kind", "member", "game", "histories"]
-    yield from table(own.groupby(columns, sort=False)[["team", "SBS", "measuring"]].mean().reset_index())
-    yield from ("", "By kind of game, with the team's gain and a bootstrap's 95 % interval of it over games:", "")
-    yield from table(_summarised(own))
-    together = summary(own[own["kind"].isin([MEMBER, LARGER])].assign(kind=ALL))[ALL]
-    interval = (together.get("gain from", -np.inf), together.get("gain to", np.inf))
-    verdict = "reached" if interval[0] > 0 else "missed"
-    yield (
-        "\nOn unseen members of known families and on hundredfold larger games together, the team's regret is "
-        f"{together['team']:.4f} and the SBS's {together['SBS']:.4f}. The gain is {together['gain']:.4f}, with the "
-        f"interval {interval[0]:.4f} to {interval[1]:.4f}. The aim, an interval above 0, is {verdict}."
-    )
-    yield from simpler.by_circumstance(own)
-    yield from (
-        "",
-        "By kind again, for test games alone. Validation games were looked at while it was decided how to learn. Test "
-        "games were named before any of them was measured, and were measured after that decision "
-        "([decision 16](adr/0016-learning-for-unseen-games.md)):",
-        "",
-    )
-    yield from table(_summarised(own[own["member"] == "test"]))
-    yield from ("", "Under budgets that no team has met:", "")
-    yield from table(_summarised(rows[(rows["without"] == "") & ~rows["budget"].isin(known)]))
-    yield from ("", "Teams trained without one family, on its validation and test games:", "")
-    left_out = rows[(rows["without"] != "") & rows["budget"].isin(known)]
-    yield from table(
-        pd.concat(
-            {name: _summarised(group) for name, group in left_out.groupby("without", sort=False)},
-            names=["without", None],
-        ).reset_index("without")
-    )
-
-
-def _summarised(rows: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame([{"kind": kind, **found} for kind, found in summary(rows).items()])
-
-
 def draw(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
     """Draw scores by number of evaluations, and the share of choices above each score."""
     import matplotlib
@@ -271,11 +217,6 @@ def draw(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
     left.legend(frameon=False)
     with matplotlib.rc_context({"svg.hashsalt": "rlccfr"}):  # the same bytes each time
         figure.savefig(PICTURE, metadata={"Date": None})
-
-
-def table(frame: pd.DataFrame) -> list[str]:
-    """Return a frame as lines of Markdown."""
-    return RecommendationTable(frame).to_markdown().splitlines()
 
 
 if __name__ == "__main__":

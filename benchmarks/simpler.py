@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 
 from benchmarks import methods
+from benchmarks.markdown import table
 from rlccfr.agents import shipped
-from rlccfr.agents.judging.recommendation_table import RecommendationTable
 from rlccfr.agents.judging.unseen_games import summary
 from rlccfr.cli.commands import demo
 from rlccfr.files import write_atomically
@@ -37,16 +37,16 @@ def as_the_demo(rows: pd.DataFrame) -> Iterator[str]:
     )
     yield ""
     means = rows.groupby("method", sort=False)[["normalised_score", "regret", "spent"]].mean()
-    yield from _table(means.rename(columns={"normalised_score": "score", "spent": "evaluations"}).reset_index())
+    yield from table(means.rename(columns={"normalised_score": "score", "spent": "evaluations"}).reset_index())
 
 
 def by_circumstance(own: pd.DataFrame) -> Iterator[str]:
-    """Yield the lines on the team's gain on unseen games, by reward weights and by budget."""
+    """Yield the lines on a chooser's gain on unseen games, by reward weights and by budget."""
     for column, name in COLUMNS.items():
         found = gains(own, column)
         sure = [str(one[name]) for one in found if is_above_zero(one)]
         yield from ("", f"By {name}, over all {own['game'].nunique()} games:", "")
-        yield from _table(pd.DataFrame(found))
+        yield from table(pd.DataFrame(found))
         listed = f" ({', '.join(sure)})" if sure else ""
         yield from ("", f"The interval is above 0 for {len(sure)} of {len(found)}{listed}.")
 
@@ -55,7 +55,7 @@ def gains(own: pd.DataFrame, column: str) -> list[dict[str, Any]]:
     """Return mean regrets on unseen games and the gain with its interval, one row per value of a column.
 
     Args:
-        own: judgements of the shipped team.
+        own: judgements of a chooser.
         column: key of :data:`COLUMNS`.
     """
     groups = own.groupby(column, sort=False)
@@ -74,7 +74,7 @@ def figures(hundred: pd.DataFrame, ladder: pd.DataFrame, few: pd.DataFrame, own:
         hundred: judged choices at a hundred evaluations.
         ladder: judged choices with fewer and more evaluations.
         few: judged choices with as many evaluations as in `make demo`.
-        own: judgements of the shipped team on unseen games.
+        own: judgements of the package's chooser for games that were not measured.
     """
     scores = ladder.groupby(["method", "evaluations"], sort=False)["normalised_score"].mean().round(DIGITS)
     return {
@@ -102,7 +102,3 @@ def _together(rows: pd.DataFrame) -> dict[str, float]:
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
     return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in row.items()}
-
-
-def _table(frame: pd.DataFrame) -> list[str]:
-    return RecommendationTable(frame).to_markdown().splitlines()

@@ -2,7 +2,8 @@
 
 These files go to agents/shipped/data: the runs of the paper's games, without other runs that runs/sweep may hold; a
 team for each of these games and one for all of them, trained on those runs; a team for unseen games, trained on the
-families' training games; and the judgement of that team on other games. The families' runs go to benchmarks/results, so
+families' training games; the costs on these games, from which other choosers learn; and the judgement of that team and
+of these choosers on other games. The families' runs go to benchmarks/results, so
 that teams can be trained again without hours of measuring. A file is kept as long as it was made from the same runs by
 the same version of learning and judging; benchmarks/results/made-from.json records these. A file of measurements is
 also kept if runs/ lacks some of its runs.
@@ -11,6 +12,7 @@ also kept if runs/ lacks some of its runs.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import sys
 import tempfile
@@ -25,8 +27,13 @@ import pandas as pd
 from benchmarks.methods import digest
 from rlccfr.agents import shipped
 from rlccfr.agents.judging import unseen_games as generalisation
+from rlccfr.agents.judging.evidence import ChoosingRuns
+from rlccfr.agents.judging.recommendation_table import TEAM
 from rlccfr.agents.judging.unseen_games import judged
-from rlccfr.agents.predicting.choosers import ByTeam
+from rlccfr.agents.predicting.choosers import ByTeam, Chooser
+from rlccfr.agents.predicting.measured_costs import MeasuredCosts
+from rlccfr.agents.predicting.named import NAMES, named
+from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.team import training
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.agents.team.team import SelectorTeam
@@ -77,6 +84,11 @@ def main() -> None:
         )
     published(RESULTS / MEASURED, Store(FAMILIES_SWEPT), lambda store: members(), (BRIEF, *met(), *BETWEEN))
     made_for_unseen(shipped.DATA / "team.npz", TRAIN)
+    made(
+        shipped.DATA / shipped.COSTS,
+        source(RESULTS / MEASURED, (BRIEF, *met()), TRAIN),
+        lambda path: small_games().save(path),
+    )
     basis = origin(RESULTS / MEASURED, (BRIEF, *met(), *BETWEEN), (*TRAIN, *held_out()))
     made(shipped.DATA / shipped.GENERALISATION, {**basis, "judging": generalisation.VERSION}, generalise)
 
@@ -90,14 +102,14 @@ Origin = dict[str, Any]
 """Description of what a file was made from, in JSON's types."""
 
 
+def source(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Origin:
+    """Return what figures are read from: the runs, the budgets and the games."""
+    return {"measurements": digest(table), "budgets": list(map(str, budgets)), "games": list(games)}
+
+
 def origin(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Origin:
     """Return everything that a team depends on: the runs, the budgets and games, and the version of learning."""
-    return {
-        "measurements": digest(table),
-        "budgets": list(map(str, budgets)),
-        "games": list(games),
-        "learning": training.VERSION,
-    }
+    return {**source(table, budgets, games), "learning": training.VERSION}
 
 
 def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], budgets: Sequence[Budget] = ()) -> None:
@@ -117,8 +129,8 @@ def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], 
             sys.exit(f"error: {path.name} can't be written: {what}")
         say(f"{path.name} stays as it is: {what}")
         return
-    source = {"runs": names([*ids, *map(str, budgets)])}
-    made(path, source, lambda path: store.compact(path, small=True, budgets=budgets, ids=ids))
+    made_from = {"runs": names([*ids, *map(str, budgets)])}
+    made(path, made_from, lambda path: store.compact(path, small=True, budgets=budgets, ids=ids))
 
 
 def planned(store: Store) -> list[Job]:
@@ -152,24 +164,41 @@ def others() -> TableEvaluator:
     return TableEvaluator(RESULTS / MEASURED)
 
 
+def small_games() -> MeasuredCosts:
+    """Return the costs on the training games of the families, under the budgets that teams for unseen games learn."""
+    return MeasuredCosts.read(others(), shipped.tabular(), TRAIN, (BRIEF, *met()))
+
+
 def generalise(path: Path) -> None:
-    """Write the judgement of the team for unseen games and, for each family, of a team trained without it."""
+    """Write the judgement of all choosers, on all games held out and, for each family, of choosers denied the family.
 
-    def rows(team: SelectorTeam, games: Sequence[str], without: str) -> pd.DataFrame:
-        say(f"judging a team{' without ' * bool(without)}{without} on {len(games)} games")
-        budgets = (*shipped.BUDGETS, *BETWEEN)
-        found = judged(ByTeam(team), others(), games, budgets, list(PRESETS.values()))
-        return found.assign(member=found["game"].map(held_out()), without=without)
-
-    found = [rows(shipped.team(), list(held_out()), "")]
+    The columns are those of :func:`judged`; ``member``, which is validation or test; ``without``, the family that was
+    left out, or ""; and ``picked by``, the chooser's name.
+    """
+    learned = unmeasured.costs()
+    found = judgements(shipped.team(), learned, list(held_out()), "")
     for family in FAMILIES:
         if family.train and family.held_out:
             left_out = FAMILIES_SWEPT.parent / f"team-without-{family.name}.npz"
-            games = [game for game in TRAIN if game not in family.train]
-            made_for_unseen(left_out, games)
-            found.append(rows(SelectorTeam.load(left_out), family.held_out, family.name))
-    text = pd.concat(found).to_csv(index=False, float_format="%.6g")
-    write_atomically(path, text.encode())
+            made_for_unseen(left_out, [game for game in TRAIN if game not in family.train])
+            team = SelectorTeam.load(left_out)
+            found += judgements(team, learned.without(family.train), family.held_out, family.name)
+    buffer = io.BytesIO()
+    pd.concat(found, ignore_index=True).to_parquet(buffer, index=False)
+    write_atomically(path, buffer.getvalue())
+
+
+def judgements(team: SelectorTeam, learned: MeasuredCosts, games: Sequence[str], without: str) -> list[pd.DataFrame]:
+    """Return the judgements of a team, and of all choosers that learn from costs, on some games."""
+    choosers: dict[str, Chooser] = {TEAM: ByTeam(team)}
+    choosers |= {name: named(name, learned, ChoosingRuns(others())) for name in NAMES}
+    found = []
+    for name, chooser in choosers.items():
+        say(f"judging the {name}{' without ' * bool(without)}{without} on {len(games)} games")
+        rows = judged(chooser, others(), games, (*shipped.BUDGETS, *BETWEEN), list(PRESETS.values()))
+        about = {"member": rows["game"].map(held_out()), "without": without, "picked by": name}
+        found.append(rows.assign(**about))  # type: ignore[arg-type]
+    return found
 
 
 def trained(games: Sequence[str]) -> SelectorTeam:
@@ -186,8 +215,8 @@ def trained_for_unseen(games: Sequence[str]) -> SelectorTeam:
 
 def made_for_unseen(path: Path, games: Sequence[str]) -> None:
     """Train a team for unseen games and write it, unless a file has it already."""
-    source = origin(RESULTS / MEASURED, (BRIEF, *met()), games)
-    made(path, source, partial(write_team, partial(trained_for_unseen, games)))
+    made_from = origin(RESULTS / MEASURED, (BRIEF, *met()), games)
+    made(path, made_from, partial(write_team, partial(trained_for_unseen, games)))
 
 
 def write_team(train: Callable[[], SelectorTeam], path: Path) -> None:
@@ -200,13 +229,13 @@ def write_team(train: Callable[[], SelectorTeam], path: Path) -> None:
     say(f"{path.name}: {team.cost[0]:,} runs, {time.monotonic() - begin:.0f} s, {path.stat().st_size:,} bytes")
 
 
-def made(path: Path, source: Origin, write: Callable[[Path], object]) -> None:
-    """Write a file, unless it is there and has the same source."""
-    if path.exists() and recorded().get(path.name) == source:
+def made(path: Path, made_from: Origin, write: Callable[[Path], object]) -> None:
+    """Write a file, unless it is there and was made from the same."""
+    if path.exists() and recorded().get(path.name) == made_from:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path)
-    record = {**recorded(), path.name: source}  # others may have been recorded while this was written
+    record = {**recorded(), path.name: made_from}  # others may have been recorded while this was written
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(one)}" for name, one in record.items())
     write_atomically(RESULTS / MADE_FROM, f"{{\n{lines}\n}}\n".encode())
 

@@ -1,4 +1,4 @@
-"""Judging of a team's picks for games that it has never met."""
+"""Judging of picks for games that were not learned from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ HUNDREDFOLD = 100
 """Least ratio of a much larger game's histories to those of the largest training game."""
 
 TRAINED, MEMBER, FAMILY, LARGER = "training game", "unseen member", "unseen family", "hundredfold larger"
-"""Kinds of games, from a team's view."""
+"""Kinds of games, from a chooser's view."""
+
+PICK = "pick"
+"""Column of a chooser's regrets."""
 
 ALL = "all"
 """Name of all kinds of games together."""
@@ -67,7 +70,7 @@ def judged(
         games, budgets, presets: games, budgets and reward weights to pick for.
 
     Returns:
-        Columns ``game``, ``kind`` (see :func:`kind_of`), ``histories``, ``budget`` and ``preset``; ``team`` and
+        Columns ``game``, ``kind`` (see :func:`kind_of`), ``histories``, ``budget`` and ``preset``; ``pick`` and
         ``SBS``, the regrets of the chooser's pick and of the SBS with respect to the VBS, by the judging runs (see
         :class:`Evidence`), where the former includes what is lost by spending a part of the budget on choosing;
         ``single_best``, the algorithm that is the SBS; and ``measuring``, the engine CPU seconds of the choosing runs
@@ -91,7 +94,7 @@ def judged(
                 single = others[SBS]
                 rows.append(
                     {"game": game, "kind": kind, "histories": size, "budget": str(budget), "preset": preset.name,
-                     "team": pick["regret"] + spent, "SBS": single["regret"],
+                     PICK: pick["regret"] + spent, SBS: single["regret"],
                      "single_best": str(Cell.of(single)),
                      "measuring": others[VBS]["cpu_seconds"]}
                 )  # fmt: skip
@@ -108,19 +111,19 @@ def _loss(task: Task, cell: Cell, left: Budget) -> float:
 
 
 def mean_regrets(rows: pd.DataFrame) -> dict[str, float]:
-    """Return ``games``, the number of games, and ``team`` and ``SBS``, the means over games of each game's mean regret.
+    """Return ``games``, the number of games, and ``pick`` and ``SBS``, the means over games of each game's mean regret.
 
     Args:
         rows: rows of :func:`judged`.
     """
-    by_game = rows.groupby("game")[["team", "SBS"]].mean()
-    return {"games": float(len(by_game)), "team": float(by_game["team"].mean()), "SBS": float(by_game["SBS"].mean())}
+    by_game = rows.groupby("game")[[PICK, SBS]].mean()
+    return {"games": float(len(by_game)), PICK: float(by_game[PICK].mean()), SBS: float(by_game[SBS].mean())}
 
 
 def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
-    """Return the mean regrets and the team's gain over the SBS, for each kind of game and, under :data:`ALL`, for all.
+    """Return the mean regrets and the picks' gain over the SBS, for each kind of game and, under :data:`ALL`, for all.
 
-    The gain is the SBS's mean regret minus the team's. It has a 95 % bootstrap interval if there are at least
+    The gain is the SBS's mean regret minus that of the picks. It has a 95 % bootstrap interval if there are at least
     :data:`ENOUGH` games. Games are resampled whole, since budgets and reward weights on one game are no independent
     evidence. Games of one family are not fully independent either, so the interval is probably too narrow.
 
@@ -137,7 +140,7 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
     if len(groups) > 1:
         groups.append((ALL, rows))
     for kind, group in groups:
-        gain = (group["SBS"] - group["team"]).groupby(group["game"]).mean().to_numpy()
+        gain = (group[SBS] - group[PICK]).groupby(group["game"]).mean().to_numpy()
         one = {**mean_regrets(group), "gain": float(gain.mean())}
         if len(gain) >= ENOUGH:
             one["gain from"], one["gain to"] = bootstrap_interval(
@@ -148,7 +151,7 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
 
 
 def measured_regret(rows: pd.DataFrame, kind: str) -> str:
-    """Return a sentence on the mean regrets of a team's picks, and of the SBS, on games of one kind.
+    """Return a sentence on the mean regrets of a chooser's picks, and of the SBS, on games of one kind.
 
     Args:
         rows: rows of :func:`judged` for the games of this kind.
@@ -159,7 +162,7 @@ def measured_regret(rows: pd.DataFrame, kind: str) -> str:
     one = mean_regrets(rows)
     games = "one such game" if one["games"] == 1 else f"{one['games']:.0f} such games"
     return (
-        f"on {games} ({kind}), averaged over budgets and weights, the team's picks were "
-        f"{one['team']:.3f} of reward below the best algorithm, and the single best of the training games was "
-        f"{one['SBS']:.3f} below it"
+        f"on {games} ({kind}), averaged over budgets and weights, such picks were "
+        f"{one[PICK]:.3f} of reward below the best algorithm, and the single best of the training games was "
+        f"{one[SBS]:.3f} below it"
     )

@@ -17,15 +17,19 @@ if TYPE_CHECKING:
 
 
 class Chooser(Protocol):
-    """A way of choosing an algorithm for a game.
+    """A way of choosing an algorithm for a game."""
 
-    Attributes:
-        catalog: what it chooses from.
-        games: games that it has learned from.
-    """
+    @property
+    def catalog(self) -> Catalog:
+        """What it chooses from."""
 
-    catalog: Catalog
-    games: Sequence[str]
+    @property
+    def games(self) -> Sequence[str]:
+        """The games that it has learned from."""
+
+    @property
+    def budgets(self) -> Sequence[Budget]:
+        """The budgets that it has learned from."""
 
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
         """Return the algorithm for a game, a budget and reward weights."""
@@ -48,7 +52,8 @@ class ByPrediction:
 
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
-        self.catalog, self.games = predictor.measured.catalog, predictor.measured.games
+        known = predictor.measured
+        self.catalog, self.games, self.budgets = known.catalog, known.games, known.budgets
 
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
         """Return the algorithm with the best predicted mean reward."""
@@ -65,7 +70,7 @@ class ByTeam:
 
     def __init__(self, team: SelectorTeam) -> None:
         self._team = team
-        self.catalog, self.games = team.catalog, team.env.games
+        self.catalog, self.games, self.budgets = team.catalog, team.env.games, team.env.budgets
 
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
         """Return the first segment's algorithm of the team's recommendation."""

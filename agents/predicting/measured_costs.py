@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from rlccfr.agents.judging.evidence import Evidence
-from rlccfr.catalog import Catalog
+from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import costs
 from rlccfr.errors import RLCCFRError
+from rlccfr.files import write_atomically
+
+FORMAT = "rlccfr-costs-1"
 
 
 class MeasuredCosts(NamedTuple):
@@ -44,6 +51,46 @@ class MeasuredCosts(NamedTuple):
         found = [[costs_of(evaluator, catalog, game, budget) for game in games] for budget in budgets]
         features = np.array([features_of(game) for game in games])
         return cls(catalog, tuple(games), tuple(budgets), features, np.array(found))
+
+    def without(self, games: Sequence[str]) -> MeasuredCosts:
+        """Return the costs on all games but these."""
+        kept = [number for number, game in enumerate(self.games) if game not in games]
+        return self._replace(
+            games=tuple(self.games[one] for one in kept), features=self.features[kept], costs=self.costs[:, kept]
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the costs to a file, in single precision."""
+        header = {
+            "format": FORMAT,
+            "catalog": dict(zip(AXES, self.catalog.axes, strict=True)),
+            "games": self.games,
+            "budgets": [asdict(budget) for budget in self.budgets],
+        }
+        buffer = io.BytesIO()
+        arrays = {"features": self.features, "costs": self.costs.astype(np.float32)}
+        np.savez_compressed(buffer, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
+        write_atomically(path, buffer.getvalue())
+
+    @classmethod
+    def load(cls, path: Path) -> MeasuredCosts:
+        """Return the costs that a file holds.
+
+        Raises:
+            RLCCFRError: the file is damaged, or of another format.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                header, features, costs = json.loads(str(archive["header"])), archive["features"], archive["costs"]
+            if header["format"] != FORMAT:
+                raise RLCCFRError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")
+            catalog = Catalog(*(tuple(header["catalog"][axis]) for axis in AXES))
+            budgets = tuple(Budget(**one) for one in header["budgets"])
+            return cls(catalog, tuple(header["games"]), budgets, features, costs.astype(float))
+        except RLCCFRError:
+            raise
+        except Exception as error:  # what damaged archives raise has no common base
+            raise RLCCFRError(f"{path} is not a whole file of costs") from error
 
 
 def costs_of(evaluator: Evaluator, catalog: Catalog, game: str, budget: Budget) -> np.ndarray:

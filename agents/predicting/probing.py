@@ -35,7 +35,8 @@ class Probing:
 
     def __init__(self, predictor: Predictor, evaluator: Evaluator) -> None:
         self.predictor, self.evaluator = predictor, evaluator
-        self.catalog, self.games = predictor.measured.catalog, predictor.measured.games
+        known = predictor.measured
+        self.catalog, self.games, self.budgets = known.catalog, known.games, known.budgets
 
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
         """Return the candidate with the best corrected prediction.

@@ -74,8 +74,11 @@ def team(game: str | None = None) -> SelectorTeam:
     return SelectorTeam.load(path(f"team-{game}.npz" if game else "team.npz"))
 
 
-GENERALISATION = "generalisation.csv"
-"""File of regrets on games not trained on: those of ``team()``, and of teams trained without one family."""
+GENERALISATION = "generalisation.parquet"
+"""File of choosers' regrets on games that they have not learned from, and on families that they were denied."""
+
+COSTS = "costs.npz"
+"""File of the costs on small games, from which choosers learn."""
 
 
 def path(name: str) -> Path:

@@ -1,4 +1,4 @@
-"""Advice on which algorithm to take, from the package's data, without running anything."""
+"""Advice on which algorithm to take, from the package's data, with short runs at most."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import asdict, dataclass
 from statistics import mean
 from typing import Any
 
-import pandas as pd
-
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.best import virtual_best
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import TEAM
-from rlccfr.agents.judging.unseen_games import FAMILY, kind_of, mean_regrets, measured_regret
+from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, CatalogLike, PresetLike, parse_budget, parse_catalog, parse_preset
 from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.identity import is_deterministic
+from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.reward import Preset
@@ -38,8 +38,9 @@ class Advice:
     Attributes:
         preset: reward weights.
         basis: ``"best measured"``: the best of the algorithms measured on this very game. ``"measured"``: the pick of a
-            team that has learned from these measurements. ``"features"``: a team's pick from the game's features.
-            ``"single best"``: the SBS of the training games, which did better on validation games of this kind.
+            team that has learned from these measurements. ``"features"`` or ``"features and probes"``: a chooser's pick
+            from the game's features, and from short runs. ``"single best"``: the SBS of the training games, which did
+            better on validation games of this kind.
         figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured. For the best measured
             algorithm, ``regret`` is NaN.
         why: sentence on how sure the advice is.
@@ -74,11 +75,12 @@ def advise(
     budget: BudgetLike = shipped.BUDGETS[-1],
     preset: PresetLike = "accuracy",
     catalog: CatalogLike | None = None,
+    evaluator: Evaluator | None = None,
 ) -> Advice:
-    """Return the best algorithm measured on a game; for a game that was not measured, a team's pick or the SBS.
+    """Return the best algorithm measured on a game; for a game that was not measured, a chooser's pick or the SBS.
 
-    A budget beyond those that were measured, or that a team has met, gets the answer for the nearest of them, and
-    ``why`` says so.
+    A budget beyond those that were measured, or that a chooser has learned from, gets the answer for the nearest of
+    them, and ``why`` says so.
 
     Args:
         game: a name that :func:`rlccfr.load_game` takes.
@@ -86,7 +88,8 @@ def advise(
         preset: reward weights.
         catalog: catalog to choose from. By default, all that was measured, including the extended catalog's tabular
             algorithms. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
-            contain all of ``"tabular"``, from which the team picks.
+            contain all of ``"tabular"``, from which choosers pick.
+        evaluator: what runs the probes of a chooser that has any; by default a :class:`LiveEvaluator`.
 
     Raises:
         GameError: an unknown game.
@@ -103,26 +106,25 @@ def advise(
         if wanted is None and best.cell not in set(paper):
             note = f"; `--catalog paper` picks among the paper's {len(paper)} alone"
         return Advice(game, asked, weights, best.cell, "best measured", best.figures, f"{best.why}{note}")
-    return _picked(game, known, asked, weights, wanted)
-
-
-def _picked(game: str, known: str | None, asked: Budget, weights: Preset, wanted: Catalog | None) -> Advice:
-    """Return the pick of the game's own team or, for a game that was not measured, of the general team.
-
-    A game's own team picks from the paper's catalog. The SBS may replace the general team's pick.
-    """
-    team = shipped.team(known)
-    limit = _nearest(asked, team.env.budgets)
-    note = ""
-    if limit is None:
-        limit, note = asked, f"; the team has never met a budget in {asked.unit}"
-    elif limit != asked:
-        note = f"; picked as for {limit}, the nearest to {asked} that the team has met"
-    cell = team.pick(game, limit, weights)
     if known is None:
-        _check_catalog(team.catalog, wanted)
-        basis, cell, why = _unseen(kind_of(game, team.env.games), cell, limit, weights)
-        return Advice(game, asked, weights, cell, basis, {}, f"{why}{note}")
+        return _for_unmeasured(game, asked, weights, wanted, evaluator or LiveEvaluator())
+    return _picked(game, known, asked, weights)
+
+
+def _for_unmeasured(game: str, asked: Budget, weights: Preset, wanted: Catalog | None, evaluator: Evaluator) -> Advice:
+    """Return the pick of the package's best chooser, or the SBS."""
+    by = unmeasured.best(asked.unit, evaluator)
+    _check_catalog(by.chooser.catalog, wanted)
+    limit, note = _within(asked, by.chooser.budgets, by.who)
+    found = unmeasured.choice(by, game, limit, weights)
+    return Advice(game, asked, weights, found.cell, found.basis, {}, f"{found.why}{note}")
+
+
+def _picked(game: str, known: str, asked: Budget, weights: Preset) -> Advice:
+    """Return the pick of the game's own team from the paper's catalog."""
+    team = shipped.team(known)
+    limit, note = _within(asked, team.env.budgets, "the team")
+    cell = team.pick(game, limit, weights)
     figures = {
         budget: _measured(Task(shipped.results(known), shipped.catalog(), known, budget, weights), cell)
         for budget in dict.fromkeys((asked, limit))
@@ -135,45 +137,26 @@ def _picked(game: str, known: str | None, asked: Budget, weights: Preset, wanted
 
 
 def _check_catalog(learned: Catalog, wanted: Catalog | None) -> None:
-    """Refuse a catalog for a game that was not measured, unless it contains all that the team may pick."""
+    """Refuse a catalog for a game that was not measured, unless it contains all that may be picked."""
     if wanted is not None and not set(learned) <= set(wanted):
         raise RLCCFRError(
-            "the game was not measured, and the team for such games picks from the catalog tabular: ask for that "
+            "the game was not measured, and the package picks from the catalog tabular for such games: ask for that "
             "catalog, or measure with `rlccfr compare --catalog`"
         )
 
 
-def _unseen(kind: str, pick: Cell, budget: Budget, preset: Preset) -> tuple[str, Cell, str]:
-    """Return basis, algorithm and reason for a game that was not measured: the team's pick, or the SBS.
+def _within(asked: Budget, met: Sequence[Budget], who: str) -> tuple[Budget, str]:
+    """Return the nearest budget in the range that a chooser has learned from, and a remark if it is another one.
 
-    The validation games of its kind decide which. The reason gives the regrets on the test games of its kind.
-    """
-    rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
-    # Teams that were trained without a family are evidence for new families, and for nothing else.
-    own = (rows["without"] == "") | (kind == FAMILY)
-    learned = rows["budget"].isin([str(one) for one in shipped.BUDGETS])
-    alike = rows[own & learned & (rows["kind"] == kind)]
-    decided, told = (alike[alike["member"] == member] for member in ("validation", "test"))
-    single, found = _single_best(rows, budget, preset), mean_regrets(decided)
-    if single is not None and found["SBS"] < found["team"]:
-        return "single best", single, f"the single best of the training games: {measured_regret(told, kind)}"
-    return "features", pick, f"picked from the game's features: {measured_regret(told, kind)}"
-
-
-def _single_best(rows: pd.DataFrame, budget: Budget, preset: Preset) -> Cell | None:
-    """Return the SBS of the shipped team's training games; None if it is not on record for the budget and weights."""
-    same = (rows["without"] == "") & (rows["budget"] == str(budget)) & (rows["preset"] == preset.name)
-    found = rows.loc[same, "single_best"].unique()
-    return Cell(*found[0].split(" x ")) if len(found) == 1 else None
-
-
-def _nearest(asked: Budget, met: Sequence[Budget]) -> Budget | None:
-    """Return the nearest budget in the range that a team has met; None if it has met none in the unit.
-
-    A network's answers outside the range that it has learned from are no evidence.
+    A network's answers outside the range that it has learned from are no evidence. If it has met none in the unit, the
+    budget stays as it is.
     """
     amounts = [budget.amount for budget in met if budget.unit == asked.unit]
-    return Budget(asked.unit, min(max(asked.amount, min(amounts)), max(amounts))) if amounts else None
+    if not amounts:
+        return asked, f"; {who} has never met a budget in {asked.unit}"
+    limit = Budget(asked.unit, min(max(asked.amount, min(amounts)), max(amounts)))
+    note = "" if limit == asked else f"; picked as for {limit}, the nearest to {asked} that {who} has met"
+    return limit, note
 
 
 def _measured(task: Task, cell: Cell) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def judgements() -> list[Any]:
     """Return the regrets of a shipped team's picks."""
     asked = ["leduc"], [SECOND], [PRESETS["accuracy"]]
     rows = generalisation.judged(ByTeam(shipped.team("kuhn")), shipped.results(), *asked)
-    return [[row[name] for name in ("kind", "team", "SBS", "single_best")] for row in rows.to_dict("records")]
+    return [[row[name] for name in ("kind", "pick", "SBS", "single_best")] for row in rows.to_dict("records")]
 
 
 def alike(first: Any, second: Any) -> bool:

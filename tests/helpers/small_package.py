@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks import teams
 from rlccfr.agents import shipped
+from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.team import pretraining
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
@@ -90,5 +91,5 @@ def small_package(folder: Path) -> Iterator[Path]:
 
 def forget() -> None:
     """Empty the caches, so that files are read again."""
-    for cached in (shipped.results, shipped.team, teams.others):
+    for cached in (shipped.results, shipped.team, unmeasured.judgements, unmeasured.costs, teams.others):
         cached.cache_clear()

@@ -9,13 +9,16 @@ from multiprocessing import get_context
 import pandas as pd
 import pytest
 
+from benchmarks import never_met
 from benchmarks.methods import METHODS, at_a_hundred, bench, choices, judged
 from benchmarks.selection import LEAST
 from rlccfr.agents import SelectorTeam, shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
-from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, TRAINED, kind_of, summary
+from rlccfr.agents.judging.recommendation_table import SBS
+from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, PICK, TRAINED, kind_of, summary
+from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
@@ -167,22 +170,35 @@ def in_a_process_of_its_own(job):
 
 @pytest.mark.parametrize(("which", "games"), [("all", (*VALIDATION, *TEST)), ("for test", TEST)])
 def test_games_never_met(figures, which, games):
-    """The team that was trained on small members is compared with the SBS of its training games."""
-    rows = of_the_team_for_unseen(games)
+    """What `recommend` asks has learned from small games, and is compared with the SBS of these."""
+    rows = of_the_best_chooser(games)
     found = summary(rows)
     shown = [{"kind": kind, **one} for kind, one in found.items()]
-    figures(f"Regret on games that the shipped team never met, {which}", shown)
+    figures(f"Regret of {unmeasured.ranked()[0]} on games that were not measured, {which}", shown)
     for kind in (MEMBER, LARGER):
-        assert found[kind]["team"] <= found[kind]["SBS"]
+        assert found[kind][PICK] <= found[kind][SBS]
     together = summary(rows[rows["kind"].isin([MEMBER, LARGER])])[ALL]
     assert found[ALL]["gain from"] > 0
     assert together["gain from"] > 0
 
 
-def of_the_team_for_unseen(games):
-    """Return the rows of the judgement on these games under the budgets that the team learned."""
+def test_regret_in_decades_is_at_most_a_third_of_the_single_bests(figures):
+    """In decades of exploitability, on test games; choosers that do not answer users are told beside."""
+    rows = never_met.in_decades()
+    figures("Regret in decades of exploitability on test games", rows.to_dict("records"))
+    ratios = rows.set_index("chooser")["ratio"]
+    assert ratios[unmeasured.ranked()[0]] <= never_met.THIRD
+
+
+def test_without_a_whole_family_choosers_are_no_worse_than_the_single_best(figures):
+    rows = never_met.families()
+    figures("Regret on the held-out games of families that were left out", rows.to_dict("records"))
+    assert (rows[unmeasured.ranked()[0]] <= rows[SBS]).all()
+
+
+def of_the_best_chooser(games):
+    """Return the judgements of what `recommend` asks on these games, under the headline budgets."""
     assert TRAINED not in {kind_of(game, TRAIN) for game in games}
-    rows = pd.read_csv(shipped.path(shipped.GENERALISATION), keep_default_na=False)
-    rows = rows[(rows["without"] == "") & rows["budget"].isin([str(budget) for budget in shipped.BUDGETS])]
+    rows = unmeasured.rows_of(unmeasured.ranked()[0])
     assert set(rows["game"]) == {*VALIDATION, *TEST}
     return rows[rows["game"].isin(games)]

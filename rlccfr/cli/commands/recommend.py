@@ -58,10 +58,11 @@ def recommend(
     """Say which algorithm to take for a game.
 
     Your own team, from --team or runs/GAME, picks an algorithm and measures it, by default for the budget that the
-    team was trained on. Without such a team, or with --shipped, the package answers at once and says how sure it is;
-    the budget is then one CPU second by default. For kuhn, leduc, goofspiel and royal the answer is the best measured
-    algorithm, or with --catalog paper the pick of the game's team. For any other game, it is a team's pick by the
-    game's features, or the best algorithm of the training games where that did better on similar games.
+    team was trained on. Without such a team, or with --shipped, the package answers and says how sure it is; the
+    budget is then one CPU second by default. For kuhn, leduc, goofspiel and royal the answer is the best measured
+    algorithm, or with --catalog paper the pick of the game's team. For any other game, it is the pick of whichever
+    chooser did best on games of which it had learned nothing: by the game's features, and perhaps by short runs of a
+    few algorithms. Where the best algorithm of the training games did better on similar games, it is that one.
     """
     if shipped and team is not None:
         raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")

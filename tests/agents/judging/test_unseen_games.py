@@ -53,15 +53,15 @@ def table(exploitabilities):
     return TableEvaluator(pd.DataFrame(rows))
 
 
-def test_regret_of_the_team_and_of_the_single_best_of_its_own_games():
-    """On the training game cfr is best. On the tested game the team's pick, dcfr, is better by four of 8 decades."""
+def test_regret_of_the_pick_and_of_the_single_best_of_the_games_learned_from():
+    """On the training game cfr is best. On the tested game the pick, dcfr, is better by four of 8 decades."""
     results = table({"kuhn(cards=3)": (1e-4, 1e-3), "kuhn(cards=7)": (1e-1, 1e-5)})
     cell = Cell("dcfr", "none", "none")
     team = SimpleNamespace(games=("kuhn(cards=3)",), catalog=CATALOG, pick=lambda *_: cell, left=lambda budget: budget)
     (row,) = judged(team, results, ["kuhn(cards=7)"], [BUDGET], [PRESETS["accuracy"]]).to_dict("records")
     assert row == {
         "game": "kuhn(cards=7)", "kind": "unseen member", "histories": 386, "budget": "100 iterations",
-        "preset": "accuracy", "team": 0.0, "SBS": pytest.approx(4 / 8),
+        "preset": "accuracy", "pick": 0.0, "SBS": pytest.approx(4 / 8),
         "single_best": "cfr x none x none", "measuring": 4.0,
     }  # fmt: skip
 
@@ -69,8 +69,8 @@ def test_regret_of_the_team_and_of_the_single_best_of_its_own_games():
 def test_the_summary_takes_games_as_wholes():
     rows = pd.DataFrame(
         [
-            {"game": game, "kind": kind, "preset": preset, "team": team, "SBS": single}
-            for game, kind, team, single in (
+            {"game": game, "kind": kind, "preset": preset, "pick": pick, "SBS": single}
+            for game, kind, pick, single in (
                 *((f"a{number}", "unseen member", 0.1, 0.1 + 0.1 * number) for number in range(5)),
                 ("b", "hundredfold larger", 0.2, 0.1),
             )

@@ -127,7 +127,7 @@ def test_probes_are_charged(measured, table):
     assert Probing(KernelRegression(two), table).left(BUDGETS[2]) == Budget("iterations", 97_500)
     assert probing.pick(NEW, BUDGETS[0], ACCURACY).sampler == "none"
     plain, probed = (
-        judged(one, table, [NEW], [BUDGETS[2]], [ACCURACY]).loc[0, "team"]
+        judged(one, table, [NEW], [BUDGETS[2]], [ACCURACY]).loc[0, "pick"]
         for one in (ByPrediction(KernelRegression(measured)), probing)
     )
     cell = probing.pick(NEW, BUDGETS[2], ACCURACY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
@@ -13,10 +14,18 @@ from benchmarks import methods, selection, simpler, teams
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.evidence import Evidence, choosing_part
+from rlccfr.agents.judging.recommendation_table import TEAM
+from rlccfr.agents.predicting import probing
+from rlccfr.agents.predicting.choosers import ByPrediction
+from rlccfr.agents.predicting.kernel_regression import KernelRegression
+from rlccfr.agents.predicting.probing import CANDIDATES
+from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.advice import _beyond, _place, advise
+from rlccfr.agents.shipped.unmeasured import CHOOSERS
 from rlccfr.agents.team import pretraining
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import EpisodeSpec
+from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.measuring.store import Store
@@ -37,7 +46,8 @@ def data(tmp_path_factory):
 
 def test_teams_are_small_files_that_know_budgets_and_weights(data):
     assert {path.name for path in data.iterdir()} == {
-        "paper.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team.npz", "generalisation.csv",
+        "paper.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team.npz", "costs.npz",
+        "generalisation.parquet",
     }  # fmt: skip
     team = shipped.team("kuhn")
     assert team.evaluations == 0
@@ -180,9 +190,13 @@ def test_advice_says_among_how_many_a_pick_is_tied(tied, size, words):
 
 
 def test_teams_without_a_family_are_judged_on_it(data):
-    rows = pd.read_csv(data / shipped.GENERALISATION, keep_default_na=False)
-    judged = {without: set(group["game"]) for without, group in rows.groupby("without")}
-    assert judged == {"": set(HELD_OUT), "kuhn": set(FAMILIES[0].held_out)}  # the others hold out or train on nothing
+    rows = pd.read_parquet(data / shipped.GENERALISATION)
+    judged = {which: set(group["game"]) for which, group in rows.groupby(["without", "picked by"])}
+    assert judged == {  # the other families hold out or train on nothing
+        (without, name): set(games)
+        for without, games in (("", HELD_OUT), ("kuhn", FAMILIES[0].held_out))
+        for name in CHOOSERS
+    }
     assert set(rows[rows["without"] != ""]["kind"]) == {"unseen family"}
     assert set(rows["budget"]) == {"10 iterations", "30 iterations", "100 iterations"}
 
@@ -202,22 +216,22 @@ def test_what_a_larger_catalog_has_is_told_where_it_is_better(data, monkeypatch)
 
 
 @pytest.fixture
-def regrets(data):
-    """Set the regrets of the team and of the single best."""
-    path = data / shipped.GENERALISATION
-    text = path.read_bytes()
+def regrets(monkeypatch):
+    """Set the regrets of the best chooser, here the team, and of the single best."""
+    rows = unmeasured.judgements()
+    monkeypatch.setattr(unmeasured, "ranked", lambda: [TEAM])
 
-    def write(**columns):
-        rows = pd.read_csv(path, keep_default_na=False).assign(**columns)
-        rows.to_csv(path, index=False)
+    def change(**columns):
+        nonlocal rows
+        rows = rows.assign(**columns)
+        monkeypatch.setattr(unmeasured, "judgements", lambda: rows)
         return rows
 
-    yield write
-    path.write_bytes(text)
+    return change
 
 
 def test_any_other_game_is_answered_from_its_features(regrets):
-    regrets(team=0.1, SBS=0.1)
+    regrets(pick=0.1, SBS=0.1)
     one, other = (
         ("kuhn(cards=6)", "one such game (unseen member)"),
         ("dark_hex(board_size=2)", "2 such games (unseen family)"),
@@ -230,7 +244,7 @@ def test_any_other_game_is_answered_from_its_features(regrets):
 
 
 def test_where_the_single_best_was_better_it_is_the_advice(regrets):
-    rows = regrets(team=0.1, SBS=0.05)
+    rows = regrets(pick=0.1, SBS=0.05)
     same = rows[(rows["without"] == "") & (rows["budget"] == str(BUDGETS[1])) & (rows["preset"] == "accuracy")]
     found = advise("kuhn(cards=6)", BUDGETS[1])
     assert (found.basis, str(found.cell)) == ("single best", same["single_best"].iloc[0])
@@ -244,24 +258,82 @@ def test_where_the_single_best_was_better_it_is_the_advice(regrets):
 
 @pytest.mark.parametrize("validated", [True, False])
 def test_advice_is_chosen_by_validation_games_and_quotes_test_games(regrets, validated):
-    """The team is better only on validation games or only on test games, and the single best on the others."""
+    """The chooser is better only on validation games or only on test games, and the single best on the others."""
     members = regrets()["member"]
     better, worse = members.map(lambda member: 0.1 if (member == "validation") == validated else 0.3), 0.2
-    regrets(team=better, SBS=worse)
+    regrets(pick=better, SBS=worse)
     found = advise("kuhn(cards=6)", BUDGETS[1])
     assert found.basis == ("features" if validated else "single best")
     told = 0.3 if validated else 0.1
-    assert f"averaged over budgets and weights, the team's picks were {told:.3f} of reward below" in found.why
+    assert f"averaged over budgets and weights, such picks were {told:.3f} of reward below" in found.why
+
+
+@pytest.fixture
+def ranking(monkeypatch):
+    """Set the mean regrets of choosers on validation games; the single best has more."""
+    rows = unmeasured.judgements().assign(SBS=1.0)
+
+    def change(**means):
+        found = {name.replace("_", " "): mean for name, mean in means.items()}
+        changed = rows.assign(pick=rows["picked by"].map(found).fillna(0.5))
+        monkeypatch.setattr(unmeasured, "judgements", lambda: changed)
+
+    return change
+
+
+def test_the_best_chooser_of_the_validation_games_is_asked(ranking):
+    ranking(kernel_regression=0.1)
+    by_kernel = ByPrediction(KernelRegression(unmeasured.costs()))
+    assert unmeasured.ranked()[0] == "kernel regression"
+    found = advise("kuhn(cards=6)", BUDGETS[1])
+    assert (found.basis, found.cell) == ("features", by_kernel.pick("kuhn(cards=6)", BUDGETS[1], PRESETS["accuracy"]))
+    assert found.why.startswith("picked from the game's features by kernel regression: on one such game")
+    longer = advise("kuhn(cards=6)", Budget("iterations", 10_000))
+    assert longer.why.endswith(
+        "; picked as for 100 iterations, the nearest to 10000 iterations that kernel regression has met"
+    )
+
+
+def test_a_chooser_with_probes_runs_them_where_the_budget_suffices(ranking, monkeypatch):
+    ranking(kernel_regression_with_probes=0.1)
+    assert advise("kuhn(cards=6)", BUDGETS[1]).basis == "features"
+    monkeypatch.setattr(probing, "SHARE", 0.5)
+    evaluator = LiveEvaluator()
+    found = advise("kuhn(cards=6)", BUDGETS[1], evaluator=evaluator)
+    assert found.basis == "features and probes"
+    assert "from the game's features and probes by kernel regression with probes" in found.why
+    probes = evaluator.frame()
+    assert set(probes["game"]) == {"kuhn(cards=6)"}
+    assert found.cell in {Cell.of(row) for row in probes.to_dict("records")}
+    assert len(probes) == min(CANDIDATES, len(SMALL))
+
+
+def test_without_scikit_learn_the_next_best_is_asked(ranking, monkeypatch):
+    ranking(boosted_trees=0.1, kernel_regression=0.2)
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
+    found = advise("kuhn(cards=6)", BUDGETS[1])
+    assert "by kernel regression" in found.why
+    assert found.why.endswith(
+        "; boosted trees did better on validation games, but gradient-boosted trees need scikit-learn: "
+        "pip install scikit-learn"
+    )
+
+
+def test_for_budgets_that_no_regression_learned_the_team_answers(ranking):
+    ranking(kernel_regression=0.1)
+    found = advise("kuhn(cards=6)", Budget("nodes", 1000))
+    assert found.why.startswith("picked from the game's features by the team")
+    assert found.why.endswith("; the team has never met a budget in nodes")
 
 
 def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path, regrets):
-    regrets(team=0.1, SBS=0.1)
+    regrets(pick=0.1, SBS=0.1)
     row = json.loads(run("recommend", "kuhn", "--iterations", "100", "--json")[1])
     assert row["basis"] == "best measured"
     assert row["in_tied_set"] in (True, False)
     code, out, err = run("recommend", "kuhn(cards=7)", "--iterations", "1000000")
     assert (code, err) == (0, "")
-    assert "picked from the game's features" in out
+    assert "picked from the game's features by the team" in out
     assert "--iterations 1000000" in out
     assert not list(tmp_path.iterdir())  # nothing was run or written
 

@@ -1,0 +1,120 @@
+"""How well the package's choosers pick for games that were not measured: a section of docs/selection.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import simpler
+from benchmarks.markdown import table
+from rlccfr.agents import shipped
+from rlccfr.agents.judging.recommendation_table import SBS
+from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, PICK, REPETITIONS, summary
+from rlccfr.agents.shipped import unmeasured
+from rlccfr.envs.reward import DECADES
+
+THIRD = 1 / 3
+"""Largest ratio of a chooser's regret to the SBS's that was aimed at, in decades of exploitability on test games."""
+
+
+def section() -> Iterator[str]:
+    """Yield the section's lines."""
+    best = unmeasured.ranked()[0]
+    yield from ("## Games never met", "")
+    yield (
+        f"Here a chooser picks one of {len(shipped.tabular())} algorithms for a game of which it has learned nothing: "
+        "by the game's features, or also by probes, which are short runs of a few algorithms. Probes take 5 % of the "
+        "budget, and what the pick loses by that counts as regret. The single best algorithm of the training games "
+        "(SBS) is what one would take without a chooser. Mean regret over games, budgets and reward weights:"
+    )
+    yield ""
+    yield from table(compared())
+    yield (
+        f"\n`rlccfr recommend` asks what did best on the validation games: {best}. In decades of exploitability, "
+        "under the weights `accuracy`, on test games:"
+    )
+    yield ""
+    yield from table(in_decades())
+    yield f"\nThe aim is a ratio of at most {THIRD:.2f}. When a whole family is left out, on its held-out games:"
+    yield ""
+    yield from table(families())
+    yield from alone(best)
+
+
+def compared() -> pd.DataFrame:
+    """Return the mean regrets of all choosers and of the SBS on validation and test games."""
+    rows = []
+    for name in unmeasured.CHOOSERS:
+        own = unmeasured.rows_of(name)
+        by_game = own.groupby(["member", "game"])[[PICK, SBS]].mean().groupby("member").mean()
+        rows.append({"chooser": name, **by_game[PICK]})
+    return pd.DataFrame([*rows, {"chooser": SBS, **by_game[SBS]}])[["chooser", "validation", "test"]]
+
+
+def in_decades() -> pd.DataFrame:
+    """Return the choosers' regrets on test games in decades of exploitability, beside the SBS's."""
+    rows = []
+    for name in unmeasured.CHOOSERS:
+        own = unmeasured.rows_of(name)
+        own = own[(own["member"] == "test") & (own["preset"] == "accuracy")]
+        by_game = DECADES * own.groupby("game")[[PICK, SBS]].mean()
+        pick, single = by_game[PICK].to_numpy(), by_game[SBS].to_numpy()
+        low, high = ratio_interval(pick, single)
+        means = {"decades": pick.mean(), "decades of the SBS": single.mean(), "ratio": pick.mean() / single.mean()}
+        rows.append({"chooser": name, **means, "ratio from": low, "ratio to": high})
+    return pd.DataFrame(rows)
+
+
+def ratio_interval(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """Return the bounds of the 95 % bootstrap interval, over games, of the ratio of two means."""
+    drawn = np.random.default_rng(0).integers(len(first), size=(REPETITIONS, len(first)))
+    with np.errstate(divide="ignore", invalid="ignore"):  # the SBS may be the best on all games drawn
+        low, high = np.percentile(first[drawn].mean(axis=1) / second[drawn].mean(axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def families() -> pd.DataFrame:
+    """Return the mean regrets of choosers that learned nothing of a family, on its held-out games."""
+    rows = unmeasured.judgements()
+    rows = rows[(rows["without"] != "") & rows["budget"].isin([str(one) for one in shipped.BUDGETS])]
+    by_game = rows.groupby(["without", "picked by", "game"], sort=False)[[PICK, SBS]].mean()
+    means = by_game.groupby(["without", "picked by"], sort=False).mean()
+    found = means[PICK].unstack("picked by")
+    found[SBS] = means[SBS].groupby("without").first()
+    return found[[*unmeasured.CHOOSERS, SBS]].reset_index()
+
+
+def alone(name: str) -> Iterator[str]:
+    """Yield the lines on one chooser: by game, by kind of game, and by circumstance."""
+    own = unmeasured.rows_of(name)
+    yield (
+        f"\nFor {name}, by game. *measuring* is the engine CPU seconds that it takes to measure all algorithms "
+        "instead. All are means over budgets and reward weights:"
+    )
+    yield ""
+    columns = ["kind", "member", "game", "histories"]
+    yield from table(own.groupby(columns, sort=False)[[PICK, SBS, "measuring"]].mean().reset_index())
+    yield from ("", "By kind of game, with the gain over the SBS and a bootstrap's 95 % interval of it over games:", "")
+    yield from table(_summarised(own))
+    together = summary(own[own["kind"].isin([MEMBER, LARGER])].assign(kind=ALL))[ALL]
+    interval = (together.get("gain from", -np.inf), together.get("gain to", np.inf))
+    verdict = "reached" if interval[0] > 0 else "missed"
+    yield (
+        "\nOn unseen members of known families and on hundredfold larger games together, the mean regret is "
+        f"{together[PICK]:.4f} and the SBS's {together[SBS]:.4f}. The gain is {together['gain']:.4f}, with the "
+        f"interval {interval[0]:.4f} to {interval[1]:.4f}. The aim, an interval above 0, is {verdict}."
+    )
+    yield from simpler.by_circumstance(own)
+    yield from (
+        "",
+        "By kind again, for test games alone. Validation games were looked at while it was decided how to learn. Test "
+        "games were named before any of them was measured ([decision 16](adr/0016-learning-for-unseen-games.md)):",
+        "",
+    )
+    yield from table(_summarised(own[own["member"] == "test"]))
+
+
+def _summarised(rows: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame([{"kind": kind, **found} for kind, found in summary(rows).items()])
