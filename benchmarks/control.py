@@ -110,8 +110,13 @@ def contenders(game: rlccfr.GameTree, horizon: int) -> Iterator[dict[str, Any]]:
 
 
 def steered(game: rlccfr.GameTree, horizon: int) -> Iterator[tuple[str, float]]:
-    """Yield contenders that steer runs without having learned, with the mean of their errors."""
-    run, rng = ControlRun(game, Controller.untrained(CHOICES), horizon), np.random.default_rng(0)
+    """Yield contenders that steer runs for as many iterations, with the mean of their errors.
+
+    They are the controller without its choice among average policies at the end, and ways that have not learned or that
+    have learned one schedule, with that choice.
+    """
+    yield f"{OURS}, last average", float(ControlRun(game, controller_named("shipped"), horizon).episode().errors[-1])
+    run, rng = ControlRun(game, Controller.untrained(CHOICES), horizon, keep=True), np.random.default_rng(0)
     untrained = [Controller.untrained(CHOICES, seed=seed).flat_weights() for seed in range(DRAWS)]
     yield "untrained networks", float(np.mean([run.episode(None, one).errors[-1] for one in untrained]))
     counts = [len(own) for own in CHOICES]
@@ -120,7 +125,7 @@ def steered(game: rlccfr.GameTree, horizon: int) -> Iterator[tuple[str, float]]:
     yield BEST_POINT, steering.best_point(game, horizon)
     if steering.SCHEDULE.exists():
         schedule = np.array(json.loads(steering.SCHEDULE.read_text())["schedule"])
-        yield "one learned schedule", steering.follow(game, schedule, horizon)
+        yield "one learned schedule", steering.follow(game, schedule, horizon, keep=True)
     if game.num_histories <= MOST_GREEDY:
         yield "greedy choices", steering.greedy(game, horizon)
 

@@ -33,7 +33,7 @@ LOW, HIGH = np.array([0.5, 0.0, 0.0]), np.array([8.0, 40.0, 1.0])
 
 def best_point(game: rlccfr.GameTree, horizon: int) -> float:
     """Return the least error that one of the :data:`POINTS` leaves, chosen in hindsight."""
-    run = ControlRun(game, Controller.untrained(CHOICES, ()), horizon)
+    run = ControlRun(game, Controller.untrained(CHOICES, ()), horizon, keep=True)
     return float(min(run.episode(np.tile(point, (len(run.marks), 1))).errors[-1] for point in POINTS))
 
 
@@ -42,14 +42,12 @@ def greedy(game: rlccfr.GameTree, horizon: int) -> float:
 
     Trials are free. Each of them makes the run again from its start.
     """
-    run = ControlRun(game, Controller.untrained(CHOICES, ()), horizon)
+    run = ControlRun(game, Controller.untrained(CHOICES, ()), horizon, keep=True)
     made: list[np.ndarray] = []
-    error = 0.0
     for _ in run.marks:
-        trials = [(_error_after(run, [*made, point]), k) for k, point in enumerate(POINTS)]
-        error, best = min(trials)
+        _, best = min((_error_after(run, [*made, point]), k) for k, point in enumerate(POINTS))
         made.append(POINTS[best])
-    return error
+    return float(run.episode(np.array(made)).errors[-1])
 
 
 def _error_after(run: ControlRun, picks: list[np.ndarray]) -> float:
@@ -72,12 +70,16 @@ def scheduled_controller(values: np.ndarray) -> Controller:
     return Controller.untrained((discounting, gamma, optimism), ())
 
 
-def follow(game: rlccfr.GameTree, values: np.ndarray, horizon: int) -> float:
-    """Return the error that a schedule leaves; at horizons with other decisions, the schedule is interpolated."""
+def follow(game: rlccfr.GameTree, values: np.ndarray, horizon: int, *, keep: bool = False) -> float:
+    """Return the error that a schedule leaves; at horizons with other decisions, the schedule is interpolated.
+
+    Args:
+        keep: see :class:`ControlRun`.
+    """
     decisions = len(marks_of(horizon))
     at, known = np.linspace(0, 1, decisions), np.linspace(0, 1, len(values))
     own = np.stack([np.interp(at, known, column) for column in values.T], axis=1)
-    run = ControlRun(game, scheduled_controller(own), horizon)
+    run = ControlRun(game, scheduled_controller(own), horizon, keep=keep)
     return float(run.episode(np.tile(np.arange(decisions)[:, None], (1, 3))).errors[-1])
 
 

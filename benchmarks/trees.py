@@ -108,7 +108,7 @@ def main(splits: Sequence[str]) -> None:
     for split in splits:
         for name in control_games(split):  # type: ignore[arg-type]
             game = rlccfr.load_game(name, max_histories=control.MOST_TEST)
-            run = ControlRun(game, Controller.untrained(CHOICES, ()), HORIZON)
+            run = ControlRun(game, Controller.untrained(CHOICES, ()), HORIZON, keep=True)
             error = float(steer(trees, [run], 0.0, rng)[0].errors[-1])
             control.add(split, HORIZON, game, [{"contender": NAME, "iterations": HORIZON, "error": error}])
 

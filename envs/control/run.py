@@ -17,6 +17,7 @@ from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.control import control_layout
 from rlccfr.kernels.control.decide import next_mark
+from rlccfr.kernels.control.observe import LEAST_ERROR
 
 
 class Episode(NamedTuple):
@@ -47,14 +48,16 @@ class ControlRun:
 
     Args:
         horizon: number of iterations of each run.
+        keep: whether each player keeps its best average policy of the run's last eighth, as a solver's runs do. The
+            last error of an episode is then that of the policies kept. Controllers are trained without.
 
     Attributes:
         marks: numbers of iterations at which decisions are due.
         cpu_seconds: CPU seconds since the run's start, with observing included.
     """
 
-    def __init__(self, game: GameTree, controller: Controller, horizon: int) -> None:
-        self.game, self._controller = game, controller
+    def __init__(self, game: GameTree, controller: Controller, horizon: int, *, keep: bool = False) -> None:
+        self.game, self._controller, self._keep = game, controller, keep
         engine = Engine(game, 0, RunOptions(reduce=True))
         engine.bind(UpdateRule.controlled_by(controller), Sampler(exact=True), Abstraction())
         assert isinstance(engine.stepper, ControlledStepper)
@@ -65,7 +68,7 @@ class ControlRun:
         """Go back to the start of a run of another number of iterations, with the controller's own weights."""
         self.horizon, self.marks = horizon, marks_of(horizon)
         self._control = control_of(self._controller, self.game, len(self.marks))
-        self._stepper.take(self._control)
+        self._stepper.take(self._control, keep=self._keep)
         self.restart()
 
     @property
@@ -134,9 +137,17 @@ class ControlRun:
             self._control.forced[:] = forced
         self._run(self.horizon)
         self.observe()
+        last = self._kept_error() if self._keep else self.error
         trace, size = self._control.trace, len(OBSERVATION)
         picks = trace[:, size : size + len(AGENTS)].astype(np.int64)
-        return Episode(trace[:, :size].copy(), picks, np.append(trace[:, -1], self.error))
+        return Episode(trace[:, :size].copy(), picks, np.append(trace[:, -1], last))
+
+    def _kept_error(self) -> float:
+        """Return the error of the policies kept at the end of the run."""
+        memory = self._control.memory
+        least = LEAST_ERROR * 10.0 ** memory[control_layout.RANGE]
+        reached = memory[control_layout.KEPT : control_layout.KEPT + 2].mean()
+        return float(np.log10(max(reached, least)) - memory[control_layout.START])
 
     def _run(self, iterations: int) -> None:
         begin, end = time.thread_time(), self.iteration + iterations

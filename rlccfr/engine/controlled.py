@@ -12,6 +12,7 @@ import numpy as np
 
 from rlccfr.components.controller import OBSERVATION, Controller
 from rlccfr.engine.binding import Binding
+from rlccfr.engine.evaluation import evaluator_of
 from rlccfr.engine.exact import ExactStepper
 from rlccfr.engine.reduced import pass_cost
 from rlccfr.engine.state import RunState
@@ -25,7 +26,11 @@ from rlccfr.kernels.control.control_layout import (
     DECISIONS,
     FIRST_SETTING,
     HORIZON,
+    KEPT,
+    LOOK,
+    LOOKED_AT,
     MEMORY,
+    NEVER,
     NEXT,
     PICKS,
     RANGE,
@@ -35,12 +40,12 @@ from rlccfr.kernels.control.control_layout import (
 )
 from rlccfr.kernels.control.controlled_iterations import controlled_iterations, prepared
 from rlccfr.kernels.control.decide import next_mark
+from rlccfr.kernels.control.keep import looked, next_look
 from rlccfr.kernels.control.observe import observed
 from rlccfr.kernels.handles import handle_of
 
-_MEMORY, _DIGEST = "control", "controller"
-"""Names under which the memory of a controlled run, and a digest of its controller, are saved."""
-
+_MEMORY, _DIGEST, _KEPT = "control", "controller", "kept"
+"""Names under which a controlled run's memory, a digest of its controller, and the policies kept are saved."""
 
 MOVED = 1.5
 """Factor by which the number of iterations aimed at must change for a decision out of turn."""
@@ -53,18 +58,29 @@ TIMED = 0.01
 
 
 class ControlledStepper(ExactStepper):
-    """Stepper of exact iterations whose settings the rule's controller picks at each decision."""
+    """Stepper of exact iterations whose settings the rule's controller picks at each decision.
+
+    Each player keeps its best average policy of the last eighth of the run; see :mod:`rlccfr.kernels.control.keep`.
+    """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
         assert binding.rule.controller is not None
-        self.take(control_of(binding.rule.controller, state.game))
+        self.control = control_of(binding.rule.controller, state.game)
         self._seconds, self._iterations = 0.0, 0
         super().__init__(state, binding, previous)
 
-    def take(self, control: Control) -> None:
-        """Go on with another controller and memory."""
-        self.control = control
-        self._handle: Any = handle_of(control, CONTROL)
+    def _set_up(self, reduce: bool = True) -> None:
+        super()._set_up(reduce)
+        self.take(self.control)
+
+    def take(self, control: Control, *, keep: bool = True) -> None:
+        """Go on with another controller and memory.
+
+        Args:
+            keep: whether the best average policies are kept.
+        """
+        self.control = control._replace(kept=np.zeros(self.form.num_sequences if keep else 0))
+        self._handle: Any = handle_of(self.control, CONTROL)
 
     @property
     def costs(self) -> dict[str, float]:
@@ -81,6 +97,7 @@ class ControlledStepper(ExactStepper):
         is at most one in so few iterations. Otherwise the next one stays where it is.
         """
         memory, done = self.control.memory, self.state.iteration
+        memory[LOOK] = next_look(done, iterations) if len(self.control.kept) else NEVER
         memory[HORIZON], decided = iterations, memory[DECIDED]
         if memory[DECISIONS] and (not decided / MOVED <= iterations <= decided * MOVED or 0 < decided <= done):
             soon = max(done, math.ceil(APART * memory[SEEN_AT]))
@@ -96,8 +113,29 @@ class ControlledStepper(ExactStepper):
         else:
             count = prepared(game, run, self._handle, iterations)
             self._crew.run(game, run, binding, self.control.rows[: count + 1], cost)
+        if self.state.iteration >= self.control.memory[LOOK]:
+            looked(game, run, self._handle)
         self._seconds += time.thread_time() - begin
         self._iterations += self.state.iteration - before
+
+    def average_sums(self) -> np.ndarray:
+        """See :meth:`Stepper.average_sums`; of the present and the kept policy, each player has the better one."""
+        memory, sums = self.control.memory, super().average_sums()
+        if memory[LOOKED_AT] < 0:
+            return sums
+        form, found = self.form, self._kept()
+        if memory[LOOKED_AT] < self.state.iteration:
+            values = evaluator_of(form)(form.normalised(sums))
+            for player in range(2):
+                if values[2 - player] < memory[KEPT + player]:
+                    own = form.sequences_of(player)
+                    found[own] = sums[own]
+        return found
+
+    def _kept(self) -> np.ndarray:
+        """Return the kept policies, over the sequences of ``form``."""
+        kept = self.control.kept
+        return kept.copy() if self._crew is None else kept[self._crew.sequences]
 
     def restart(self) -> None:
         """Go back to the start of a run with one thread."""
@@ -115,13 +153,14 @@ class ControlledStepper(ExactStepper):
         return self.control.inputs[: len(OBSERVATION)]
 
     def saved(self) -> dict[str, np.ndarray]:
-        return {**super().saved(), _MEMORY: self.control.memory, _DIGEST: self._digest}
+        return {**super().saved(), _MEMORY: self.control.memory, _KEPT: self._kept(), _DIGEST: self._digest}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         if not np.array_equal(saved[_DIGEST], self._digest):
             raise CheckpointError("this run's controller has changed since the run was saved; start anew")
         super().restore(saved)
         self.control.memory[:] = saved[_MEMORY]
+        self.control.kept[... if self._crew is None else self._crew.sequences] = saved[_KEPT]
 
     @property
     def _digest(self) -> np.ndarray:
@@ -154,6 +193,7 @@ def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Co
         inputs=np.zeros(size + int(counts.sum())),
         hidden=np.zeros((3, max(map(max, layers))), np.float32),
         rows=np.zeros((CHUNK + 1, 5)),
+        kept=np.zeros(0),
     )
 
 
@@ -161,6 +201,7 @@ def first_memory(game: GameTree) -> np.ndarray:
     """Return the memory of a controlled run before its first decision; see the kernels' ``control_layout``."""
     memory = np.zeros(MEMORY)
     memory[PICKS : PICKS + AGENTS], memory[SEEN_AT], memory[START] = -1.0, -1.0, np.nan
+    memory[LOOK], memory[LOOKED_AT], memory[KEPT : KEPT + 2] = NEVER, -1.0, np.inf
     memory[RANGE] = np.log10(game.utility_range or 1.0)
     return memory
 

@@ -170,6 +170,11 @@ def control_memory(solver: rlccfr.Solver) -> dict[str, float]:
     return {name: float(memory[getattr(control_layout, name.upper())]) for name in names}
 
 
+def iterate(solver: rlccfr.Solver, iterations: int) -> None:
+    """Run some iterations without telling a controller where the run ends."""
+    solver._engine.advance(iterations, 2**62)
+
+
 def decisions_of(solver: rlccfr.Solver) -> list[tuple[int, float]]:
     """Return a list to which a controlled run will append its decisions: iterations done, and the horizon seen."""
     stepper, made = solver._engine.stepper, []

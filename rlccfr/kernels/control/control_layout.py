@@ -35,7 +35,16 @@ SLOPE = 14  # change of ERROR per doubling of iterations before that
 REGRET = 15  # log10 of the sum of positive regrets then
 RANGE = 16  # log10 of the game's largest payoff less its smallest
 DECIDED = 17  # HORIZON at the last decision
-MEMORY = 18  # number of entries
+LOOK = 18  # number of iterations at which the average policy is looked at next
+LOOKED_AT = 19  # number of iterations at the last look; negative before the first
+KEPT = 20  # first of two: the value of the opponent's best response to each player's kept policy
+MEMORY = 22  # number of entries
+
+NEVER = 2**62
+"""Number of iterations at which something is due that never is."""
+
+LOOKS = 4
+"""Number of looks at the average policy in the last eighth of a run."""
 
 # Settings of a segment, as offsets from SETTINGS and as columns of the choices.
 ALPHA, BETA, FLOOR_IS_ZERO, GAMMA, OPTIMISM = range(5)
@@ -67,6 +76,8 @@ class Control(NamedTuple):
         hidden: (3, largest layer) working memory for the layers' values, and for the sums of Q-values; in single
             precision.
         rows: (largest number of iterations of a call + 1, 5) working memory for the schedule.
+        kept: (m,) each player's best average policy of those looked at; see :mod:`rlccfr.kernels.control.keep`. Empty
+            if none is to be kept.
     """
 
     weights: np.ndarray
@@ -80,8 +91,9 @@ class Control(NamedTuple):
     inputs: np.ndarray
     hidden: np.ndarray
     rows: np.ndarray
+    kept: np.ndarray
 
 
 F4S, F4M = types.float32[::1], types.float32[:, ::1]
 I8M = types.int64[:, ::1]
-CONTROL = types.NamedTuple((F4S, types.int64, I8M, F8M, F8S, F8S, I8M, F8M, F8S, F4M, F8M), Control)
+CONTROL = types.NamedTuple((F4S, types.int64, I8M, F8M, F8S, F8S, I8M, F8M, F8S, F4M, F8M, F8S), Control)

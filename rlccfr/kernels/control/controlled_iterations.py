@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.control.control_layout import NEXT, SETTINGS
+from rlccfr.kernels.control.control_layout import LOOK, NEXT, SETTINGS
 from rlccfr.kernels.control.decide import decide, fill_rows
+from rlccfr.kernels.control.keep import look
 from rlccfr.kernels.handles import control_of, game_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE, PROCEDURE
@@ -15,22 +16,25 @@ from rlccfr.kernels.passes.exact_iterations import exact_iterations
 
 @inlined
 def next_rows(view, tables, scratch, counts, iterations, control):
-    """Decide if a decision is due, and write the rows of the next iterations, at most ``iterations`` of them.
+    """Look or decide if that is due, and write the rows of the next iterations, at most ``iterations`` of them.
 
     Returns:
         The number of iterations that the rows are for, without the row after them.
     """
     done, memory = counts[0], control.memory
+    if done >= memory[LOOK] and len(control.kept):
+        look(view, tables, scratch, done, control)
     if done >= memory[NEXT]:
         decide(view, tables, scratch, done, control)
-    count = min(iterations, np.int64(memory[NEXT]) - done, np.int64(len(control.rows)) - 1)
+    due = min(np.int64(memory[NEXT]), np.int64(memory[LOOK]))
+    count = min(iterations, due - done, np.int64(len(control.rows)) - 1)
     fill_rows(memory[SETTINGS:], done + 1, count, control.rows)
     return count
 
 
 @kernel(types.int64(HANDLE, HANDLE, HANDLE, types.int64))
 def prepared(game, run, control, iterations):
-    """Decide if a decision is due, and write the rows of the next iterations; return what :func:`next_rows` does.
+    """Look or decide if that is due, and write the rows of the next iterations; return what :func:`next_rows` does.
 
     Args:
         game, run, control: handles; the controller's memory, trace and rows are changed in place.
@@ -42,7 +46,7 @@ def prepared(game, run, control, iterations):
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, PROCEDURE, HANDLE, types.int64, types.int64))
 def controlled_iterations(game, run, rule, procedure, control, iterations, cost):
-    """Run iterations, and decide whenever a decision is due.
+    """Run iterations, and look and decide whenever that is due.
 
     Args:
         game, run, rule, procedure, cost: as for :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`.

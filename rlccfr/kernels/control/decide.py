@@ -19,6 +19,7 @@ from rlccfr.kernels.control.control_layout import (
     GAMMA,
     HORIZON,
     LEAST_MARK,
+    NEVER,
     NEXT,
     OBSERVED,
     OPTIMISM,
@@ -28,8 +29,6 @@ from rlccfr.kernels.control.control_layout import (
 from rlccfr.kernels.control.observe import observe
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, PREDICTION
-
-NEVER = 2**62
 
 
 @kernel(types.int64(types.int64, types.int64))

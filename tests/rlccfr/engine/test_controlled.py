@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from support import control_memory, decisions_of, game, policy_sums, regrets
+from support import control_memory, decisions_of, game, iterate, policy_sums, regrets
 
 import rlccfr
 from rlccfr.components import UNIT, UpdateRule
@@ -16,6 +16,7 @@ from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, OF_RUN, S
 from rlccfr.envs.control.run import ControlRun, marks_of
 from rlccfr.errors import ComponentError
 from rlccfr.kernels.control import control_layout
+from rlccfr.kernels.control.keep import next_look
 
 CONTROLLER = Controller.untrained(CHOICES, hidden=(12, 9), seed=5)
 (NETWORKS,) = CONTROLLER.members
@@ -161,10 +162,77 @@ def test_a_solver_makes_the_same_run_however_it_is_divided():
     whole.run(iterations=500, curve=False)
     parts.run(iterations=500)
     assert np.array_equal(policy_sums(whole), policy_sums(parts))
-    episode = ControlRun(tree, CONTROLLER, 500).episode()
+    episode = ControlRun(tree, CONTROLLER, 500, keep=True).episode()
     assert np.log10(whole.exploitability() / rlccfr.Policy.uniform(tree).exploitability()) == pytest.approx(
         episode.errors[-1], abs=1e-9
     )
+
+
+def looks_of(horizon: int) -> list[int]:
+    """Return the numbers of iterations at which the average policy of a run is looked at."""
+    looks = [int(next_look(0, horizon))]
+    while looks[-1] < horizon:
+        looks.append(int(next_look(looks[-1], horizon)))
+    return looks
+
+
+def test_policies_are_looked_at_four_times_in_the_last_eighth():
+    assert looks_of(1000) == [907, 938, 969, 1000]
+    assert looks_of(40) == [37, 38, 39, 40]
+    assert looks_of(10) == [10]
+    assert looks_of(1) == [1]
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel"])
+def test_each_player_keeps_its_best_average_policy(name):
+    """The best are found again from a fixed rule's run, by the values of best responses to its average policies."""
+    tree, picks, horizon = game(name), (3, 5, 6), 200
+    constant = Controller.untrained(tuple(own[[pick]] for own, pick in zip(CHOICES, picks, strict=True)), (4,))
+    steered, fixed = rlccfr.Solver(tree, rule(constant)), rlccfr.Solver(tree, scheduled(picks))
+    steered.run(iterations=horizon, curve=False)
+    seen = []
+    for look in looks_of(horizon):
+        fixed.run(iterations=look - fixed.result().iterations, curve=False)
+        seen.append(fixed.average_policy())
+    responses = np.array([one.values().best_response for one in seen])
+    best = [int(responses[:, 1 - player].argmin()) for player in range(2)]
+    expected = np.concatenate([seen[best[player]].probabilities[tree.sequences_of(player)] for player in range(2)])
+    assert steered.average_policy().probabilities == pytest.approx(expected, abs=1e-9)
+    reached = steered.exploitability()
+    assert reached == pytest.approx(sum(responses[best[player], 1 - player] for player in range(2)) / 2, rel=1e-6)
+    assert reached <= min(one.exploitability() for one in seen) * (1 + 1e-9)
+
+
+def test_between_looks_each_player_has_the_better_of_two_policies():
+    steered = rlccfr.Solver(game("leduc"), rule())
+    steered.run(iterations=100, curve=False)
+    kept = steered.average_policy()
+    iterate(steered, 3)
+    present = rlccfr.Policy.from_sums(game("leduc"), policy_sums(steered))
+    found, both = steered.values(), (kept.values(), present.values())
+    assert found.exploitability == pytest.approx(
+        sum(min(one.best_response[player] for one in both) for player in range(2)) / 2, rel=1e-9
+    )
+    steered.switch(update_rule="dcfr")
+    assert steered.exploitability() == pytest.approx(present.exploitability(), rel=1e-9)
+
+
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.skipif(CORES < 2, reason="one core"))])
+def test_policies_kept_are_saved(tmp_path, monkeypatch, threads):
+    monkeypatch.setattr("rlccfr.engine.threads.LEAST_COST", 0.0)
+    tree, path, saved = game("goofspiel"), tmp_path / "run", []
+
+    def save(share: float) -> None:
+        if share > 0.95 and not saved:
+            solver.save(path)
+            saved.append(solver.result().iterations)
+
+    solver = rlccfr.Solver(tree, control="shipped")
+    solver.run(iterations=400, progress=save)
+    again = rlccfr.Solver.load(path, threads=threads)
+    assert 380 <= saved[0] < 400
+    again.run(iterations=400 - saved[0])
+    assert np.array_equal(again.average_policy().probabilities, solver.average_policy().probabilities)
 
 
 def test_a_later_budget_moves_the_horizon():
@@ -236,7 +304,7 @@ def test_options_of_runs(options):
     steered, fixed = (rlccfr.Solver(game("leduc"), one, **options) for one in (rule(constant), scheduled(picks)))
     for solver in (steered, fixed):
         solver.run(iterations=80, curve=False)
-    assert steered.exploitability() == pytest.approx(fixed.exploitability(), rel=1e-6)
+    assert policy_sums(steered) == pytest.approx(policy_sums(fixed), rel=1e-6)
 
 
 def test_a_game_whose_uniform_policy_is_an_equilibrium():
