@@ -43,8 +43,9 @@ bench: install
 	$(BIN)/python -m benchmarks > docs/benchmarks.md
 
 # What comes with the package, and the measurements behind it. This takes many CPU hours (each sweep begins by saying how
-# many). A sweep that was stopped goes on where it stopped.
+# many). A sweep that was stopped goes on where it stopped; after `python -m benchmarks.so_far save`, also elsewhere.
 measure: install
+	$(BIN)/python -m benchmarks.so_far load
 	$(BIN)/rlccfr sweep kuhn leduc goofspiel --further 10000 --close 0.05
 	$(BIN)/rlccfr sweep royal --further 10000 --seeds 3 --close 0.05
 	$(BIN)/rlccfr sweep kuhn leduc goofspiel --further 10000 --catalog $(EXTENDED)
