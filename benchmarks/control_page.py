@@ -142,8 +142,9 @@ def page() -> Iterator[str]:
         "makes at least as many iterations. The fixed algorithms are all tabular update rules by exact passes except "
         "for `scheduled`, three sampled algorithms, and two against best responses. The best in hindsight is chosen "
         "for each game after all have run. All other ways to steer make as many iterations, without a limit on time; "
-        "the trees learned from a seventh of the controller's runs. Exploitability below 1e-14 of the range of payoffs "
-        "counts as that.",
+        "the trees learned from a seventh of the controller's runs. In all of these, each player keeps the best of "
+        "four average policies in the last eighth of the run; `controlled, last average` is the controller without "
+        "that. Exploitability below 1e-14 of the range of payoffs counts as that.",
         *comparison(),
         "",
         "## DDCFR's games",

@@ -111,8 +111,9 @@ def choosing() -> str:
         f"{_short(hundred['no network'])}, the team's {_short(hundred['team'])} and successive halving's "
         f"{_short(hundred['successive halving'])}. Regret below 0 means that the pick beats the virtual best, which is "
         "chosen by other runs than those that judge.",
-        f"On {whole['games']:.0f} games that were not measured, the mean regret of the package's picks is lower than "
-        f"that of the single best algorithm of the training games by {_short(whole['gain'])} (95 % interval "
+        f"On {whole['games']:.0f} games that the package's chooser has not learned from, the mean regret of its picks "
+        "is lower than that of the single best algorithm of its training games by "
+        f"{_short(whole['gain'])} (95 % interval "
         f"{_short(whole['gain from'])} to {_short(whole['gain to'])}). The interval is above 0 "
         f"for {sure['preset']} of {len(unseen['preset'])} reward weights and {sure['budget']} of "
         f"{len(unseen['budget'])} budgets.",
@@ -127,9 +128,10 @@ def package() -> str:
         "algorithm in the paper's catalog, and of every tabular one in the extended catalog. It also ships teams "
         "trained on the paper's algorithms; `rlccfr table leduc --catalog extended-tabular` trains one on the extended "
         "catalog's. `rlccfr recommend leduc` names the best of all of them, and with `--catalog paper` the team's "
-        f"pick among the paper's. For any other game, the pick is by {unmeasured.ranked()[0]}, "
-        f"learned from {len(TRAIN)} small games, which did best on validation games. Where the single best algorithm "
-        "of those small games did better on validation games of the game's kind, that one is named instead. "
+        f"pick among the paper's. For any other game, {unmeasured.ranked()[0]} picks. It has learned from "
+        f"{len(TRAIN)} small games, and did best of {len(unmeasured.CHOOSERS)} choosers on validation games. Where the "
+        "single best algorithm of those small games did better on validation games of the game's kind, that one is "
+        "named instead. "
         '`rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says which it is, and how good '
         "such picks were on test games."
     )

@@ -148,6 +148,6 @@ def controlled(controller: str = SHIPPED) -> UpdateRule:
     """Discounts, floor, prediction and average weights as in scheduled, chosen during the run by a controller.
 
     The controller is the shipped one, or a file that `rlccfr train --control` wrote. It needs exact passes. The result
-    is each player's best of the average policies at four iterations in the last eighth of the run.
+    is each player's best of up to four average policies from the last eighth of the run.
     """
     return UpdateRule.controlled_by(controller_named(controller))

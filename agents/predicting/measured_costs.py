@@ -77,7 +77,7 @@ class MeasuredCosts(NamedTuple):
         """Return the costs that a file holds.
 
         Raises:
-            RLCCFRError: the file is damaged, or of another format.
+            RLCCFRError: the file is missing or damaged, or of another format.
         """
         try:
             with np.load(path, allow_pickle=False) as archive:
@@ -89,6 +89,8 @@ class MeasuredCosts(NamedTuple):
             return cls(catalog, tuple(header["games"]), budgets, features, costs.astype(float))
         except RLCCFRError:
             raise
+        except FileNotFoundError:
+            raise RLCCFRError(f"there is no file {path}") from None
         except Exception as error:  # what damaged archives raise has no common base
             raise RLCCFRError(f"{path} is not a whole file of costs") from error
 

@@ -1,4 +1,5 @@
-"""The package's data: measurements of every algorithm on the paper's games, and teams trained on them."""
+"""The package's data: measurements of every algorithm on the paper's games, teams trained on them, and costs on small
+games, from which choosers learn."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def catalog() -> Catalog:
 def tabular() -> Catalog:
     """Return the part of the paper's catalog that learns no function.
 
-    The team for games that were not measured picks from it.
+    Choosers for games that were not measured pick from it.
     """
     return Catalog.tabular()
 

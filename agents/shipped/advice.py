@@ -1,4 +1,4 @@
-"""Advice on which algorithm to take, from the package's data, with short runs at most."""
+"""Advice on which algorithm to take, from the package's data, at most with the help of short runs."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tie
 
 @dataclass(frozen=True)
 class Advice:
-    """The best algorithm measured, a shipped team's pick, or the SBS.
+    """The best algorithm measured, a shipped team's or chooser's pick, or the SBS.
 
     Attributes:
         preset: reward weights.
         basis: ``"best measured"``: the best of the algorithms measured on this very game. ``"measured"``: the pick of a
             team that has learned from these measurements. ``"features"`` or ``"features and probes"``: a chooser's pick
-            from the game's features, and from short runs. ``"single best"``: the SBS of the training games, which did
-            better on validation games of this kind.
+            from the game's features alone, or also from short runs. ``"single best"``: the SBS of the training games,
+            which did better on validation games of this kind.
         figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured. For the best measured
             algorithm, ``regret`` is NaN.
         why: sentence on how sure the advice is.
@@ -148,7 +148,7 @@ def _check_catalog(learned: Catalog, wanted: Catalog | None) -> None:
 def _within(asked: Budget, met: Sequence[Budget], who: str) -> tuple[Budget, str]:
     """Return the nearest budget in the range that a chooser has learned from, and a remark if it is another one.
 
-    A network's answers outside the range that it has learned from are no evidence. If it has met none in the unit, the
+    A chooser's answers outside the range that it has learned from are no evidence. If it has met none in the unit, the
     budget stays as it is.
     """
     amounts = [budget.amount for budget in met if budget.unit == asked.unit]

@@ -12,7 +12,7 @@ import numpy as np
 
 from rlccfr.components.controller import OBSERVATION, Controller
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.evaluation import evaluator_of
+from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.exact import ExactStepper
 from rlccfr.engine.reduced import pass_cost
 from rlccfr.engine.state import RunState
@@ -121,11 +121,11 @@ class ControlledStepper(ExactStepper):
     def average_sums(self) -> np.ndarray:
         """See :meth:`Stepper.average_sums`; of the present and the kept policy, each player has the better one."""
         memory, sums = self.control.memory, super().average_sums()
-        if memory[LOOKED_AT] < 0:
+        if memory[LOOKED_AT] < 0 or not np.isfinite(sums).all():  # policies kept must not hide an overflow
             return sums
         form, found = self.form, self._kept()
         if memory[LOOKED_AT] < self.state.iteration:
-            values = evaluator_of(form)(form.normalised(sums))
+            values = evaluated(form, form.normalised(sums))
             for player in range(2):
                 if values[2 - player] < memory[KEPT + player]:
                     own = form.sequences_of(player)

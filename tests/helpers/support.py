@@ -58,6 +58,11 @@ def policy_sums(solver: rlccfr.Solver) -> np.ndarray:
     return solver._engine.state.true_policy_sum()
 
 
+def set_policy_sums(solver: rlccfr.Solver, sequences: slice, value: float) -> None:
+    """Overwrite some of the policy sums of a run over a whole game."""
+    solver._engine.state.tables.policy_sum[sequences] = value
+
+
 def engine_state(solver: rlccfr.Solver) -> dict[str, np.ndarray]:
     """Return by name everything that the next iteration depends on, except the components."""
     return solver._engine.saved()

@@ -174,7 +174,7 @@ def test_games_never_met(figures, which, games):
     rows = of_the_best_chooser(games)
     found = summary(rows)
     shown = [{"kind": kind, **one} for kind, one in found.items()]
-    figures(f"Regret of {unmeasured.ranked()[0]} on games that were not measured, {which}", shown)
+    figures(f"Regret of {unmeasured.ranked()[0]} on games that it has not learned from, {which}", shown)
     for kind in (MEMBER, LARGER):
         assert found[kind][PICK] <= found[kind][SBS]
     together = summary(rows[rows["kind"].isin([MEMBER, LARGER])])[ALL]

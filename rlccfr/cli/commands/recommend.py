@@ -62,7 +62,8 @@ def recommend(
     budget is then one CPU second by default. For kuhn, leduc, goofspiel and royal the answer is the best measured
     algorithm, or with --catalog paper the pick of the game's team. For any other game, it is the pick of whichever
     chooser did best on games of which it had learned nothing: by the game's features, and perhaps by short runs of a
-    few algorithms. Where the best algorithm of the training games did better on similar games, it is that one.
+    few algorithms. Where the best algorithm of the training games did better on similar games, that one is named
+    instead.
     """
     if shipped and team is not None:
         raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")

@@ -22,7 +22,7 @@ def next_rows(view, tables, scratch, counts, iterations, control):
         The number of iterations that the rows are for, without the row after them.
     """
     done, memory = counts[0], control.memory
-    if done >= memory[LOOK] and len(control.kept):
+    if done >= memory[LOOK]:
         look(view, tables, scratch, done, control)
     if done >= memory[NEXT]:
         decide(view, tables, scratch, done, control)

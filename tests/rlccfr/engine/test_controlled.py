@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from support import control_memory, decisions_of, game, iterate, policy_sums, regrets
+from support import control_memory, decisions_of, game, iterate, policy_sums, regrets, set_policy_sums
 
 import rlccfr
 from rlccfr.components import UNIT, UpdateRule
 from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, OF_RUN, SETTINGS, Controller
 from rlccfr.envs.control.run import ControlRun, marks_of
-from rlccfr.errors import ComponentError
+from rlccfr.errors import ComponentError, OverflowedError
 from rlccfr.kernels.control import control_layout
 from rlccfr.kernels.control.keep import next_look
 
@@ -204,15 +204,25 @@ def test_each_player_keeps_its_best_average_policy(name):
 
 
 def test_between_looks_each_player_has_the_better_of_two_policies():
-    steered = rlccfr.Solver(game("leduc"), rule())
+    tree = game("kuhn")
+    steered = rlccfr.Solver(tree, rule())
     steered.run(iterations=100, curve=False)
     kept = steered.average_policy()
     iterate(steered, 3)
-    present = rlccfr.Policy.from_sums(game("leduc"), policy_sums(steered))
-    found, both = steered.values(), (kept.values(), present.values())
-    assert found.exploitability == pytest.approx(
-        sum(min(one.best_response[player] for one in both) for player in range(2)) / 2, rel=1e-9
-    )
+    set_policy_sums(steered, tree.sequences_of(0), 1.0)  # the uniform policy, which is worse than what was kept
+    present = rlccfr.Policy.from_sums(tree, policy_sums(steered))
+    both = (kept.values().best_response, present.values().best_response)
+    better = [int(np.argmin([one[1 - player] for one in both])) for player in range(2)]
+    assert better == [0, 1]
+    own = [(kept, present)[better[player]].probabilities[tree.sequences_of(player)] for player in range(2)]
+    assert np.array_equal(steered.average_policy().probabilities, np.concatenate(own))
+    assert steered.exploitability() == pytest.approx((both[0][1] + both[1][0]) / 2, rel=1e-9)
+    set_policy_sums(steered, slice(1), np.nan)
+    with pytest.raises(OverflowedError):
+        steered.result()
+    overflowed = rlccfr.Policy.from_sums(tree, policy_sums(steered))
+    assert np.array_equal(steered.average_policy().probabilities, overflowed.probabilities)
+    set_policy_sums(steered, slice(1), 1.0)
     steered.switch(update_rule="dcfr")
     assert steered.exploitability() == pytest.approx(present.exploitability(), rel=1e-9)
 
