@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from rlccfr.agents import shipped
-from rlccfr.agents.judging.recommendation_table import TEAM
+from rlccfr.agents.judging.recommendation_table import SBS, TEAM
 from rlccfr.agents.judging.unseen_games import FAMILY, PICK, kind_of, mean_regrets, measured_regret
 from rlccfr.agents.predicting.choosers import ByTeam, Chooser
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
@@ -115,7 +115,7 @@ def choice(by: Named, game: str, budget: Budget, preset: Preset) -> Choice:
     alike = rows[own & (rows["kind"] == kind) & (rows["picked by"] == by.name)]
     decided, told = (alike[alike["member"] == member] for member in ("validation", "test"))
     single, found = _single_best(by.name, budget, preset), mean_regrets(decided)
-    if single is not None and found["SBS"] < found[PICK]:
+    if single is not None and found[SBS] < found[PICK]:
         return Choice(single, "single best", f"the single best of the training games: {measured_regret(told, kind)}")
     basis = "features" if by.chooser.left(budget) == budget else "features and probes"
     told_why = f"picked from the game's {basis} by {by.who}: {measured_regret(told, kind)}{by.note}"
