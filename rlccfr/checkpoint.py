@@ -47,6 +47,7 @@ def save_solver(solver: Solver, path: Path) -> None:
             "simultaneous": solver.simultaneous,
             "walks": solver.walks,
             "reduce": solver.reduce,
+            "blend": solver.blend,
         },
         "cpu_seconds": solver._cpu_seconds,
         "curve": solver._curve,

@@ -38,6 +38,7 @@ class RunOptions:
         threads: number of threads of exact passes.
         reduce: whether exact passes run over the game's quotient where that gives the same iterates and is predicted
             to save time.
+        blend: whether each player ends with its least exploitable blend; see :mod:`rlccfr.engine.blending`.
     """
 
     simultaneous: bool = False
@@ -45,9 +46,12 @@ class RunOptions:
     walks: int = 1
     reduce: bool = False
     threads: int = 1
+    blend: bool = False
 
     @classmethod
-    def checked(cls, averaging: str, *, simultaneous: bool, walks: int, reduce: bool, threads: int) -> RunOptions:
+    def checked(
+        cls, averaging: str, *, simultaneous: bool, walks: int, reduce: bool, threads: int, blend: bool
+    ) -> RunOptions:
         """Return the options that the arguments of :class:`rlccfr.Solver` describe.
 
         Raises:
@@ -55,11 +59,11 @@ class RunOptions:
         """
         if averaging not in ("matching", "pre"):
             raise ComponentError(f"averaging must be 'matching' or 'pre', not {averaging!r}")
-        for name, value in (("simultaneous", simultaneous), ("reduce", reduce)):
+        for name, value in (("simultaneous", simultaneous), ("reduce", reduce), ("blend", blend)):
             if not isinstance(value, bool):
                 raise ComponentError(f"{name} must be True or False, not {value!r}")
         walks = whole_number(walks, "walks", 1, ComponentError)
-        return cls(simultaneous, averaging == "pre", walks, reduce, checked_threads(threads))
+        return cls(simultaneous, averaging == "pre", walks, reduce, checked_threads(threads), blend)
 
 
 def checked_threads(threads: int) -> int:
@@ -156,6 +160,10 @@ class Binding:
             )
         if options.pre_averaging and not (sampler.exact or options.simultaneous):
             raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
+        if options.blend and (abstraction.learns or rule.learns or not sampler.exact):
+            raise ComponentError(
+                "blends are made of exact passes over tables: leave blend out, or the sampler or model"
+            )
         if rule.controller is not None and abstraction.learns:
             raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
         flags, plan = _flags_of(rule), _plan_of(sampler)

@@ -14,7 +14,6 @@ from rlccfr.components.controller import OBSERVATION, Controller
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.exact import ExactStepper
-from rlccfr.engine.reduced import pass_cost
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.errors import CheckpointError
@@ -53,9 +52,6 @@ MOVED = 1.5
 APART = 1.5
 """Factor by which iterations must have grown since the last decision for one out of turn."""
 
-TIMED = 0.01
-"""CPU seconds after which iterations count as timed."""
-
 
 class ControlledStepper(ExactStepper):
     """Stepper of exact iterations whose settings the rule's controller picks at each decision.
@@ -66,12 +62,11 @@ class ControlledStepper(ExactStepper):
     def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
         assert binding.rule.controller is not None
         self.control = control_of(binding.rule.controller, state.game)
-        self._seconds, self._iterations = 0.0, 0
         super().__init__(state, binding, previous)
 
     def _set_up(self, reduce: bool = True) -> None:
         super()._set_up(reduce)
-        self.take(self.control)
+        self.take(self.control, keep=self.blender is None)
 
     def take(self, control: Control, *, keep: bool = True) -> None:
         """Go on with another controller and memory.
@@ -84,11 +79,7 @@ class ControlledStepper(ExactStepper):
 
     @property
     def costs(self) -> dict[str, float]:
-        """See :attr:`Stepper.costs`; seconds are predicted until enough iterations have been timed."""
-        seconds = pass_cost(self.form.view) * 1e-9
-        if self._seconds > TIMED:
-            seconds = self._seconds / self._iterations
-        return {"iterations": 1.0, "nodes": float(self.nodes_per_iteration), "seconds": seconds}
+        return self._costs()
 
     def aim(self, iterations: int) -> None:
         """See :meth:`Stepper.aim`.
@@ -96,6 +87,7 @@ class ControlledStepper(ExactStepper):
         A decision falls due if the end has moved much since the last one, but not too soon after it: in training, there
         is at most one in so few iterations. Otherwise the next one stays where it is.
         """
+        super().aim(iterations)
         memory, done = self.control.memory, self.state.iteration
         memory[LOOK] = next_look(done, iterations) if len(self.control.kept) else NEVER
         memory[HORIZON], decided = iterations, memory[DECIDED]
@@ -104,19 +96,31 @@ class ControlledStepper(ExactStepper):
             memory[NEXT] = min(soon, next_mark(done, iterations))
 
     def advance(self, iterations: int, max_nodes: int) -> None:
-        cost, before = self.nodes_per_iteration, self.state.iteration
-        iterations = min(iterations, CHUNK, -(-max_nodes // cost))
-        over, binding = self._copy or self.state, self.binding
-        game, run, begin = over.game_handle, over.run_handle, time.thread_time()
-        if self._crew is None:
-            controlled_iterations(game, run, binding.rule_handle, binding.procedure, self._handle, iterations, cost)
+        if self._crew is not None or self.blender is not None:
+            super().advance(iterations, max_nodes)
         else:
-            count = prepared(game, run, self._handle, iterations)
-            self._crew.run(game, run, binding, self.control.rows[: count + 1], cost)
+            self._advance_at_once(iterations, max_nodes)
         if self.state.iteration >= self.control.memory[LOOK]:
-            looked(game, run, self._handle)
+            looked(*self._handles)
+
+    def _advance_at_once(self, iterations: int, max_nodes: int) -> None:
+        """Advance in one call, with all decisions that fall due."""
+        cost, binding, before, begin = self.nodes_per_iteration, self.binding, self.state.iteration, time.thread_time()
+        iterations = min(iterations, CHUNK, -(-max_nodes // cost))
+        game, run, control = self._handles
+        controlled_iterations(game, run, binding.rule_handle, binding.procedure, control, iterations, cost)
         self._seconds += time.thread_time() - begin
         self._iterations += self.state.iteration - before
+
+    def _rows(self, iterations: int) -> np.ndarray:
+        """See :meth:`ExactStepper._rows`; looks or decides if that is due."""
+        return self.control.rows[: prepared(*self._handles, iterations) + 1]
+
+    @property
+    def _handles(self) -> tuple[Any, Any, Any]:
+        """Handles of the game that passes run over, the run and the controller."""
+        over = self._copy or self.state
+        return over.game_handle, over.run_handle, self._handle
 
     def average_sums(self) -> np.ndarray:
         """See :meth:`Stepper.average_sums`; of the present and the kept policy, each player has the better one."""

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.reduced import RunCopy, quotient_for_run
+from rlccfr.engine.reduced import RunCopy, pass_cost, quotient_for_run
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
-from rlccfr.kernels.layout import Tables
+from rlccfr.kernels.layout import AVERAGE_DECAY, Tables
 from rlccfr.kernels.passes.exact_iterations import exact_iterations
+
+if TYPE_CHECKING:
+    from rlccfr.engine.blending import Blender
 
 _OVER_CLASSES = "over_classes"
 """Name under which a saved run says whether its passes run over the quotient: the two differ by rounding."""
+
+
+TIMED = 0.01
+"""CPU seconds after which iterations count as timed."""
 
 
 class ExactStepper(Stepper):
@@ -27,6 +36,7 @@ class ExactStepper(Stepper):
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
         super().__init__(state, binding, previous)
+        self._seconds, self._iterations = 0.0, 0
         self._set_up()
 
     def _set_up(self, reduce: bool = True) -> None:
@@ -41,16 +51,61 @@ class ExactStepper(Stepper):
             quotient = self._crew.form
         self._copy = None if quotient is None else RunCopy(self.state, quotient)
 
+        self.blender: Blender | None = None
+        if self.binding.options.blend:
+            from rlccfr.engine.blending import Blender
+
+            self.blender = Blender(self.form, self.state.game.utility_range)
+
     def advance(self, iterations: int, max_nodes: int) -> None:
-        state, binding = self.state, self.binding
-        cost = self.nodes_per_iteration
-        iterations = min(iterations, CHUNK, -(-max_nodes // cost))
-        over = self._copy or state
-        rows = binding.rows(state.iteration + 1, iterations)
+        before, begin = self.state.iteration, time.thread_time()
+        iterations = min(iterations, CHUNK, -(-max_nodes // self.nodes_per_iteration))
+        if self.blender is not None:
+            iterations = min(iterations, self.blender.room(before))
+        rows = self._rows(iterations)
+        self._iterate(rows)
+        if self.blender is not None:
+            self.blender.passed(self.state.iteration, rows[:-1, AVERAGE_DECAY], self.tables.policy_sum)
+        self._seconds += time.thread_time() - begin
+        self._iterations += self.state.iteration - before
+
+    def _rows(self, iterations: int) -> np.ndarray:
+        """Return the schedule of the next iterations, at most ``iterations`` of them, and of the one after them."""
+        return self.binding.rows(self.state.iteration + 1, iterations)
+
+    def _iterate(self, rows: np.ndarray) -> None:
+        """Run the iterations of a schedule."""
+        over, binding, cost = self._copy or self.state, self.binding, self.nodes_per_iteration
         if self._crew is not None:
             self._crew.run(over.game_handle, over.run_handle, binding, rows, cost)
-            return
-        exact_iterations(over.game_handle, over.run_handle, binding.rule_handle, binding.procedure, rows, cost)
+        else:
+            exact_iterations(over.game_handle, over.run_handle, binding.rule_handle, binding.procedure, rows, cost)
+
+    @property
+    def costs(self) -> dict[str, float] | None:
+        """See :attr:`Stepper.costs`; seconds are predicted until enough iterations have been timed."""
+        if self.blender is None:
+            return None
+        return self._costs()
+
+    def _costs(self) -> dict[str, float]:
+        seconds = pass_cost(self.form.view) * 1e-9
+        if self._seconds > TIMED:
+            seconds = self._seconds / self._iterations
+        return {"iterations": 1.0, "nodes": float(self.nodes_per_iteration), "seconds": seconds}
+
+    def aim(self, iterations: int) -> None:
+        if self.blender is not None:
+            self.blender.aim(iterations)
+
+    def finish(self) -> None:
+        if self.blender is not None:
+            self.blender.blend(self.state.iteration, self.tables.policy_sum)
+
+    def average_sums(self) -> np.ndarray:
+        """See :meth:`Stepper.average_sums`; of the present policy and the blend, each player has the better one."""
+        sums = super().average_sums()
+        return sums if self.blender is None else self.blender.better(self.state.iteration, sums)
 
     @property
     def nodes_per_iteration(self) -> int:
@@ -74,7 +129,10 @@ class ExactStepper(Stepper):
             self._copy.publish()
 
     def saved(self) -> dict[str, np.ndarray]:
-        return {_OVER_CLASSES: np.array(self._quotient is not None)}
+        blends = {} if self.blender is None else self.blender.saved()
+        return {_OVER_CLASSES: np.array(self._quotient is not None), **blends}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         self._set_up(bool(saved.get(_OVER_CLASSES, True)))  # files of earlier versions do not say it
+        if self.blender is not None:
+            self.blender.restore(saved)

@@ -75,6 +75,9 @@ def solve(
     reduce: Annotated[
         bool, typer.Option(help="Let exact passes use the game's symmetry, where that is faster.")
     ] = True,
+    blend: Annotated[
+        bool, typer.Option("--blend", help="End with each player's best mixture of the last half's average policies.")
+    ] = False,
     checkpoint: Annotated[
         Path | None,
         typer.Option(help="File to resume from if it exists; written now and then, at the end and on Ctrl-C."),
@@ -111,7 +114,7 @@ def solve(
         solve_and_print(tree, seconds, policy, json)
         return
     options: dict[str, Any] = {"seed": seed, "averaging": averaging, "simultaneous": simultaneous}
-    options |= {"walks": walks, "reduce": reduce, "threads": threads}
+    options |= {"walks": walks, "reduce": reduce, "threads": threads, "blend": blend}
     solver = solver_for(tree, cells[0], options, checkpoint)
     with progress(f"solving {game}", solving(solver)) as report:
         if checkpoint is not None:

@@ -1,0 +1,1 @@
+"""Kernels that choose the weights of a blend of policies."""

@@ -1,0 +1,47 @@
+"""What the search for a blend's weights works with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from rlccfr.kernels.layout import F8M, F8S
+
+# Entries of a player's row of ``found``.
+LEAST = 0  # least value of the opponent's best response so far: that against ``best``
+BOUND = 1  # no blend has a value below this
+CUTS = 2  # number of cuts
+FOUND = 3  # number of entries
+
+
+class Blend(NamedTuple):
+    """Each player's blend of K policies, and what is known of its value.
+
+    Attributes:
+        payoffs: (m + 2, K) gradient of each sequence against each of the opponent's policies; see
+            :func:`rlccfr.kernels.passes.sequence_form.gradient_pass`.
+        values: (m + 2, K) working memory of the same shape.
+        weights: (2, K) for each player the blend to try next.
+        best: (2, K) the best one tried.
+        found: (2, FOUND) see above.
+        cuts: (2, most cuts, K) value of each best response so far against each policy.
+        levels, moves: (most cuts,) working memory.
+        hessian: (K + 1, K + 1) working memory.
+        steps: (4, K + 1) working memory.
+    """
+
+    payoffs: np.ndarray
+    values: np.ndarray
+    weights: np.ndarray
+    best: np.ndarray
+    found: np.ndarray
+    cuts: np.ndarray
+    levels: np.ndarray
+    moves: np.ndarray
+    hessian: np.ndarray
+    steps: np.ndarray
+
+
+BLEND = types.NamedTuple((F8M, F8M, F8M, F8M, F8M, types.float64[:, :, ::1], F8S, F8S, F8M, F8M), Blend)

@@ -1,0 +1,91 @@
+"""The value of a blend, and a bound on the value of every blend: payoffs and best responses for K policies at once.
+
+A blend is a mixture of policies: its reach is the sum of their reaches, each times its weight. So the payoffs against
+it are sums of the payoffs against each policy, which are computed once. A best response to one blend has a value
+against each policy, and the value of every blend is at least the sum of these, each times its weight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from rlccfr.kernels.handles import blend_of, game_of, scratch_of
+from rlccfr.kernels.jit import inlined, kernel
+from rlccfr.kernels.layout import F8S, HANDLE
+from rlccfr.kernels.passes.rows import infosets_from_last, sequences_of
+from rlccfr.kernels.passes.sequence_form import gradient_pass, reach_pass
+
+
+@kernel(types.void(HANDLE, F8S, F8S))
+def fill_reach(game, policy, reach):
+    """Set the own reach of every sequence.
+
+    Args:
+        game: handle.
+        policy: (m,) policies of both players.
+        reach: (m + 2,) overwritten.
+    """
+    _, view = game_of(game)
+    for player in range(2):
+        reach_pass(view, player, policy, reach)
+
+
+@kernel(types.void(HANDLE, HANDLE, HANDLE, F8S, types.int64))
+def fill_payoffs(game, scratch, blend, reach, number):
+    """Set both players' payoffs against one of the policies.
+
+    Args:
+        game, scratch, blend: handles; ``gradient`` of the scratch memory is overwritten.
+        reach: (m + 2,) reach of the policy.
+        number: the policy's number.
+    """
+    _, view = game_of(game)
+    scratch, payoffs = scratch_of(scratch), blend_of(blend).payoffs
+    for player in range(2):
+        gradient_pass(view, player, reach, scratch)
+    for k in range(len(payoffs)):
+        payoffs[k, number] = scratch.gradient[k]
+
+
+@inlined
+def best_action(view, infoset, weights, values):
+    """Return the sequence of an infoset that is best against a blend; of twins, the first has their value."""
+    first, last = np.int64(view.first_sequence[infoset]), np.int64(view.first_sequence[infoset + 1])
+    best, most = first, -np.inf
+    for k in range(first, last):
+        if len(view.twin) and view.twin[k] != k:
+            continue
+        value = 0.0
+        for j in range(len(weights)):
+            value += weights[j] * values[k, j]
+        if value > most:
+            best, most = k, value
+    return best
+
+
+@inlined
+def respond(view, player, weights, payoffs, values, cut):
+    """Compute a best response of ``player`` to a blend of the opponent's policies.
+
+    Args:
+        weights: (K,) the blend.
+        payoffs: (m + 2, K) payoffs against each policy.
+        values: (m + 2, K) the player's part is overwritten.
+        cut: (K,) overwritten with the response's value against each policy.
+    """
+    count, empty = len(weights), len(payoffs) - 2 + player
+    first, last = sequences_of(view, player)
+    for k in range(first, last):
+        for j in range(count):
+            values[k, j] = payoffs[k, j]
+    for j in range(count):
+        values[empty, j] = payoffs[empty, j]
+    for infoset in infosets_from_last(view, player):
+        best = best_action(view, infoset, weights, values)
+        times = view.multiplicity[infoset] if len(view.multiplicity) else 1.0
+        above = view.parent[infoset]
+        for j in range(count):
+            values[above, j] += times * values[best, j]
+    for j in range(count):
+        cut[j] = values[empty, j]
