@@ -22,7 +22,7 @@ class Kind(NamedTuple):
 
 
 STEPPERS = (
-    Kind(lambda binding: binding.learns, "rlccfr.engine.learned:LearnedStepper"),
+    Kind(lambda binding: binding.learns, "rlccfr.engine.learning.learned:LearnedStepper"),
     Kind(lambda binding: binding.rule.controller is not None, "rlccfr.engine.controlled:ControlledStepper"),
     Kind(lambda binding: binding.sampler.exact, "rlccfr.engine.exact:ExactStepper"),
     Kind(lambda binding: binding.is_quick, "rlccfr.engine.walks:QuickStepper"),

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.phases import Phases
-from rlccfr.engine.players import DeepPlayer, Past, Player, make_player, past_weight
+from rlccfr.engine.learning.phases import Phases
+from rlccfr.engine.learning.players import DeepPlayer, Past, Player, make_player, past_weight
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import Stepper
 from rlccfr.errors import ComponentError

@@ -5,7 +5,7 @@ from support import engine_state, policy_sums, random_word
 
 import rlccfr
 from rlccfr.catalog import make
-from rlccfr.engine.players import past_weight
+from rlccfr.engine.learning.players import past_weight
 
 LONG = 20_000
 
