@@ -13,16 +13,14 @@ from typing import Any, Literal
 import numpy as np
 
 from rlccfr.components import Abstraction, Controller, Sampler, UpdateRule
-from rlccfr.engine.engine import CHUNK, Engine, RunOptions
-from rlccfr.errors import BudgetError, ComponentError, OverflowedError, whole_number
+from rlccfr.engine.engine import Engine, RunOptions
+from rlccfr.errors import ComponentError, OverflowedError, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.limits import Limit
+from rlccfr.pace import SLICE, Pace
 from rlccfr.policy import Policy, Values
 from rlccfr.registry import abstractions, controlled_rule, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, next_grid_point
-
-SLICE = 0.05
-"""CPU seconds that a kernel call should last at most, so that Ctrl-C, progress and time budgets take effect."""
 
 
 class Solver:
@@ -38,19 +36,15 @@ class Solver:
             regrets under every rule. ``"pre"`` adds both policies before their updates, as OpenSpiel does; it needs
             exact passes or simultaneous updates.
         simultaneous: whether both players are updated from the same policies, rather than in alternation.
-        walks: number of walks per player and iteration, if the sampler walks. Exact passes ignore it, and components
-            that fit models usually have their own number.
+        walks: number of walks per player and iteration. Exact passes ignore it, and models usually have their own.
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
-            values. They do if that is predicted to save time. The algorithm is the same, but sums are rounded in
-            another order. Where regrets tie at 0 the iterates part, and the exploitability after as many iterations may
-            differ by tens of per cent. ``False`` repeats measurements, which were made on whole games.
-        threads: number of threads for exact passes over large games; the results are bitwise the same. Each needs a
-            core of its own: on a busy machine threads wait for each other, and may be slower than one.
-        control: ``"shipped"``, a file of ``rlccfr train --control``, or a controller, which then chooses the settings
-            of the update rule during the run, in place of ``update_rule``.
+            values. They do if that is predicted to save time. Sums are then rounded in another order: where regrets tie
+            at 0 the iterates part, and exploitability may differ by tens of per cent.
+        threads: number of threads for exact passes over large games, with bitwise the same results. Each needs a core
+            of its own, or they may be slower than one.
+        control: controller that chooses the update rule's settings during the run: ``"shipped"``, a file, or an object.
         blend: whether each player ends a run with the least exploitable mixture of its average policies over windows
-            of the run's last half and over the whole run, instead of the latter alone. There are 8 to 64 windows, as
-            many as are predicted to lengthen the run by at most half. It needs exact passes and a budget.
+            of the run's last half and over all of it. It needs exact passes and a budget.
 
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
@@ -75,9 +69,8 @@ class Solver:
     ) -> None:
         if not isinstance(game, GameTree):
             raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
-        options = RunOptions.checked(
-            averaging, simultaneous=simultaneous, walks=walks, reduce=reduce, threads=threads, blend=blend
-        )
+        flags = {"simultaneous": simultaneous, "reduce": reduce, "blend": blend}
+        options = RunOptions.checked(averaging, flags, walks=walks, threads=threads)
         self.game = game
         self.seed = seed = whole_number(seed, "seed", 0, ComponentError)
         self.averaging, self.simultaneous, self.reduce, self.blend = averaging, simultaneous, reduce, blend
@@ -91,11 +84,7 @@ class Solver:
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._cpu_seconds = 0.0
         self._curve: list[CurvePoint] = []
-        self._rate = self._first_rate()
-
-    def _first_rate(self) -> float:
-        """Return a cautious guess at the iterations per :data:`SLICE`, until some have been timed."""
-        return 1.0 if self._engine.learns else max(1.0, 1e6 / self.game.num_histories)
+        self._pace = Pace(self._engine.learns, game.num_histories)
 
     def run(
         self,
@@ -110,9 +99,8 @@ class Solver:
         """Continue the run for one budget, to a target, or to whichever comes first.
 
         A budget is in iterations, engine CPU seconds, or histories touched. A target is an exploitability; it is
-        compared where the curve is measured. A run without a budget also ends if it has stalled: if the last tenfold
-        increase in histories touched has hardly lowered the exploitability. ``RunResult.reached`` tells whether the
-        target was reached.
+        compared where the curve is measured, and ``RunResult.reached`` tells whether it was reached. A run without a
+        budget also ends if it has stalled: if ten times as much work has hardly lowered the exploitability.
 
         Args:
             iterations: number of iterations.
@@ -122,20 +110,18 @@ class Solver:
                 exploitability.
             curve: whether to measure exploitability at ten points per decade of iterations and of nodes, not only at
                 the end. ``cpu_seconds`` excludes measuring.
-            progress: function that is called repeatedly with the share of the budget used. Without a budget, it is the
-                share of the decades between the uniform policy's exploitability and the target.
+            progress: function that is called repeatedly with the share done: of the budget, or else of the decades from
+                the uniform policy's exploitability to the target.
 
         Returns:
             Totals since the solver's start, not only of this call.
 
         Raises:
             BudgetError: neither a budget nor a target is given, or several budgets are, or a number is not positive.
-                Iterations and nodes must also be whole. Or there is a target for a solver that blends.
+                Iterations and nodes must also be whole, and a solver that blends takes no target.
             ComponentError: a schedule of the update rule fails at a later iteration.
             OverflowedError: the tables hold numbers that are not finite.
         """
-        if self.blend and until is not None:
-            raise BudgetError("blends are made when a budget is used up: leave out the target, or blend")
         limit = Limit.of(self.game, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until)
         used: dict[str, Callable[[], float]] = {
             "iterations": lambda: self._engine.iteration,
@@ -160,13 +146,10 @@ class Solver:
 
     def _finish(self) -> None:
         """Make blends, if they are wanted; the last point of the curve shows them."""
-        if not self.blend:
-            return
         begin = time.thread_time()
-        self._engine.finish()
-        self._cpu_seconds += time.thread_time() - begin
-        if self._curve and self._curve[-1].iteration == self._engine.iteration:
+        if self._engine.finish() and self._curve and self._curve[-1].iteration == self._engine.iteration:
             del self._curve[-1]
+        self._cpu_seconds += time.thread_time() - begin
 
     def _advance(self, iterations: int, nodes: int, seconds: float, curve: bool) -> None:
         """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted."""
@@ -174,15 +157,13 @@ class Solver:
         if curve:
             iterations = min(iterations, next_grid_point(now) - now)
             nodes = min(nodes, next_grid_point(at_nodes) - at_nodes)
-        limit = max(1, min(iterations, CHUNK, int(self._rate * min(1.0, seconds / SLICE))))
         begin = time.thread_time()
         try:
-            done = self._engine.advance(limit, nodes)
+            done = self._engine.advance(self._pace.most(iterations, seconds), nodes)
         finally:  # Ctrl-C takes effect when the kernel has returned: its work counts
             elapsed = time.thread_time() - begin
             self._cpu_seconds += elapsed
-        self._rate = min(2.0 * self._rate, done * SLICE / max(elapsed, 1e-9)) if elapsed < SLICE else done / 2
-        self._rate = max(self._rate, 1.0)
+        self._pace.note(done, elapsed)
         if curve and (done >= iterations or self._engine.nodes - at_nodes >= nodes):
             self._measure()
 
@@ -249,7 +230,7 @@ class Solver:
             return
         self._cpu_seconds += self._engine.bind(rule, new_sampler, new_abstraction)
         self.update_rule, self.sampler, self.abstraction = rule, new_sampler, new_abstraction
-        self._rate = self._first_rate()
+        self._pace = Pace(self._engine.learns, self.game.num_histories)
 
     @property
     def specs(self) -> dict[str, dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,21 +50,22 @@ class RunOptions:
     blend: bool = False
 
     @classmethod
-    def checked(
-        cls, averaging: str, *, simultaneous: bool, walks: int, reduce: bool, threads: int, blend: bool
-    ) -> RunOptions:
+    def checked(cls, averaging: str, flags: Mapping[str, bool], *, walks: int, threads: int) -> RunOptions:
         """Return the options that the arguments of :class:`rlccfr.Solver` describe.
+
+        Args:
+            flags: ``simultaneous``, ``reduce`` and ``blend``.
 
         Raises:
             ComponentError: one of them is invalid.
         """
         if averaging not in ("matching", "pre"):
             raise ComponentError(f"averaging must be 'matching' or 'pre', not {averaging!r}")
-        for name, value in (("simultaneous", simultaneous), ("reduce", reduce), ("blend", blend)):
+        for name, value in flags.items():
             if not isinstance(value, bool):
                 raise ComponentError(f"{name} must be True or False, not {value!r}")
         walks = whole_number(walks, "walks", 1, ComponentError)
-        return cls(simultaneous, averaging == "pre", walks, reduce, checked_threads(threads), blend)
+        return cls(pre_averaging=averaging == "pre", walks=walks, threads=checked_threads(threads), **flags)
 
 
 def checked_threads(threads: int) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.reduced import pass_cost
 from rlccfr.engine.stepper import CHUNK
+from rlccfr.errors import BudgetError
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.kernels.blending.blend_layout import BLEND, BOUND, CUTS, FOUND, LEAST, Blend
 from rlccfr.kernels.blending.centre import improve
@@ -25,7 +26,7 @@ from rlccfr.kernels.layout import GAME, SCRATCH, Game, scratch_for
 WINDOWS = (64, 32, 16, 8)
 """Numbers of windows; the largest is used that the run's time and the memory allow."""
 
-SHARE = 0.5
+SHARE = 0.2
 """Largest share of the predicted time of a run that the search for its blends may add."""
 
 SEARCH = 120.0
@@ -52,7 +53,7 @@ class Blender:
         utility_range: the game's largest payoff less its smallest.
 
     Attributes:
-        horizon: number of iterations that the run is meant to have; 0 if that is open, and no window begins.
+        horizon: number of iterations that the run is meant to have; 0 until that is known, and no window begins.
         windows: largest number of windows.
     """
 
@@ -65,7 +66,13 @@ class Blender:
         self._blended, self._values, self._sums = -1, np.full(2, np.inf), np.zeros(form.num_sequences)
 
     def aim(self, iterations: int) -> None:
-        """Learn how many iterations the run is meant to have in all; windows of its first half are dropped."""
+        """Learn how many iterations the run is meant to have in all; windows of its first half are dropped.
+
+        Raises:
+            BudgetError: that is open.
+        """
+        if not iterations:
+            raise BudgetError("blends are made when a budget is used up: leave out the target, or blend")
         self.horizon, self.windows = iterations, windows_for(self.form, iterations)
         late = self._ends > iterations // 2
         if not late.all():

@@ -108,9 +108,9 @@ class Engine:
         """Tell the stepper how many iterations the run is meant to have in all; 0 if that is open."""
         self.stepper.aim(iterations)
 
-    def finish(self) -> None:
-        """End the run, which may go on later; blends are made now."""
-        self.stepper.finish()
+    def finish(self) -> bool:
+        """End the run, which may go on later; return whether the average policies were blended."""
+        return self.stepper.finish()
 
     def advance(self, iterations: int, max_nodes: int) -> int:
         """Run at most ``iterations`` iterations, and stop once ``max_nodes`` more histories have been touched.

@@ -98,9 +98,10 @@ class ExactStepper(Stepper):
         if self.blender is not None:
             self.blender.aim(iterations)
 
-    def finish(self) -> None:
+    def finish(self) -> bool:
         if self.blender is not None:
             self.blender.blend(self.state.iteration, self.tables.policy_sum)
+        return self.blender is not None
 
     def average_sums(self) -> np.ndarray:
         """See :meth:`Stepper.average_sums`; of the present policy and the blend, each player has the better one."""

@@ -53,8 +53,9 @@ class Stepper(ABC):
     def aim(self, iterations: int) -> None:  # noqa: B027  (most steppers do not plan)
         """Learn how many iterations the run is meant to have in all; 0 if that is open."""
 
-    def finish(self) -> None:  # noqa: B027  (most steppers do nothing at the end of a run)
-        """End the run, which may go on later."""
+    def finish(self) -> bool:
+        """End the run, which may go on later; return whether the average policy may have changed."""
+        return False
 
     def enter(self) -> None:  # noqa: B027  (steppers without models have nothing to do)
         """Take over from the tables after the components were changed during a run."""

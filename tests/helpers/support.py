@@ -180,6 +180,13 @@ def iterate(solver: rlccfr.Solver, iterations: int) -> None:
     solver._engine.advance(iterations, 2**62)
 
 
+def run_part(solver: rlccfr.Solver, iterations: int, horizon: int) -> None:
+    """Run the first iterations of a run that is meant to have ``horizon``."""
+    solver._engine.aim(horizon)
+    while (rest := iterations - solver._engine.iteration) > 0:
+        iterate(solver, rest)
+
+
 def decisions_of(solver: rlccfr.Solver) -> list[tuple[int, float]]:
     """Return a list to which a controlled run will append its decisions: iterations done, and the horizon seen."""
     stepper, made = solver._engine.stepper, []

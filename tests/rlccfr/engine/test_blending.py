@@ -8,7 +8,7 @@ from math import ceil
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from support import game, iterate, policy_sums
+from support import game, iterate, policy_sums, run_part
 
 import rlccfr
 from rlccfr.engine.blending import WINDOWS, windows_for
@@ -98,9 +98,7 @@ def test_a_longer_run_keeps_the_blend_until_it_has_a_better_one():
 def test_a_saved_run_goes_on_bitwise(tmp_path):
     whole, parts = (rlccfr.Solver(game("leduc"), "dcfr", blend=True) for _ in range(2))
     whole.run(iterations=100)
-    parts._engine.aim(100)
-    while parts._engine.iteration < 77:
-        parts._engine.advance(77 - parts._engine.iteration, 10**9)
+    run_part(parts, 77, 100)
     parts.save(tmp_path / "run.npz")
     loaded = rlccfr.Solver.load(tmp_path / "run.npz")
     assert loaded.blend
@@ -112,10 +110,9 @@ def test_short_runs_and_budgets_in_other_units_blend():
     tree = game("leduc")
     for budget in ({"iterations": 1}, {"iterations": 3}, {"nodes": 10**6}, {"seconds": 0.02}):
         solver = rlccfr.Solver(tree, "dcfr", blend=True)
-        solver.run(**budget, curve=False)
-        iterations = solver._engine.iteration
+        result = solver.run(**budget, curve=False)
         plain = rlccfr.Solver(tree, "dcfr")
-        plain.run(iterations=iterations, curve=False)
+        plain.run(iterations=result.iterations, curve=False)
         assert solver.exploitability() <= plain.exploitability() * (1 + 1e-9)
 
 
