@@ -97,7 +97,8 @@ class Blender:
             decays: (iterations,) factors by which they multiplied the policy sums.
             sums: (m,) policy sums.
         """
-        self._decay *= float(np.prod(decays))
+        for decay in decays.tolist():  # one by one, so that it does not matter how calls are cut
+            self._decay *= decay
         half = self.horizon // 2
         if not self.horizon or done < half:
             return
@@ -133,7 +134,7 @@ class Blender:
             sums: (m,) policy sums.
         """
         self._close(done, sums)
-        self._begun = -1
+        self._begun, self._before, self._decay = done, sums.copy(), 1.0
         if not len(self._ends) or not np.isfinite(sums).all():
             return
         reaches = np.vstack([self._reaches, self._reach(sums)])
@@ -141,16 +142,20 @@ class Blender:
         handle = handle_of(blend, BLEND)
         for number, reach in enumerate(reaches):
             fill_payoffs(self._game, self._scratch, handle, reach, number)
+        value = evaluated(self.form, self.form.normalised(sums))[0]
+        blend.payoffs[-2:] += np.array([[-value], [value]])  # cuts near 0, so that differences are not lost in rounding
         for _ in range(blend.cuts.shape[1]):
             for player in range(2):
                 improve(self._game, handle, player)
             unknown = (blend.found[:, LEAST] - blend.found[:, BOUND]).sum()
             if unknown <= max(NEAR * blend.found[:, LEAST].sum(), self._least):
                 break
-        self._blended, self._values = done, blend.found[:, LEAST].copy()
-        for player in range(2):
+        values = blend.found[:, LEAST] + np.array([-value, value])
+        for player in np.flatnonzero(values < self._values):
             own = self.form.sequences_of(player)
             self._sums[own] = blend.best[player] @ reaches[:, :-2][:, own]
+            self._values[player] = values[player]
+        self._blended = done
 
     def better(self, done: int, sums: np.ndarray) -> np.ndarray:
         """Return policy sums: each player's blend, or ``sums`` where no blend is less exploitable.

@@ -139,7 +139,7 @@ class ControlledStepper(ExactStepper):
     def _kept(self) -> np.ndarray:
         """Return the kept policies, over the sequences of ``form``."""
         kept = self.control.kept
-        return kept.copy() if self._crew is None else kept[self._crew.sequences]
+        return kept.copy() if self._crew is None or not len(kept) else kept[self._crew.sequences]
 
     def restart(self) -> None:
         """Go back to the start of a run with one thread."""
@@ -164,7 +164,8 @@ class ControlledStepper(ExactStepper):
             raise CheckpointError("this run's controller has changed since the run was saved; start anew")
         super().restore(saved)
         self.control.memory[:] = saved[_MEMORY]
-        self.control.kept[... if self._crew is None else self._crew.sequences] = saved[_KEPT]
+        if len(self.control.kept):
+            self.control.kept[... if self._crew is None else self._crew.sequences] = saved[_KEPT]
 
     @property
     def _digest(self) -> np.ndarray:

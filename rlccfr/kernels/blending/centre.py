@@ -192,6 +192,8 @@ def centre(weights, cuts, number, width, blend):
         unit = fill_system(weights, cuts, number, top, pull, blend)
         factorise(blend.hessian)
         decrement = solve(blend)
+        if not decrement < np.inf:
+            break
         step = longest(weights, cuts, number, top, unit * change[count], blend)
         for j in range(count):
             weights[j] *= 1.0 + step * change[j]
@@ -236,4 +238,5 @@ def improve(game, blend, player):
         for j in range(count):
             weights[j] = (1.0 - INWARD) * blend.best[player, j] + INWARD / count
         bound = centre(weights, cuts, done + 1, WIDTH * unknown, blend)
-        found[BOUND] = max(found[BOUND], bound)
+        if bound > found[BOUND]:  # not if it is no number
+            found[BOUND] = bound

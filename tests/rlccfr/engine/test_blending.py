@@ -92,7 +92,28 @@ def test_a_longer_run_keeps_the_blend_until_it_has_a_better_one():
     first = solver.run(iterations=200, curve=False).exploitability
     iterate(solver, 3)
     assert solver.exploitability() <= first
+    assert solver.run(iterations=20, curve=False).exploitability <= first
     assert solver.run(iterations=400, curve=False).exploitability < first / 2
+
+
+def test_a_run_in_many_calls_blends():
+    solver, plain = rlccfr.Solver(game("leduc"), "dcfr", blend=True), rlccfr.Solver(game("leduc"), "dcfr")
+    for _ in range(60):
+        solver.run(iterations=5, curve=False)
+    plain.run(iterations=300, curve=False)
+    assert solver.exploitability() < 0.9 * plain.exploitability()
+
+
+def test_blends_go_down_to_rounding():
+    """Cuts of a search that is nearly done differ by less than the game's value."""
+    assert rlccfr.Solver(game("kuhn"), "pcfr_plus", blend=True).run(iterations=2000).exploitability < 1e-13
+
+
+def test_curves_do_not_change_the_blend():
+    one, other = (rlccfr.Solver(game("leduc"), "dcfr", blend=True) for _ in range(2))
+    one.run(iterations=500, curve=True)
+    other.run(iterations=500, curve=False)
+    np.testing.assert_array_equal(one.average_policy().probabilities, other.average_policy().probabilities)
 
 
 def test_a_saved_run_goes_on_bitwise(tmp_path):
