@@ -1,9 +1,9 @@
-"""What blends gain at equal CPU time: ``python -m benchmarks.blending [HORIZON]`` prints it as Markdown.
+"""What blends gain at equal CPU time: ``python -m benchmarks.blending [HORIZON [SHARE]]`` prints it as Markdown.
 
 On each validation game and each game of LARGER, the controller runs for HORIZON iterations and blends. Then every fixed
 algorithm by exact passes runs for as many CPU seconds, and those of BLENDED also with a blend in the same time. Test
 games are not touched. A row per game and contender is kept in benchmarks/results/blending.csv; games that are there
-are not run again.
+are not run again. SHARE takes the place of the engine's: the share of a run's time that its blends may add.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pandas as pd
 import rlccfr
 from benchmarks.control import MOST_TEST, decades, fixed_algorithms, table, timed
 from rlccfr.agents.control.games import control_games
+from rlccfr.engine import blending
 from rlccfr.files import write_atomically
 
 FILE = Path(__file__).parent / "results" / "blending.csv"
@@ -65,21 +66,19 @@ def contenders(game: rlccfr.GameTree, horizon: int) -> Iterator[dict[str, Any]]:
 
 
 def measured(horizon: int) -> pd.DataFrame:
-    """Measure the games that are not in the file yet, and return all its rows."""
-    rows = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=["horizon", "game"])
+    """Measure the games that are not in the file yet, and return its rows for a horizon and the engine's share."""
+    about = {"horizon": horizon, "share": blending.SHARE}
+    rows = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=[*about, "game"])
     for name in (*control_games("validation"), *LARGER):
-        if ((rows["horizon"] == horizon) & (rows["game"] == name)).any():
+        if (rows[[*about, "game"]] == pd.Series(about | {"game": name})).all(axis=1).any():
             continue
         game = rlccfr.load_game(name, max_histories=MOST_TEST)
-        own = [
-            {"horizon": horizon, "game": name, "histories": game.num_histories} | one
-            for one in contenders(game, horizon)
-        ]
+        own = [about | {"game": name, "histories": game.num_histories} | one for one in contenders(game, horizon)]
         rows = pd.concat([rows, pd.DataFrame(own)], ignore_index=True) if len(rows) else pd.DataFrame(own)
         write_atomically(FILE, rows.to_csv(index=False, float_format="%.5g").encode())
         print(f"{own[0]['error']:6.2f} {name}", file=sys.stderr, flush=True)
     rows = pd.read_csv(FILE)  # as rounded there
-    return rows[rows["horizon"] == horizon]
+    return rows[(rows[[*about]] == pd.Series(about)).all(axis=1)]
 
 
 def report(horizon: int) -> list[str]:
@@ -102,4 +101,6 @@ def report(horizon: int) -> list[str]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        blending.SHARE = float(sys.argv[2])
     print("\n".join(report(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)))

@@ -29,7 +29,7 @@ from rlccfr.catalog.scheduled import controller_named
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.envs.control.run import ControlRun
 from rlccfr.files import write_atomically
-from rlccfr.kernels.control.observe import LEAST_ERROR
+from rlccfr.kernels.layout import LEAST_ERROR
 from rlccfr.registry import update_rules
 
 FILE = Path(__file__).parent / "results" / "control.csv"

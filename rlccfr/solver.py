@@ -239,7 +239,7 @@ class Solver:
         return {axis: part.spec for axis, part in parts.items()}
 
     def average_policy(self) -> Policy:
-        """Return the average policy, the one that converges; under a controller, each player's best of those kept."""
+        """Return the average policy, the one that converges; or each player's best kept or blended one."""
         return Policy.from_sums(self.game, self._engine.average_sums())
 
     def draw_policy(self, seed: int = 0) -> Policy:

@@ -17,7 +17,7 @@ from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.control import control_layout
 from rlccfr.kernels.control.decide import next_mark
-from rlccfr.kernels.control.observe import LEAST_ERROR
+from rlccfr.kernels.layout import LEAST_ERROR
 
 
 class Episode(NamedTuple):

@@ -70,5 +70,5 @@ def _settings(solver: Solver) -> dict[str, Any]:
         "averaging": solver.averaging,
         "simultaneous": solver.simultaneous,
         "number of walks": solver.walks,
-        "answer to --blend": solver.blend,
+        "choice of --blend": solver.blend,
     }

@@ -12,16 +12,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rlccfr.engine.evaluation import evaluated
+from rlccfr.engine.evaluation import better_of, evaluated
 from rlccfr.engine.reduced import pass_cost
 from rlccfr.engine.stepper import CHUNK
 from rlccfr.errors import BudgetError
 from rlccfr.games.flat_tree import SequenceForm
-from rlccfr.kernels.blending.blend_layout import BLEND, BOUND, CUTS, FOUND, LEAST, Blend
+from rlccfr.kernels.blending.blend_layout import BLEND, BOUND, FOUND, LEAST, Blend
 from rlccfr.kernels.blending.centre import improve
 from rlccfr.kernels.blending.cuts import fill_payoffs, fill_reach
 from rlccfr.kernels.handles import handle_of
-from rlccfr.kernels.layout import GAME, SCRATCH, Game, scratch_for
+from rlccfr.kernels.layout import GAME, LEAST_ERROR, SCRATCH, Game, scratch_for
 
 WINDOWS = (64, 32, 16, 8)
 """Numbers of windows; the largest is used that the run's time and the memory allow."""
@@ -33,16 +33,16 @@ SEARCH = 120.0
 """Nanoseconds of the search per cube of the number of windows, apart from passes."""
 
 TRY = 1.0
-"""Nanoseconds of one try per window and sequence."""
+"""Nanoseconds of one try by both players per window and sequence of the game."""
+
+ARRAYS = 4
+"""Number of arrays of windows times sequences that a search needs at its peak."""
 
 MEMORY = 2**30
 """Bytes of windows and payoffs at most, unless the least number of windows needs more."""
 
 NEAR = 0.02
 """The search ends when no blend can be less exploitable by more than this share."""
-
-LEAST_ERROR = 1e-14
-"""Exploitability that is not told from rounding, as a share of the range of payoffs."""
 
 
 class Blender:
@@ -51,71 +51,81 @@ class Blender:
     Args:
         form: the sequence form that the run's passes run over.
         utility_range: the game's largest payoff less its smallest.
+        done: number of iterations done.
+        sums: (m,) policy sums.
 
     Attributes:
-        horizon: number of iterations that the run is meant to have; 0 until that is known, and no window begins.
+        horizon: number of iterations that the run is meant to have; 0 until that is known. No window begins before.
         windows: largest number of windows.
     """
 
-    def __init__(self, form: SequenceForm, utility_range: float) -> None:
+    def __init__(self, form: SequenceForm, utility_range: float, done: int, sums: np.ndarray) -> None:
         self.form, self.horizon, self.windows = form, 0, WINDOWS[-1]
         self._least = LEAST_ERROR * utility_range
         self._game, self._scratch = handle_of(Game.of(form), GAME), handle_of(scratch_for(form), SCRATCH)
         self._ends, self._reaches = np.zeros(0, np.int64), np.zeros((0, form.num_sequences + 2))
-        self._begun, self._before, self._decay = -1, np.zeros(form.num_sequences), 1.0
         self._blended, self._values, self._sums = -1, np.full(2, np.inf), np.zeros(form.num_sequences)
+        self._begin(done, sums)
+
+    def _begin(self, done: int, sums: np.ndarray) -> None:
+        """Begin a window."""
+        self._begun, self._before, self._decay = done, sums.copy(), 1.0
 
     def aim(self, iterations: int) -> None:
         """Learn how many iterations the run is meant to have in all; windows of its first half are dropped.
 
         Raises:
-            BudgetError: that is open.
+            BudgetError: the run has no budget, or one too large to plan for.
         """
         if not iterations:
-            raise BudgetError("blends are made when a budget is used up: leave out the target, or blend")
-        self.horizon, self.windows = iterations, windows_for(self.form, iterations)
+            raise BudgetError("blends are made when a budget is used up: give a smaller one, and no target")
+        if iterations == self.horizon:
+            return
+        self.horizon, self.windows = iterations, windows_for(self.form, iterations - max(self._blended, 0))
         late = self._ends > iterations // 2
         if not late.all():
             self._ends, self._reaches = self._ends[late], self._reaches[late]
+
+    def _window_of(self, done: int) -> int:
+        """Return the number of the last window that begins by ``done`` iterations; negative in the first half."""
+        half = self.horizon // 2
+        return (done - half) * self.windows // (self.horizon - half)
 
     def room(self, done: int) -> int:
         """Return the number of iterations until the next window begins, after ``done`` iterations."""
         half = self.horizon // 2
         if not self.horizon:
             return CHUNK
-        if done < half:
-            return half - done
-        last = self.horizon - half
-        number = (done - half) * self.windows // last + 1
-        return max(half + -(-number * last // self.windows) - done, 1)
+        following = max(self._window_of(done) + 1, 0)
+        return max(half - (-following * (self.horizon - half)) // self.windows - done, 1)
 
-    def passed(self, done: int, decays: np.ndarray, sums: np.ndarray) -> None:
-        """Note that iterations have been done; end a window and begin the next one if that is due.
-
-        Args:
-            done: number of iterations done in all.
-            decays: (iterations,) factors by which they multiplied the policy sums.
-            sums: (m,) policy sums.
-        """
+    def note(self, decays: np.ndarray) -> None:
+        """Note iterations by the factors, (iterations,), by which they multiplied the policy sums."""
         for decay in decays.tolist():  # one by one, so that it does not matter how calls are cut
             self._decay *= decay
-        half = self.horizon // 2
-        if not self.horizon or done < half:
-            return
-        per = (self.horizon - half) / self.windows
-        if self._begun < half or (done - half) // per > (self._begun - half) // per:
+
+    def is_due(self, done: int) -> bool:
+        """Return whether a window begins after ``done`` iterations."""
+        return self.horizon > 0 and self._window_of(done) > max(self._window_of(self._begun), -1)
+
+    def turn(self, done: int, sums: np.ndarray) -> None:
+        """End the present window if it lies in the run's last half, and begin the next one.
+
+        Args:
+            done: number of iterations done.
+            sums: (m,) policy sums.
+        """
+        if self._begun >= self.horizon // 2:
             self._close(done, sums)
-            self._begun, self._before, self._decay = done, sums.copy(), 1.0
+        self._begin(done, sums)
 
     def _close(self, done: int, sums: np.ndarray) -> None:
-        """End the present window, if one has begun."""
-        if not 0 <= self._begun < done:
-            return
+        """End the present window; if there are too many, the two shortest neighbours become one."""
         while len(self._ends) >= self.windows:
-            pairs = len(self._ends) // 2 * 2
-            merged = (self._reaches[0:pairs:2] + self._reaches[1:pairs:2]) / 2
-            self._reaches = np.vstack([merged, self._reaches[pairs:]])
-            self._ends = np.append(self._ends[1:pairs:2], self._ends[pairs:])
+            lengths = np.maximum(np.diff(self._ends, prepend=self.horizon // 2), 1)
+            first = int(np.argmin(lengths[:-1] + lengths[1:]))
+            self._reaches[first + 1] = np.average(self._reaches[first : first + 2], axis=0, weights=lengths[first:][:2])
+            self._ends, self._reaches = np.delete(self._ends, first), np.delete(self._reaches, first, axis=0)
         own = np.maximum(sums - self._decay * self._before, 0.0)
         self._ends = np.append(self._ends, done)
         self._reaches = np.vstack([self._reaches, self._reach(own)])
@@ -133,8 +143,9 @@ class Blender:
             done: number of iterations done.
             sums: (m,) policy sums.
         """
-        self._close(done, sums)
-        self._begun, self._before, self._decay = done, sums.copy(), 1.0
+        if self._begun < done:
+            self._close(done, sums)
+            self._begin(done, sums)
         if not len(self._ends) or not np.isfinite(sums).all():
             return
         reaches = np.vstack([self._reaches, self._reach(sums)])
@@ -150,12 +161,12 @@ class Blender:
             unknown = (blend.found[:, LEAST] - blend.found[:, BOUND]).sum()
             if unknown <= max(NEAR * blend.found[:, LEAST].sum(), self._least):
                 break
-        values = blend.found[:, LEAST] + np.array([-value, value])
-        for player in np.flatnonzero(values < self._values):
-            own = self.form.sequences_of(player)
-            self._sums[own] = blend.best[player] @ reaches[:, :-2][:, own]
-            self._values[player] = values[player]
-        self._blended = done
+        values, blended = blend.found[:, LEAST] + np.array([-value, value]), self._sums.copy()
+        for player in range(2):
+            if values[player] < self._values[player]:
+                own = self.form.sequences_of(player)
+                blended[own] = blend.best[player] @ reaches[:, own]
+        self._blended, self._values, self._sums = done, np.minimum(values, self._values), blended
 
     def better(self, done: int, sums: np.ndarray) -> np.ndarray:
         """Return policy sums: each player's blend, or ``sums`` where no blend is less exploitable.
@@ -166,14 +177,7 @@ class Blender:
         """
         if self._blended < 0 or not np.isfinite(sums).all():  # blends must not hide an overflow
             return sums
-        found = self._sums.copy()
-        if self._blended < done:
-            values = evaluated(self.form, self.form.normalised(sums))
-            for player in range(2):
-                if values[2 - player] < self._values[player]:
-                    own = self.form.sequences_of(player)
-                    found[own] = sums[own]
-        return found
+        return self._sums if self._blended == done else better_of(self.form, self._sums, self._values, sums)
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return by name what :meth:`restore` takes."""
@@ -200,7 +204,7 @@ def windows_for(form: SequenceForm, iterations: int) -> int:
     pass_, size = pass_cost(form.view), form.num_sequences
     for count in WINDOWS:
         search = SEARCH * count**3 + count * pass_ + tries_for(count) * count * size * TRY
-        if search <= SHARE * iterations * pass_ and 3 * 8 * count * size <= MEMORY:
+        if search <= SHARE * iterations * pass_ and ARRAYS * 8 * count * size <= MEMORY:
             return count
     return WINDOWS[-1]
 
@@ -220,7 +224,7 @@ def blend_of(count: int, sequences: int) -> Blend:
     weights = np.zeros((2, count))
     weights[:, -1] = 1.0
     tries, found = tries_for(count), np.zeros((2, FOUND))
-    found[:, LEAST], found[:, BOUND], found[:, CUTS] = np.inf, -np.inf, 0
+    found[:, LEAST], found[:, BOUND] = np.inf, -np.inf
     return Blend(
         payoffs=np.zeros((sequences + 2, count)),
         values=np.zeros((sequences + 2, count)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from rlccfr.components.controller import OBSERVATION, Controller
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.evaluation import evaluated
+from rlccfr.engine.evaluation import better_of
 from rlccfr.engine.exact import ExactStepper
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, Stepper
@@ -95,22 +94,15 @@ class ControlledStepper(ExactStepper):
             soon = max(done, math.ceil(APART * memory[SEEN_AT]))
             memory[NEXT] = min(soon, next_mark(done, iterations))
 
-    def advance(self, iterations: int, max_nodes: int) -> None:
+    def _run(self, iterations: int) -> None:
         if self._crew is not None or self.blender is not None:
-            super().advance(iterations, max_nodes)
-        else:
-            self._advance_at_once(iterations, max_nodes)
+            super()._run(iterations)
+        else:  # in one call, with all decisions that fall due
+            game, run, control = self._handles
+            rule, procedure = self.binding.rule_handle, self.binding.procedure
+            controlled_iterations(game, run, rule, procedure, control, iterations, self.nodes_per_iteration)
         if self.state.iteration >= self.control.memory[LOOK]:
             looked(*self._handles)
-
-    def _advance_at_once(self, iterations: int, max_nodes: int) -> None:
-        """Advance in one call, with all decisions that fall due."""
-        cost, binding, before, begin = self.nodes_per_iteration, self.binding, self.state.iteration, time.thread_time()
-        iterations = min(iterations, CHUNK, -(-max_nodes // cost))
-        game, run, control = self._handles
-        controlled_iterations(game, run, binding.rule_handle, binding.procedure, control, iterations, cost)
-        self._seconds += time.thread_time() - begin
-        self._iterations += self.state.iteration - before
 
     def _rows(self, iterations: int) -> np.ndarray:
         """See :meth:`ExactStepper._rows`; looks or decides if that is due."""
@@ -127,14 +119,10 @@ class ControlledStepper(ExactStepper):
         memory, sums = self.control.memory, super().average_sums()
         if memory[LOOKED_AT] < 0 or not np.isfinite(sums).all():  # policies kept must not hide an overflow
             return sums
-        form, found = self.form, self._kept()
+        kept = self._kept()
         if memory[LOOKED_AT] < self.state.iteration:
-            values = evaluated(form, form.normalised(sums))
-            for player in range(2):
-                if values[2 - player] < memory[KEPT + player]:
-                    own = form.sequences_of(player)
-                    found[own] = sums[own]
-        return found
+            return better_of(self.form, kept, memory[KEPT : KEPT + 2], sums)
+        return kept
 
     def _kept(self) -> np.ndarray:
         """Return the kept policies, over the sequences of ``form``."""

@@ -109,7 +109,7 @@ class Engine:
         self.stepper.aim(iterations)
 
     def finish(self) -> bool:
-        """End the run, which may go on later; return whether the average policies were blended."""
+        """End the run, which may go on later; return whether its components blend average policies."""
         return self.stepper.finish()
 
     def advance(self, iterations: int, max_nodes: int) -> int:

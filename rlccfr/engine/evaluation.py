@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -29,6 +30,24 @@ class PolicyEvaluator:
         A value is the player's own expected utility.
         """
         return evaluate(self._game, self._scratch, policy)  # type: ignore[no-any-return]
+
+
+def better_of(
+    form: SequenceForm, kept: np.ndarray, values: Sequence[float] | np.ndarray, sums: np.ndarray
+) -> np.ndarray:
+    """Return policy sums of which each player has the less exploitable: those kept, or others.
+
+    Args:
+        kept: (m,) policy sums.
+        values: value of a best response to each player's kept policy.
+        sums: (m,) other policy sums.
+    """
+    found, present = kept.copy(), evaluated(form, form.normalised(sums))
+    for player in range(2):
+        if present[2 - player] < values[player]:
+            own = form.sequences_of(player)
+            found[own] = sums[own]
+    return found
 
 
 _evaluators: WeakKeyDictionary[SequenceForm, PolicyEvaluator] = WeakKeyDictionary()

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _OVER_CLASSES = "over_classes"
 """Name under which a saved run says whether its passes run over the quotient: the two differ by rounding."""
 
-
 TIMED = 0.01
 """CPU seconds after which iterations count as timed."""
 
@@ -50,24 +49,33 @@ class ExactStepper(Stepper):
         if self._crew is not None:
             quotient = self._crew.form
         self._copy = None if quotient is None else RunCopy(self.state, quotient)
-
         self.blender: Blender | None = None
         if self.binding.options.blend:
             from rlccfr.engine.blending import Blender
 
-            self.blender = Blender(self.form, self.state.game.utility_range)
+            state = self.state
+            self.blender = Blender(self.form, state.game.utility_range, state.iteration, self.tables.policy_sum)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         before, begin = self.state.iteration, time.thread_time()
-        iterations = min(iterations, CHUNK, -(-max_nodes // self.nodes_per_iteration))
-        if self.blender is not None:
-            iterations = min(iterations, self.blender.room(before))
-        rows = self._rows(iterations)
-        self._iterate(rows)
-        if self.blender is not None:
-            self.blender.passed(self.state.iteration, rows[:-1, AVERAGE_DECAY], self.tables.policy_sum)
+        self._run(min(iterations, CHUNK, -(-max_nodes // self.nodes_per_iteration)))
         self._seconds += time.thread_time() - begin
         self._iterations += self.state.iteration - before
+
+    def _run(self, iterations: int) -> None:
+        """Run at most ``iterations`` iterations."""
+        before, blender = self.state.iteration, self.blender
+        if blender is None:
+            self._iterate(self._rows(iterations))
+            return
+        rows = self._rows(min(iterations, blender.room(before)))
+        try:
+            self._iterate(rows)
+        finally:  # Ctrl-C takes effect when the kernel has returned
+            done = self.state.iteration
+            blender.note(rows[: done - before, AVERAGE_DECAY])
+            if blender.is_due(done):
+                blender.turn(done, self.tables.policy_sum)
 
     def _rows(self, iterations: int) -> np.ndarray:
         """Return the schedule of the next iterations, at most ``iterations`` of them, and of the one after them."""
@@ -84,14 +92,11 @@ class ExactStepper(Stepper):
     @property
     def costs(self) -> dict[str, float] | None:
         """See :attr:`Stepper.costs`; seconds are predicted until enough iterations have been timed."""
-        if self.blender is None:
-            return None
-        return self._costs()
+        return None if self.blender is None else self._costs()
 
     def _costs(self) -> dict[str, float]:
-        seconds = pass_cost(self.form.view) * 1e-9
-        if self._seconds > TIMED:
-            seconds = self._seconds / self._iterations
+        timed = self._seconds > TIMED
+        seconds = self._seconds / self._iterations if timed else pass_cost(self.form.view) * 1e-9
         return {"iterations": 1.0, "nodes": float(self.nodes_per_iteration), "seconds": seconds}
 
     def aim(self, iterations: int) -> None:

@@ -27,6 +27,9 @@ AVERAGE_DECAY = SCHEDULE_COLUMNS.index("average_decay")
 PREDICTION = SCHEDULE_COLUMNS.index("prediction")
 PARAMETERS = len(SCHEDULE_COLUMNS)
 
+LEAST_ERROR = 1e-14
+"""Least exploitability that is told from rounding, as a share of the range of payoffs."""
+
 # Columns of the running scales of a sampled run, see kernels/walks/sampled_iterations.py.
 POSITIVE = 0
 NEGATIVE = 1

@@ -104,7 +104,7 @@ def solve(
     limit = budget(iterations, seconds, nodes)
     cells = [Cell(update_rule, sampler, abstraction), *map(_parsed, then or [])]
     _check_segments(cells, limit, checkpoint)
-    _check_target(target, any_way, limited, len(cells))
+    _check_target(target, any_way, limited, len(cells), blend)
     if not checkpoint_every > 0:
         raise RLCCFRError(f"--checkpoint-every must be a positive number, not {checkpoint_every}")
     outputs = Outputs(checkpoint, policy, curve, plot)
@@ -143,12 +143,14 @@ def _controlled(context: typer.Context) -> str:
     return "controlled"
 
 
-def _check_target(target: str | None, any_way: bool, limited: bool, segments: int) -> None:
+def _check_target(target: str | None, any_way: bool, limited: bool, segments: int, blend: bool) -> None:
     """Refuse a target that is none, and options that contradict a target or need one."""
     from rlccfr.limits import check_target
 
     if any_way and (target is None or limited):
         raise RLCCFRError("--any needs a --target, and takes no budget")
+    if target is not None and blend:
+        raise RLCCFRError("blends are made when a budget is used up: leave out --target or --blend")
     if target is not None and segments > 1:
         raise RLCCFRError("a target is for one algorithm: leave out --target or --then")
     if target is not None:

@@ -86,7 +86,7 @@ def fill_system(weights, cuts, number, top, pull, blend):
 
 @inlined
 def factorise(matrix):
-    """Replace the lower half of a positive definite matrix by the factor L for which it is the transpose of L, times L.
+    """Replace the lower half of a positive definite matrix by the factor L; the matrix is the transpose of L times L.
 
     Rows are finished from the last on, so that loops begin at 0: only these become vector operations.
     """
@@ -223,10 +223,10 @@ def improve(game, blend, player):
     weights, found, cuts = blend.weights[player], blend.found[player], blend.cuts[player]
     done, count = np.int64(found[CUTS]), len(weights)
     respond(view, 1 - player, weights, blend.payoffs, blend.values, cuts[done])
-    value, least, most = 0.0, np.inf, -np.inf
+    value, least = 0.0, np.inf
     for j in range(count):
         value += weights[j] * cuts[done, j]
-        least, most = min(least, cuts[done, j]), max(most, cuts[done, j])
+        least = min(least, cuts[done, j])
     if value < found[LEAST]:
         found[LEAST] = value
         for j in range(count):

@@ -39,11 +39,8 @@ from rlccfr.kernels.control.control_layout import (
 )
 from rlccfr.kernels.handles import control_of, game_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
-from rlccfr.kernels.layout import HANDLE
+from rlccfr.kernels.layout import HANDLE, LEAST_ERROR
 from rlccfr.kernels.passes.sequence_form import evaluation
-
-LEAST_ERROR = 1e-14
-"""Least exploitability that is told from rounding, as a share of the range of payoffs."""
 
 LARGEST = 4.0
 """Largest absolute value of an entry."""

@@ -184,6 +184,12 @@ def test_solve_is_the_solver(run):
     assert not facts["interrupted"]
 
 
+def test_solve_blends_as_the_solver_does(run):
+    facts = json.loads(run("solve", "kuhn", "--update-rule", "dcfr", "--iterations", "100", "--blend", "--json")[1])
+    result = rlccfr.Solver(rlccfr.load_game("kuhn"), "dcfr", blend=True).run(iterations=100)
+    assert facts["exploitability"] == result.exploitability
+
+
 @pytest.mark.parametrize("budget", [("iterations", 100), ("nodes", 20_000)])
 def test_solve_switches_as_the_segments_of_an_environment_do(run, budget):
     unit, amount = budget
@@ -304,6 +310,8 @@ def test_a_missed_target_is_in_the_json_too(run):
             "--any needs a --target, and takes no budget",
         ),
         (("--target", "1e-3", "--then", "dcfr x none x none"), "leave out --target or --then"),
+        (("--target", "1e-3", "--blend"), "leave out --target or --blend"),
+        (("--sampler", "external", "--blend"), "blends are made of exact passes over tables"),
     ],
 )
 def test_what_solve_can_not_do_together_is_one_line(run, words, message):

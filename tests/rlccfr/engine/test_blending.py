@@ -150,5 +150,5 @@ def test_what_can_not_blend_is_refused():
         rlccfr.Solver(tree, "dcfr", "external", blend=True)
     with pytest.raises(ComponentError, match="blend must be True or False"):
         rlccfr.Solver(tree, "dcfr", blend=1)
-    with pytest.raises(BudgetError, match="leave out the target"):
+    with pytest.raises(BudgetError, match="no target"):
         rlccfr.Solver(tree, "dcfr", blend=True).run(until=1e-3)
