@@ -159,11 +159,11 @@ def test_more_threads_than_cores_are_refused():
 @pytest.mark.parametrize("components", [{"update_rule": "dcfr"}, {"control": "shipped"}])
 def test_blends_are_the_same_and_are_saved(components, tmp_path):
     path, found = tmp_path / "run.npz", []
-    for threads in (1, 2):
-        solver = rlccfr.Solver(game("leduc"), **components, threads=threads, reduce=False, blend=True)
+    for count in (1, 2):
+        solver = rlccfr.Solver(game("leduc"), **components, threads=count, reduce=False, blend=True)
         solver.run(iterations=40, curve=False)
         solver.save(path)
-        loaded = rlccfr.Solver.load(path, threads=3 - threads)
+        loaded = rlccfr.Solver.load(path, threads=3 - count)
         assert loaded.exploitability() == solver.exploitability()
         found.append(loaded.run(iterations=40, curve=False).exploitability)
     assert found[0] == found[1]
