@@ -1,13 +1,14 @@
-"""What blends gain at equal CPU time: ``python -m benchmarks.blending [HORIZON [SHARE]]`` prints it as Markdown.
+"""What blends gain at equal CPU time: ``python -m benchmarks.blending [SPLIT] [HORIZON [SHARE]]``, as Markdown.
 
-On each validation game and each game of LARGER, the controller runs for HORIZON iterations and blends. Then every fixed
-algorithm by exact passes runs for as many CPU seconds, and those of BLENDED also with a blend in the same time. Test
-games are not touched. A row per game and contender is kept in benchmarks/results/blending.csv; games that are there
-are not run again. SHARE takes the place of the engine's: the share of a run's time that its blends may add.
+On each game of a split (validation, test, or larger, which are the games of LARGER), the controller runs for HORIZON
+iterations and blends. Then every fixed algorithm runs for as many CPU seconds, and those of BLENDED also with a blend in
+the same time. A row per game and contender is kept in benchmarks/results/blending.csv; games that are there are not run
+again. SHARE takes the place of the engine's: the share of a run's time that its blends may add.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 import rlccfr
-from benchmarks.control import MOST_TEST, decades, fixed_algorithms, table, timed
+from benchmarks.control import MOST_TEST, decades, fixed_algorithms, identity, table, timed
 from rlccfr.agents.control.games import control_games
 from rlccfr.engine import blending
 from rlccfr.files import write_atomically
@@ -42,9 +43,12 @@ LARGER = (
 
 
 def in_time(game: rlccfr.GameTree, components: dict[str, Any], iterations: int, budget: float) -> rlccfr.Solver:
-    """Return a run that takes about ``budget`` CPU seconds, judging by the time that ``iterations`` take."""
-    seconds, _ = timed(game, iterations, components)
+    """Return a run that takes about ``budget`` CPU seconds; one by exact passes is told how many iterations that is."""
     solver = rlccfr.Solver(game, **components)
+    if components.get("sampler", "none") != "none":
+        solver.run(seconds=budget, curve=False)
+        return solver
+    seconds, _ = timed(game, iterations, components)
     solver.run(iterations=max(int(iterations * budget / seconds), 1), curve=False)
     return solver
 
@@ -53,54 +57,61 @@ def contenders(game: rlccfr.GameTree, horizon: int) -> Iterator[dict[str, Any]]:
     """Yield a row for each contender: iterations, CPU seconds, and log10 of the exploitability over the uniform's."""
     budget, ours = timed(game, horizon, {"control": "shipped", "blend": True})
     yield {"contender": OURS, "iterations": horizon, "seconds": budget, "error": decades(ours)}
-    others = {WITHOUT: {"control": "shipped"}}
-    for name, components in fixed_algorithms(horizon):
-        if "sampler" not in components:
-            others[name] = components
-        if name in BLENDED:
-            others[f"{name}, blended"] = components | {"blend": True}
+    others = {WITHOUT: {"control": "shipped"}, **dict(fixed_algorithms(horizon))}
+    others |= {f"{name}, blended": others[name] | {"blend": True} for name in BLENDED}
     for name, components in others.items():
         result = (solver := in_time(game, components, horizon, budget)).result()
         about = {"iterations": result.iterations, "seconds": result.cpu_seconds}
         yield {"contender": name, **about, "error": decades(solver)}
 
 
-def measured(horizon: int) -> pd.DataFrame:
-    """Measure the games that are not in the file yet, and return its rows for a horizon and the engine's share."""
-    about = {"horizon": horizon, "share": blending.SHARE}
-    rows = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=[*about, "game"])
-    for name in (*control_games("validation"), *LARGER):
-        if (rows[[*about, "game"]] == pd.Series(about | {"game": name})).all(axis=1).any():
-            continue
-        game = rlccfr.load_game(name, max_histories=MOST_TEST)
-        own = [about | {"game": name, "histories": game.num_histories} | one for one in contenders(game, horizon)]
-        rows = pd.concat([rows, pd.DataFrame(own)], ignore_index=True) if len(rows) else pd.DataFrame(own)
-        write_atomically(FILE, rows.to_csv(index=False, float_format="%.5g").encode())
-        print(f"{own[0]['error']:6.2f} {name}", file=sys.stderr, flush=True)
-    rows = pd.read_csv(FILE)  # as rounded there
+def recorded(about: dict[str, Any]) -> pd.DataFrame:
+    """Return the file's rows that have the given values."""
+    if not FILE.exists():
+        return pd.DataFrame(columns=[*about, "game"])
+    rows = pd.read_csv(FILE, dtype={"controller": str})
     return rows[(rows[[*about]] == pd.Series(about)).all(axis=1)]
 
 
-def report(horizon: int) -> list[str]:
+def measured(split: str, horizon: int) -> pd.DataFrame:
+    """Measure a split's games that are not in the file yet; return its rows for the shipped controller and the share."""
+    about = identity(split, horizon) | {"share": blending.SHARE}
+    done = set(recorded(about)["game"])
+    for name in LARGER if split == "larger" else control_games(split):  # type: ignore[arg-type]
+        if name in done:
+            continue
+        game = rlccfr.load_game(name, max_histories=MOST_TEST)
+        own = pd.DataFrame(
+            [about | {"game": name, "histories": game.num_histories} | one for one in contenders(game, horizon)]
+        )
+        before = recorded({})
+        rows = pd.concat([before, own], ignore_index=True) if len(before) else own
+        write_atomically(FILE, rows.to_csv(index=False, float_format="%.5g").encode())
+        print(f"{own['error'].iloc[0]:6.2f} {name}", file=sys.stderr, flush=True)
+    return recorded(about)
+
+
+def report(split: str, horizon: int) -> list[str]:
     """Return the comparison as Markdown."""
-    rows, lines = measured(horizon), []
-    validation = set(control_games("validation"))
-    for title, group in (
-        ("validation games", rows["game"].isin(validation)),
-        ("larger", ~rows["game"].isin(validation)),
-    ):
-        errors = rows[group].pivot_table(index="game", columns="contender", values="error")
-        fixed = [name for name, _ in fixed_algorithms(horizon) if name in errors]
-        best = errors[fixed].min(axis=1)
-        steered = {name: best - errors[name] for name in (OURS, WITHOUT)}
-        blended = {f"{name}, blended": best - errors[f"{name}, blended"] for name in BLENDED}
-        own = {f"{name}, blended, against itself": errors[name] - errors[f"{name}, blended"] for name in BLENDED}
-        names = f"{len(errors)} {title}: best fixed algorithm of each game in hindsight, beside"
-        lines += [*table(names, {**steered, **blended, **own}), ""]
-    return lines[:-1]
+    errors = measured(split, horizon).pivot_table(index="game", columns="contender", values="error")
+    best = errors[[name for name, _ in fixed_algorithms(horizon)]].min(axis=1)
+    blended = [f"{name}, blended" for name in BLENDED]
+    beside = {name: best - errors[name] for name in (OURS, WITHOUT, *blended)}
+    beside["the lowest of these five, in hindsight"] = best - errors[blended].min(axis=1)
+    own = {f"{name}, blended, against itself": errors[name] - errors[f"{name}, blended"] for name in BLENDED}
+    return table(f"{split} games: best fixed algorithm of each in hindsight, beside", beside | own)
+
+
+def main() -> None:
+    """Measure what is not measured yet, and print the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("split", nargs="?", choices=("validation", "larger", "test"), default="validation")
+    parser.add_argument("horizon", nargs="?", type=int, default=1000)
+    parser.add_argument("share", nargs="?", type=float, default=blending.SHARE)
+    given = parser.parse_args()
+    blending.SHARE = given.share
+    print("\n".join(report(given.split, given.horizon)))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
-        blending.SHARE = float(sys.argv[2])
-    print("\n".join(report(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)))
+    main()

@@ -211,7 +211,7 @@ def fixed(rows: pd.DataFrame) -> list[str]:
 
 def interval(gains: np.ndarray) -> tuple[float, float]:
     """Return the bounds of the mean's 95 % bootstrap interval over games."""
-    draws = np.random.default_rng(0).choice(gains, (10_000, len(gains))).mean(axis=1)
+    draws = np.random.default_rng(0).choice(gains, (100_000, len(gains))).mean(axis=1)
     low, high = np.percentile(draws, [2.5, 97.5])
     return float(low), float(high)
 

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 import rlccfr
-from benchmarks import control, control_pictures, overhead
+from benchmarks import blending, control, control_pictures, overhead
 from rlccfr.agents.control.games import FILE as GAMES
 from rlccfr.catalog.scheduled import DATA
 from rlccfr.controller_file import training_of
@@ -91,6 +91,17 @@ def comparison() -> Iterator[str]:
             yield from ("", f"### {horizon:,} iterations", "", *control.report(rows))
 
 
+def blended() -> Iterator[str]:
+    """Yield the comparison of runs with blends, which takes another look at the test games."""
+    yield (
+        "A steered run can end with blends ([decision 24](adr/0024-blends.md)), which lengthen it by about a fifth. Here "
+        "all others run as long as it, in CPU seconds. This is a second look at the same test games, after the tables "
+        "above; nothing was chosen by it (`python -m benchmarks.blending test`)."
+    )
+    yield ""
+    yield from blending.report("test", HORIZONS[0])
+
+
 def beside_ddcfr() -> list[dict[str, Any]]:
     """Return a row for each of DDCFR's games: the published exploitability and that reached here."""
     rows = []
@@ -146,6 +157,10 @@ def page() -> Iterator[str]:
         "four average policies in the last eighth of the run; `controlled, last average` is the controller without "
         "that. Exploitability below 1e-14 of the range of payoffs counts as that.",
         *comparison(),
+        "",
+        "### 1,000 iterations, with blends",
+        "",
+        *blended(),
         "",
         "## DDCFR's games",
         "",
