@@ -1,8 +1,8 @@
 """What blends gain at equal CPU time: ``python -m benchmarks.blending [SPLIT] [HORIZON [SHARE]]``, as Markdown.
 
 On each game of a split (validation, test, or larger, which are the games of LARGER), the controller runs for HORIZON
-iterations and blends. Then every fixed algorithm runs for as many CPU seconds, and those of BLENDED also with a blend in
-the same time. A row per game and contender is kept in benchmarks/results/blending.csv; games that are there are not run
+iterations and blends. Then every fixed algorithm runs for as many CPU seconds; those of BLENDED also do so with a blend
+in it. A row per game and contender is kept in benchmarks/results/blending.csv; games that are there are not run
 again. SHARE takes the place of the engine's: the share of a run's time that its blends may add.
 """
 
@@ -74,7 +74,7 @@ def recorded(about: dict[str, Any]) -> pd.DataFrame:
 
 
 def measured(split: str, horizon: int) -> pd.DataFrame:
-    """Measure a split's games that are not in the file yet; return its rows for the shipped controller and the share."""
+    """Measure a split's games that are not in the file yet; return its rows for this controller and share."""
     about = identity(split, horizon) | {"share": blending.SHARE}
     done = set(recorded(about)["game"])
     for name in LARGER if split == "larger" else control_games(split):  # type: ignore[arg-type]

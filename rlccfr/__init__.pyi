@@ -12,7 +12,9 @@ from .errors import (
 )
 from .games.flat_tree import GameTree
 from .games.names import load_game, random_game
+from .games.public.view import PublicGame
 from .plugins import load_plugins
+from .policies.public_policy import PublicPolicy
 from .policy import Policy, Values
 from .result import RunResult
 from .solver import Solver
@@ -29,6 +31,8 @@ __all__ = [
     "OverflowedError",
     "Policy",
     "PolicyError",
+    "PublicGame",
+    "PublicPolicy",
     "RLCCFRError",
     "RunResult",
     "Solver",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
-from rlccfr.files import write_atomically
+from rlccfr.files import written_atomically
+from rlccfr.games.public.kinds import Game
+from rlccfr.games.public.view import PublicGame
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.result import CurvePoint
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from rlccfr.solver import Solver
 
 FORMAT = "rlccfr-solver-1"
+MOST_COMPRESSED = 2**28
+"""Bytes of the largest solver that is compressed, which takes about 30 times as long as writing it."""
 
 
 def save_solver(solver: Solver, path: Path) -> None:
@@ -32,13 +35,7 @@ def save_solver(solver: Solver, path: Path) -> None:
             raise CheckpointError(f"the {kind} is not registered, so it can't be loaded again; register it first")
     header = {
         "format": FORMAT,
-        "game": {
-            "name": solver.game.name,
-            "openspiel_name": solver.game.openspiel_name,
-            "restore_recall": solver.game.restore_recall,
-            "max_histories": solver.game.num_histories,
-            "hash": solver.game.content_hash,
-        },
+        "game": {**_identity(solver.game), "hash": solver.game.content_hash},
         "components": {kind: component.spec for kind, component in components.items()},
         "versions": _versions(solver),
         "options": {
@@ -48,39 +45,29 @@ def save_solver(solver: Solver, path: Path) -> None:
             "walks": solver.walks,
             "reduce": solver.reduce,
             "blend": solver.blend,
+            "dtype": solver.dtype,
         },
         "cpu_seconds": solver._cpu_seconds,
         "curve": solver._curve,
     }
-    buffer = io.BytesIO()
     arrays = {"header": np.array(json.dumps(header)), **solver._engine.saved()}
-    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
-    write_atomically(path, buffer.getvalue())
+    large = sum(array.nbytes for array in arrays.values()) > MOST_COMPRESSED
+    with written_atomically(path) as file:
+        (np.savez if large else np.savez_compressed)(file, **arrays)  # type: ignore[arg-type]
 
 
 def load_solver(path: Path, kind: type[Solver], threads: int = 1) -> Solver:
     """Read a solver from a file; see :meth:`Solver.load`."""
-    from rlccfr.games.openspiel import compile_game
-
     try:
         with np.load(path, allow_pickle=False) as archive:
-            state = {name: archive[name] for name in archive.files}
-        header = json.loads(str(state.pop("header")))
-        if header["format"] != FORMAT:
-            raise CheckpointError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")
-        spec = header["game"]
-        expected = spec.pop("hash")
-        game = compile_game(**spec)
-        if game.content_hash != expected:
-            raise CheckpointError(
-                f"{path} was made for another version of {spec['name']!r}: the game, or its layout in this library, "
-                "has changed since; start anew"
-            )
-        options = {"reduce": False, **header["options"], "threads": threads}  # older files do not say "reduce"
-        solver = kind(game, **header["components"], **options)
-        if header["versions"] != _versions(solver):
-            raise CheckpointError(f"{path} was made with another version of its components; start anew")
-        solver._engine.restore(state)
+            header = json.loads(str(archive["header"]))
+            if header["format"] != FORMAT:
+                raise CheckpointError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")
+            options = {"reduce": False, **header["options"], "threads": threads}  # older files do not say "reduce"
+            solver = kind(_game_of(header["game"], path), **header["components"], **options)
+            if header["versions"] != _versions(solver):
+                raise CheckpointError(f"{path} was made with another version of its components; start anew")
+            solver._engine.restore(archive)
         solver._cpu_seconds = header["cpu_seconds"]
         solver._curve = [CurvePoint(*point) for point in header["curve"]]
     except ComponentError as error:
@@ -94,6 +81,33 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1) -> Solver:
     except Exception as error:  # damaged archives fail in many modules, without a common base
         raise CheckpointError(f"{path} is not a complete solver file; start anew") from error
     return solver
+
+
+def _identity(game: Game) -> dict[str, Any]:
+    """Return what it takes to load a game again."""
+    if isinstance(game, PublicGame):
+        return {"name": game.name}
+    names = {"name": game.name, "openspiel_name": game.openspiel_name}
+    return {**names, "restore_recall": game.restore_recall, "max_histories": game.num_histories}
+
+
+def _game_of(spec: dict[str, Any], path: Path) -> Game:
+    """Load a saved run's game.
+
+    Raises:
+        CheckpointError: the game has changed since.
+    """
+    from rlccfr.games.names import load_game
+    from rlccfr.games.openspiel import compile_game
+
+    expected, name = spec.pop("hash"), spec["name"]
+    game: Game = compile_game(**spec) if "openspiel_name" in spec else load_game(name)
+    if game.content_hash != expected:
+        raise CheckpointError(
+            f"{path} was made for another version of {name!r}: the game, or its layout in this library, has changed "
+            "since; start anew"
+        )
+    return game
 
 
 def _versions(solver: Solver) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import json
 import math
 import os
@@ -13,7 +14,7 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
@@ -24,15 +25,30 @@ LOCK, HOLDER = ".rlccfr.lock", ".rlccfr.holder"
 def write_atomically(
     path: Path, data: bytes, failure: type[RLCCFRError] = CheckpointError, *, trial: bool = False
 ) -> None:
+    """Write a file as :func:`written_atomically` does.
+
+    Args:
+        data: content of the file.
+    """
+    with written_atomically(path, failure, trial=trial) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def written_atomically(
+    path: Path, failure: type[RLCCFRError] = CheckpointError, *, trial: bool = False
+) -> Iterator[BinaryIO]:
     """Write a file under a temporary name, then rename it: readers see the old file or the new one, never a part.
 
     A device or a pipe is written to directly, because a rename would put a file in its place.
 
     Args:
         path: the file; its folder is made if necessary.
-        data: content of the file.
         failure: class of the error that is raised.
         trial: whether only to check that the file can be written; the file stays as it is, but its folder is made.
+
+    Yields:
+        The file under its temporary name.
 
     Raises:
         RLCCFRError: the file can't be written; the error is a ``failure``.
@@ -40,11 +56,13 @@ def write_atomically(
     temporary = path.parent / f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
         if _is_special(path):
-            _write_through(path, data, trial=trial)
+            content = io.BytesIO()
+            yield content
+            _write_through(path, content.getvalue(), trial=trial)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:  # not by tempfile, whose files only their owner may read
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if not trial:

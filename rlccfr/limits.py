@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlccfr.errors import BudgetError, brief, whole_number
-from rlccfr.games.flat_tree import GameTree
-from rlccfr.policy import EXACT, Policy
+from rlccfr.games.public.kinds import Game
+from rlccfr.policies.public_policy import uniform_policy
+from rlccfr.policy import EXACT
 from rlccfr.result import CurvePoint, RunResult
 
 if TYPE_CHECKING:
     from rlccfr.solver import Solver
+
+MILLI = "mbb"
+"""Unit of targets in thousandths of a big blind a game."""
 
 STALLED = 0.9
 """A run has stalled if tenfold work leaves the exploitability above this share of what it was."""
@@ -40,17 +44,17 @@ class Limit:
         amount: budget in this unit; infinite if there is only a target.
         target: exploitability in the game's units, or None.
         start: the uniform policy's exploitability, where a target's progress begins; 0 without a target.
-        histories: number of the game's histories.
+        pass_size: number of histories, or of private states, that a pass touches.
     """
 
     unit: str
     amount: float
     target: float | None
     start: float
-    histories: int
+    pass_size: int
 
     @classmethod
-    def of(cls, game: GameTree, budget: dict[str, Any], until: float | str | None) -> Limit:
+    def of(cls, game: Game, budget: dict[str, Any], until: float | str | None) -> Limit:
         """Check a budget and a target.
 
         Args:
@@ -67,9 +71,9 @@ class Limit:
         if given:
             amount = checked_seconds(amount) if unit == "seconds" else whole_number(amount, unit, 1, BudgetError)
         if until is None:
-            return cls(unit, amount, None, 0.0, game.num_histories)
-        start = Policy.uniform(game).exploitability()
-        return cls(unit, amount, target_of(game, until), start, game.num_histories)
+            return cls(unit, amount, None, 0.0, game.pass_size)
+        start = uniform_policy(game).exploitability()
+        return cls(unit, amount, target_of(game, until), start, game.pass_size)
 
     def ends(self, points: Sequence[CurvePoint], begin: int) -> bool:
         """Return whether the curve has reached the target, or has stalled in a run without a budget.
@@ -81,7 +85,7 @@ class Limit:
             return False
         if points[-1].exploitability <= self.target:
             return True
-        return self.amount == math.inf and has_stalled(points[begin:], 2 * EARLY * self.histories)
+        return self.amount == math.inf and has_stalled(points[begin:], 2 * EARLY * self.pass_size)
 
     def horizon(self, iterations: int, spent: float, costs: Mapping[str, float]) -> int:
         """Return how many iterations the run is expected to have in all; 0 if that is open, as on the way to a target.
@@ -136,7 +140,7 @@ def check_target(target: Any) -> float:
     """
     if isinstance(target, str):
         try:
-            number = float(target.strip().removesuffix("x"))
+            number = float(target.strip().removesuffix("x").removesuffix(MILLI))
         except ValueError:
             number = math.nan
     else:
@@ -144,23 +148,29 @@ def check_target(target: Any) -> float:
     if not 0 < number < math.inf:
         raise BudgetError(
             "a target must be a positive exploitability, or a share of the uniform policy's with an x behind it, as in "
-            f'"1e-6x", not {brief(target)}'
+            f'"1e-6x", or in poker thousandths of a big blind, as in "10mbb", not {brief(target)}'
         )
     return number
 
 
-def target_of(game: GameTree, target: float | str) -> float:
+def target_of(game: Game, target: float | str) -> float:
     """Return a target in the game's units of utility.
 
     Args:
-        target: a number in these units, or a text: ``"1e-6"``, or ``"1e-6x"`` for this share of the uniform policy's
-            exploitability.
+        target: a number in these units, or a text: ``"1e-6"``; or ``"1e-6x"`` for this share of the uniform policy's
+            exploitability; or ``"10mbb"`` for thousandths of a big blind, in a game that has one.
 
     Raises:
         BudgetError: ``target`` is not a positive number, or is too small to be told from rounding.
     """
     number = check_target(target)
-    found = number * (Policy.uniform(game).exploitability() if isinstance(target, str) and "x" in target else 1.0)
+    found = number
+    if isinstance(target, str) and "x" in target:
+        found *= uniform_policy(game).exploitability()
+    if isinstance(target, str) and MILLI in target:
+        if game.big_blind is None:
+            raise BudgetError(f"{game.name!r} has no big blind: give the target in the game's units")
+        found *= game.big_blind / 1000
     least = EXACT * max(1.0, game.utility_range)
     if found < least:
         raise BudgetError(

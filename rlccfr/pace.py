@@ -13,11 +13,11 @@ class Pace:
 
     Args:
         learns: whether the run's policies come from models, so that an iteration may take a while.
-        histories: number of the game's histories.
+        pass_size: number of histories, or of private states, that a pass touches.
     """
 
-    def __init__(self, learns: bool, histories: int) -> None:
-        self._rate = 1.0 if learns else max(1.0, 1e6 / histories)  # a cautious guess, until some have been timed
+    def __init__(self, learns: bool, pass_size: int) -> None:
+        self._rate = 1.0 if learns else max(1.0, 1e6 / pass_size)  # a cautious guess, until some have been timed
 
     def most(self, iterations: int, seconds: float) -> int:
         """Return how many iterations to run in the next call, at least 1.

@@ -127,7 +127,7 @@ class Policy:
             RLCCFRError: the suffix names no format.
             CheckpointError: the file can't be written.
         """
-        from rlccfr.policy_file import save_policy
+        from rlccfr.policies.policy_file import save_policy
 
         save_policy(self, Path(path))
 
@@ -144,7 +144,7 @@ class Policy:
             CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
             PolicyError: the numbers are not probabilities.
         """
-        from rlccfr.policy_file import load_policy
+        from rlccfr.policies.policy_file import load_policy
 
         return load_policy(Path(path), cls, game)
 

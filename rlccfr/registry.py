@@ -240,15 +240,20 @@ def make(id: str, **hyperparameters: Any) -> Component:
     return component
 
 
-def controlled_rule(control: str | Path | Controller) -> UpdateRule:
-    """Return the update rule whose settings a controller chooses.
+def rule_or_control(rule: Any, control: str | Path | Controller | None) -> UpdateRule:
+    """Return an update rule, or the one whose settings a controller chooses.
 
     Args:
-        control: ``"shipped"``, a file, or the controller itself.
+        rule: what :meth:`Registry.resolve` takes.
+        control: ``"shipped"``, a file, or the controller itself; None for ``rule``.
 
     Raises:
-        ComponentError: there is no such file, or it holds no controller.
+        ComponentError: both are given, or there is no such component or file, or it holds no controller.
     """
+    if control is None:
+        return update_rules.resolve(rule)
+    if rule != "cfr_plus":
+        raise ComponentError("give an update rule, or a controller that chooses its settings, not both")
     if isinstance(control, Controller):
         return UpdateRule.controlled_by(control)
     name = control if control == "shipped" else str(Path(control).resolve())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-POINTS_PER_DECADE = 10
+POINTS_PER_DECADE, SPARSE_POINTS = 10, 5
 
 
 class CurvePoint(NamedTuple):
@@ -33,6 +34,7 @@ class RunResult:
         nash_conv: sum of both players' gains from best responses to the average policy.
         iterations: number of iterations; one iteration updates each player once.
         nodes_touched: number of histories visited; an exact or best-response pass counts all of them, for each player.
+            In a game by its public tree, private states at public nodes are counted.
         cpu_seconds: CPU seconds inside the engine, excluding loading, compiling and the measurement of exploitability.
         points: the curve's points: iteration, nodes, cpu_seconds, exploitability (of the average policy) and
             exploitability_current (of the current policy).
@@ -71,9 +73,20 @@ class RunResult:
         return draw_curve(self.curve, x, axes, label)
 
 
-def next_grid_point(after: int) -> int:
-    """Return the first integer above ``after`` on a grid of ten points per decade: 1, 2, 3, 4, 5, 6, 8, 10, 13, ..."""
-    step = math.floor(POINTS_PER_DECADE * math.log10(after) + 1e-9) if after > 0 else -1
-    while (point := round(10 ** (step / POINTS_PER_DECADE))) <= after:
+def next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, int]:
+    """Return how many iterations, or how many nodes, lie before the next point of a curve.
+
+    Args:
+        sparse: whether the curve has few points, by iterations alone.
+    """
+    if sparse:
+        return next_grid_point(iteration, SPARSE_POINTS) - iteration, sys.maxsize
+    return next_grid_point(iteration) - iteration, next_grid_point(nodes) - nodes
+
+
+def next_grid_point(after: int, points: int = POINTS_PER_DECADE) -> int:
+    """Return the first integer above ``after`` on a grid of some points per decade; of ten: 1, 2, 3, 4, 5, 6, 8, ..."""
+    step = math.floor(points * math.log10(after) + 1e-9) if after > 0 else -1
+    while (point := round(10 ** (step / points))) <= after:
         step += 1
     return point

@@ -15,19 +15,20 @@ import numpy as np
 from rlccfr.components import Abstraction, Controller, Sampler, UpdateRule
 from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public.kinds import Game
 from rlccfr.limits import Limit
 from rlccfr.pace import SLICE, Pace
+from rlccfr.policies.public_policy import policy_kind
 from rlccfr.policy import Policy, Values
-from rlccfr.registry import abstractions, controlled_rule, samplers, update_rules
-from rlccfr.result import CurvePoint, RunResult, next_grid_point
+from rlccfr.registry import abstractions, rule_or_control, samplers, update_rules
+from rlccfr.result import CurvePoint, RunResult, next_point
 
 
 class Solver:
     """A configurable CFR solver: update rule x sampler x abstraction on a compiled game.
 
     Args:
-        game: compiled game, from :func:`rlccfr.load_game`.
+        game: game, from :func:`rlccfr.load_game`.
         update_rule, sampler, abstraction: an id, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or a component,
             for example from :func:`rlccfr.catalog.make`.
         seed: seed of the walks and models; on a CPU, the same seed gives bitwise the same iterations.
@@ -38,13 +39,14 @@ class Solver:
         simultaneous: whether both players are updated from the same policies, rather than in alternation.
         walks: number of walks per player and iteration. Exact passes ignore it, and models usually have their own.
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
-            values. They do if that is predicted to save time. Sums are then rounded in another order: where regrets tie
-            at 0 the iterates part, and exploitability may differ by tens of per cent.
+            values, if that is predicted to save time. Sums are then rounded in another order: where regrets tie at 0
+            the iterates part, and exploitability may differ by tens of per cent.
         threads: number of threads for exact passes over large games, with bitwise the same results. Each needs a core
             of its own, or they may be slower than one.
         control: controller that chooses the update rule's settings during the run: ``"shipped"``, a file, or an object.
         blend: whether each player ends a run with the least exploitable mixture of its average policies over windows
             of the run's last half and over all of it. It needs exact passes and a budget.
+        dtype: type of the tables' numbers, for games by their public tree; by default ``"float32"`` if they are large.
 
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
@@ -53,7 +55,7 @@ class Solver:
 
     def __init__(
         self,
-        game: GameTree,
+        game: Game,
         update_rule: str | Mapping[str, Any] | UpdateRule = "cfr_plus",
         sampler: str | Mapping[str, Any] | Sampler = "none",
         abstraction: str | Mapping[str, Any] | Abstraction = "none",
@@ -66,25 +68,23 @@ class Solver:
         threads: int = 1,
         control: str | Path | Controller | None = None,
         blend: bool = False,
+        dtype: Literal["float32", "float64"] | None = None,
     ) -> None:
-        if not isinstance(game, GameTree):
+        if not isinstance(game, Game):
             raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
         flags = {"simultaneous": simultaneous, "reduce": reduce, "blend": blend}
-        options = RunOptions.checked(averaging, flags, walks=walks, threads=threads)
-        self.game = game
+        options = RunOptions.checked(averaging, flags, walks=walks, threads=threads, dtype=dtype)
+        self.game: Any = game
         self.seed = seed = whole_number(seed, "seed", 0, ComponentError)
         self.averaging, self.simultaneous, self.reduce, self.blend = averaging, simultaneous, reduce, blend
-        self.walks, self.threads = options.walks, options.threads
-        if control is not None and update_rule != "cfr_plus":
-            raise ComponentError("give an update rule, or a controller that chooses its settings, not both")
-        self.update_rule = update_rules.resolve(update_rule if control is None else controlled_rule(control))
-        self.sampler = samplers.resolve(sampler)
-        self.abstraction = abstractions.resolve(abstraction)
+        self.walks, self.threads, self.dtype = options.walks, options.threads, options.dtype
+        self.update_rule = rule_or_control(update_rule, control)
+        self.sampler, self.abstraction = samplers.resolve(sampler), abstractions.resolve(abstraction)
         self._engine = Engine(game, seed, options)
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._cpu_seconds = 0.0
         self._curve: list[CurvePoint] = []
-        self._pace = Pace(self._engine.learns, game.num_histories)
+        self._pace = Pace(self._engine.stepper.learns, game.pass_size)
 
     def run(
         self,
@@ -130,8 +130,8 @@ class Solver:
         }
         start, begin = used[limit.unit](), max(len(self._curve) - 1, 0)
         while (spent := used[limit.unit]() - start) < limit.amount and not limit.ends(self._curve, begin):
-            if (costs := self._engine.costs) is not None:
-                self._engine.aim(limit.horizon(self._engine.iteration, spent, costs))
+            if (costs := self._engine.stepper.costs) is not None:
+                self._engine.stepper.aim(limit.horizon(self._engine.iteration, spent, costs))
             rest = min(limit.amount - spent, sys.maxsize)
             self._advance(
                 math.ceil(rest) if limit.unit == "iterations" else sys.maxsize,
@@ -147,7 +147,7 @@ class Solver:
     def _finish(self) -> None:
         """Make blends, if they are wanted; the last point of the curve shows them."""
         begin = time.thread_time()
-        if self._engine.finish() and self._curve and self._curve[-1].iteration == self._engine.iteration:
+        if self._engine.stepper.finish() and self._curve and self._curve[-1].iteration == self._engine.iteration:
             del self._curve[-1]
         self._cpu_seconds += time.thread_time() - begin
 
@@ -155,8 +155,8 @@ class Solver:
         """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted."""
         now, at_nodes = self._engine.iteration, self._engine.nodes
         if curve:
-            iterations = min(iterations, next_grid_point(now) - now)
-            nodes = min(nodes, next_grid_point(at_nodes) - at_nodes)
+            until, until_nodes = next_point(now, at_nodes, self._engine.stepper.sparse)
+            iterations, nodes = min(iterations, until), min(nodes, until_nodes)
         begin = time.thread_time()
         try:
             done = self._engine.advance(self._pace.most(iterations, seconds), nodes)
@@ -169,14 +169,14 @@ class Solver:
 
     def _measure(self) -> Values:
         """Measure the average policy, and add the current point to the curve unless it is there already."""
-        if not self._engine.is_finite():
+        if not self._engine.stepper.is_finite():
             raise OverflowedError(
                 f"{self!r} has overflowed: its tables hold numbers that are not finite; use milder hyperparameters, "
                 "or check the functions of your own components"
             )
         average = self.values()
         if not self._curve or self._curve[-1][0] != self._engine.iteration:
-            current = Values.of(*self._engine.current_value()).exploitability
+            current = Values.of(*self._engine.stepper.current_value()).exploitability
             at = (self._engine.iteration, self._engine.nodes, self._cpu_seconds)
             self._curve.append(CurvePoint(*at, average.exploitability, current))
         return average
@@ -230,7 +230,7 @@ class Solver:
             return
         self._cpu_seconds += self._engine.bind(rule, new_sampler, new_abstraction)
         self.update_rule, self.sampler, self.abstraction = rule, new_sampler, new_abstraction
-        self._pace = Pace(self._engine.learns, self.game.num_histories)
+        self._pace = Pace(self._engine.stepper.learns, self.game.pass_size)
 
     @property
     def specs(self) -> dict[str, dict[str, Any]]:
@@ -240,7 +240,7 @@ class Solver:
 
     def average_policy(self) -> Policy:
         """Return the average policy, the one that converges; or each player's best kept or blended one."""
-        return Policy.from_sums(self.game, self._engine.average_sums())
+        return policy_kind(self.game).from_sums(self.game, self._engine.stepper.average_sums())
 
     def draw_policy(self, seed: int = 0) -> Policy:
         """Draw a policy to play one episode with, if the update rule keeps its value networks.
@@ -253,15 +253,15 @@ class Solver:
                 ``seed`` is not a non-negative integer.
         """
         rng = np.random.default_rng(whole_number(seed, "seed", 0, ComponentError))
-        return Policy(self.game, self._engine.draw_policy(rng))
+        return Policy(self.game, self._engine.stepper.draw_policy(rng))
 
     def current_policy(self) -> Policy:
         """Return the current policy, the last iterate."""
-        return Policy(self.game, self._engine.state.tables.policy.copy())
+        return policy_kind(self.game)(self.game, self._engine.stepper.current_sums())
 
     def values(self) -> Values:
         """Return, up to rounding, what ``average_policy().values()`` returns, evaluated over what passes run over."""
-        return Values.of(*self._engine.average_value())
+        return Values.of(*self._engine.stepper.average_value())
 
     def exploitability(self) -> float:
         """Return NashConv / 2 of the average policy."""

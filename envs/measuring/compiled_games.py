@@ -32,9 +32,9 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
         tree, code = _compiled[game]
         if not code or code == registered_here(tree.openspiel_name):
             return tree
-    tree = load_game(game, progress=progress)
-    _compiled[game] = tree, registered_here(tree.openspiel_name)
-    return tree
+    found: GameTree = load_game(game, progress=progress)
+    _compiled[game] = found, registered_here(found.openspiel_name)
+    return found
 
 
 def uniform_exploitability(game: str) -> float:

@@ -88,7 +88,7 @@ class Outputs:
             if path is not None:
                 require_writable(path)
         if self.policy is not None:
-            from rlccfr.policy_file import checked_path
+            from rlccfr.policies.policy_file import checked_path
 
             checked_path(self.policy)
         if self.plot is not None:

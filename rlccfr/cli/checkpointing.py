@@ -52,8 +52,10 @@ def solver_for(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: 
         )
     if checkpoint is None or not checkpoint.exists():
         return fresh
+    wanted = _settings(fresh)
+    del fresh  # its tables may take gigabytes
     saved = Solver.load(checkpoint, threads=options["threads"])
-    there, wanted = _settings(saved), _settings(fresh)
+    there = _settings(saved)
     differing = [name for name in wanted if wanted[name] != there[name]]
     if differing:
         raise CheckpointError(

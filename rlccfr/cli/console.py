@@ -23,7 +23,7 @@ from rich.table import Table
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
-    from rlccfr.games.flat_tree import GameTree
+    pass
 
 Iterations = Annotated[int | None, typer.Option(help="Budget in iterations.")]
 Seconds = Annotated[float | None, typer.Option(help="Budget in engine CPU seconds.")]
@@ -191,13 +191,14 @@ def _lines(stream: TextIO, description: str) -> Iterator[Callable[..., None]]:
         thread.join()
 
 
-def load(game: str, max_histories: int | None = None) -> GameTree:
-    """Return the compiled game, with a progress bar; a process compiles it once, unless ``max_histories`` is given."""
+def load(game: str, max_histories: int | None = None) -> Any:
+    """Return the game, with a progress bar; a process compiles it once, unless ``max_histories`` is given."""
     with progress(f"compiling {game}") as report:
         from rlccfr.envs.measuring.compiled_games import compiled
         from rlccfr.games.names import load_game
+        from rlccfr.games.public.names import is_public
 
-        if max_histories is None:
+        if max_histories is None and not is_public(game):
             return compiled(game, report)
         return load_game(game, max_histories=max_histories, progress=report)
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.errors import ComponentError, whole_number
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public.kinds import Game
+from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import RULE, Procedure, Rule, RuleFlags
 from rlccfr.kernels.plain import (
@@ -40,6 +41,7 @@ class RunOptions:
         reduce: whether exact passes run over the game's quotient where that gives the same iterates and is predicted
             to save time.
         blend: whether each player ends with its least exploitable blend; see :mod:`rlccfr.engine.blending`.
+        dtype: type of the tables' numbers over a public tree, ``"float32"`` or ``"float64"``; None for the default.
     """
 
     simultaneous: bool = False
@@ -48,9 +50,12 @@ class RunOptions:
     reduce: bool = False
     threads: int = 1
     blend: bool = False
+    dtype: str | None = None
 
     @classmethod
-    def checked(cls, averaging: str, flags: Mapping[str, bool], *, walks: int, threads: int) -> RunOptions:
+    def checked(
+        cls, averaging: str, flags: Mapping[str, bool], *, walks: int, threads: int, dtype: str | None = None
+    ) -> RunOptions:
         """Return the options that the arguments of :class:`rlccfr.Solver` describe.
 
         Args:
@@ -64,8 +69,10 @@ class RunOptions:
         for name, value in flags.items():
             if not isinstance(value, bool):
                 raise ComponentError(f"{name} must be True or False, not {value!r}")
-        walks = whole_number(walks, "walks", 1, ComponentError)
-        return cls(pre_averaging=averaging == "pre", walks=walks, threads=checked_threads(threads), **flags)
+        if dtype not in (None, "float32", "float64"):
+            raise ComponentError(f"dtype must be 'float32' or 'float64', not {dtype!r}")
+        walks, threads = whole_number(walks, "walks", 1, ComponentError), checked_threads(threads)
+        return cls(pre_averaging=averaging == "pre", walks=walks, threads=threads, dtype=dtype, **flags)
 
 
 def checked_threads(threads: int) -> int:
@@ -125,6 +132,7 @@ class Binding:
         rule_handle: handle of the rule and its functions, as kernels take it.
         sampling_handle: handle of the sampler and its functions, as kernels take it.
         rows: the rows of the rule's schedule.
+        public: whether the game is one by its public tree.
     """
 
     rule: UpdateRule
@@ -137,11 +145,12 @@ class Binding:
     rule_handle: Any
     sampling_handle: Any
     rows: ScheduleRows
+    public: bool
 
     @classmethod
     def of(
         cls,
-        game: GameTree,
+        game: Game,
         rule: UpdateRule,
         sampler: Sampler,
         abstraction: Abstraction,
@@ -156,6 +165,10 @@ class Binding:
         Raises:
             ComponentError: the combination is not sound, a function can't be compiled, or the schedule fails.
         """
+        if isinstance(game, PublicGame):
+            _check_public(game.name, rule, sampler, abstraction, options)
+        elif options.dtype == "float32":
+            raise ComponentError("dtype='float32' is for games by their public tree; leave it out")
         if rule.exact_only and not sampler.exact:
             raise ComponentError(
                 f"{rule.id!r} with these hyperparameters is not sound with estimates; use sampler='none'"
@@ -183,6 +196,7 @@ class Binding:
             rule_handle=handle_of(Rule(flags, *functions, utility_range), RULE),
             sampling_handle=handle_of(sampling, SAMPLING),
             rows=ScheduleRows(rule, iteration + 1),
+            public=isinstance(game, PublicGame),
         )
 
     @property
@@ -203,6 +217,23 @@ class Binding:
     def keeps_models_of(self, other: Binding) -> bool:
         """Return whether the tables and models of ``other`` stay valid under this binding."""
         return self.rule.same_as(other.rule) and self.abstraction.fits_as(other.abstraction)
+
+
+def _check_public(name: str, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions) -> None:
+    """Refuse what does not run over a public tree.
+
+    Raises:
+        ComponentError: one of the components or options does not.
+    """
+    where = f"{name!r} is solved by its public tree, where"
+    if rule.controller is not None or rule.average_weight or not (rule.is_plain or rule.only_predicts):
+        raise ComponentError(f"{where} update rules must be schedules alone: take dcfr_plus instead of {rule.id!r}")
+    if not sampler.exact:
+        raise ComponentError(f"{where} passes are exact: take sampler='none' instead of {sampler.id!r}")
+    if abstraction.best_response or abstraction.learns:
+        raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
+    if options.simultaneous or options.pre_averaging or options.blend or options.threads > 1:
+        raise ComponentError(f"{where} simultaneous=True, averaging='pre', blend=True and threads have no effect yet")
 
 
 def _flags_of(rule: UpdateRule) -> RuleFlags:

@@ -58,7 +58,7 @@ class ControlledStepper(ExactStepper):
     Each player keeps its best average policy of the last eighth of the run; see :mod:`rlccfr.kernels.control.keep`.
     """
 
-    def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
+    def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         assert binding.rule.controller is not None
         self.control = control_of(binding.rule.controller, state.game)
         super().__init__(state, binding, previous)
@@ -114,9 +114,9 @@ class ControlledStepper(ExactStepper):
         over = self._copy or self.state
         return over.game_handle, over.run_handle, self._handle
 
-    def average_sums(self) -> np.ndarray:
-        """See :meth:`Stepper.average_sums`; of the present and the kept policy, each player has the better one."""
-        memory, sums = self.control.memory, super().average_sums()
+    def own_sums(self) -> np.ndarray:
+        """See :meth:`FlatStepper.own_sums`; of the present and the kept policy, each player has the better one."""
+        memory, sums = self.control.memory, super().own_sums()
         if memory[LOOKED_AT] < 0 or not np.isfinite(sums).all():  # policies kept must not hide an overflow
             return sums
         kept = self._kept()

@@ -11,7 +11,7 @@ import numpy as np
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.reduced import RunCopy, pass_cost, quotient_for_run
 from rlccfr.engine.state import RunState
-from rlccfr.engine.stepper import CHUNK, Stepper
+from rlccfr.engine.stepper import CHUNK, FlatStepper, Stepper
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
 from rlccfr.kernels.layout import AVERAGE_DECAY, Tables
@@ -27,13 +27,13 @@ TIMED = 0.01
 """CPU seconds after which iterations count as timed."""
 
 
-class ExactStepper(Stepper):
+class ExactStepper(FlatStepper):
     """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration.
 
     Where the game's quotient gives the same iterates, the passes run over the quotient.
     """
 
-    def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
+    def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
         self._seconds, self._iterations = 0.0, 0
         self._set_up()
@@ -108,9 +108,9 @@ class ExactStepper(Stepper):
             self.blender.blend(self.state.iteration, self.tables.policy_sum)
         return self.blender is not None
 
-    def average_sums(self) -> np.ndarray:
-        """See :meth:`Stepper.average_sums`; of the present policy and the blend, each player has the better one."""
-        sums = super().average_sums()
+    def own_sums(self) -> np.ndarray:
+        """See :meth:`FlatStepper.own_sums`; of the present policy and the blend, each player has the better one."""
+        sums = super().own_sums()
         return sums if self.blender is None else self.blender.better(self.state.iteration, sums)
 
     @property

@@ -10,9 +10,23 @@ from typing import Any
 import numpy as np
 
 from rlccfr.components import UpdateRule
+from rlccfr.engine.binding import Binding
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.handles import handle_of
-from rlccfr.kernels.layout import AVERAGE, GAME, NEGATIVE, POSITIVE, RUN, Game, Run, Scratch, Tables, scratch_for
+from rlccfr.kernels.layout import (
+    AVERAGE,
+    GAME,
+    NEGATIVE,
+    POSITIVE,
+    RUN,
+    TABLES,
+    Game,
+    Run,
+    Scratch,
+    Tables,
+    scratch_for,
+)
+from rlccfr.kernels.passes.exact_iterations import refresh_policies
 from rlccfr.kernels.walks.scales import settle_all
 
 _SAVED = ("counts", "scale", "rng", "baseline", "uniform_count", "visits")
@@ -108,6 +122,12 @@ class RunState:
         settle_all(self.game.view, tables, scale)
         return replace(self, tables=tables, scale=scale, columns=rule.arrays, shelved=arrays)
 
+    def refresh(self, binding: Binding) -> None:
+        """After a switch of rules, raise regrets to the floor and set every infoset's policy from its regrets."""
+        ahead = binding.rows(self.iteration + 1, 0)[0]
+        tables = handle_of(self.tables, TABLES)
+        refresh_policies(self.game_handle, tables, binding.rule_handle, ahead, binding.rule.floor)
+
     def rule_arrays(self) -> dict[str, np.ndarray]:
         """Return copies of all arrays that rules have declared, (m,) by name."""
         return {**self.shelved, **self.own_arrays()}
@@ -146,7 +166,7 @@ class RunState:
             getattr(self, name)[...] = saved[name]
         for name in _SAVED_TABLES:
             getattr(self.tables, name)[...] = saved[name]
-        arrays = {name.removeprefix(_RULE): array for name, array in saved.items() if name.startswith(_RULE)}
+        arrays = {name.removeprefix(_RULE): saved[name] for name in saved if name.startswith(_RULE)}
         for column, name in enumerate(self.columns):
             self.tables.state[:, column] = arrays[name]
         return replace(self, shelved=arrays)

@@ -1,27 +1,30 @@
-"""Base class of steppers, which advance a run; each kind of iteration has one."""
+"""Base classes of steppers, which advance a run; each kind of iteration has one."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from rlccfr.engine.binding import Binding
+from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.state import RunState
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import SequenceForm
+from rlccfr.games.quotient import Quotient
 from rlccfr.kernels.layout import Tables
 
 CHUNK = 4096
 """Largest number of iterations per kernel call; it bounds the schedule's memory."""
 
 
-class Stepper(ABC):
-    """Base of objects that advance the tables of a run under one binding.
+State = TypeVar("State")
 
-    A stepper whose policies come from the tables alone overrides only :meth:`advance`.
+
+class Stepper(ABC, Generic[State]):
+    """Base of objects that advance the tables of a run under one binding.
 
     Args:
         state: the run's tables, which the stepper changes in place.
@@ -35,7 +38,10 @@ class Stepper(ABC):
     learns: ClassVar[bool] = False
     """Whether policies come from models, so that an iteration may take a while."""
 
-    def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
+    sparse: bool = False
+    """Whether evaluating takes so long that a curve should have few points."""
+
+    def __init__(self, state: State, binding: Binding, previous: Stepper[State] | None = None) -> None:
         self.state, self.binding = state, binding
 
     @abstractmethod
@@ -45,23 +51,65 @@ class Stepper(ABC):
         A stepper may stop earlier, after at least one iteration.
         """
 
+    @abstractmethod
+    def average_sums(self) -> np.ndarray:
+        """Return an array (m,) proportional to the average policy at each infoset of the game."""
+
+    @abstractmethod
+    def current_sums(self) -> np.ndarray:
+        """Return the same for the current policy; the array is the caller's."""
+
+    @abstractmethod
+    def average_value(self) -> tuple[float, float, float]:
+        """Return player 0's value of the average policy, and each player's value of a best response to it.
+
+        A value is the player's own expected utility.
+        """
+
+    @abstractmethod
+    def current_value(self) -> tuple[float, float, float]:
+        """Return the same for the current policy."""
+
+    @abstractmethod
+    def is_finite(self) -> bool:
+        """Return whether all tables and models are finite; infinities and NaN never disappear again."""
+
     @property
     def costs(self) -> dict[str, float] | None:
         """What an iteration is expected to use of each budget; None if the stepper does not plan."""
         return None
 
-    def aim(self, iterations: int) -> None:  # noqa: B027  (most steppers do not plan)
+    def aim(self, iterations: int) -> None:
         """Learn how many iterations the run is meant to have in all; 0 if that is open."""
 
     def finish(self) -> bool:
         """End the run, which may go on later; return whether the average policy may have changed."""
         return False
 
-    def enter(self) -> None:  # noqa: B027  (steppers without models have nothing to do)
+    def enter(self) -> None:
         """Take over from the tables after the components were changed during a run."""
 
-    def publish(self) -> None:  # noqa: B027  (most steppers work on the run's own tables)
+    def publish(self) -> None:
         """Bring the run's tables up to date, if the stepper works on others."""
+
+    def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
+        """Return a policy (m,) drawn from the average policy's mixture; see :meth:`rlccfr.Solver.draw_policy`.
+
+        Raises:
+            ComponentError: this stepper keeps no mixture.
+        """
+        raise ComponentError("policies are drawn only under an update rule with average='value_networks'")
+
+    def saved(self) -> dict[str, np.ndarray]:
+        """Return the arrays outside the tables that the next iteration depends on, by name."""
+        return {}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Restore the arrays that :meth:`saved` returned."""
+
+
+class FlatStepper(Stepper[RunState]):
+    """Base of steppers over a compiled game; one whose policies come from the tables overrides only ``advance``."""
 
     @property
     def form(self) -> SequenceForm:
@@ -73,25 +121,23 @@ class Stepper(ABC):
         """The tables over the sequences of ``form``."""
         return self.state.tables
 
-    def average_sums(self) -> np.ndarray:
+    def own_sums(self) -> np.ndarray:
         """Return an array over the sequences of ``form``, proportional to the average policy at each infoset."""
         return self.tables.policy_sum
 
-    def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
-        """Return a policy (m,) drawn from the average policy's mixture; see :meth:`rlccfr.Solver.draw_policy`.
+    def average_sums(self) -> np.ndarray:
+        sums, form = self.own_sums(), self.form
+        return sums[form.place] if isinstance(form, Quotient) else sums
 
-        Raises:
-            ComponentError: this stepper keeps no mixture.
-        """
-        raise ComponentError("policies are drawn only under an update rule with average='value_networks'")
+    def current_sums(self) -> np.ndarray:
+        self.publish()
+        return self.state.tables.policy.copy()
+
+    def average_value(self) -> tuple[float, float, float]:
+        return evaluated(self.form, self.form.normalised(self.own_sums()))
+
+    def current_value(self) -> tuple[float, float, float]:
+        return evaluated(self.form, self.tables.policy)
 
     def is_finite(self) -> bool:
-        """Return whether all tables and models are finite; infinities and NaN never disappear again."""
         return all(np.isfinite(table).all() for table in self.tables)
-
-    def saved(self) -> dict[str, np.ndarray]:
-        """Return the arrays outside the tables that the next iteration depends on, by name."""
-        return {}
-
-    def restore(self, saved: Mapping[str, np.ndarray]) -> None:  # noqa: B027
-        """Restore the arrays that :meth:`saved` returned."""

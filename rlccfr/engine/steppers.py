@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pkgutil import resolve_name
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import Stepper
 
 
@@ -22,6 +21,7 @@ class Kind(NamedTuple):
 
 
 STEPPERS = (
+    Kind(lambda binding: binding.public, "rlccfr.engine.public.passes:PublicStepper"),
     Kind(lambda binding: binding.learns, "rlccfr.engine.learning.learned:LearnedStepper"),
     Kind(lambda binding: binding.rule.controller is not None, "rlccfr.engine.controlled:ControlledStepper"),
     Kind(lambda binding: binding.sampler.exact, "rlccfr.engine.exact:ExactStepper"),
@@ -31,8 +31,8 @@ STEPPERS = (
 """All kinds of iteration; the first that serves a binding is used. Modules are imported when they are needed."""
 
 
-def stepper_for(state: RunState, binding: Binding, previous: Stepper | None = None) -> Stepper:
+def stepper_for(state: Any, binding: Binding, previous: Stepper[Any] | None = None) -> Stepper[Any]:
     """Return a new stepper of the first kind that serves a binding; see :class:`Stepper`."""
     path = next(kind.path for kind in STEPPERS if kind.serves(binding))
-    stepper: Stepper = resolve_name(path)(state, binding, previous)
+    stepper: Stepper[Any] = resolve_name(path)(state, binding, previous)
     return stepper

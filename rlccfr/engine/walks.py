@@ -7,7 +7,7 @@ import numpy as np
 from rlccfr import kernels
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.state import RunState
-from rlccfr.engine.stepper import CHUNK, Stepper
+from rlccfr.engine.stepper import CHUNK, FlatStepper, Stepper
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.walks.walk_layout import (
     PATH,
@@ -25,10 +25,10 @@ from rlccfr.kernels.walks.quick_iterations import quick_iterations  # noqa: E402
 from rlccfr.kernels.walks.sampled_iterations import sampled_iterations  # noqa: E402
 
 
-class QuickStepper(Stepper):
+class QuickStepper(FlatStepper):
     """Stepper for external and outcome sampling with simple rules, in a special kernel."""
 
-    def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
+    def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
         self._path = handle_of(path_for(state.game), PATH)
 
@@ -45,10 +45,10 @@ class QuickStepper(Stepper):
         )
 
 
-class WalkStepper(Stepper):
+class WalkStepper(FlatStepper):
     """Stepper for every sampler that walks, with every rule and abstraction that use no models."""
 
-    def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
+    def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
         self._memory = handle_of(walk_memory(state, binding), WALK_MEMORY)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -168,9 +168,15 @@ class GameTree(SequenceForm):
     sequence_action: np.ndarray  # (m,): OpenSpiel's action of each sequence
     depth: int  # edges on the longest path
     classes: Classes
+    big_blind: ClassVar[None] = None  # only games by their public tree know theirs
 
     @property
     def num_histories(self) -> int:
+        return len(self.histories)
+
+    @property
+    def pass_size(self) -> int:
+        """Number of histories that a pass for one player touches."""
         return len(self.histories)
 
     @cached_property

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from rlccfr.errors import GameError
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.parameters import InOpenSpiel, parsed
 
 
 @dataclass(frozen=True)
@@ -42,61 +42,23 @@ NAMED_GAMES = {
 }
 
 
-@dataclass(frozen=True)
-class Parametrised:
-    """A game whose name takes parameters, such as ``leduc(ranks=4)``.
-
-    Attributes:
-        name: name of the game without parameters.
-        template: the OpenSpiel string, with a field for each parameter.
-        parameters: default, least and greatest value of each parameter.
-        deck: names of the parameters whose product is the number of cards.
-        dealt: number of cards that are dealt; OpenSpiel crashes if the deck has fewer.
-    """
-
-    name: str
-    template: str
-    parameters: Mapping[str, tuple[int, int, int]]
-    deck: tuple[str, ...]
-    dealt: int
-
-    def member(self, given: Mapping[str, int]) -> str:
-        """Return the OpenSpiel string of one game; parameters not given have their defaults.
-
-        Raises:
-            GameError: a parameter is unknown, a value is out of range, or the deck is too small.
-        """
-        for parameter, value in given.items():
-            if parameter not in self.parameters:
-                raise GameError(f"{self.name} has the parameters {', '.join(self.parameters)}, not {parameter!r}")
-            _, least, most = self.parameters[parameter]
-            if not least <= value <= most:
-                raise GameError(f"{parameter} of {self.name} must be from {least} to {most}, not {value}")
-        values = {name: bounds[0] for name, bounds in self.parameters.items()} | dict(given)
-        if math.prod(values[name] for name in self.deck) < self.dealt:
-            raise GameError(
-                f"{self.name} deals {self.dealt} cards: {' times '.join(self.deck)} must be at least that many"
-            )
-        return self.template.format(**values)
-
-
 PARAMETRISED = {
     game.name: game
     for game in (
-        Parametrised(
+        InOpenSpiel(
             "kuhn",
+            {"cards": (3, 2, 13)},
             # The second number of a pair is for a round that is not played: OpenSpiel takes no list of one number.
             "universal_poker(betting=limit,numPlayers=2,numRounds=1,blind=1 1,raiseSize=1 1,firstPlayer=1 1,"
             "maxRaises=1 1,numSuits=1,numRanks={cards},numHoleCards=1,numBoardCards=0 0)",
-            {"cards": (3, 2, 13)},
             ("cards",),
             2,
         ),
-        Parametrised(
+        InOpenSpiel(
             "leduc",
+            {"ranks": (3, 2, 13), "suits": (2, 1, 4), "raises": (2, 1, 4)},
             "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,"
             "maxRaises={raises} {raises},numSuits={suits},numRanks={ranks},numHoleCards=1,numBoardCards=0 1)",
-            {"ranks": (3, 2, 13), "suits": (2, 1, 4), "raises": (2, 1, 4)},
             ("ranks", "suits"),
             3,
         ),
@@ -116,13 +78,10 @@ def openspiel_name(name: str) -> str:
     """
     if name in NAMED_GAMES:
         return NAMED_GAMES[name].openspiel_name
-    found = re.fullmatch(r"(\w+)\(((?:\s*\w+\s*=\s*\d+\s*(?:,(?!\s*\))|(?=\))))*)\)", name)
-    if found is None or found[1] not in PARAMETRISED:
+    found = parsed(name)
+    if found is None or found[0] not in PARAMETRISED:
         return name
-    given = re.findall(r"(\w+)\s*=\s*(\d+)", found[2])
-    if len(dict(given)) < len(given):
-        raise GameError(f"{name!r} gives a parameter twice")
-    return PARAMETRISED[found[1]].member({parameter: int(value) for parameter, value in given})
+    return PARAMETRISED[found[0]].member(found[1])
 
 
 def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> GameTree:
@@ -142,7 +101,8 @@ def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> Gam
     if kind not in RANDOM_KINDS:
         raise GameError(f"there are random games of the kinds {' and '.join(RANDOM_KINDS)}, not {kind!r}")
     given = ",".join(f"{name}={value}" for name, value in {"seed": seed, **parameters}.items())
-    return load_game(f"random_{kind}({given})")
+    found: GameTree = load_game(f"random_{kind}({given})")
+    return found
 
 
 def load_game(
@@ -151,11 +111,12 @@ def load_game(
     restore_recall: bool | None = None,
     max_histories: int | None = None,
     progress: Callable[[float], None] | None = None,
-) -> GameTree:
+) -> Any:
     """Load a game by its name or OpenSpiel string, and compile it.
 
     ``kuhn(cards=5)`` and ``leduc(ranks=4,suits=2,raises=2)`` are larger or smaller variants; each parameter may be
-    left out.
+    left out. ``flop_holdem`` and ``holdem(rounds=2,raises=4)`` are built by their public tree, because no other form of
+    them fits into memory; see :mod:`rlccfr.games.public.names`.
 
     Simultaneous games are turned into sequential ones. OpenSpiel's own games of 20,000 histories and more are kept in
     the user's cache folder (or ``$RLCCFR_CACHE``). The next time they are read from there, and random playouts compare
@@ -169,13 +130,19 @@ def load_game(
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
         progress: function called now and then with the share done, estimated as if siblings were of equal size.
 
+    Returns:
+        A :class:`rlccfr.GameTree`, or a :class:`rlccfr.PublicGame`.
+
     Raises:
         GameError: the name is unknown (the nearest is suggested), or the game does not have two players, is not
             zero-sum, hides its chance probabilities or information states, has imperfect recall, can't be played by
             OpenSpiel, or has more histories than the limit or than fit into memory.
     """
     from rlccfr.games.openspiel import MAX_HISTORIES, compile_game
+    from rlccfr.games.public.names import PUBLIC, is_public, public_game
 
+    if is_public(name):
+        return public_game(name)
     named = NAMED_GAMES.get(name) if isinstance(name, str) else None
     if restore_recall is None:
         restore_recall = bool(named and named.restore_recall)
@@ -184,6 +151,6 @@ def load_game(
         name=name,
         restore_recall=restore_recall,
         max_histories=MAX_HISTORIES if max_histories is None else max_histories,
-        known_names=NAMED_GAMES,
+        known_names=(*NAMED_GAMES, *PUBLIC),
         progress=progress,
     )

@@ -109,6 +109,20 @@ def place(
     solver._engine.stepper.restore(solver._engine.stepper.saved())
 
 
+def place_public(solver: rlccfr.Solver, iteration: int, regret: np.ndarray) -> None:
+    """Put a new solver of a game by its public tree into a state after an iteration, with the regrets given, (m,)."""
+    state = solver._engine.state
+    state.counts[0] = iteration
+    state.tables.regret[:] = regret / np.repeat(state.game.scale, state.game.rows * state.game.actions)
+    if len(state.tables.policy):
+        state.tables.policy[:] = np.maximum(state.tables.regret, 0)
+
+
+def public_sums(solver: rlccfr.Solver) -> np.ndarray:
+    """Return what the average policy of a game by its public tree is proportional to, (m,)."""
+    return solver._engine.state.tables.policy_sum
+
+
 def place_both(ours: rlccfr.Solver, theirs: reference.Reference, iteration: int, regret: np.ndarray) -> None:
     """Put a new solver and the reference after the same iteration, with the same regrets (m,)."""
     place(ours, iteration, regret)
@@ -182,7 +196,7 @@ def iterate(solver: rlccfr.Solver, iterations: int) -> None:
 
 def run_part(solver: rlccfr.Solver, iterations: int, horizon: int) -> None:
     """Run the first iterations of a run that is meant to have ``horizon``."""
-    solver._engine.aim(horizon)
+    solver._engine.stepper.aim(horizon)
     while (rest := iterations - solver._engine.iteration) > 0:
         iterate(solver, rest)
 

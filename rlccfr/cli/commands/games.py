@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,8 @@ from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.games.flat_tree import GameTree
+    from rlccfr.games.public.kinds import Game
+    from rlccfr.games.public.view import PublicGame
 
 
 def games(
@@ -30,14 +32,21 @@ def games(
     if game is not None:
         tree = load(game, max_histories)
         if plot is not None:
+            from rlccfr.games.public.view import PublicGame
             from rlccfr.pictures import checked_picture, save
 
+            if isinstance(tree, PublicGame):
+                raise RLCCFRError(f"{tree.name!r} is too large to draw: leave out --plot")
             save(tree.plot(), checked_picture(plot))
         _describe(tree, json)
         return
     from rlccfr.games.names import NAMED_GAMES
+    from rlccfr.games.public.names import LISTED
 
-    rows = [{"name": g.name, "openspiel": g.openspiel_name, "description": g.description} for g in NAMED_GAMES.values()]
+    rows: list[dict[str, str | None]] = [
+        {"name": g.name, "openspiel": g.openspiel_name, "description": g.description} for g in NAMED_GAMES.values()
+    ]
+    rows += [{"name": name, "openspiel": None, "description": text} for name, text in LISTED.items()]
     if every:
         from rlccfr.games.openspiel import solvable_names
 
@@ -52,12 +61,41 @@ def games(
         print_table(("game", "description"), [(row["name"], row["description"]) for row in rows])
 
 
-def _describe(tree: GameTree, json: bool) -> None:
+def _describe(tree: Game, json: bool) -> None:
+    from rlccfr.games.public.view import PublicGame
+
+    facts = _facts_of_public(tree) if isinstance(tree, PublicGame) else _facts(tree)
+    if json:
+        print_json(facts)
+    else:
+        print_table(("", tree.name), list(facts.items())[1:])
+
+
+def _facts_of_public(game: PublicGame) -> dict[str, Any]:
+    """Return facts about a game by its public tree."""
+    from rlccfr.policies.public_policy import PublicPolicy
+
+    return {
+        "name": game.name,
+        "public_nodes": game.num_nodes,
+        "infosets": game.num_infosets,
+        "sequences": game.num_sequences,
+        "depth": game.depth,
+        "max_actions": int(game.actions.max()),
+        "utility_range": game.utility_range,
+        "big_blind": game.big_blind,
+        "gigabytes_to_solve": 8 * game.num_sequences / 1e9,
+        "uniform_exploitability": PublicPolicy.uniform(game).exploitability(),
+    }
+
+
+def _facts(tree: GameTree) -> dict[str, Any]:
+    """Return facts about a compiled game."""
     import numpy as np
 
     from rlccfr.policy import Policy
 
-    facts = {
+    return {
         "name": tree.name,
         "openspiel": tree.openspiel_name,
         "histories": tree.num_histories,
@@ -68,7 +106,3 @@ def _describe(tree: GameTree, json: bool) -> None:
         "utility_range": tree.utility_range,
         "uniform_exploitability": Policy.uniform(tree).exploitability(),
     }
-    if json:
-        print_json(facts)
-    else:
-        print_table(("", tree.name), list(facts.items())[1:])

@@ -56,7 +56,9 @@ def solve(
     nodes: Nodes = None,
     target: Annotated[
         str | None,
-        typer.Option(help='Stop at this exploitability: 1e-6, or "1e-6x" for a share of the uniform policy\'s.'),
+        typer.Option(
+            help='Stop at this exploitability: 1e-6, "1e-6x" for a share of the uniform policy\'s, or "10mbb".'
+        ),
     ] = None,
     exact: Annotated[
         bool,
@@ -95,6 +97,7 @@ def solve(
     into the convergence curve.
     """
     from rlccfr.catalog import Cell
+    from rlccfr.games.public.view import PublicGame
 
     if exact:
         check_only(context, "--exact", ALLOWED, "solves a linear program")
@@ -110,6 +113,8 @@ def solve(
     outputs = Outputs(checkpoint, policy, curve, plot)
     outputs.check()
     tree = load(game, max_histories)
+    if (exact or any_way) and isinstance(tree, PublicGame):
+        raise RLCCFRError(f"{tree.name!r} is too large for a linear program: leave out --exact and --any")
     if exact:
         solve_and_print(tree, seconds, policy, json)
         return
@@ -258,6 +263,7 @@ def _facts(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, Any
         "seed": solver.seed,
         "exploitability": result.exploitability,
         "nash_conv": result.nash_conv,
+        "mbb": None if solver.game.big_blind is None else 1000 * result.exploitability / solver.game.big_blind,
         "value": values.game,
         "best_response_value": values.best_response,
         "iterations": result.iterations,
@@ -275,10 +281,11 @@ def _print(facts: dict[str, Any], algorithm: str) -> None:
     target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
     rows = [
         ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
+        *(("in mbb/g", milli, "thousandths of a big blind a game") for milli in (facts["mbb"],) if milli is not None),
         ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
         ("value of player 0", first, f"of player 1: {second:.4g}"),
         ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second"),
         ("engine CPU seconds", facts["cpu_seconds"], "excluding loading, compiling and measuring"),
-        ("histories touched", facts["nodes_touched"], ""),
+        ("histories touched", facts["nodes_touched"], "in hold'em: private states at public nodes"),
     ]
     print_table(("", "", ""), rows, title=f"{facts['game']}: {algorithm}" + (", interrupted" * facts["interrupted"]))

@@ -10,7 +10,7 @@ from rlccfr.engine.binding import Binding
 from rlccfr.engine.learning.phases import Phases
 from rlccfr.engine.learning.players import DeepPlayer, Past, Player, make_player, past_weight
 from rlccfr.engine.state import RunState
-from rlccfr.engine.stepper import Stepper
+from rlccfr.engine.stepper import FlatStepper, Stepper
 from rlccfr.errors import ComponentError
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY
@@ -21,7 +21,7 @@ from rlccfr.policy import Policy
 PLAYERS = (0, 1)
 
 
-class LearnedStepper(Stepper):
+class LearnedStepper(FlatStepper):
     """Stepper that runs iterations one at a time, with the models that the components need.
 
     Ctrl-C takes effect only between iterations.
@@ -29,7 +29,7 @@ class LearnedStepper(Stepper):
 
     learns = True
 
-    def __init__(self, state: RunState, binding: Binding, previous: Stepper | None = None) -> None:
+    def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
         rule, sampler, abstraction = binding.rule, binding.sampler, binding.abstraction
         # A deep rule's network or table of the average learns from the nodes that walks visit, as in the rule's source.
@@ -107,7 +107,7 @@ class LearnedStepper(Stepper):
                 row = self.players[player].enter(state, past)
                 self._phases.play(player, row, ahead)
 
-    def average_sums(self) -> np.ndarray:
+    def own_sums(self) -> np.ndarray:
         sums = self.state.tables.policy_sum.copy()
         for player in PLAYERS:
             if (modelled := self.players[player].average_sums()) is not None:

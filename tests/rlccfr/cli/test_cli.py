@@ -128,7 +128,8 @@ def test_an_error_is_one_line_that_says_what_to_do(run, arguments, code, message
 
 def test_games(run):
     rows = json.loads(run("games", "--json")[1])
-    assert [row["name"] for row in rows] == ["kuhn", "leduc", "royal", "goofspiel"]
+    names = ["kuhn", "leduc", "royal", "goofspiel", "holdem", "holdem(raises=4)", "flop_holdem"]
+    assert [row["name"] for row in rows] == names
     assert "liars_dice" in run("games", "--all")[1]
     assert json.loads(run("games", "leduc", "--json")[1])["infosets"] == 936
     assert "9,457" in run("games", "leduc")[1]

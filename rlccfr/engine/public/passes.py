@@ -1,0 +1,67 @@
+"""Iterations by exact passes over a public tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from rlccfr.engine.binding import Binding
+from rlccfr.engine.public.evaluation import memory_of, public_values
+from rlccfr.engine.public.public_state import LARGE, PublicState
+from rlccfr.engine.stepper import CHUNK, Stepper
+from rlccfr.kernels.layout import FLOOR, PARAMETERS
+from rlccfr.kernels.public.public_iterations import public_iterations
+
+
+class PublicStepper(Stepper[PublicState]):
+    """Stepper that runs exact passes over a public tree, for all private states of a node at once."""
+
+    def __init__(self, state: PublicState, binding: Binding, previous: Stepper[PublicState] | None = None) -> None:
+        super().__init__(state, binding, previous)
+        self.sparse = state.game.num_sequences >= LARGE
+        self._valued_at, self._values = -1, (np.nan, np.nan, np.nan)
+
+    def advance(self, iterations: int, max_nodes: int) -> None:
+        state, cost = self.state, self.nodes_per_iteration
+        rows = self.binding.rows(state.iteration + 1, min(iterations, CHUNK, -(-max_nodes // cost)))
+        schedule = rows[:, :PARAMETERS].copy()
+        schedule[:, FLOOR] /= state.game.unit  # tables leave the unit out
+        memory = memory_of(state.game, state.dtype)
+        public_iterations(state.game.view, state.tables, memory, state.counts, schedule.astype(state.dtype), cost)
+
+    @property
+    def nodes_per_iteration(self) -> int:
+        """Number of private states that an iteration meets."""
+        return 2 * self.state.game.pass_size
+
+    def average_sums(self) -> np.ndarray:
+        return self.state.tables.policy_sum
+
+    def current_sums(self) -> np.ndarray:
+        return self._current.copy()
+
+    @property
+    def _current(self) -> np.ndarray:
+        """The entries that the current policy is proportional to."""
+        tables = self.state.tables
+        return tables.policy if len(tables.policy) else tables.regret
+
+    def average_value(self) -> tuple[float, float, float]:
+        """See :meth:`Stepper.average_value`; kept until the next iteration, because large games take seconds."""
+        if self._valued_at != self.state.iteration:
+            self._values = public_values(self.state.game, self.state.tables.policy_sum)
+            self._valued_at = self.state.iteration
+        return self._values
+
+    def current_value(self) -> tuple[float, float, float]:
+        """See :meth:`Stepper.current_value`; NaN for large games."""
+        if self.sparse:
+            return np.nan, np.nan, np.nan
+        return public_values(self.state.game, self._current)
+
+    def is_finite(self) -> bool:
+        return all(np.isfinite(table.sum()) for table in self.state.tables)
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        self._valued_at = -1

@@ -1,0 +1,124 @@
+"""The tables of a run over a public tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rlccfr.components import UpdateRule
+from rlccfr.engine.binding import Binding
+from rlccfr.errors import ComponentError
+from rlccfr.games.memory import available_memory
+from rlccfr.games.public.view import PublicGame
+from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, PREDICTION
+from rlccfr.kernels.public.memory import PublicTables
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+LARGE = 2_000_000
+"""Number of table entries from which on tables are in single precision, unless the user says otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class PublicState:
+    """The arrays of a run over a public tree, which its stepper changes in place.
+
+    Attributes:
+        tables: regrets and policy sums in true units over the game's ``unit``, and what rules with a prediction need.
+        counts: (2,) iterations done and private states met. Kernels raise them, so they are correct after Ctrl-C.
+    """
+
+    game: PublicGame
+    seed: int
+    tables: PublicTables
+    counts: np.ndarray
+
+    @classmethod
+    def at_start(cls, game: PublicGame, seed: int, dtype: str | None) -> PublicState:
+        """Return the state before the first iteration: zeros, which stand for the uniform policy.
+
+        Args:
+            dtype: type of the tables' numbers; None for single precision if the game is large.
+
+        Raises:
+            ComponentError: the tables do not fit into memory.
+        """
+        kind = np.dtype(dtype) if dtype else SINGLE if game.num_sequences >= LARGE else DOUBLE
+        require_memory(game, 2 * kind.itemsize * game.num_sequences)
+        tables = PublicTables(*(np.zeros(size, kind) for size in (game.num_sequences, game.num_sequences, 0)))
+        return cls(game, seed, tables, np.zeros(2, np.int64))
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the tables' numbers."""
+        return self.tables.regret.dtype
+
+    @property
+    def iteration(self) -> int:
+        """Number of iterations done."""
+        return int(self.counts[0])
+
+    @property
+    def nodes(self) -> int:
+        """Number of private states met."""
+        return int(self.counts[1])
+
+    def ready_for(self, rule: UpdateRule) -> PublicState:
+        """Return this state with the table that a rule needs; the others are shared, since they are large.
+
+        Raises:
+            ComponentError: the table does not fit into memory.
+        """
+        size = 0 if rule.is_plain else self.game.num_sequences
+        if size == len(self.tables.policy):
+            return self
+        require_memory(self.game, self.dtype.itemsize * size)
+        return replace(self, tables=self.tables._replace(policy=np.zeros(size, self.dtype)))
+
+    def refresh(self, binding: Binding) -> None:
+        """After a switch of rules, raise regrets to the floor and set what the current policy is proportional to."""
+        regret, policy = self.tables.regret, self.tables.policy
+        if binding.rule.floor > -np.inf:
+            least = binding.rule.floor / self._scale if binding.rule.floor else 0.0
+            np.maximum(regret, least, out=regret, casting="same_kind")
+        if len(policy):
+            ahead = binding.rows(self.iteration + 1, 0)[0]
+            np.copyto(policy, regret)
+            if ahead[PREDICTION] != 0.0:
+                policy *= np.where(regret > 0, *ahead[[POSITIVE_DISCOUNT, NEGATIVE_DISCOUNT]].astype(self.dtype))
+
+    def true_regret(self) -> np.ndarray:
+        """Return the cumulative regrets, (m,), in the game's units."""
+        found: np.ndarray = self.tables.regret * self._scale
+        return found
+
+    @property
+    def _scale(self) -> np.ndarray:
+        """Factor from the tables' regrets to those in the game's units, (m,)."""
+        found: np.ndarray = np.repeat(self.game.scale, self.game.rows * self.game.actions)
+        return found
+
+    def saved(self) -> dict[str, np.ndarray]:
+        """Return the arrays that the next iteration depends on, by their names in a file."""
+        return {"counts": self.counts, **self.tables._asdict()}
+
+    def restored(self, saved: Mapping[str, np.ndarray]) -> PublicState:
+        """Overwrite the arrays in place with those that :meth:`saved` returned; return the state."""
+        for name, array in self.saved().items():
+            array[...] = saved[name]
+        return self
+
+
+def require_memory(game: PublicGame, size: int) -> None:
+    """Refuse a run whose tables do not fit.
+
+    Raises:
+        ComponentError: fewer than ``size`` bytes are left.
+    """
+    left = available_memory()
+    if left is not None and size > left:
+        raise ComponentError(
+            f"{game.name!r} needs {size / 1e9:.3g} GB for {game.num_sequences:,} table entries, and "
+            f"{left / 1e9:.3g} GB are left: take a smaller game, or dtype='float32'"
+        )

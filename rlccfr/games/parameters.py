@@ -1,0 +1,81 @@
+"""Names of games with parameters."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rlccfr.errors import GameError
+
+
+@dataclass(frozen=True)
+class Parametrised:
+    """Games whose names take parameters, such as ``leduc(ranks=4)``.
+
+    Attributes:
+        name: name of the games without parameters.
+        parameters: default, least and greatest value of each parameter.
+    """
+
+    name: str
+    parameters: Mapping[str, tuple[int, int, int]]
+
+    def values(self, given: Mapping[str, int]) -> dict[str, int]:
+        """Return the value of each parameter; those not given have their defaults.
+
+        Raises:
+            GameError: a parameter is unknown, or a value is out of range.
+        """
+        for parameter, value in given.items():
+            if parameter not in self.parameters:
+                has = f"the parameters {', '.join(self.parameters)}" if self.parameters else "no parameters"
+                raise GameError(f"{self.name} has {has}, not {parameter!r}")
+            _, least, most = self.parameters[parameter]
+            if not least <= value <= most:
+                raise GameError(f"{parameter} of {self.name} must be from {least} to {most}, not {value}")
+        return {name: bounds[0] for name, bounds in self.parameters.items()} | dict(given)
+
+
+@dataclass(frozen=True)
+class InOpenSpiel(Parametrised):
+    """Games with parameters that OpenSpiel plays.
+
+    Attributes:
+        template: the OpenSpiel string, with a field for each parameter.
+        deck: names of the parameters whose product is the number of cards.
+        dealt: number of cards that are dealt; OpenSpiel crashes if the deck has fewer.
+    """
+
+    template: str
+    deck: tuple[str, ...]
+    dealt: int
+
+    def member(self, given: Mapping[str, int]) -> str:
+        """Return the OpenSpiel string of one game.
+
+        Raises:
+            GameError: a parameter is unknown, a value is out of range, or the deck is too small.
+        """
+        values = self.values(given)
+        if math.prod(values[name] for name in self.deck) < self.dealt:
+            raise GameError(
+                f"{self.name} deals {self.dealt} cards: {' times '.join(self.deck)} must be at least that many"
+            )
+        return self.template.format(**values)
+
+
+def parsed(name: str) -> tuple[str, dict[str, int]] | None:
+    """Return the parts of a name such as ``leduc(ranks=4)``, or None if it does not have that form.
+
+    Raises:
+        GameError: a parameter is given twice.
+    """
+    found = re.fullmatch(r"(\w+)(?:\(((?:\s*\w+\s*=\s*\d+\s*(?:,(?!\s*\))|(?=\))))*)\))?", name)
+    if found is None:
+        return None
+    given = re.findall(r"(\w+)\s*=\s*(\d+)", found[2] or "")
+    if len(dict(given)) < len(given):
+        raise GameError(f"{name!r} gives a parameter twice")
+    return found[1], {parameter: int(value) for parameter, value in given}

@@ -1,0 +1,84 @@
+"""Cards: the strength of hands, and what permutations of suits leave the same.
+
+A card is the number rank x suits + suit. Ranks are those from the deuce up. So only a deck of 13 ranks has an ace,
+which also counts below the deuce in a straight.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations, permutations
+
+import numpy as np
+
+HAND = 5
+"""Number of cards that a player may use."""
+
+ACE = 12
+STRAIGHT, FLUSH, STRAIGHT_FLUSH = 4, 5, 8
+CATEGORY = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 2], [3, 3, 6], [7, 7, 7]])
+"""Category of other hands, by the numbers of cards of the most frequent rank and of the next one."""
+
+
+RANKS, SUITS = "23456789TJQKA", "cdhs"
+
+
+def names_of(cards: np.ndarray, suits: int) -> str:
+    """Return cards as text, the highest first, such as ``Kh7d2c``."""
+    pairs = [divmod(card, suits) for card in sorted(cards.tolist(), reverse=True)]
+    return "".join(RANKS[rank] + SUITS[suit] for rank, suit in pairs)
+
+
+def card_sets(cards: np.ndarray, size: int) -> np.ndarray:
+    """Return all sets of ``size`` of some cards, (sets, size), each in ascending order."""
+    found = np.array(list(combinations(np.sort(cards).tolist(), size)), np.int64)
+    return found.reshape(-1, size)
+
+
+def codes_of(sets: np.ndarray, deck: int) -> np.ndarray:
+    """Return a number for each set of cards, (sets,), whatever the order of its cards.
+
+    Args:
+        sets: (sets, size) cards.
+        deck: number of cards in the deck.
+    """
+    powers = deck ** np.arange(sets.shape[1])[::-1]
+    codes: np.ndarray = np.sort(sets, axis=1) @ powers
+    return codes
+
+
+@lru_cache(maxsize=8)
+def suit_permutations(ranks: int, suits: int) -> np.ndarray:
+    """Return all permutations of a deck's suits, (permutations, cards): the card that each card becomes."""
+    rank, suit = np.divmod(np.arange(ranks * suits), suits)
+    return np.array([rank * suits + np.array(order)[suit] for order in permutations(range(suits))])
+
+
+def strengths(sets: np.ndarray, ranks: int, suits: int) -> np.ndarray:
+    """Return a number for each set of cards, (sets,): the larger, the stronger its best hand.
+
+    Args:
+        sets: (sets, size) cards; of more than five, the best five count.
+    """
+    size = sets.shape[1]
+    if size > HAND:
+        chosen = [strengths(sets[:, list(own)], ranks, suits) for own in combinations(range(size), HAND)]
+        best: np.ndarray = np.max(chosen, axis=0)
+        return best
+    rank, suit = np.divmod(sets, suits)
+    number = (rank[:, :, None] == np.arange(ranks)).sum(1)
+    by_weight = np.sort(number * ranks + np.arange(ranks), axis=1)[:, ::-1][:, :size]  # most frequent, then highest
+    counts, order = np.divmod(by_weight, ranks)
+    order = np.where(counts > 0, order, 0)
+    category = CATEGORY[counts[:, 0], counts[:, 1] if size > 1 else 0]
+    if size == HAND <= ranks:
+        distinct = counts[:, 0] == 1
+        wheel = distinct & (order[:, 0] == ACE) & (order[:, 1] == 3)
+        straight = distinct & (order[:, 0] - order[:, -1] == HAND - 1) | wheel
+        flush = (suit == suit[:, :1]).all(1)
+        order[wheel] = np.array([3, 2, 1, 0, 0])
+        category[straight] = STRAIGHT
+        category[flush] = FLUSH
+        category[straight & flush] = STRAIGHT_FLUSH
+    found: np.ndarray = category * ranks**HAND + order @ ranks ** np.arange(HAND)[::-1][: order.shape[1]]
+    return found

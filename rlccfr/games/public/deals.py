@@ -1,0 +1,150 @@
+"""Deals of cards up to permutations of suits: boards, and the hands that a player may hold on each.
+
+Permutations of suits change nothing about a game, so boards that differ only by one are dealt once, with the
+probability of all of them. Of the permutations that leave a board as it is, hands that differ only by one share a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb
+
+import numpy as np
+
+from rlccfr.games.public.cards import card_sets, codes_of, names_of, strengths, suit_permutations
+
+
+@dataclass(frozen=True)
+class Deck:
+    """A deck of cards, and how many of them each player holds.
+
+    Attributes:
+        merged: whether what permutations of suits leave the same is merged.
+    """
+
+    ranks: int
+    suits: int
+    private: int
+    merged: bool = True
+
+    @property
+    def size(self) -> int:
+        """Number of cards."""
+        return self.ranks * self.suits
+
+    @cached_property
+    def hands(self) -> np.ndarray:
+        """All hands, (hands, private)."""
+        return card_sets(np.arange(self.size), self.private)
+
+    @property
+    def num_pairs(self) -> int:
+        """Number of pairs of hands that do not share a card."""
+        return comb(self.size, self.private) * comb(self.size - self.private, self.private)
+
+    def first(self) -> Deal:
+        """Return the deal before any board card."""
+        permutations = suit_permutations(self.ranks, self.suits)
+        return Deal(self, np.zeros(0, np.int64), permutations if self.merged else permutations[:1], 1, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Deal:
+    """A board, with the hands that are possible on it.
+
+    Attributes:
+        board: (cards,) the board's cards.
+        permutations: (permutations, deck) permutations of suits that leave every round's cards as they are.
+        orbit: number of boards that differ from this one by a permutation that leaves the board before as it is.
+        share: probability of this one board, given any two hands that allow it.
+    """
+
+    deck: Deck
+    board: np.ndarray
+    permutations: np.ndarray
+    orbit: int
+    share: float
+
+    @property
+    def board_name(self) -> str:
+        """The board as text, such as ``Kh7d2c``."""
+        return names_of(self.board, self.deck.suits)
+
+    def hand_name(self, hand: int) -> str:
+        """Return a hand of the deck as text, such as ``AsKs``."""
+        return names_of(self.deck.hands[hand], self.deck.suits)
+
+    @cached_property
+    def hands(self) -> np.ndarray:
+        """(hands,) indices of the possible hands in the deck's, row after row, from the weakest on."""
+        found, (row, _) = self._possible, self._rows
+        return found[np.argsort(row, kind="stable")]
+
+    @cached_property
+    def _possible(self) -> np.ndarray:
+        """Indices of the hands without a card of the board, in the deck's order."""
+        return np.flatnonzero(~np.isin(self.deck.hands, self.board).any(1))
+
+    @cached_property
+    def _rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Row of each possible hand, in the deck's order, and each row's strength."""
+        hands = self.deck.hands[self._possible]
+        images = [codes_of(permutation[hands], self.deck.size) for permutation in self.permutations]
+        _, first, row = np.unique(np.min(images, axis=0), return_index=True, return_inverse=True)
+        boards = np.broadcast_to(self.board, (len(first), len(self.board)))
+        strength = strengths(np.hstack([hands[first], boards]), self.deck.ranks, self.deck.suits)
+        order = np.argsort(strength, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return place[row.reshape(-1)], strength[order]
+
+    @cached_property
+    def row_of_hand(self) -> np.ndarray:
+        """Row of each of the deck's hands, (deck's hands,); -1 where the board holds one of its cards."""
+        found = np.full(len(self.deck.hands), -1)
+        found[self._possible] = self._rows[0]
+        return found
+
+    @cached_property
+    def hand_end(self) -> np.ndarray:
+        """(rows,) end of each row's hands."""
+        return np.cumsum(np.bincount(self._rows[0]))
+
+    @property
+    def firsts(self) -> np.ndarray:
+        """(rows,) index of each row's first hand in the deck's."""
+        found: np.ndarray = self.hands[self.hand_end - self.sizes]
+        return found
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.hand_end)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """(rows,) number of hands in each row."""
+        return np.diff(self.hand_end, prepend=0)
+
+    @cached_property
+    def group_end(self) -> np.ndarray:
+        """(groups,) end of the rows of each strength."""
+        strength = self._rows[1]
+        return np.append(np.flatnonzero(np.diff(strength)) + 1, len(strength))
+
+    def following(self, cards: int) -> Iterator[Deal]:
+        """Yield the deals that follow when more board cards are dealt, one of each kind."""
+        share = self.share / comb(self.deck.size - len(self.board) - 2 * self.deck.private, cards)
+        sets = card_sets(np.setdiff1d(np.arange(self.deck.size), self.board), cards)
+        images = np.array([codes_of(permutation[sets], self.deck.size) for permutation in self.permutations])
+        _, first, orbits = np.unique(images.min(axis=0), return_index=True, return_counts=True)
+        for index, orbit in zip(first.tolist(), orbits.tolist(), strict=True):
+            same = images[:, index] == images[0, index]
+            yield Deal(self.deck, np.append(self.board, sets[index]), self.permutations[same], orbit, share)
+
+    def edge_from(self, before: Deal) -> tuple[np.ndarray, np.ndarray]:
+        """Return for each row the row that it comes from in the deal before, and its share in that row's value."""
+        above = before.row_of_hand[self.firsts]
+        return above, self.orbit * self.sizes / before.sizes[above] * (self.share / before.share)

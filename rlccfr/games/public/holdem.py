@@ -1,0 +1,203 @@
+"""Limit hold'em with two players, as a public tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from math import comb, factorial
+
+import numpy as np
+
+from rlccfr.games.public.betting import Round
+from rlccfr.games.public.deals import Deal, Deck
+from rlccfr.games.public.view import DEAL, NODE, SHOWDOWN, PublicGame, PublicView, tables_of
+
+
+@dataclass(frozen=True)
+class Holdem:
+    """The rules of a limit hold'em game.
+
+    Attributes:
+        board: number of board cards dealt before each round.
+        blinds: chips that each player puts in at the start.
+        bets: chips of a bet or raise, by round.
+        raises: largest number of raises, by round.
+        first: the player who acts first, by round.
+    """
+
+    deck: Deck
+    board: tuple[int, ...]
+    blinds: tuple[int, int]
+    bets: tuple[int, ...]
+    raises: tuple[int, ...]
+    first: tuple[int, ...]
+
+    def least_entries(self) -> int:
+        """Return a number of table entries that the game has at least, without building it."""
+        lines, boards, left, entries = [self.blinds], 1, self.deck.size, 0
+        for cards, first, bet, raises in zip(self.board, self.first, self.bets, self.raises, strict=True):
+            boards *= comb(left, cards)
+            left -= cards
+            rows = boards * comb(left, self.deck.private) // factorial(self.deck.suits)
+            rounds = [Round.of(first, spent, bet, raises) for spent in lines]
+            entries += rows * sum(sum(one.counts) for one in rounds)
+            lines = [spent for one in rounds for spent in one.ends.values()]
+        return entries
+
+    def build(self, name: str) -> PublicGame:
+        """Build the game."""
+        builder = _Builder(self)
+        return builder.game(name)
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """The deals of one round, with the place of each among the deals of the whole game.
+
+    Attributes:
+        before: (deals,) index in the round before of the deal that each one follows.
+        begin: index of the round's first deal among all.
+    """
+
+    deals: list[Deal]
+    before: np.ndarray
+    begin: int
+
+    @property
+    def indices(self) -> np.ndarray:
+        return self.begin + np.arange(len(self.deals))
+
+
+class _Builder:
+    """The nodes and deals of a game so far."""
+
+    def __init__(self, rules: Holdem) -> None:
+        self.rules = rules
+        self.levels = self._levels()
+        self._chunks: list[np.ndarray] = []
+        self._moves: list[np.ndarray] = []
+        self._size, self._depth = 0, 0
+        self._add_round(0, rules.blinds, None)
+
+    def _levels(self) -> list[_Level]:
+        """Return the deals of each round."""
+        levels = [_Level([self.rules.deck.first()], np.zeros(1, np.int64), 0)]
+        for cards in self.rules.board[1:]:
+            last = levels[-1]
+            found = [(number, deal) for number, before in enumerate(last.deals) for deal in before.following(cards)]
+            before = np.array([number for number, _ in found])
+            levels.append(_Level([deal for _, deal in found], before, last.begin + len(last.deals)))
+        return levels
+
+    def _add(self, nodes: np.ndarray, moves: np.ndarray) -> None:
+        """Add nodes, and the actions that lead to them."""
+        self._chunks.append(nodes)
+        self._moves.append(moves)
+        self._size += len(nodes)
+
+    def _add_round(self, number: int, spent: tuple[int, int], above: np.ndarray | None, depth: int = 0) -> None:
+        """Add a round's nodes for all its deals, and the rounds that follow.
+
+        Args:
+            above: nodes of chance before the round, (deals of the round before,), whose children are set; None at the
+                game's start.
+            depth: edges above the round.
+        """
+        rules, level = self.rules, self.levels[number]
+        tree = Round.of(rules.first[number], spent, rules.bets[number], rules.raises[number])
+        self._depth = max(self._depth, depth + tree.depth)
+        count, inner = len(level.deals), tree.size - 1
+        begin = self._size
+        nodes = np.zeros((count, tree.size), NODE)
+        for name, values in (("kind", tree.kinds), ("num_children", tree.counts), ("payoff", tree.payoffs)):
+            nodes[name] = values
+        nodes["deal"] = level.indices[:, None]
+        first = np.array(tree.first_child)
+        nodes["first_child"] = begin + count + np.arange(count)[:, None] * inner + first - 1
+        last, ends = number + 1 == len(rules.board), np.array(sorted(tree.ends))
+        if last:
+            nodes["kind"][:, ends] = SHOWDOWN
+            nodes["payoff"][:, ends] = [tree.ends[end][0] for end in ends.tolist()]
+        moves = np.array(tree.moves, "S1")
+        self._add(nodes[:, 0], np.full(count, b""))
+        rest = nodes[:, 1:].reshape(-1)
+        self._add(rest, np.tile(moves[1:], count))
+        if above is not None:
+            self._link(above, begin, level)
+        if not last:
+            for end in ends.tolist():
+                self._add_round(number + 1, tree.ends[end], rest[end - 1 :: inner], depth + tree.depth + 1)
+
+    def _link(self, above: np.ndarray, begin: int, level: _Level) -> None:
+        """Set the children of nodes of chance: the first nodes of the deals that follow each."""
+        above["num_children"] = np.bincount(level.before, minlength=len(above))
+        above["first_child"] = begin + np.searchsorted(level.before, np.arange(len(above)))
+
+    def game(self, name: str) -> PublicGame:
+        """Return the game with all nodes."""
+        view = self._view()
+        payoffs = view.nodes["payoff"]
+        first = self.levels[0].deals[0]
+        return PublicGame(
+            name=name,
+            view=view,
+            unit=1 / self.rules.deck.num_pairs,
+            mass=(first.sizes.astype(float),) * 2,
+            utility_range=float(payoffs.max() - min(payoffs.min(), -self._most_lost())),
+            depth=self._depth,
+            moves=np.concatenate(self._moves),
+            deals=tuple(replace(deal) for level in self.levels for deal in level.deals),  # copies, without caches
+            big_blind=float(max(self.rules.blinds)),
+        )
+
+    def _most_lost(self) -> float:
+        """Return the most chips that a player loses at a showdown."""
+        nodes = np.concatenate(self._chunks)
+        return float(nodes["payoff"][nodes["kind"] == SHOWDOWN].max(initial=0.0))
+
+    def _view(self) -> PublicView:
+        """Return the nodes and deals as arrays."""
+        nodes = np.concatenate(self._chunks)
+        deals = [deal for level in self.levels for deal in level.deals]
+        table = np.zeros(len(deals), DEAL)
+        table["rows"] = np.array([deal.rows for deal in deals])[:, None]
+        table["row"] = _begins(deal.rows for deal in deals)
+        table["share"] = [deal.share for deal in deals]
+        table["edge"] = table["row"][:, None]
+        table["hand"] = _begins(len(deal.hands) for deal in deals)
+        table["groups"] = [len(deal.group_end) for deal in deals]
+        table["group"] = _begins(table["groups"].tolist())
+        nodes["table"] = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], table["rows"])
+        edges = list(self._edges())
+        return PublicView(
+            nodes=nodes,
+            deals=table,
+            above=np.concatenate([above for above, _ in edges]).astype(np.int32),
+            weight=np.concatenate([weight for _, weight in edges]),
+            payoffs=np.zeros(0),
+            hand_end=np.concatenate([deal.hand_end for deal in deals]).astype(np.int32),
+            hands=self._cards(np.concatenate([deal.hands for deal in deals])),
+            firsts=self._cards(np.concatenate([deal.firsts for deal in deals])),
+            group_end=np.concatenate([deal.group_end for deal in deals]).astype(np.int32),
+        )
+
+    def _edges(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield for each deal what :meth:`Deal.edge_from` returns; the first deal's rows are their own."""
+        first = self.levels[0].deals[0]
+        yield np.arange(first.rows), np.ones(first.rows)
+        for level, last in zip(self.levels[1:], self.levels, strict=False):
+            for deal, before in zip(level.deals, level.before.tolist(), strict=True):
+                yield deal.edge_from(last.deals[before])
+
+    def _cards(self, hands: np.ndarray) -> np.ndarray:
+        """Return two cards for each hand, (hands, 2); if players hold one, both are the hand's alone."""
+        deck = self.rules.deck
+        cards = deck.hands[hands] if deck.private == 2 else 2 * deck.hands[hands] + np.arange(2)
+        found: np.ndarray = cards.astype(np.uint8)
+        return found
+
+
+def _begins(sizes: Iterable[int]) -> np.ndarray:
+    """Return the first index of each of some neighbouring ranges."""
+    ends = np.cumsum([0, *sizes])
+    return ends[:-1]

@@ -1,0 +1,121 @@
+"""Names of games that are built by their public tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rlccfr.errors import GameError
+from rlccfr.games.memory import available_memory
+from rlccfr.games.parameters import Parametrised, parsed
+from rlccfr.games.public.deals import Deck
+from rlccfr.games.public.holdem import Holdem
+from rlccfr.games.public.view import PublicGame
+
+BYTES = 8
+"""Bytes per table entry of a run: two numbers in single precision."""
+
+
+@dataclass(frozen=True)
+class PublicGames(Parametrised):
+    """Games with parameters that are built by their public tree.
+
+    Attributes:
+        rules: function that returns the rules of one game, from the values of its parameters.
+    """
+
+    rules: Callable[[Mapping[str, int]], Holdem]
+
+
+def _holdem(values: Mapping[str, int]) -> Holdem:
+    """Return the rules of ``holdem(...)``.
+
+    Raises:
+        GameError: the deck is too small.
+    """
+    rounds, raises = values["rounds"], values["raises"]
+    deck = Deck(values["ranks"], values["suits"], values["private"])
+    board = (0, values["flop"], 1, 1)[:rounds]
+    if deck.size < 2 * deck.private + sum(board):
+        raise GameError(f"holdem deals {2 * deck.private + sum(board)} cards: ranks times suits must be that many")
+    return Holdem(
+        deck=deck,
+        board=board,
+        blinds=(1, 2),
+        bets=(2 * values["bet"], *(2 * values["later"],) * 3)[:rounds],
+        raises=(values["opening"] or max(1, raises - 1), *(raises,) * 3)[:rounds],
+        first=(0, 1, 1, 1)[:rounds],
+    )
+
+
+def _flop_holdem(values: Mapping[str, int]) -> Holdem:
+    """Return the rules of flop hold'em: Brown, Lerer, Gross and Sandholm, Deep CFR, ICML 2019."""
+    return Holdem(Deck(13, 4, 2), (0, 3), (50, 100), (100, 100), (3, 3), (0, 1))
+
+
+PUBLIC = {
+    games.name: games
+    for games in (
+        PublicGames(
+            "holdem",
+            {
+                "rounds": (2, 1, 4),
+                "raises": (1, 1, 4),
+                "opening": (0, 0, 4),
+                "bet": (1, 1, 4),
+                "later": (2, 1, 8),
+                "ranks": (13, 2, 13),
+                "suits": (4, 1, 4),
+                "private": (2, 1, 2),
+                "flop": (3, 1, 3),
+            },
+            _holdem,
+        ),
+        PublicGames("flop_holdem", {}, _flop_holdem),
+    )
+}
+"""Games by their public tree.
+
+Parameters of ``holdem``: ``rounds`` of betting; ``raises`` a round; raises before the flop (``opening``; 0 stands for
+one fewer than later, but at least one, because the big blind counts as a bet); the size of a raise before the flop
+(``bet``) and ``later``, in big blinds; the deck's ``ranks``, from the deuce up, and ``suits``; a player's cards
+(``private``); and cards of the ``flop``. Each round after the flop has one more card.
+"""
+
+
+LISTED = {
+    "holdem": "[2-1] hold'em: one raise a round, 15.4 million infosets, 0.25 GB to solve",
+    "holdem(raises=4)": "[2-4] hold'em: four bets a round, 90 million infosets, 1.9 GB to solve",
+    "flop_holdem": "flop hold'em, on which Deep CFR was measured: 72 million infosets, 1.4 GB to solve",
+}
+"""Descriptions of games that are shown in lists."""
+
+
+def is_public(name: Any) -> bool:
+    """Return whether a name is one of a game that is built by its public tree.
+
+    Raises:
+        GameError: a parameter is given twice.
+    """
+    found = parsed(name) if isinstance(name, str) else None
+    return found is not None and found[0] in PUBLIC
+
+
+def public_game(name: str) -> PublicGame:
+    """Build a game by its public tree, such as ``holdem(rounds=2,raises=4)``.
+
+    Raises:
+        GameError: a parameter is unknown, a value is out of range, or the game does not fit into memory.
+    """
+    found = parsed(name)
+    assert found is not None
+    games = PUBLIC[found[0]]
+    rules = games.rules(games.values(found[1]))
+    least, left = BYTES * rules.least_entries(), available_memory()
+    if left is not None and least > left:
+        raise GameError(
+            f"{name!r} needs at least {least / 1e9:,.3g} GB, and {left / 1e9:.3g} GB are left: take fewer rounds, "
+            "raises or ranks"
+        )
+    return rules.build(name)

@@ -1,0 +1,200 @@
+"""The public view of a game in which only chance hides anything: its public tree, and private states.
+
+A *public node* is what both players have seen: actions, and outcomes of chance that nobody hides. A *private state* is
+what one player alone has been dealt. A node's tables are arrays with a row per private state, so a pass over the public
+tree handles all private states of a node at once.
+
+Between two chance nodes the private states are the same; they belong to a *deal*. Private states that symmetry makes
+equal, such as hands that differ by a permutation of suits, share one row.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from rlccfr.games.public.deals import Deal
+
+CHANCE = 2
+FOLD = 3
+"""Terminal with a payoff that private states do not change, except that two of them may exclude each other."""
+
+SHOWDOWN = 4
+"""Terminal at which the stronger private state wins the payoff."""
+
+MATRIX = 5
+"""Terminal with a matrix of payoffs, each times the probability of the pair of private states."""
+
+CARDS = 256
+"""Number of different cards at most."""
+
+NODE = np.dtype(
+    [
+        ("table", np.int64),  # first entry of a decision's tables; a MATRIX's first payoff
+        ("payoff", np.float64),  # FOLD: player 0's utility; SHOWDOWN: the winner's
+        ("first_child", np.int32),
+        ("deal", np.int32),
+        ("num_children", np.int16),
+        ("kind", np.int8),  # 0 or 1, the player that acts, or one of the constants above
+    ],
+    align=True,
+)
+
+DEAL = np.dtype(
+    [
+        ("rows", np.int32, 2),  # number of each player's private states
+        ("edge", np.int64, 2),  # each player's first entry of ``above`` and ``weight``
+        ("row", np.int64),  # first entry of ``hand_end``; hands and groups likewise
+        ("hand", np.int64),
+        ("group", np.int64),
+        ("groups", np.int32),
+        ("share", np.float64),  # probability of one such board, given any private states that allow it
+    ],
+    align=True,
+)
+
+
+class PublicView(NamedTuple):
+    """The public tree as arrays. Node 0 is the root; a node's children are neighbours, and come after it.
+
+    Hands are sorted by strength. So the hands of a row are neighbours, and the rows of a group of equal strength, too.
+    Ranges are given by their end, counted from the deal's first entry.
+    """
+
+    nodes: np.ndarray  # of NODE
+    deals: np.ndarray  # of DEAL
+    above: np.ndarray  # for each row of a deal, the row of the deal before that it comes from
+    weight: np.ndarray  # share of the row's value in the value of that one; the probability of the outcome is in it
+    payoffs: np.ndarray  # matrices of player 0's payoffs, (rows of player 0, rows of player 1)
+    hand_end: np.ndarray  # for each row, the end of its hands
+    hands: np.ndarray  # (hands, 2): two cards, which exclude all other hands with one of them
+    firsts: np.ndarray  # (rows, 2): the cards of each row's first hand
+    group_end: np.ndarray  # for each group of equal strength, the end of its rows
+
+
+@dataclass(frozen=True, eq=False)
+class PublicGame:
+    """A game by its public tree, made by :func:`rlccfr.load_game` and never changed afterwards.
+
+    A table's entries are those of one decision after another. A decision's entries are those of one action after
+    another, with an entry per row.
+
+    Attributes:
+        unit: probability of each pair of private states at the root. Tables leave it out of counterfactual values, and
+            also a deal's ``share``.
+        mass: for each player, the number of private states that each row of the root stands for.
+        utility_range: largest minus smallest terminal utility.
+        depth: edges on the longest path.
+        big_blind: chips of the big blind, in thousandths of which exploitability is told in poker; else None.
+        moves: (nodes,) the letter of the action that leads to each node; empty where actions have no letters.
+        deals: what is dealt at each of the view's deals; empty for games that were derived from a compiled one.
+    """
+
+    name: str
+    view: PublicView
+    unit: float
+    mass: tuple[np.ndarray, np.ndarray]
+    utility_range: float
+    depth: int
+    big_blind: float | None = None
+    moves: np.ndarray = field(default_factory=lambda: np.zeros(0, "S1"))
+    deals: tuple[Deal, ...] = ()
+
+    @cached_property
+    def decisions(self) -> np.ndarray:
+        """Indices of the nodes at which a player acts, in the order of their table entries."""
+        nodes = self.view.nodes
+        found = np.flatnonzero(nodes["kind"] < CHANCE)
+        return found[np.argsort(nodes["table"][found], kind="stable")]
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Number of rows of the player who acts, (decisions,)."""
+        own = self.view.nodes[self.decisions]
+        found: np.ndarray = self.view.deals["rows"][own["deal"], own["kind"]].astype(np.int64)
+        return found
+
+    @cached_property
+    def actions(self) -> np.ndarray:
+        """Number of actions, (decisions,)."""
+        found: np.ndarray = self.view.nodes["num_children"][self.decisions].astype(np.int64)
+        return found
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        """Factor from a table's regrets to those in the game's units, (decisions,)."""
+        found: np.ndarray = self.unit * self.view.deals["share"][self.view.nodes["deal"][self.decisions]]
+        return found
+
+    @cached_property
+    def num_infosets(self) -> int:
+        """Number of infosets; those in one row count once."""
+        return int(self.rows.sum())
+
+    @cached_property
+    def num_sequences(self) -> int:
+        """Number of a table's entries: pairs of an infoset and an action."""
+        return int((self.rows * self.actions).sum())
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of public nodes."""
+        return len(self.view.nodes)
+
+    @cached_property
+    def pass_size(self) -> int:
+        """Number of private states that a pass for one player meets, of both players and at all public nodes."""
+        return int(self.view.deals["rows"].sum(axis=1)[self.view.nodes["deal"]].sum())
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Hash of the view, which is all that a run reads: equal hashes give equal runs."""
+        digest = hashlib.sha256()
+        for array in (*self.view, *self.mass):
+            for name in array.dtype.names or ((),):  # field by field, since the padding between fields holds anything
+                digest.update(np.ascontiguousarray(array[name]).tobytes())
+        return digest.hexdigest()[:16]
+
+    @cached_property
+    def parents(self) -> np.ndarray:
+        """Index of the node before each one, (nodes,); -1 at the root."""
+        counts = self.view.nodes["num_children"].astype(np.int64)
+        first = np.repeat(self.view.nodes["first_child"], counts)
+        found = np.full(self.num_nodes, -1)
+        found[first + np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)] = np.repeat(
+            np.arange(self.num_nodes), counts
+        )
+        return found
+
+    def path(self, node: int) -> str:
+        """Return what leads to a node, such as ``rc/Kh7d2c/cr``: actions, and after each round the board dealt."""
+        found: list[str] = []
+        while (before := int(self.parents[node])) >= 0:
+            if self.view.nodes["kind"][before] == CHANCE:
+                found.append(f"/{self.deals[self.view.nodes['deal'][node]].board_name}/")
+            else:
+                found.append(self.moves[node].decode())
+            node = before
+        return "".join(reversed(found))
+
+    def __repr__(self) -> str:
+        return (
+            f"PublicGame({self.name!r}, nodes={self.num_nodes:,}, infosets={self.num_infosets:,}, "
+            f"sequences={self.num_sequences:,})"
+        )
+
+
+def tables_of(kinds: np.ndarray, counts: np.ndarray, deals: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the first entry of each decision's tables, and 0 for other nodes.
+
+    Args:
+        kinds, counts, deals: (nodes,) the nodes' kinds, numbers of children and deals.
+        rows: (deals, 2) numbers of private states.
+    """
+    own = np.minimum(kinds, 1)
+    sizes = np.where(kinds < CHANCE, counts.astype(np.int64) * rows[deals, own], 0)
+    return np.where(kinds < CHANCE, np.cumsum(sizes) - sizes, 0)

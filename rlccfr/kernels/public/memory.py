@@ -1,0 +1,41 @@
+"""The arrays that passes over a public tree work with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rlccfr.games.public.view import CARDS, PublicGame
+
+# Entries of a frame.
+AT = 0  # the node
+CHILD = 1  # number of children that were met
+REACH = 2  # first entry of the opponent's reach
+VALUE = 3  # first entry of the player's value, to be set
+FREE = 4  # first entry that the frame may use
+FRAME = 5
+
+
+class PublicTables(NamedTuple):
+    """Tables of a run; each is (m,) over the game's table entries."""
+
+    regret: np.ndarray
+    policy_sum: np.ndarray
+    policy: np.ndarray  # values that the current policy is proportional to, if these are not the regrets; else (0,)
+
+
+class PublicMemory(NamedTuple):
+    """Working memory of passes, in the tables' type."""
+
+    vectors: np.ndarray  # one vector after another
+    frames: np.ndarray  # (depth + 2, FRAME)
+    shares: np.ndarray  # 1 / A for each number of actions A, and 0 first
+
+    @classmethod
+    def of(cls, game: PublicGame, dtype: np.dtype) -> PublicMemory:
+        """Return working memory for a game."""
+        rows, most = int(game.view.deals["rows"].max()), int(game.actions.max(initial=1))
+        size = (game.depth + 2) * (2 * most + 4) * rows + 2 * rows + CARDS
+        shares = np.append(0.0, 1.0 / np.arange(1, most + 1))
+        return cls(np.zeros(size, dtype), np.zeros((game.depth + 2, FRAME), np.int64), shares.astype(dtype))

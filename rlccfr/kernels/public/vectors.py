@@ -1,0 +1,132 @@
+"""Operations on vectors over private states.
+
+All vectors of a pass lie in one array, ``vectors``; an argument such as ``reach`` is a vector's first entry. Numbers of
+``shares`` have the array's type, so that nothing is computed in double precision unless the tables are: ``shares[A]``
+is 1 / A, and ``shares[0]`` is 0.
+
+Loops run over slices from 0 on. Only of these does the compiler know that no index is negative, so that it can make
+vector operations of them.
+"""
+
+from __future__ import annotations
+
+from rlccfr.kernels.jit import inlined
+from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, PREDICTION
+
+SMALLEST = 1e-35
+"""Sums of positive parts below this count as 0, in single and in double precision."""
+
+
+@inlined
+def fill_policy(table, at, count, rows, shares, vectors, policy, total):
+    """Set a node's policy: proportional to the positive parts of a table's entries, uniform where these are 0.
+
+    Args:
+        table: array with the node's entries from index ``at`` on, (count, rows).
+        policy: (count, rows) overwritten.
+        total: (rows,) overwritten.
+    """
+    zero, one, uniform = shares[0], shares[1], shares[count]
+    sums = vectors[total : total + rows]
+    sums[:] = zero
+    for a in range(count):
+        entries = table[at + a * rows : at + (a + 1) * rows]
+        for r in range(rows):
+            sums[r] += max(entries[r], zero)
+    for r in range(rows):
+        sums[r] = one / sums[r] if sums[r] > SMALLEST else zero
+    for a in range(count):
+        entries, own = table[at + a * rows : at + (a + 1) * rows], vectors[policy + a * rows : policy + (a + 1) * rows]
+        for r in range(rows):
+            own[r] = max(entries[r], zero) * sums[r] if sums[r] > zero else uniform
+
+
+@inlined
+def multiply(vectors, first, second, rows, product):
+    """Set a vector to the product of two others, entry by entry."""
+    one, other, found = (
+        vectors[first : first + rows],
+        vectors[second : second + rows],
+        vectors[product : product + rows],
+    )
+    for r in range(rows):
+        found[r] = one[r] * other[r]
+
+
+@inlined
+def add(vectors, summand, rows, total):
+    """Add a vector to another one."""
+    one, sums = vectors[summand : summand + rows], vectors[total : total + rows]
+    for r in range(rows):
+        sums[r] += one[r]
+
+
+@inlined
+def average(vectors, reach, policy, count, rows, sums, at, decay):
+    """Multiply a node's policy sums by ``decay``, and add its policy, weighted by reach."""
+    weights = vectors[reach : reach + rows]
+    for a in range(count):
+        own, entries = vectors[policy + a * rows : policy + (a + 1) * rows], sums[at + a * rows : at + (a + 1) * rows]
+        for r in range(rows):
+            entries[r] = decay * entries[r] + weights[r] * own[r]
+
+
+@inlined
+def mean(vectors, policy, values, count, rows, value, zero):
+    """Set the mean of the actions' values, each weighted by the policy."""
+    found = vectors[value : value + rows]
+    for a in range(count):
+        own, worth = (
+            vectors[policy + a * rows : policy + (a + 1) * rows],
+            vectors[values + a * rows : values + (a + 1) * rows],
+        )
+        for r in range(rows):
+            found[r] = own[r] * worth[r] + (found[r] if a > 0 else zero)
+
+
+@inlined
+def largest(vectors, values, count, rows, value):
+    """Set the largest of the actions' values."""
+    found = vectors[value : value + rows]
+    for a in range(count):
+        worth = vectors[values + a * rows : values + (a + 1) * rows]
+        for r in range(rows):
+            found[r] = max(found[r], worth[r]) if a > 0 else worth[r]
+
+
+@inlined
+def fold(vectors, values, value, count, rows, regret, at, now, floor, zero):
+    """Set R <- max(D R + r, floor), where r is an action's value less the mean, for all rows of a node.
+
+    Args:
+        regret: (m,) the node's entries, from index ``at`` on, are changed in place.
+        now: the iteration's row of the schedule.
+        floor: the schedule's floor in the table's units.
+    """
+    positive, negative = now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]
+    mean = vectors[value : value + rows]
+    for a in range(count):
+        worth = vectors[values + a * rows : values + (a + 1) * rows]
+        entries = regret[at + a * rows : at + (a + 1) * rows]
+        for r in range(rows):
+            old = entries[r]
+            entries[r] = max(old * (positive if old > zero else negative) + (worth[r] - mean[r]), floor)
+
+
+@inlined
+def predict(vectors, values, value, count, rows, tables, at, ahead, zero):
+    """Set the positive parts of the predicted regrets D' R + prediction r, which the next policy is proportional to.
+
+    Args:
+        tables: ``policy`` is changed in place, at the node's entries from index ``at`` on.
+        ahead: the next iteration's row of the schedule.
+    """
+    positive, negative, prediction = ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT], ahead[PREDICTION]
+    mean = vectors[value : value + rows]
+    for a in range(count):
+        worth = vectors[values + a * rows : values + (a + 1) * rows]
+        entries = tables.regret[at + a * rows : at + (a + 1) * rows]
+        own = tables.policy[at + a * rows : at + (a + 1) * rows]
+        for r in range(rows):
+            old = entries[r]
+            own[r] = max(old * (positive if old > zero else negative) + prediction * (worth[r] - mean[r]), zero)

@@ -1,0 +1,1 @@
+"""Policies of games by their public tree, and files of policies."""

@@ -1,0 +1,145 @@
+"""Policies of both players in a game by its public tree."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlccfr.errors import PolicyError
+from rlccfr.games.public.kinds import Game
+from rlccfr.games.public.view import PublicGame
+from rlccfr.policy import Policy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class PublicPolicy(Policy):
+    """A policy of both players in a game by its public tree.
+
+    Args:
+        game: the game.
+        table: shape (game.num_sequences,) array of entries that the action probabilities are proportional to, by their
+            positive parts. Where an infoset's are all 0, its policy is uniform.
+
+    Raises:
+        PolicyError: the shape is wrong, or an entry is not finite.
+    """
+
+    game: PublicGame  # type: ignore[assignment]
+
+    def __init__(self, game: PublicGame, table: np.ndarray) -> None:
+        self.game, self.table = game, table
+        if table.shape != (game.num_sequences,):
+            raise PolicyError(f"a policy of {game.name!r} has the shape ({game.num_sequences},), not {table.shape}")
+        if not np.isfinite(table.sum()):
+            raise PolicyError("a policy's entries must be finite")
+
+    @classmethod
+    def uniform(cls, game: PublicGame) -> PublicPolicy:  # type: ignore[override]
+        return cls(game, np.zeros(game.num_sequences, np.float32))
+
+    @classmethod
+    def from_sums(cls, game: PublicGame, sums: np.ndarray) -> PublicPolicy:  # type: ignore[override]
+        """Return the policy proportional to a copy of ``sums``, shape (m,)."""
+        return cls(game, sums.copy())
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:  # type: ignore[override]
+        """Action probabilities, (m,), in the order of the game's tables."""
+        parts = [self._at(place) for place in range(len(self.game.decisions))]
+        return np.concatenate([part.reshape(-1) for part in parts])
+
+    def at(self, node: int) -> np.ndarray:
+        """Return the action probabilities at a decision, shape (actions, rows).
+
+        Args:
+            node: index of a public node.
+
+        Raises:
+            PolicyError: nobody acts there.
+        """
+        places = np.flatnonzero(self.game.decisions == node)
+        if not len(places):
+            raise PolicyError(f"nobody acts at node {node} of {self.game.name!r}")
+        return self._at(int(places[0]))
+
+    def _at(self, place: int) -> np.ndarray:
+        """Return the action probabilities at a decision by its place among the decisions."""
+        game = self.game
+        count, rows = int(game.actions[place]), int(game.rows[place])
+        first = int(game.view.nodes["table"][game.decisions[place]])
+        entries = np.maximum(self.table[first : first + count * rows].reshape(count, rows), 0)
+        total = entries.sum(axis=0)
+        found: np.ndarray = np.where(total > 0, entries / np.where(total > 0, total, 1), 1 / count)
+        return found
+
+    def _evaluated(self) -> tuple[float, float, float]:
+        return self._values
+
+    @cached_property
+    def _values(self) -> tuple[float, float, float]:
+        """The values of the policy and of best responses, which take seconds for large games."""
+        from rlccfr.engine.public.evaluation import public_values
+
+        return public_values(self.game, self.table)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with one row per infoset and action: player, infoset, action, probability.
+
+        ``infoset`` is the path of the public node and one of the hands that share the row. It is for small games.
+        """
+        import pandas as pd
+
+        game, parts = self.game, []
+        for place, node in enumerate(game.decisions.tolist()):
+            deal, player = game.deals[game.view.nodes["deal"][node]], int(game.view.nodes["kind"][node])
+            path, first = game.path(node), int(game.view.nodes["first_child"][node])
+            infosets = [f"{path} {deal.hand_name(hand)}" for hand in deal.firsts.tolist()]
+            for action, row in enumerate(self._at(place)):
+                move = game.moves[first + action].decode()
+                parts.append(pd.DataFrame({"player": player, "infoset": infosets, "action": move, "probability": row}))
+        return pd.concat(parts, ignore_index=True)
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy to a file, whole or not at all: .npz, or for small games .csv, a table to look at.
+
+        Raises:
+            RLCCFRError: the suffix names no format.
+            CheckpointError: the file can't be written.
+        """
+        from rlccfr.policies.public_policy_file import save_public_policy
+
+        save_public_policy(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, game: PublicGame) -> PublicPolicy:  # type: ignore[override]
+        """Read a policy that was saved as .npz.
+
+        Raises:
+            CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
+        """
+        from rlccfr.policies.public_policy_file import load_public_table
+
+        return cls(game, load_public_table(Path(path), game))
+
+    def to_openspiel(self) -> Any:
+        """Refuse: OpenSpiel can't hold such a game.
+
+        Raises:
+            PolicyError: always.
+        """
+        raise PolicyError(f"{self.game.name!r} is solved by its public tree, which OpenSpiel does not have")
+
+
+def policy_kind(game: Game) -> type[Policy]:
+    """Return the class of a game's policies: Policy, or PublicPolicy for a game by its public tree."""
+    return PublicPolicy if isinstance(game, PublicGame) else Policy
+
+
+def uniform_policy(game: Game) -> Policy:
+    """Return a game's uniform policy."""
+    return PublicPolicy.uniform(game) if isinstance(game, PublicGame) else Policy.uniform(game)

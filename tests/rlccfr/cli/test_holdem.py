@@ -1,0 +1,70 @@
+"""Games by their public tree on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+SMALL = "holdem(ranks=4,suits=2,private=1,flop=1)"
+
+
+def test_a_game_is_described(run):
+    facts = json.loads(run("games", SMALL, "--json")[1])
+    assert facts["infosets"] == 352
+    assert facts["big_blind"] == 2
+    assert facts["uniform_exploitability"] > 1
+    assert "public_nodes" in run("games", SMALL)[1]
+
+
+def test_a_target_in_thousandths_of_a_big_blind(run):
+    code, out, _ = run("solve", SMALL, "--update-rule", "dcfr_plus", "--target", "10mbb", "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert facts["mbb"] == pytest.approx(500 * facts["exploitability"])
+    assert facts["mbb"] <= 10
+    assert facts["target"] == pytest.approx(0.02)
+    assert "in mbb/g" in run("solve", SMALL, "--iterations", "3")[1]
+
+
+def test_a_run_goes_on_from_its_checkpoint(run, tmp_path):
+    part = ("solve", SMALL, "--update-rule", "pdcfr_plus", "--json", "--checkpoint", "run.npz", "--iterations", "20")
+    run(*part)
+    split = json.loads(run(*part)[1])
+    whole = json.loads(run("solve", SMALL, "--update-rule", "pdcfr_plus", "--json", "--iterations", "40")[1])
+    assert split["iterations"] == whole["iterations"] == 40
+    assert split["exploitability"] == whole["exploitability"]
+
+
+def test_policies_curves_and_switches(run, tmp_path):
+    then = ("--then", "dcfr_plus x none x none")
+    code, _, err = run("solve", SMALL, "--iterations", "20", *then, "--policy", "policy.csv", "--curve", "curve.csv")
+    assert (code, err) == (0, "")
+    assert "infoset" in (tmp_path / "policy.csv").read_text()
+    assert (tmp_path / "curve.csv").read_text().count("\n") > 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--exact",), "too large for a linear program"),
+        (("--any", "--target", "1e-3"), "too large for a linear program"),
+        (("--iterations", "3", "--sampler", "external"), "passes are exact: take sampler='none'"),
+        (("--iterations", "3", "--update-rule", "hedge"), "must be schedules alone: take dcfr_plus"),
+        (("--iterations", "3", "--control"), "must be schedules alone"),
+        (("--iterations", "3", "--abstraction", "cfr_br"), "both players have tables"),
+        (("--iterations", "3", "--simultaneous"), "have no effect yet"),
+        (("--iterations", "3", "--blend"), "have no effect yet"),
+    ],
+)
+def test_what_does_not_run_is_refused(run, arguments, message):
+    code, out, err = run("solve", SMALL, *arguments)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_targets_need_a_big_blind(run):
+    code, _, err = run("solve", "kuhn", "--target", "10mbb")
+    assert code == 1
+    assert "'kuhn' has no big blind" in err

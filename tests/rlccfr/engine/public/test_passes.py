@@ -1,0 +1,135 @@
+"""Passes over public trees: the compiled games' iterations, and those of games in other forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from public_games import (
+    RELATIVES,
+    derived_game,
+    keys_of,
+    merged_entries,
+    openspiel_form,
+    openspiel_keys,
+    unmerged,
+    with_matrices,
+)
+from support import SMALL_DICE, game, place, place_public, policy_sums, public_sums, regrets
+
+import rlccfr
+from rlccfr.registry import update_rules
+
+FLAT = ("kuhn", "leduc", SMALL_DICE, "kuhn(cards=6)", "leduc(ranks=4,suits=2,raises=1)")
+RULES = [
+    entry.id
+    for entry in update_rules
+    for rule in (entry.make(),)
+    if (rule.is_plain or rule.only_predicts) and not rule.learns and not rule.controller and not rule.average_weight
+]
+
+
+def noise(size: int) -> np.ndarray:
+    """Return regrets so large that none is floored for some iterations.
+
+    Policies then have no ties at 0, which rounding would break in another way in another form of the game.
+    """
+    return 100 * (1 + np.random.default_rng(0).random(size))
+
+
+def assert_same_policies(tree, sums, others):
+    """Check that two tables, (m,), stand for the same policies where they are not 0."""
+    ours, theirs = tree.normalised(sums), tree.normalised(others)
+    assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", FLAT)
+def test_iterations_are_those_of_the_compiled_game(name, rule):
+    tree, public = game(name), derived_game(game(name).openspiel_name)
+    ours, theirs = rlccfr.Solver(public.public, rule), rlccfr.Solver(tree, rule, reduce=False)
+    start = noise(tree.num_sequences)
+    place(theirs, 3, start)
+    place_public(ours, 3, start[public.sequence])
+    for solver in (ours, theirs):
+        solver.run(iterations=3, curve=False)
+    assert regrets(ours) == pytest.approx(regrets(theirs)[public.sequence], abs=1e-12)
+    sums = np.empty(tree.num_sequences)
+    sums[public.sequence] = public_sums(ours)
+    assert_same_policies(tree, sums, policy_sums(theirs))
+    assert ours.values().game == pytest.approx(theirs.values().game, abs=1e-12)
+    assert ours.values().best_response == pytest.approx(theirs.values().best_response, abs=1e-12)
+    current = [solver.result().points[-1].exploitability_current for solver in (ours, theirs)]
+    assert current[0] == pytest.approx(current[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", FLAT)
+def test_negative_regrets_are_folded_as_in_the_compiled_game(name, rule):
+    tree, public = game(name), derived_game(game(name).openspiel_name)
+    ours, theirs = rlccfr.Solver(public.public, rule), rlccfr.Solver(tree, rule, reduce=False)
+    start = np.random.default_rng(0).normal(size=tree.num_sequences)
+    place(theirs, 3, start)
+    place_public(ours, 3, start[public.sequence])
+    for solver in (ours, theirs):
+        solver.run(iterations=1, curve=False)
+    first = public.sequence < tree.sequences_of(0).stop  # player 0 met no policy yet that ties may have changed
+    assert regrets(ours)[first] == pytest.approx(regrets(theirs)[public.sequence][first], abs=1e-12)
+
+
+def large(name: str) -> rlccfr.GameTree:
+    """Return a compiled game of up to four million histories."""
+    return rlccfr.load_game(name, restore_recall="numRounds=3" in name, max_histories=4_000_000)
+
+
+@pytest.mark.parametrize("parameters", [one for one in RELATIVES if "rounds=3" not in one])
+def test_holdem_is_openspiels_game(parameters):
+    tree, public = large(openspiel_form(parameters)), derived_game(openspiel_form(parameters))
+    native = unmerged(parameters)
+    place_of = {key: number for number, key in enumerate(keys_of(native))}
+    order = np.array([place_of[key] for key in openspiel_keys(tree)])
+    assert len(order) == len(place_of) == native.num_sequences
+    start, there = noise(len(order)), np.empty(len(order))
+    there[order] = start
+    ours, theirs = rlccfr.Solver(native, "pdcfr_plus"), rlccfr.Solver(public.public, "pdcfr_plus")
+    place_public(ours, 3, there)
+    place_public(theirs, 3, start[public.sequence])
+    for solver in (ours, theirs):
+        solver.run(iterations=2, curve=False)
+    assert regrets(ours)[order][public.sequence] == pytest.approx(regrets(theirs), abs=1e-12)
+    assert ours.values().best_response == pytest.approx(theirs.values().best_response, abs=1e-12)
+
+
+@pytest.mark.parametrize("parameters", RELATIVES)
+def test_terminals_in_linear_time_are_those_pair_by_pair(parameters):
+    native = unmerged(parameters)
+    ours, theirs = rlccfr.Solver(native, "dcfr"), rlccfr.Solver(with_matrices(native), "dcfr")
+    for solver in (ours, theirs):
+        place_public(solver, 3, noise(native.num_sequences))
+        solver.run(iterations=1, curve=False)
+    assert regrets(ours) == pytest.approx(regrets(theirs), abs=1e-12)
+
+
+@pytest.mark.parametrize("parameters", RELATIVES)
+def test_merging_suits_changes_nothing(parameters):
+    whole, merged = unmerged(parameters), rlccfr.load_game(f"holdem({parameters})")
+    entries, start = merged_entries(whole, merged), noise(merged.num_sequences)
+    assert set(entries.tolist()) == set(range(merged.num_sequences))
+    ours, theirs = (rlccfr.Solver(one, "pdcfr_plus", dtype="float64") for one in (merged, whole))
+    place_public(ours, 3, start)
+    place_public(theirs, 3, start[entries])
+    for solver in (ours, theirs):
+        solver.run(iterations=1, curve=False)
+    assert regrets(ours)[entries] == pytest.approx(regrets(theirs), abs=1e-12)
+    assert ours.values().game == pytest.approx(theirs.values().game, abs=1e-12)
+    assert ours.values().best_response == pytest.approx(theirs.values().best_response, abs=1e-12)
+
+
+def test_single_precision_is_near():
+    tree = rlccfr.load_game("holdem(ranks=5,suits=2,private=2,flop=2)")
+    single, double = (rlccfr.Solver(tree, "dcfr", dtype=dtype) for dtype in ("float32", "float64"))
+    start = np.repeat(tree.scale, tree.rows * tree.actions) * noise(tree.num_sequences)
+    for solver in (single, double):
+        place_public(solver, 3, start)
+        solver.run(iterations=2, curve=False)
+    assert single.exploitability() == pytest.approx(double.exploitability(), rel=1e-6)
+    assert regrets(single) == pytest.approx(regrets(double), rel=1e-4, abs=1e-6 * start.min())

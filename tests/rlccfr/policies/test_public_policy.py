@@ -1,0 +1,80 @@
+"""Policies of games by their public tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rlccfr
+
+SMALL = "holdem(ranks=4,suits=2,private=1,flop=1)"
+
+
+@pytest.fixture(scope="module")
+def solver():
+    solver = rlccfr.Solver(rlccfr.load_game(SMALL), "dcfr_plus")
+    solver.run(iterations=50)
+    return solver
+
+
+def test_policies_are_distributions(solver):
+    policy, game = solver.average_policy(), solver.game
+    for node in game.decisions.tolist():
+        found = policy.at(node)
+        assert (found >= 0).all()
+        assert found.sum(axis=0) == pytest.approx(1)
+    assert policy.probabilities.shape == (game.num_sequences,)
+    assert np.array_equal(policy.at(0).reshape(-1), policy.probabilities[: policy.at(0).size])
+
+
+def test_values_are_the_solvers(solver):
+    assert solver.average_policy().values() == solver.values()
+    assert solver.average_policy().exploitability() == solver.exploitability() < 0.02
+    uniform = rlccfr.PublicPolicy.uniform(solver.game)
+    assert uniform.exploitability() > 1
+    assert uniform.probabilities.max() <= 0.5
+
+
+def test_a_saved_policy_is_read_back(solver, tmp_path):
+    policy = solver.average_policy()
+    policy.save(tmp_path / "policy.npz")
+    assert np.array_equal(rlccfr.PublicPolicy.load(tmp_path / "policy.npz", solver.game).table, policy.table)
+    other = rlccfr.load_game(SMALL.replace("ranks=4", "ranks=5"))
+    with pytest.raises(rlccfr.CheckpointError, match="is a policy of another game"):
+        rlccfr.PublicPolicy.load(tmp_path / "policy.npz", other)
+    (tmp_path / "broken.npz").write_bytes((tmp_path / "policy.npz").read_bytes()[:100])
+    with pytest.raises(rlccfr.CheckpointError, match="is not a whole policy file"):
+        rlccfr.PublicPolicy.load(tmp_path / "broken.npz", solver.game)
+    with pytest.raises(rlccfr.RLCCFRError, match=r"written as .npz or .csv, not as '.json'"):
+        policy.save(tmp_path / "policy.json")
+
+
+def test_small_policies_are_tables(solver, tmp_path):
+    policy = solver.average_policy()
+    frame = policy.to_frame()
+    assert len(frame) == solver.game.num_sequences
+    assert frame.groupby(["player", "infoset"])["probability"].sum().to_numpy() == pytest.approx(1)
+    assert set(frame.loc[frame["infoset"] == "r 5c", "action"]) == {"f", "c"}
+    policy.save(tmp_path / "policy.csv")
+    assert (tmp_path / "policy.csv").read_text().startswith("player,infoset,action,probability")
+
+
+def test_a_policy_is_a_copy(solver):
+    policy, before = solver.average_policy(), solver.average_policy().probabilities
+    solver.run(iterations=5)
+    assert np.array_equal(policy.probabilities, before)
+    assert solver.current_policy().exploitability() > 0
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda game: rlccfr.PublicPolicy(game, np.zeros(3)), "a policy of .* has the shape"),
+        (lambda game: rlccfr.PublicPolicy(game, np.full(game.num_sequences, np.nan)), "must be finite"),
+        (lambda game: rlccfr.PublicPolicy.uniform(game).at(1), "nobody acts at node 1"),
+        (lambda game: rlccfr.PublicPolicy.uniform(game).to_openspiel(), "OpenSpiel does not have"),
+    ],
+)
+def test_bad_input_is_refused(solver, act, message):
+    with pytest.raises(rlccfr.PolicyError, match=message):
+        act(solver.game)
