@@ -65,7 +65,7 @@ def test_short_decks_have_no_ace():
     """In a deck of six ranks the highest is a seven, which does not count below the deuce."""
     wheel = np.array([[0, 4, 8, 12, 20]])  # 2, 3, 4, 5, 7
     assert strengths(wheel, 6, 4)[0] // 6**5 == 5  # a flush, not a straight flush
-    assert strengths(wheel + [[0, 1, 0, 0, 0]], 6, 4)[0] // 6**5 == 0
+    assert strengths(wheel + np.array([0, 1, 0, 0, 0]), 6, 4)[0] // 6**5 == 0
 
 
 def test_permutations_of_suits_keep_ranks():
