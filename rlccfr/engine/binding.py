@@ -232,8 +232,8 @@ def _check_public(name: str, rule: UpdateRule, sampler: Sampler, abstraction: Ab
         raise ComponentError(f"{where} passes are exact: take sampler='none' instead of {sampler.id!r}")
     if abstraction.best_response or abstraction.learns:
         raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
-    if options.simultaneous or options.pre_averaging or options.blend or options.threads > 1:
-        raise ComponentError(f"{where} simultaneous=True, averaging='pre', blend=True and threads have no effect yet")
+    if options.simultaneous or options.pre_averaging or options.blend:
+        raise ComponentError(f"{where} players take turns: leave out simultaneous=True, averaging='pre' and blend=True")
 
 
 def _flags_of(rule: UpdateRule) -> RuleFlags:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 
 PASSES, WALKS = "exact_iterations.exact_iterations-*", "sampled_iterations.sampled_iterations-*"
-"""Patterns of the files of the kernels that take longest to compile, for exact passes and for walks."""
+PUBLIC = "public_iterations.public_iterations-*"
+"""Patterns of the files of the kernels that take longest to compile: for exact passes, for walks, for public trees."""
 
 
 def prepare_cache() -> None:

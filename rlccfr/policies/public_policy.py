@@ -90,17 +90,18 @@ class PublicPolicy(Policy):
     def to_frame(self) -> pd.DataFrame:
         """Return a table with one row per infoset and action: player, infoset, action, probability.
 
-        ``infoset`` is the path of the public node and one of the hands that share the row. It is for small games.
+        ``infoset`` is the path of the public node and one of the private states that share the row. It is for small
+        games.
         """
         import pandas as pd
 
         game, parts = self.game, []
         for place, node in enumerate(game.decisions.tolist()):
-            deal, player = game.deals[game.view.nodes["deal"][node]], int(game.view.nodes["kind"][node])
-            path, first = game.path(node), int(game.view.nodes["first_child"][node])
-            infosets = [f"{path} {deal.hand_name(hand)}" for hand in deal.firsts.tolist()]
+            player, first = int(game.view.nodes["kind"][node]), int(game.view.nodes["first_child"][node])
+            path = game.path(node)
+            infosets = [f"{path} {name}".strip() for name in game.row_names(node)]
             for action, row in enumerate(self._at(place)):
-                move = game.moves[first + action].decode()
+                move = game.moves[first + action].decode().strip()
                 parts.append(pd.DataFrame({"player": player, "infoset": infosets, "action": move, "probability": row}))
         return pd.concat(parts, ignore_index=True)
 

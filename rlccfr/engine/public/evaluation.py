@@ -6,32 +6,37 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.games.public.view import PublicGame
-from rlccfr.kernels.public.memory import PublicMemory
+from rlccfr.kernels.public.memory import Outcomes, PublicMemory
 from rlccfr.kernels.public.public_iterations import public_value
 
-_memories: WeakKeyDictionary[PublicGame, dict[np.dtype, PublicMemory]] = WeakKeyDictionary()
+_memories: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicMemory, Outcomes]]] = WeakKeyDictionary()
 
 
-def memory_of(game: PublicGame, dtype: np.dtype) -> PublicMemory:
+def memory_of(game: PublicGame, dtype: np.dtype) -> tuple[PublicMemory, Outcomes]:
     """Return a game's working memory, which all runs and evaluations in one precision share.
 
     Kernels hold the GIL, so only one thread at a time uses it.
     """
     own = _memories.setdefault(game, {})
     if dtype not in own:
-        own[dtype] = PublicMemory.of(game, dtype)
+        own[dtype] = PublicMemory.of(game, dtype), Outcomes.of(game, dtype)
     return own[dtype]
 
 
-def public_values(game: PublicGame, table: np.ndarray, *, mean: bool = True) -> tuple[float, float, float]:
+def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None = None) -> tuple[float, float, float]:
     """Return player 0's value of a policy, and each player's value of a best response to it, in the game's units.
 
     Args:
         table: (m,) entries that the policy is proportional to, by their positive parts; uniform where these are 0.
-        mean: whether to compute the first value, which takes as long as another one; NaN if not.
+        crew: threads that share the work.
     """
-    memory = memory_of(game, table.dtype)
-    first, second = (public_value(game.view, i, table, memory, game.mass[i], True) * game.unit for i in range(2))
-    value = public_value(game.view, 0, table, memory, game.mass[0], False) * game.unit if mean else np.nan
-    return value, first, second
+
+    def value(player: int, best: bool) -> float:
+        if crew is not None:
+            return crew.value(player, table, best) * game.unit
+        found = public_value(game.view, player, table, *memory_of(game, table.dtype), game.mass[player], best)
+        return float(found * game.unit)
+
+    return value(0, False), value(0, True), value(1, True)

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from rlccfr import kernels
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.public.evaluation import memory_of, public_values
+from rlccfr.engine.public.public_crew import crew_for
 from rlccfr.engine.public.public_state import LARGE, PublicState
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.kernels.layout import FLOOR, PARAMETERS
 from rlccfr.kernels.public.public_iterations import public_iterations
+
+kernels.announce(kernels.PUBLIC, "public trees")
 
 
 class PublicStepper(Stepper[PublicState]):
@@ -20,6 +24,7 @@ class PublicStepper(Stepper[PublicState]):
     def __init__(self, state: PublicState, binding: Binding, previous: Stepper[PublicState] | None = None) -> None:
         super().__init__(state, binding, previous)
         self.sparse = state.game.num_sequences >= LARGE
+        self._crew = crew_for(state.game, state.dtype, binding.options.threads)
         self._valued_at, self._values = -1, (np.nan, np.nan, np.nan)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
@@ -27,8 +32,14 @@ class PublicStepper(Stepper[PublicState]):
         rows = self.binding.rows(state.iteration + 1, min(iterations, CHUNK, -(-max_nodes // cost)))
         schedule = rows[:, :PARAMETERS].copy()
         schedule[:, FLOOR] /= state.game.unit  # tables leave the unit out
-        memory = memory_of(state.game, state.dtype)
-        public_iterations(state.game.view, state.tables, memory, state.counts, schedule.astype(state.dtype), cost)
+        schedule = schedule.astype(state.dtype)
+        if self._crew is None:
+            memory = memory_of(state.game, state.dtype)
+            public_iterations(state.game.view, state.tables, *memory, state.counts, schedule, cost)
+            return
+        for t in range(len(schedule) - 1):
+            self._crew.iterate(state.tables, schedule[t : t + 2])
+            np.add(state.counts, (1, cost), out=state.counts)
 
     @property
     def nodes_per_iteration(self) -> int:
@@ -50,7 +61,7 @@ class PublicStepper(Stepper[PublicState]):
     def average_value(self) -> tuple[float, float, float]:
         """See :meth:`Stepper.average_value`; kept until the next iteration, because large games take seconds."""
         if self._valued_at != self.state.iteration:
-            self._values = public_values(self.state.game, self.state.tables.policy_sum)
+            self._values = public_values(self.state.game, self.state.tables.policy_sum, self._crew)
             self._valued_at = self.state.iteration
         return self._values
 
@@ -58,7 +69,7 @@ class PublicStepper(Stepper[PublicState]):
         """See :meth:`Stepper.current_value`; NaN for large games."""
         if self.sparse:
             return np.nan, np.nan, np.nan
-        return public_values(self.state.game, self._current)
+        return public_values(self.state.game, self._current, self._crew)
 
     def is_finite(self) -> bool:
         return all(np.isfinite(table.sum()) for table in self.state.tables)

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from rlccfr.errors import GameError
 from rlccfr.games import flat_tree
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.public.view import CHANCE, DEAL, MATRIX, NODE, PublicGame, PublicView, tables_of
+from rlccfr.games.public.view import CHANCE, DEAL, MATRIX, NODE, PublicGame, PublicView, first_outcomes, tables_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +214,8 @@ class _Derivation:
             hands=np.zeros((0, 2), np.uint8),
             firsts=np.zeros((0, 2), np.uint8),
             group_end=np.zeros(0, np.int32),
+            outcomes=first_outcomes(nodes),
+            matches=np.zeros((0, 1), np.uint8),
         )
         mass = (np.ones(1), np.ones(1))
         return PublicGame(self.game.name, view, 1.0, mass, self.game.utility_range, self.depth)

@@ -9,6 +9,7 @@ from typing import Any
 from rlccfr.errors import GameError
 from rlccfr.games.memory import available_memory
 from rlccfr.games.parameters import Parametrised, parsed
+from rlccfr.games.public.bluff import Bluff
 from rlccfr.games.public.deals import Deck
 from rlccfr.games.public.holdem import Holdem
 from rlccfr.games.public.view import PublicGame
@@ -25,7 +26,7 @@ class PublicGames(Parametrised):
         rules: function that returns the rules of one game, from the values of its parameters.
     """
 
-    rules: Callable[[Mapping[str, int]], Holdem]
+    rules: Callable[[Mapping[str, int]], Holdem | Bluff]
 
 
 def _holdem(values: Mapping[str, int]) -> Holdem:
@@ -54,6 +55,18 @@ def _flop_holdem(values: Mapping[str, int]) -> Holdem:
     return Holdem(Deck(13, 4, 2), (0, 3), (50, 100), (100, 100), (3, 3), (0, 1))
 
 
+def _bluff(values: Mapping[str, int]) -> Bluff:
+    """Return the rules of ``bluff(...)``.
+
+    Raises:
+        GameError: the player who begins has fewer dice, which never happens: it has won a round, or it is the first.
+    """
+    dice = values["dice"], values["opponent_dice"]
+    if dice[0] < dice[1]:
+        raise GameError("the player who begins a round of Bluff has at least as many dice: exchange the two numbers")
+    return Bluff(dice)
+
+
 PUBLIC = {
     games.name: games
     for games in (
@@ -73,6 +86,7 @@ PUBLIC = {
             _holdem,
         ),
         PublicGames("flop_holdem", {}, _flop_holdem),
+        PublicGames("bluff", {"dice": (1, 1, 2), "opponent_dice": (1, 1, 2)}, _bluff),
     )
 }
 """Games by their public tree.
@@ -80,13 +94,17 @@ PUBLIC = {
 Parameters of ``holdem``: ``rounds`` of betting; ``raises`` a round; raises before the flop (``opening``; 0 stands for
 one fewer than later, but at least one, because the big blind counts as a bet); the size of a raise before the flop
 (``bet``) and ``later``, in big blinds; the deck's ``ranks``, from the deuce up, and ``suits``; a player's cards
-(``private``); and cards of the ``flop``. Each round after the flop has one more card.
+(``private``); and cards of the ``flop``. Each round after the flop has one more card. Parameters of ``bluff``: the
+``dice`` of the player who begins, and the ``opponent_dice``.
 """
 
 
 LISTED = {
     "holdem": "[2-1] hold'em: one raise a round, 15.4 million infosets, 0.25 GB to solve",
     "holdem(raises=4)": "[2-4] hold'em: four bets a round, 90 million infosets, 1.9 GB to solve",
+    "bluff": "Bluff with one die each; the player who begins and its opponent may have two, as in bluff(dice=2)",
+    "bluff(dice=2)": "Bluff with two dice and one: 3.5 million infosets, 0.06 GB to solve",
+    "bluff(dice=2,opponent_dice=2)": "Bluff with two dice each: 352 million infosets, 5.6 GB to solve",
     "flop_holdem": "flop hold'em, on which Deep CFR was measured: 72 million infosets, 1.4 GB to solve",
 }
 """Descriptions of games that are shown in lists."""

@@ -29,12 +29,18 @@ SHOWDOWN = 4
 MATRIX = 5
 """Terminal with a matrix of payoffs, each times the probability of the pair of private states."""
 
+DICE = 6
+"""Terminal after a call in Bluff: ``table`` is the last bid, and ``payoff`` is 1 if player 0 made it, or -1."""
+
 CARDS = 256
 """Number of different cards at most."""
 
 NODE = np.dtype(
     [
-        ("table", np.int64),  # first entry of a decision's tables; a MATRIX's first payoff
+        (
+            "table",
+            np.int64,
+        ),  # first entry of a decision's tables; a MATRIX's first payoff; a first chance's first outcome
         ("payoff", np.float64),  # FOLD: player 0's utility; SHOWDOWN: the winner's
         ("first_child", np.int32),
         ("deal", np.int32),
@@ -69,11 +75,13 @@ class PublicView(NamedTuple):
     deals: np.ndarray  # of DEAL
     above: np.ndarray  # for each row of a deal, the row of the deal before that it comes from
     weight: np.ndarray  # share of the row's value in the value of that one; the probability of the outcome is in it
-    payoffs: np.ndarray  # matrices of player 0's payoffs, (rows of player 0, rows of player 1)
+    payoffs: np.ndarray  # matrices of player 0's payoffs, (rows of player 0, rows of player 1); of DICE, won and lost
     hand_end: np.ndarray  # for each row, the end of its hands
     hands: np.ndarray  # (hands, 2): two cards, which exclude all other hands with one of them
     firsts: np.ndarray  # (rows, 2): the cards of each row's first hand
     group_end: np.ndarray  # for each group of equal strength, the end of its rows
+    outcomes: np.ndarray  # (outcomes, 2): those of the first chance on each path: its node, and the number of the child
+    matches: np.ndarray  # (rows of both players, faces): number of a roll's dice that count for each face
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +99,8 @@ class PublicGame:
         depth: edges on the longest path.
         big_blind: chips of the big blind, in thousandths of which exploitability is told in poker; else None.
         moves: (nodes,) the letter of the action that leads to each node; empty where actions have no letters.
-        deals: what is dealt at each of the view's deals; empty for games that were derived from a compiled one.
+        deals: what is dealt at each of the view's deals; empty for games without cards.
+        private_names: names of each player's rows in games without cards; empty for games derived from a compiled one.
     """
 
     name: str
@@ -103,6 +112,7 @@ class PublicGame:
     big_blind: float | None = None
     moves: np.ndarray = field(default_factory=lambda: np.zeros(0, "S1"))
     deals: tuple[Deal, ...] = ()
+    private_names: tuple[tuple[str, ...], ...] = ()
 
     @cached_property
     def decisions(self) -> np.ndarray:
@@ -179,13 +189,42 @@ class PublicGame:
             else:
                 found.append(self.moves[node].decode())
             node = before
-        return "".join(reversed(found))
+        return "".join(reversed(found)).strip()
+
+    def row_names(self, node: int) -> list[str]:
+        """Return the private states of the player who acts at a node, one for each row."""
+        here = self.view.nodes[node]
+        if self.private_names:
+            return list(self.private_names[here["kind"]])
+        deal = self.deals[here["deal"]]
+        return [deal.hand_name(hand) for hand in deal.firsts.tolist()]
 
     def __repr__(self) -> str:
         return (
             f"PublicGame({self.name!r}, nodes={self.num_nodes:,}, infosets={self.num_infosets:,}, "
             f"sequences={self.num_sequences:,})"
         )
+
+
+def first_outcomes(nodes: np.ndarray) -> np.ndarray:
+    """Return the outcomes of the first chance on each path, (outcomes, 2): the node of chance, and the child's number.
+
+    Args:
+        nodes: (nodes,) of NODE; ``table`` of these nodes of chance is set to the index of their first outcome.
+    """
+    level, found = np.zeros(1, np.int64), []
+    while len(level):
+        chance = nodes["kind"][level] == CHANCE
+        found.append(level[chance])
+        acts = level[nodes["kind"][level] < CHANCE]
+        counts = nodes["num_children"][acts].astype(np.int64)
+        steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        level = np.repeat(nodes["first_child"][acts], counts) + steps
+    chances = np.sort(np.concatenate(found))
+    counts = nodes["num_children"][chances].astype(np.int64)
+    begins = np.cumsum(counts) - counts
+    nodes["table"][chances] = begins
+    return np.stack([np.repeat(chances, counts), np.arange(counts.sum()) - np.repeat(begins, counts)], axis=1)
 
 
 def tables_of(kinds: np.ndarray, counts: np.ndarray, deals: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -25,8 +25,22 @@ class PublicTables(NamedTuple):
     policy: np.ndarray  # values that the current policy is proportional to, if these are not the regrets; else (0,)
 
 
+class Outcomes(NamedTuple):
+    """What passes below the first public chance leave behind, for each of the view's ``outcomes``."""
+
+    reach: np.ndarray  # (outcomes, rows): the opponent's reach before it, at the first outcome of each chance node
+    value: np.ndarray  # (outcomes, rows): the player's value of it, for the rows before it
+
+    @classmethod
+    def of(cls, game: PublicGame, dtype: np.dtype) -> Outcomes:
+        """Return the memory for a game."""
+        chances = game.view.nodes["deal"][game.view.outcomes[:, 0]]
+        shape = len(chances), int(game.view.deals["rows"][chances].max(initial=0))
+        return cls(np.zeros(shape, dtype), np.zeros(shape, dtype))
+
+
 class PublicMemory(NamedTuple):
-    """Working memory of passes, in the tables' type."""
+    """Working memory of a thread's passes, in the tables' type."""
 
     vectors: np.ndarray  # one vector after another
     frames: np.ndarray  # (depth + 2, FRAME)

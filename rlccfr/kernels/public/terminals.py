@@ -8,7 +8,7 @@ met in order of strength, so that the sums so far are those of the weaker hands 
 
 from __future__ import annotations
 
-from rlccfr.games.public.view import CARDS, FOLD, MATRIX
+from rlccfr.games.public.view import CARDS, DICE, FOLD, MATRIX
 from rlccfr.kernels.jit import inlined
 
 
@@ -25,6 +25,8 @@ def fill_terminal(view, node, player, vectors, reach, value, cards, zero):
     payoff = vectors.dtype.type(node["payoff"])
     if node["kind"] == MATRIX:
         fill_matrix(view, node, player, vectors, reach, value, zero)
+    elif node["kind"] == DICE:
+        fill_dice(view, node, player, vectors, reach, value, cards, zero)
     elif node["kind"] == FOLD:
         fill_fold(view, node, payoff if player == 0 else -payoff, vectors, reach, value, cards, zero)
     else:
@@ -98,3 +100,31 @@ def fill_showdown(view, node, payoff, vectors, reach, value, cards, zero):
         first = end
     for r in range(rows):  # here ``found`` still lacks the hand itself, which both of its cards have subtracted
         found[r] = payoff * (found[r] - (total - sums[firsts[r, 0]] - sums[firsts[r, 1]]))
+
+
+@inlined
+def fill_dice(view, node, player, vectors, reach, value, counts, zero):
+    """Set a player's value after a call: the last bid holds if enough of all dice count for it.
+
+    Args:
+        counts: working memory: the opponent's reach with each number of dice that count.
+    """
+    faces = view.matches.shape[1]
+    quantity, face = node["table"] // faces + 1, node["table"] % faces
+    rows = view.deals[node["deal"]]["rows"]
+    own, others = (0, rows[0]) if player == 0 else (rows[0], 0)
+    won, lost = vectors.dtype.type(view.payoffs[0]), vectors.dtype.type(view.payoffs[1])
+    if player == 1:
+        won, lost = -lost, -won
+    if (node["payoff"] > 0.0) != (player == 0):  # the opponent has made the bid, and loses if it does not hold
+        won, lost = lost, won
+    sums = vectors[counts : counts + CARDS]
+    sums[: quantity + 1] = zero
+    for r in range(rows[1 - player]):
+        met = min(view.matches[others + r, face], quantity)
+        sums[met] += vectors.dtype.type(view.weight[others + r]) * vectors[reach + r]
+    for met in range(quantity - 1, -1, -1):  # from there on: at least so many
+        sums[met] += sums[met + 1]
+    for r in range(rows[player]):
+        holds = sums[quantity - min(view.matches[own + r, face], quantity)]
+        vectors[value + r] = won * holds + lost * (sums[0] - holds)

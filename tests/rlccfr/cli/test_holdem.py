@@ -53,8 +53,8 @@ def test_policies_curves_and_switches(run, tmp_path):
         (("--iterations", "3", "--update-rule", "hedge"), "must be schedules alone: take dcfr_plus"),
         (("--iterations", "3", "--control"), "must be schedules alone"),
         (("--iterations", "3", "--abstraction", "cfr_br"), "both players have tables"),
-        (("--iterations", "3", "--simultaneous"), "have no effect yet"),
-        (("--iterations", "3", "--blend"), "have no effect yet"),
+        (("--iterations", "3", "--simultaneous"), "players take turns"),
+        (("--iterations", "3", "--blend"), "players take turns"),
     ],
 )
 def test_what_does_not_run_is_refused(run, arguments, message):

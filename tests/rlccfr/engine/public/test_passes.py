@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from public_games import (
@@ -17,7 +19,11 @@ from public_games import (
 from support import SMALL_DICE, game, place, place_public, policy_sums, public_sums, regrets
 
 import rlccfr
+from rlccfr.components import UpdateRule
+from rlccfr.engine.public import passes, public_state
 from rlccfr.registry import update_rules
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 FLAT = ("kuhn", "leduc", SMALL_DICE, "kuhn(cards=6)", "leduc(ranks=4,suits=2,raises=1)")
 RULES = [
@@ -122,6 +128,63 @@ def test_merging_suits_changes_nothing(parameters):
     assert regrets(ours)[entries] == pytest.approx(regrets(theirs), abs=1e-12)
     assert ours.values().game == pytest.approx(theirs.values().game, abs=1e-12)
     assert ours.values().best_response == pytest.approx(theirs.values().best_response, abs=1e-12)
+
+
+THREADED = ("holdem(ranks=5,suits=2,private=2,flop=2)", "holdem(ranks=3,suits=2,private=1,flop=1,rounds=3)", "bluff")
+
+
+@pytest.mark.skipif(CORES < 2, reason="there is one core")
+@pytest.mark.parametrize("rule", ["dcfr", "pdcfr_plus"])
+@pytest.mark.parametrize("name", THREADED)
+def test_threads_leave_bitwise_the_same(name, rule):
+    tree = rlccfr.load_game(name)
+    one, two = (rlccfr.Solver(tree, rule, threads=threads) for threads in (1, 2))
+    found = [solver.run(iterations=5, curve=False) for solver in (one, two)]
+    assert np.array_equal(regrets(one), regrets(two))
+    assert np.array_equal(public_sums(one), public_sums(two))
+    assert found[0].exploitability == found[1].exploitability
+    assert one.values() == two.values()
+    assert found[0].nodes_touched == found[1].nodes_touched
+
+
+def test_a_run_goes_on_bitwise_and_under_another_rule(tmp_path):
+    tree = rlccfr.load_game(THREADED[0])
+    whole, part = rlccfr.Solver(tree, "pdcfr_plus"), rlccfr.Solver(tree, "pdcfr_plus")
+    part.run(iterations=5)
+    part.save(tmp_path / "run.npz")
+    part = rlccfr.Solver.load(tmp_path / "run.npz")
+    for solver in (whole, part):
+        solver.run(iterations=10 - solver.result().iterations)
+        solver.switch(update_rule="dcfr")
+        solver.run(iterations=5)
+        solver.switch(update_rule="pcfr_plus")
+        solver.run(iterations=5)
+    assert np.array_equal(regrets(whole), regrets(part))
+    assert whole.exploitability() == part.exploitability()
+
+
+def test_floors_are_in_the_games_units():
+    tree = rlccfr.load_game(THREADED[0])
+    rule = UpdateRule(floor=-1e-3)
+    solver = rlccfr.Solver(tree, rule)
+    solver.run(iterations=5)
+    assert regrets(solver).min() == pytest.approx(-1e-3, rel=1e-12)
+
+
+def test_large_games_have_sparse_curves_and_single_precision(monkeypatch):
+    for module in (passes, public_state):
+        monkeypatch.setattr(module, "LARGE", 1000)
+    result = (solver := rlccfr.Solver(rlccfr.load_game(THREADED[0]), "cfr")).run(iterations=30)
+    assert [point.iteration for point in result.points] == [1, 2, 3, 4, 6, 10, 16, 25, 30]
+    assert all(np.isnan(point.exploitability_current) for point in result.points)
+    assert regrets(solver).dtype == np.float64  # in the game's units; the tables themselves:
+    assert public_sums(solver).dtype == np.float32
+
+
+def test_tables_that_do_not_fit_are_refused(monkeypatch):
+    monkeypatch.setattr(public_state, "available_memory", lambda: 1000)
+    with pytest.raises(rlccfr.ComponentError, match=r"needs .* GB for .* table entries, and 1e-06 GB are left"):
+        rlccfr.Solver(rlccfr.load_game(THREADED[0]))
 
 
 def test_single_precision_is_near():

@@ -1,0 +1,74 @@
+"""Passes over a public tree by several threads, which share the outcomes of its first chance."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+
+import numpy as np
+
+from rlccfr.games.public.view import PublicGame
+from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
+from rlccfr.kernels.public.public_iterations import begin_pass, end_pass, pass_below, root_value
+from rlccfr.kernels.public.sweep import BEST, MEAN, UPDATE
+
+SHARES = 16
+"""Number of ranges of outcomes per thread; threads take one after another, so that they end at the same time."""
+
+
+class PublicCrew:
+    """Threads that share passes; results are bitwise those of one thread, since values are added in a fixed order.
+
+    Args:
+        dtype: type of the tables' numbers.
+    """
+
+    def __init__(self, game: PublicGame, dtype: np.dtype, threads: int) -> None:
+        self.game = game
+        self._memories = [PublicMemory.of(game, dtype) for _ in range(threads)]
+        self._outcomes = Outcomes.of(game, dtype)
+        self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="rlccfr")
+        bounds = np.linspace(0, len(game.view.outcomes), min(SHARES * threads, len(game.view.outcomes)) + 1)
+        self._ranges = list(zip(bounds[:-1].astype(int).tolist(), bounds[1:].astype(int).tolist(), strict=True))
+
+    def iterate(self, tables: PublicTables, schedule: np.ndarray) -> None:
+        """Run one iteration.
+
+        Args:
+            tables: changed in place.
+            schedule: (2, 5) rows of this iteration and of the next, in the tables' type.
+        """
+        for player in range(2):
+            self._pass(player, tables.policy if len(tables.policy) else tables.regret, tables, schedule, UPDATE)
+
+    def value(self, player: int, table: np.ndarray, best: bool) -> float:
+        """Return what :func:`rlccfr.kernels.public.public_iterations.public_value` does."""
+        none = table[:0]
+        self._pass(
+            player, table, PublicTables(table, table, none), np.zeros((2, 0), table.dtype), BEST if best else MEAN
+        )
+        return float(root_value(self._memories[0], self.game.mass[player]))
+
+    def _pass(self, player: int, table: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int) -> None:
+        """Make one pass; a failure or Ctrl-C takes effect when all threads have ended."""
+        view, own = self.game.view, self._memories[0]
+        begin_pass(view, player, table, tables, own, self._outcomes, schedule, mode)
+        numbers = count()
+
+        def work(memory: PublicMemory) -> None:
+            while (number := next(numbers)) < len(self._ranges):
+                begin, end = self._ranges[number]
+                pass_below(view, player, table, tables, memory, self._outcomes, schedule, mode, begin, end)
+
+        others = [self._pool.submit(work, memory) for memory in self._memories[1:]]
+        try:
+            work(own)
+        finally:
+            for other in others:
+                other.result()
+        end_pass(view, player, table, tables, own, self._outcomes, schedule, mode)
+
+
+def crew_for(game: PublicGame, dtype: np.dtype, threads: int) -> PublicCrew | None:
+    """Return threads for a game; None where one does all, because it is asked for, or nothing can be shared."""
+    return PublicCrew(game, dtype, threads) if threads > 1 and len(game.view.outcomes) > 1 else None

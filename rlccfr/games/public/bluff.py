@@ -1,0 +1,125 @@
+"""Bluff, or liar's dice, with two players, as a public tree: one round of it, with the value of what follows.
+
+Faces are 1 to 5 and a star, which counts as any face. A bid names a quantity and a face. A new bid raises the quantity,
+or the face at the same quantity. Instead, a player may call: the last bid holds if at least so many of all dice show
+its face or a star. The loser removes a die, and the winner begins the next round. A player without dice has lost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import factorial, prod
+
+import numpy as np
+
+from rlccfr.games.public.view import DEAL, DICE, NODE, PublicGame, PublicView, first_outcomes, tables_of
+
+FACES = "12345*"
+
+VALUES = {(1, 1): 0.0, (2, 1): 0.0}
+"""Value of a game to the player who begins, by both players' dice; see ``python -m benchmarks.bluff``."""
+
+
+@dataclass(frozen=True)
+class Bluff:
+    """The rules of a game that begins with some dice for each player.
+
+    Attributes:
+        dice: number of dice of each player; player 0 begins.
+    """
+
+    dice: tuple[int, int]
+
+    @property
+    def num_bids(self) -> int:
+        """Number of bids; each history of bids is one of their subsets."""
+        return len(FACES) * sum(self.dice)
+
+    def least_entries(self) -> int:
+        """Return a number of table entries that the game has at least, without building it."""
+        return int(2 ** (self.num_bids - 1)) * sum(len(list(rolls(dice))) for dice in self.dice)
+
+    def payoffs(self) -> tuple[float, float]:
+        """Return what player 0 gets if it wins the round, and if it loses the round."""
+        own, other = self.dice
+        won = 1.0 if other == 1 else VALUES[own, other - 1]
+        lost = -1.0 if own == 1 else -VALUES[other, own - 1]
+        return won, lost
+
+    def build(self, name: str) -> PublicGame:
+        """Build the game."""
+        chunks, moves = zip(*self._levels(), strict=True)
+        nodes = np.concatenate(chunks)
+        own = [list(rolls(dice)) for dice in self.dice]
+        deals = np.zeros(1, DEAL)
+        deals["rows"], deals["edge"], deals["share"] = [len(one) for one in own], [0, len(own[0])], 1.0
+        tables = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], deals["rows"])
+        nodes["table"] += tables
+        weights = [np.array([ways(roll) for roll in one], float) for one in own]
+        payoffs, none = self.payoffs(), np.zeros((0, 2), np.uint8)
+        view = PublicView(
+            nodes=nodes,
+            deals=deals,
+            above=np.zeros(sum(map(len, own)), np.int32),
+            weight=np.concatenate(weights),
+            payoffs=np.array(payoffs),
+            hand_end=np.zeros(0, np.int32),
+            hands=none,
+            firsts=none,
+            group_end=np.zeros(0, np.int32),
+            outcomes=first_outcomes(nodes),
+            matches=np.array([[matching(roll, face) for face in FACES] for one in own for roll in one], np.uint8),
+        )
+        return PublicGame(
+            name=name,
+            view=view,
+            unit=len(FACES) ** -float(sum(self.dice)),
+            mass=(weights[0], weights[1]),
+            utility_range=payoffs[0] - payoffs[1],
+            depth=self.num_bids + 1,
+            moves=np.concatenate(moves),
+            private_names=tuple(tuple("".join(roll) for roll in one) for one in own),
+        )
+
+    def _levels(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the nodes of each number of actions, with the action that leads to each of them."""
+        last, calls, actor, begin = np.full(1, -1), np.zeros(1, bool), 0, 0
+        while len(last):
+            nodes = np.zeros(len(last), NODE)
+            nodes["kind"] = np.where(calls, DICE, actor)
+            nodes["num_children"] = np.where(calls, 0, self.num_bids - 1 - last + (last >= 0))
+            counts = nodes["num_children"].astype(np.int64)
+            begin += len(nodes)
+            nodes["first_child"] = begin + np.cumsum(counts) - counts
+            nodes["table"] = np.where(calls, last, 0)
+            nodes["payoff"] = 1.0 if actor == 0 else -1.0  # the player who would act next has made the bid
+            yield nodes, self._names(last, calls)
+            origin = np.repeat(last, counts)
+            step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            below = origin + 1 + step
+            calls = below == self.num_bids
+            last, actor = np.where(calls, origin, below), 1 - actor
+
+    def _names(self, last: np.ndarray, calls: np.ndarray) -> np.ndarray:
+        """Return the last action as text: a quantity and a face, or a call."""
+        bids = [f"{quantity + 1}{face} " for quantity in range(sum(self.dice)) for face in FACES]
+        names = np.array([*bids, ""], "S5")[last]
+        return np.where(calls, np.bytes_("call"), names)
+
+
+def rolls(dice: int) -> Iterator[tuple[str, ...]]:
+    """Yield the rolls of some dice, whatever the order."""
+    return combinations_with_replacement(FACES, dice)
+
+
+def ways(roll: tuple[str, ...]) -> int:
+    """Return the number of ways to roll this, in order."""
+    return factorial(len(roll)) // prod(map(factorial, Counter(roll).values()))
+
+
+def matching(roll: tuple[str, ...], face: str) -> int:
+    """Return the number of dice that show a face or a star."""
+    return sum(die in (face, FACES[-1]) for die in roll)
