@@ -20,7 +20,7 @@ from rlccfr.games.public.view import DEAL, DICE, NODE, PublicGame, PublicView, f
 FACES = "12345*"
 
 VALUES = {(1, 1): -0.0271318, (2, 1): 0.616507}
-"""Value of a game to the player who begins, by both players' dice, to 6e-6; ``python -m benchmarks.bluff`` found them."""
+"""Value to the player who begins, by both players' dice, to 6e-6; ``python -m benchmarks.bluff`` found them."""
 
 
 @dataclass(frozen=True)
