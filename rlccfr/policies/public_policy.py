@@ -15,6 +15,7 @@ from rlccfr.policy import Policy
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 class PublicPolicy(Policy):
@@ -104,6 +105,12 @@ class PublicPolicy(Policy):
                 move = game.moves[first + action].decode().strip()
                 parts.append(pd.DataFrame({"player": player, "infoset": infosets, "action": move, "probability": row}))
         return pd.concat(parts, ignore_index=True)
+
+    def plot_range(self, node: int = 0, axes: Axes | None = None) -> Axes:
+        """Draw what a player does at a public node; see :func:`rlccfr.policies.range_pictures.draw_range`."""
+        from rlccfr.policies.range_pictures import draw_range
+
+        return draw_range(self, node, axes)
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a file, whole or not at all: .npz, or for small games .csv, a table to look at.

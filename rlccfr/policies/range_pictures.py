@@ -1,0 +1,118 @@
+"""Pictures of what a player does with each private state at a public node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlccfr.errors import PolicyError
+from rlccfr.games.public.cards import RANKS
+from rlccfr.pictures import new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rlccfr.policies.public_policy import PublicPolicy
+
+ACTIONS = {"f": ("fold", "#0072b2"), "c": ("call or check", "#009e73"), "r": ("bet or raise", "#d55e00")}
+"""Names and colours of hold'em's actions; the colours are Okabe and Ito's, safe for colour-blind readers."""
+
+CELL = (12, 24)
+"""Height and width of a cell in pixels before scaling."""
+
+
+def draw_range(policy: PublicPolicy, node: int, axes: Axes | None = None) -> Axes:
+    """Draw what a player does at a public node, by its private state.
+
+    In hold'em, a grid of starting hands: suited ones above the diagonal, others below. Each cell is divided among the
+    actions by their mean probability over the cell's hands. In Bluff, the probability of each bid by the player's roll.
+
+    Args:
+        node: index of a public node at which a player acts.
+        axes: axes to draw on; new ones by default.
+
+    Raises:
+        PolicyError: nobody acts there, or the game's private states have no names.
+    """
+    game = policy.game
+    probabilities = policy.at(node)
+    if not (game.deals or game.private_names):
+        raise PolicyError(f"the private states of {game.name!r} have no names")
+    axes = axes if axes is not None else new_axes(7.0, 6.5)
+    where = game.path(node) or "the first decision"
+    axes.set_title(f"player {game.view.nodes['kind'][node]} at {where}")
+    first = int(game.view.nodes["first_child"][node])
+    moves = [game.moves[first + action].decode().strip() for action in range(len(probabilities))]
+    if game.deals:
+        _draw_hands(policy, node, probabilities, moves, axes)
+    else:
+        _draw_rolls(game.row_names(node), probabilities, moves, axes)
+    return axes
+
+
+def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, moves: list[str], axes: Axes) -> None:
+    """Draw the grid of starting hands."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Patch
+
+    deal = policy.game.deals[policy.game.view.nodes["deal"][node]]
+    shares, names = range_grid(deal.deck.hands, deal.deck.suits, deal.row_of_hand, probabilities)
+    height, width = CELL
+    picture = np.ones((shares.shape[1] * height, shares.shape[2] * width, 3))
+    for (i, j), name in names.items():
+        edges = np.round(np.cumsum([0, *shares[:, i, j]]) * width).astype(int)
+        for move, begin, end in zip(moves, edges, edges[1:], strict=False):
+            picture[i * height : (i + 1) * height, j * width + begin : j * width + end] = to_rgb(ACTIONS[move][1])
+        axes.text((j + 0.5) * width - 0.5, (i + 0.5) * height - 0.5, name, ha="center", va="center", fontsize=7)
+    axes.imshow(picture, aspect="auto", interpolation="nearest")
+    axes.set(xticks=[], yticks=[])
+    for line in range(shares.shape[2] + 1):
+        axes.axvline(line * width - 0.5, color="white", linewidth=1)
+    for line in range(shares.shape[1] + 1):
+        axes.axhline(line * height - 0.5, color="white", linewidth=1)
+    legend = [Patch(color=ACTIONS[move][1], label=ACTIONS[move][0]) for move in moves]
+    axes.legend(handles=legend, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(legend), frameon=False)
+
+
+def range_grid(
+    hands: np.ndarray, suits: int, row_of_hand: np.ndarray, probabilities: np.ndarray
+) -> tuple[np.ndarray, dict[tuple[int, int], str]]:
+    """Return the mean probabilities of a grid's cells, (actions, lines, columns), and the names of its cells.
+
+    The highest ranks come first. Cells whose hands are not possible have no name.
+
+    Args:
+        hands: (hands, 1 or 2) cards of all hands.
+        row_of_hand: (hands,) row of each hand, or -1.
+        probabilities: (actions, rows) action probabilities.
+    """
+    rank, suit = np.divmod(hands, suits)
+    ranks = int(rank.max()) + 1
+    low, high = rank.min(axis=1), rank.max(axis=1)
+    suited = (suit == suit[:, :1]).all(axis=1) & (low < high)
+    single = hands.shape[1] == 1
+    line = np.zeros(len(hands), int) if single else ranks - 1 - np.where(suited, high, low)
+    column = ranks - 1 - (high if single else np.where(suited, low, high))
+    shape = (1 if single else ranks, ranks)
+    possible = row_of_hand >= 0
+    counts = np.zeros(shape)
+    np.add.at(counts, (line[possible], column[possible]), 1)
+    shares = np.zeros((len(probabilities), *shape))
+    for action, own in enumerate(probabilities):
+        np.add.at(shares[action], (line[possible], column[possible]), own[row_of_hand[possible]])
+    names = {}
+    for i, j, first, second, same in zip(line, column, high, low, suited, strict=True):
+        if counts[i, j]:
+            kind = "" if single or first == second else "s" if same else "o"
+            names[int(i), int(j)] = RANKS[first] + ("" if single else RANKS[second]) + kind
+    return shares / np.maximum(counts, 1), names
+
+
+def _draw_rolls(rolls: list[str], probabilities: np.ndarray, moves: list[str], axes: Axes) -> None:
+    """Draw the probability of each action by the player's roll."""
+    picture = axes.imshow(probabilities, aspect="auto", cmap="viridis", vmin=0, vmax=1, interpolation="nearest")
+    axes.set(xticks=range(len(rolls)), yticks=range(len(moves)), xlabel="roll", ylabel="action")
+    axes.set_xticklabels(rolls, rotation=90 if len(rolls) > 10 else 0)
+    axes.set_yticklabels(moves)
+    axes.figure.colorbar(picture, ax=axes, label="probability")
