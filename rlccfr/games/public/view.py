@@ -37,11 +37,9 @@ CARDS = 256
 
 NODE = np.dtype(
     [
-        (
-            "table",
-            np.int64,
-        ),  # first entry of a decision's tables; a MATRIX's first payoff; a first chance's first outcome
-        ("payoff", np.float64),  # FOLD: player 0's utility; SHOWDOWN: the winner's
+        # A decision's first table entry, a MATRIX's first payoff, or the first of ``outcomes`` at the first chance.
+        ("table", np.int64),
+        ("payoff", np.float64),  # FOLD: player 0's utility; SHOWDOWN: the winner's; DICE: see there
         ("first_child", np.int32),
         ("deal", np.int32),
         ("num_children", np.int16),
