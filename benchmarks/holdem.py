@@ -1,7 +1,7 @@
-"""How long hold'em takes to solve: ``python -m benchmarks.holdem [RULE...]`` prints a Markdown table.
+"""How long hold'em and Bluff take to solve: ``python -m benchmarks.holdem > docs/holdem.md`` writes the page.
 
-Each game of GAMES is solved by one thread until its exploitability is below each of the targets in TARGETS. Runs are
-measured where their curves have points, five per decade of iterations.
+Each game is solved by one thread until its exploitability is below each of its targets. A run is measured where its
+curve has points, five per decade of iterations. ``--long`` also gives Bluff with two dice each ten minutes and an hour.
 """
 
 from __future__ import annotations
@@ -11,38 +11,78 @@ import sys
 from collections.abc import Iterator
 
 import rlccfr
+from rlccfr.envs.measuring.provenance import processor_model
 
-GAMES = {"[2-1]": "holdem", "[2-4]": "holdem(raises=4)", "flop hold'em": "flop_holdem"}
+RULE = "dcfr_plus"
+POKER = {"[2-1] hold'em": "holdem", "[2-4] hold'em": "holdem(raises=4)", "flop hold'em": "flop_holdem"}
 TARGETS = (37, 10, 1)
-"""In thousandths of a big blind a game; Deep CFR reached 37 on flop hold'em (Brown et al., ICML 2019)."""
+"""In thousandths of a big blind a game."""
 
-RULES = ("dcfr_plus",)
-
-
-def rows(rule: str) -> Iterator[str]:
-    """Yield a line of the table for each game."""
-    for title, name in GAMES.items():
-        game = rlccfr.load_game(name)
-        assert isinstance(game, rlccfr.PublicGame)
-        solver, found = rlccfr.Solver(game, rule), []
-        for target in TARGETS:
-            result = solver.run(until=f"{target}mbb")
-            reached = 1000 * result.exploitability / (game.big_blind or 1)
-            found.append(f"{result.cpu_seconds:.1f} s, {result.iterations} iterations, {reached:.3g}")
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        yield f"| {title} | {rule} | {game.num_infosets:,} | {' | '.join(found)} | {memory:.1f} |"
-        del solver
+BLUFF, LARGEST = "bluff(dice=2)", "bluff(dice=2,opponent_dice=2)"
+DICE_TARGETS = (1e-2, 1e-3)
+LONG = (600.0, 3000.0)
+"""CPU seconds of two runs of the largest game, one after the other."""
 
 
-def main() -> None:
-    """Print the table."""
-    titles = [f"{target} mbb/g" for target in TARGETS]
-    print(f"| game | update rule | infosets | {' | '.join(titles)} | largest memory so far, GiB |")
-    print("|" + "---|" * (len(titles) + 4))
-    for rule in sys.argv[1:] or RULES:
-        for line in rows(rule):
-            print(line, flush=True)
+def head(title: str, columns: list[str]) -> Iterator[str]:
+    """Yield the head of a table."""
+    yield f"| {title} | infosets | {' | '.join(columns)} | memory, GiB |"
+    yield "|" + "---|" * (len(columns) + 3)
+
+
+def row(title: str, name: str, targets: list[str]) -> str:
+    """Solve a game to some targets, one after another, and return the table's line."""
+    game = rlccfr.load_game(name)
+    solver, found = rlccfr.Solver(game, RULE), []
+    for target in targets:
+        result = solver.run(until=target)
+        found.append(f"{result.cpu_seconds:.1f} s, {result.iterations} iterations")
+    return f"| {title} | {game.num_infosets:,} | {' | '.join(found)} | {memory():.1f} |"
+
+
+def memory() -> float:
+    """Return the largest memory of this process so far, in GiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def long_runs() -> Iterator[str]:
+    """Yield the line of the largest game."""
+    game = rlccfr.load_game(LARGEST)
+    solver, found = rlccfr.Solver(game, RULE), []
+    for seconds in LONG:
+        result = solver.run(seconds=seconds, curve=False)
+        found.append(f"{result.exploitability:.3g} after {result.iterations} iterations")
+    yield from head("game", [f"{seconds:.0f} CPU s" for seconds in (LONG[0], sum(LONG))])
+    yield f"| two dice each | {game.num_infosets:,} | {' | '.join(found)} | {memory():.1f} |"
+
+
+def page(long: bool) -> Iterator[str]:
+    """Yield the lines of the page."""
+    yield from (
+        "# Hold'em and Bluff: how long they take",
+        "",
+        f"Written by `python -m benchmarks.holdem` on {processor_model()}; not edited by hand. [Solve hold'em and "
+        "Bluff](howto/solve-holdem.md) says how to run it, and [decision 25](adr/0025-public-trees.md) how it works.",
+        "",
+        f"The update rule is `{RULE}` by exact passes, on one thread. A time is in engine CPU seconds, until the "
+        "average policy's exploitability, over all boards and hands, is below the target. The games run one after "
+        "another in one process, so the memory is the largest so far.",
+        "",
+        *head("game", [f"{target} mbb/g" for target in TARGETS]),
+    )
+    for title, name in POKER.items():
+        yield row(title, name, [f"{target}mbb" for target in TARGETS])
+    yield from (
+        "",
+        "On flop hold'em, Deep CFR reached 37 mbb/g and NFSP 47 (Brown, Lerer, Gross and Sandholm, ICML 2019).",
+        "",
+        *head("Bluff", [f"{target:g}" for target in DICE_TARGETS]),
+        row("two dice and one", BLUFF, [str(target) for target in DICE_TARGETS]),
+    )
+    if long:
+        yield from ("", *long_runs())
 
 
 if __name__ == "__main__":
-    main()
+    for line in page("--long" in sys.argv[1:]):
+        print(line, flush=True)
