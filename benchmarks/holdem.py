@@ -16,7 +16,7 @@ from rlccfr.envs.measuring.provenance import processor_model
 RULE = "dcfr_plus"
 POKER = {"[2-1] hold'em": "holdem", "[2-4] hold'em": "holdem(raises=4)", "flop hold'em": "flop_holdem"}
 TARGETS = (37, 10, 1)
-"""In thousandths of a big blind a game."""
+"""In thousandths of a big blind per game."""
 
 BLUFF, LARGEST = "bluff(dice=2)", "bluff(dice=2,opponent_dice=2)"
 DICE_TARGETS = (1e-2, 1e-3)

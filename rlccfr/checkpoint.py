@@ -45,7 +45,7 @@ def save_solver(solver: Solver, path: Path) -> None:
             "walks": solver.walks,
             "reduce": solver.reduce,
             "blend": solver.blend,
-            "dtype": solver.dtype,
+            "dtype": solver._engine.state.dtype.name if isinstance(solver.game, PublicGame) else None,
         },
         "cpu_seconds": solver._cpu_seconds,
         "curve": solver._curve,

@@ -38,9 +38,10 @@ def write_atomically(
 def written_atomically(
     path: Path, failure: type[RLCCFRError] = CheckpointError, *, trial: bool = False
 ) -> Iterator[BinaryIO]:
-    """Write a file under a temporary name, then rename it: readers see the old file or the new one, never a part.
+    """Open a temporary file that replaces ``path`` when the block ends: readers see the old file or the new one.
 
-    A device or a pipe is written to directly, because a rename would put a file in its place.
+    A device or a pipe is written to directly, because a rename would put a file in its place. The block should do
+    nothing but write, since its OSErrors count as failures to write.
 
     Args:
         path: the file; its folder is made if necessary.
@@ -58,7 +59,7 @@ def written_atomically(
         if _is_special(path):
             content = io.BytesIO()
             yield content
-            _write_through(path, content.getvalue(), trial=trial)
+            _write_through(path, content.getbuffer(), trial=trial)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:  # not by tempfile, whose files only their owner may read
@@ -91,7 +92,7 @@ def _is_special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _write_through(path: Path, data: bytes, *, trial: bool) -> None:
+def _write_through(path: Path, data: bytes | memoryview, *, trial: bool) -> None:
     """Write to a device or a pipe; a trial only checks the permission, because opening a pipe may block."""
     if not trial:
         path.write_bytes(data)

@@ -19,8 +19,8 @@ from rlccfr.result import CurvePoint, RunResult
 if TYPE_CHECKING:
     from rlccfr.solver import Solver
 
-MILLI = "mbb"
-"""Unit of targets in thousandths of a big blind a game."""
+SHARE, MILLI = "x", "mbb"
+"""Units of targets: the uniform policy's exploitability, and thousandths of a big blind per game."""
 
 STALLED = 0.9
 """A run has stalled if tenfold work leaves the exploitability above this share of what it was."""
@@ -140,7 +140,7 @@ def check_target(target: Any) -> float:
     """
     if isinstance(target, str):
         try:
-            number = float(target.strip().removesuffix("x").removesuffix(MILLI))
+            number = float(target.strip().removesuffix(_unit_of(target)))
         except ValueError:
             number = math.nan
     else:
@@ -151,6 +151,11 @@ def check_target(target: Any) -> float:
             f'"1e-6x", or in poker thousandths of a big blind, as in "10mbb", not {brief(target)}'
         )
     return number
+
+
+def _unit_of(target: Any) -> str:
+    """Return the unit at the end of a target, or nothing."""
+    return next((unit for unit in (SHARE, MILLI) if isinstance(target, str) and target.strip().endswith(unit)), "")
 
 
 def target_of(game: Game, target: float | str) -> float:
@@ -165,9 +170,9 @@ def target_of(game: Game, target: float | str) -> float:
     """
     number = check_target(target)
     found = number
-    if isinstance(target, str) and "x" in target:
+    if _unit_of(target) == SHARE:
         found *= uniform_policy(game).exploitability()
-    if isinstance(target, str) and MILLI in target:
+    if _unit_of(target) == MILLI:
         if game.big_blind is None:
             raise BudgetError(f"{game.name!r} has no big blind: give the target in the game's units")
         found *= game.big_blind / 1000

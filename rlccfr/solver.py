@@ -46,11 +46,11 @@ class Solver:
         control: controller that chooses the update rule's settings during the run: ``"shipped"``, a file, or an object.
         blend: whether each player ends a run with the least exploitable mixture of its average policies over windows
             of the run's last half and over all of it. It needs exact passes and a budget.
-        dtype: type of the tables' numbers, for games by their public tree; by default ``"float32"`` if they are large.
+        dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` if they are large.
 
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
-        TypeError: ``game`` is not a compiled game.
+        TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
     """
 
     def __init__(
@@ -106,8 +106,8 @@ class Solver:
             iterations: number of iterations.
             seconds: CPU seconds of the engine.
             nodes: number of histories touched.
-            until: target in the game's units, or as a text such as ``"1e-6x"``, a share of the uniform policy's
-                exploitability.
+            until: target in the game's units, or a text: ``"1e-6x"``, a share of the uniform policy's exploitability,
+                or ``"10mbb"``, thousandths of a big blind.
             curve: whether to measure exploitability at ten points per decade of iterations and of nodes, not only at
                 the end. ``cpu_seconds`` excludes measuring.
             progress: function that is called repeatedly with the share done: of the budget, or else of the decades from

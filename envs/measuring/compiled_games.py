@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
+from rlccfr.errors import GameError
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
@@ -24,9 +25,16 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
         progress: function called with the share of the compilation that is done.
 
     Raises:
-        GameError: as :func:`rlccfr.load_game`.
+        GameError: as :func:`rlccfr.load_game`, or it is a public-tree game.
     """
     from rlccfr.games.openspiel import registered_here
+    from rlccfr.games.public.names import is_public
+
+    if is_public(game):
+        raise GameError(
+            f"{game!r} is solved by its public tree, which sweeps, environments and agents do not take: use `rlccfr "
+            "solve` or rlccfr.Solver"
+        )
 
     if game in _compiled:
         tree, code = _compiled[game]

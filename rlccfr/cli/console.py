@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.console import Console, Group, RenderableType
@@ -21,9 +21,6 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from rlccfr.errors import RLCCFRError
-
-if TYPE_CHECKING:
-    pass
 
 Iterations = Annotated[int | None, typer.Option(help="Budget in iterations.")]
 Seconds = Annotated[float | None, typer.Option(help="Budget in engine CPU seconds.")]

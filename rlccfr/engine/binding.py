@@ -132,7 +132,7 @@ class Binding:
         rule_handle: handle of the rule and its functions, as kernels take it.
         sampling_handle: handle of the sampler and its functions, as kernels take it.
         rows: the rows of the rule's schedule.
-        public: whether the game is one by its public tree.
+        public: whether it is a public-tree game.
     """
 
     rule: UpdateRule
@@ -168,7 +168,7 @@ class Binding:
         if isinstance(game, PublicGame):
             _check_public(game.name, rule, sampler, abstraction, options)
         elif options.dtype == "float32":
-            raise ComponentError("dtype='float32' is for games by their public tree; leave it out")
+            raise ComponentError("dtype='float32' is for public-tree games; leave it out")
         if rule.exact_only and not sampler.exact:
             raise ComponentError(
                 f"{rule.id!r} with these hyperparameters is not sound with estimates; use sampler='none'"
@@ -232,8 +232,10 @@ def _check_public(name: str, rule: UpdateRule, sampler: Sampler, abstraction: Ab
         raise ComponentError(f"{where} passes are exact: take sampler='none' instead of {sampler.id!r}")
     if abstraction.best_response or abstraction.learns:
         raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
-    if options.simultaneous or options.pre_averaging or options.blend:
-        raise ComponentError(f"{where} players take turns: leave out simultaneous=True, averaging='pre' and blend=True")
+    if options.simultaneous or options.pre_averaging:
+        raise ComponentError(f"{where} players take turns: leave out simultaneous=True and averaging='pre'")
+    if options.blend:
+        raise ComponentError(f"{where} there are no blends: leave out blend=True")
 
 
 def _flags_of(rule: UpdateRule) -> RuleFlags:

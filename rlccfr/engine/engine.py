@@ -47,7 +47,7 @@ class Engine:
 
     @property
     def state(self) -> Any:
-        """The run's tables, up to date: a RunState, or a PublicState for a game by its public tree."""
+        """The run's tables, up to date: a RunState, or a PublicState for a public-tree game."""
         if self._stepper is not None:
             self._stepper.publish()
         return self._state

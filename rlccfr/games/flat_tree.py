@@ -168,7 +168,7 @@ class GameTree(SequenceForm):
     sequence_action: np.ndarray  # (m,): OpenSpiel's action of each sequence
     depth: int  # edges on the longest path
     classes: Classes
-    big_blind: ClassVar[None] = None  # only games by their public tree know theirs
+    big_blind: ClassVar[None] = None  # only public-tree games know theirs
 
     @property
     def num_histories(self) -> int:

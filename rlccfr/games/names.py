@@ -142,6 +142,8 @@ def load_game(
     from rlccfr.games.public.names import PUBLIC, is_public, public_game
 
     if is_public(name):
+        if max_histories is not None or restore_recall is not None:
+            raise GameError(f"{name!r} is not built history by history: leave out max_histories and restore_recall")
         return public_game(name)
     named = NAMED_GAMES.get(name) if isinstance(name, str) else None
     if restore_recall is None:

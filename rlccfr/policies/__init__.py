@@ -1,1 +1,1 @@
-"""Policies of games by their public tree, and files of policies."""
+"""Policies of public-tree games, and files of policies."""

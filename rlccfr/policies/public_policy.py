@@ -1,4 +1,4 @@
-"""Policies of both players in a game by its public tree."""
+"""Policies of both players in a public-tree game."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rlccfr.errors import PolicyError
 from rlccfr.games.public.kinds import Game
-from rlccfr.games.public.view import PublicGame
+from rlccfr.games.public.view import DOUBLE, SINGLE, SMALLEST, PublicGame
 from rlccfr.policy import Policy
 
 if TYPE_CHECKING:
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 
 
 class PublicPolicy(Policy):
-    """A policy of both players in a game by its public tree.
+    """A policy of both players in a public-tree game.
 
     Args:
         game: the game.
         table: shape (game.num_sequences,) array of entries that the action probabilities are proportional to, by their
-            positive parts. Where an infoset's are all 0, its policy is uniform.
+            positive parts. Where an infoset's are all 0, its policy is uniform. Types other than float32 are converted
+            to float64.
 
     Raises:
         PolicyError: the shape is wrong, or an entry is not finite.
@@ -32,8 +34,10 @@ class PublicPolicy(Policy):
 
     game: PublicGame  # type: ignore[assignment]
 
-    def __init__(self, game: PublicGame, table: np.ndarray) -> None:
-        self.game, self.table = game, table
+    def __init__(self, game: PublicGame, table: npt.ArrayLike) -> None:
+        table = np.asarray(table)
+        self.game = game
+        self.table = table = np.require(table, SINGLE if table.dtype == SINGLE else DOUBLE, ["C", "W"])
         if table.shape != (game.num_sequences,):
             raise PolicyError(f"a policy of {game.name!r} has the shape ({game.num_sequences},), not {table.shape}")
         if not np.isfinite(table.sum()):
@@ -41,7 +45,7 @@ class PublicPolicy(Policy):
 
     @classmethod
     def uniform(cls, game: PublicGame) -> PublicPolicy:  # type: ignore[override]
-        return cls(game, np.zeros(game.num_sequences, np.float32))
+        return cls(game, np.zeros(game.num_sequences, game.dtype))
 
     @classmethod
     def from_sums(cls, game: PublicGame, sums: np.ndarray) -> PublicPolicy:  # type: ignore[override]
@@ -75,7 +79,8 @@ class PublicPolicy(Policy):
         first = int(game.view.nodes["table"][game.decisions[place]])
         entries = np.maximum(self.table[first : first + count * rows].reshape(count, rows), 0)
         total = entries.sum(axis=0)
-        found: np.ndarray = np.where(total > 0, entries / np.where(total > 0, total, 1), 1 / count)
+        known = total > SMALLEST
+        found: np.ndarray = np.where(known, entries / np.where(known, total, 1), 1 / count)
         return found
 
     def _evaluated(self) -> tuple[float, float, float]:
@@ -134,6 +139,15 @@ class PublicPolicy(Policy):
 
         return cls(game, load_public_table(Path(path), game))
 
+    @classmethod
+    def from_openspiel(cls, game: PublicGame, policy: Any) -> PublicPolicy:  # type: ignore[override]
+        """Refuse, as :meth:`to_openspiel` does.
+
+        Raises:
+            PolicyError: always.
+        """
+        raise PolicyError(f"{game.name!r} is solved by its public tree, which OpenSpiel does not have")
+
     def to_openspiel(self) -> Any:
         """Refuse: OpenSpiel can't hold such a game.
 
@@ -144,7 +158,7 @@ class PublicPolicy(Policy):
 
 
 def policy_kind(game: Game) -> type[Policy]:
-    """Return the class of a game's policies: Policy, or PublicPolicy for a game by its public tree."""
+    """Return the class of a game's policies: Policy, or PublicPolicy for a public-tree game."""
     return PublicPolicy if isinstance(game, PublicGame) else Policy
 
 

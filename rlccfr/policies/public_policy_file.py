@@ -1,4 +1,4 @@
-"""Files of policies of games by their public tree: NumPy's format, and tables to look at."""
+"""Files of policies of public-tree games: NumPy's format, and tables to look at."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rlccfr.errors import CheckpointError, RLCCFRError, first_line
-from rlccfr.files import written_atomically
+from rlccfr.files import write_atomically, written_atomically
 from rlccfr.games.public.view import PublicGame
 
 if TYPE_CHECKING:
@@ -20,17 +20,24 @@ MOST_ROWS = 2_000_000
 """Largest number of a game's table entries that are written as a table."""
 
 
+def checked_public_path(path: Path, game: PublicGame) -> Path:
+    """Return a path that a policy of a game can be written to.
+
+    Raises:
+        RLCCFRError: the suffix names no format, or the game is too large for it.
+    """
+    kinds = (".npz", ".csv") if game.num_sequences <= MOST_ROWS else (".npz",)
+    if path.suffix not in kinds:
+        what = path.suffix or repr(path.name)
+        raise RLCCFRError(f"a policy of {game.name!r} is written as {' or '.join(kinds)}, not as {what}")
+    return path
+
+
 def save_public_policy(policy: PublicPolicy, path: Path) -> None:
     """Write a policy to a file; see :meth:`PublicPolicy.save`."""
-    if path.suffix == ".csv" and policy.game.num_sequences <= MOST_ROWS:
-        with written_atomically(path) as file:
-            file.write(policy.to_frame().to_csv(index=False).encode())
+    if checked_public_path(path, policy.game).suffix == ".csv":
+        write_atomically(path, policy.to_frame().to_csv(index=False).encode())
         return
-    if path.suffix != ".npz":
-        also = " or .csv" if policy.game.num_sequences <= MOST_ROWS else ""
-        raise RLCCFRError(
-            f"a policy of {policy.game.name!r} is written as .npz{also}, not as {path.suffix or path.name!r}"
-        )
     header = {"format": FORMAT, "game": policy.game.name, "game_hash": policy.game.content_hash}
     with written_atomically(path) as file:
         np.savez(file, header=np.array(json.dumps(header)), table=policy.table)

@@ -1,4 +1,4 @@
-"""Games by their public tree beside the same games in other forms."""
+"""Public-tree games beside the same games in other forms."""
 
 from __future__ import annotations
 

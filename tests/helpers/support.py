@@ -110,7 +110,7 @@ def place(
 
 
 def place_public(solver: rlccfr.Solver, iteration: int, regret: np.ndarray) -> None:
-    """Put a new solver of a game by its public tree into a state after an iteration, with the regrets given, (m,)."""
+    """Put a new solver of a public-tree game into a state after an iteration, with the regrets given, (m,)."""
     state = solver._engine.state
     state.counts[0] = iteration
     state.tables.regret[:] = regret / np.repeat(state.game.scale, state.game.rows * state.game.actions)
@@ -119,7 +119,7 @@ def place_public(solver: rlccfr.Solver, iteration: int, regret: np.ndarray) -> N
 
 
 def public_sums(solver: rlccfr.Solver) -> np.ndarray:
-    """Return what the average policy of a game by its public tree is proportional to, (m,)."""
+    """Return what the average policy of a public-tree game is proportional to, (m,)."""
     return solver._engine.state.tables.policy_sum
 
 

@@ -36,7 +36,7 @@ def games(
             from rlccfr.pictures import checked_picture, save
 
             if isinstance(tree, PublicGame):
-                raise RLCCFRError(f"{tree.name!r} is too large to draw: leave out --plot")
+                raise RLCCFRError(f"{tree.name!r} is not built history by history: leave out --plot")
             save(tree.plot(), checked_picture(plot))
         _describe(tree, json)
         return
@@ -72,7 +72,7 @@ def _describe(tree: Game, json: bool) -> None:
 
 
 def _facts_of_public(game: PublicGame) -> dict[str, Any]:
-    """Return facts about a game by its public tree."""
+    """Return facts about a public-tree game."""
     from rlccfr.policies.public_policy import PublicPolicy
 
     return {
@@ -84,7 +84,7 @@ def _facts_of_public(game: PublicGame) -> dict[str, Any]:
         "max_actions": int(game.actions.max()),
         "utility_range": game.utility_range,
         "big_blind": game.big_blind,
-        "gigabytes_to_solve": 8 * game.num_sequences / 1e9,
+        "gigabytes_of_tables": 2 * game.dtype.itemsize * game.num_sequences / 1e9,
         "uniform_exploitability": PublicPolicy.uniform(game).exploitability(),
     }
 

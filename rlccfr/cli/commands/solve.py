@@ -29,6 +29,7 @@ from rlccfr.cli.console import (
 from rlccfr.cli.exact import ALLOWED, report_solution, solve_and_print
 from rlccfr.cli.training_display import solving
 from rlccfr.errors import ComponentError, RLCCFRError
+from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
@@ -40,7 +41,7 @@ COMPONENT_HELP = "Id from `rlccfr catalog`, with hyperparameters if you like: "
 
 def solve(
     context: typer.Context,
-    game: Annotated[str, typer.Argument(help="kuhn, leduc, royal, goofspiel or an OpenSpiel string.")],
+    game: Annotated[str, typer.Argument(help="A name from `rlccfr games`, or an OpenSpiel string.")],
     update_rule: Annotated[str, typer.Option(help=COMPONENT_HELP + '"dcfr(gamma=3)".')] = "cfr_plus",
     sampler: Annotated[str, typer.Option(help=COMPONENT_HELP + '"outcome(exploration=0.4)".')] = "none",
     abstraction: Annotated[str, typer.Option(help=COMPONENT_HELP + "cfr_br.")] = "none",
@@ -98,6 +99,7 @@ def solve(
     """
     from rlccfr.catalog import Cell
     from rlccfr.games.public.view import PublicGame
+    from rlccfr.policies.public_policy_file import checked_public_path
 
     if exact:
         check_only(context, "--exact", ALLOWED, "solves a linear program")
@@ -113,8 +115,10 @@ def solve(
     outputs = Outputs(checkpoint, policy, curve, plot)
     outputs.check()
     tree = load(game, max_histories)
+    if policy is not None and isinstance(tree, PublicGame):
+        checked_public_path(policy, tree)
     if (exact or any_way) and isinstance(tree, PublicGame):
-        raise RLCCFRError(f"{tree.name!r} is too large for a linear program: leave out --exact and --any")
+        raise RLCCFRError(f"{tree.name!r} has a public tree, but no linear program: leave out --exact and --any")
     if exact:
         solve_and_print(tree, seconds, policy, json)
         return
@@ -195,7 +199,8 @@ def _fail_if_cut_short(attempt: Attempt, checkpoint: Path | None, limited: bool)
         kept = f"; {checkpoint} has it all, and the same command {more}" if checkpoint else ""
         raise Interrupted(f"interrupted after {result.iterations:,} iterations{kept}")
     if not attempt.reached:
-        ways = "give a larger one, another algorithm, or --exact" if limited else "take another algorithm, or --exact"
+        exact = ", or --exact" if isinstance(attempt.solver.game, GameTree) else ""
+        ways = f"give a larger one, or another algorithm{exact}" if limited else f"take another algorithm{exact}"
         why = "after the budget" if limited else "and ten times as much work has hardly lowered it"
         raise RLCCFRError(
             f"the target {result.target:.4g} was not reached: the exploitability is {attempt.exploitability:.4g} "
@@ -268,6 +273,7 @@ def _facts(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, Any
         "best_response_value": values.best_response,
         "iterations": result.iterations,
         "nodes_touched": result.nodes_touched,
+        "nodes": "histories touched" if isinstance(solver.game, GameTree) else "private states met",
         "cpu_seconds": result.cpu_seconds,
         "throughput": result.throughput,
         "target": result.target,
@@ -281,11 +287,11 @@ def _print(facts: dict[str, Any], algorithm: str) -> None:
     target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
     rows = [
         ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
-        *(("in mbb/g", milli, "thousandths of a big blind a game") for milli in (facts["mbb"],) if milli is not None),
+        *(("in mbb/g", milli, "thousandths of a big blind per game") for milli in (facts["mbb"],) if milli is not None),
         ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
         ("value of player 0", first, f"of player 1: {second:.4g}"),
         ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second"),
         ("engine CPU seconds", facts["cpu_seconds"], "excluding loading, compiling and measuring"),
-        ("histories touched", facts["nodes_touched"], "in hold'em: private states at public nodes"),
+        (facts["nodes"], facts["nodes_touched"], ""),
     ]
     print_table(("", "", ""), rows, title=f"{facts['game']}: {algorithm}" + (", interrupted" * facts["interrupted"]))

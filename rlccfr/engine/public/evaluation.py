@@ -15,7 +15,7 @@ _memories: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicMemory, Outc
 
 
 def memory_of(game: PublicGame, dtype: np.dtype) -> tuple[PublicMemory, Outcomes]:
-    """Return a game's working memory, which all runs and evaluations in one precision share.
+    """Return a game's working memory, which all runs and evaluations in one precision share, except for crews.
 
     Kernels hold the GIL, so only one thread at a time uses it.
     """

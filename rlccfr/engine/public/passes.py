@@ -10,8 +10,9 @@ from rlccfr import kernels
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.public.evaluation import memory_of, public_values
 from rlccfr.engine.public.public_crew import crew_for
-from rlccfr.engine.public.public_state import LARGE, PublicState
+from rlccfr.engine.public.public_state import PublicState
 from rlccfr.engine.stepper import CHUNK, Stepper
+from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import FLOOR, PARAMETERS
 from rlccfr.kernels.public.public_iterations import public_iterations
 
@@ -23,9 +24,13 @@ class PublicStepper(Stepper[PublicState]):
 
     def __init__(self, state: PublicState, binding: Binding, previous: Stepper[PublicState] | None = None) -> None:
         super().__init__(state, binding, previous)
-        self.sparse = state.game.num_sequences >= LARGE
+        self.sparse = state.game.is_large
         self._crew = crew_for(state.game, state.dtype, binding.options.threads)
         self._valued_at, self._values = -1, (np.nan, np.nan, np.nan)
+
+    def enter(self) -> None:
+        with uninterrupted():
+            self.state.adopt(self.binding)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state, cost = self.state, self.nodes_per_iteration
@@ -38,8 +43,9 @@ class PublicStepper(Stepper[PublicState]):
             public_iterations(state.game.view, state.tables, *memory, state.counts, schedule, cost)
             return
         for t in range(len(schedule) - 1):
-            self._crew.iterate(state.tables, schedule[t : t + 2])
-            np.add(state.counts, (1, cost), out=state.counts)
+            with uninterrupted():  # several kernel calls make one iteration
+                self._crew.iterate(state.tables, schedule[t : t + 2])
+                np.add(state.counts, (1, cost), out=state.counts)
 
     @property
     def nodes_per_iteration(self) -> int:

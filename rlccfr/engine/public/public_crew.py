@@ -8,6 +8,7 @@ from itertools import count
 import numpy as np
 
 from rlccfr.games.public.view import PublicGame
+from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
 from rlccfr.kernels.public.public_iterations import begin_pass, end_pass, pass_below, root_value
 from rlccfr.kernels.public.sweep import BEST, MEAN, UPDATE
@@ -43,14 +44,13 @@ class PublicCrew:
 
     def value(self, player: int, table: np.ndarray, best: bool) -> float:
         """Return what :func:`rlccfr.kernels.public.public_iterations.public_value` does."""
-        none = table[:0]
-        self._pass(
-            player, table, PublicTables(table, table, none), np.zeros((2, 0), table.dtype), BEST if best else MEAN
-        )
+        tables, schedule = PublicTables(table, table, table[:0]), np.zeros((2, 0), table.dtype)
+        with uninterrupted():
+            self._pass(player, table, tables, schedule, BEST if best else MEAN)
         return float(root_value(self._memories[0], self.game.mass[player]))
 
     def _pass(self, player: int, table: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int) -> None:
-        """Make one pass; a failure or Ctrl-C takes effect when all threads have ended."""
+        """Make one pass. Ctrl-C must be held back: it would leave other threads at work, or lose a range."""
         view, own = self.game.view, self._memories[0]
         begin_pass(view, player, table, tables, own, self._outcomes, schedule, mode)
         numbers = count()
@@ -70,5 +70,5 @@ class PublicCrew:
 
 
 def crew_for(game: PublicGame, dtype: np.dtype, threads: int) -> PublicCrew | None:
-    """Return threads for a game; None where one does all, because it is asked for, or nothing can be shared."""
+    """Return a crew for a game, or None if one thread does all: one was asked for, or there is nothing to share."""
     return PublicCrew(game, dtype, threads) if threads > 1 and len(game.view.outcomes) > 1 else None

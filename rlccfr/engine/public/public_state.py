@@ -9,15 +9,11 @@ import numpy as np
 
 from rlccfr.components import UpdateRule
 from rlccfr.engine.binding import Binding
-from rlccfr.errors import ComponentError
+from rlccfr.errors import CheckpointError, RLCCFRError
 from rlccfr.games.memory import available_memory
-from rlccfr.games.public.view import PublicGame
-from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, PREDICTION
+from rlccfr.games.public.view import DOUBLE, PublicGame
+from rlccfr.kernels.layout import POSITIVE_DISCOUNT, PREDICTION
 from rlccfr.kernels.public.memory import PublicTables
-
-SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-LARGE = 2_000_000
-"""Number of table entries from which on tables are in single precision, unless the user says otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +38,10 @@ class PublicState:
             dtype: type of the tables' numbers; None for single precision if the game is large.
 
         Raises:
-            ComponentError: the tables do not fit into memory.
+            RLCCFRError: the tables do not fit into memory.
         """
-        kind = np.dtype(dtype) if dtype else SINGLE if game.num_sequences >= LARGE else DOUBLE
-        require_memory(game, 2 * kind.itemsize * game.num_sequences)
+        kind = np.dtype(dtype) if dtype else game.dtype
+        require_memory(game, 2, kind)
         tables = PublicTables(*(np.zeros(size, kind) for size in (game.num_sequences, game.num_sequences, 0)))
         return cls(game, seed, tables, np.zeros(2, np.int64))
 
@@ -68,25 +64,29 @@ class PublicState:
         """Return this state with the table that a rule needs; the others are shared, since they are large.
 
         Raises:
-            ComponentError: the table does not fit into memory.
+            RLCCFRError: the table does not fit into memory.
         """
         size = 0 if rule.is_plain else self.game.num_sequences
         if size == len(self.tables.policy):
             return self
-        require_memory(self.game, self.dtype.itemsize * size)
+        require_memory(self.game, 1 if size else 0, self.dtype)
         return replace(self, tables=self.tables._replace(policy=np.zeros(size, self.dtype)))
 
     def refresh(self, binding: Binding) -> None:
+        """Change nothing yet: the tables are shared, and the switch may still fail; see :meth:`adopt`."""
+
+    def adopt(self, binding: Binding) -> None:
         """After a switch of rules, raise regrets to the floor and set what the current policy is proportional to."""
         regret, policy = self.tables.regret, self.tables.policy
         if binding.rule.floor > -np.inf:
             least = binding.rule.floor / self._scale if binding.rule.floor else 0.0
             np.maximum(regret, least, out=regret, casting="same_kind")
-        if len(policy):
-            ahead = binding.rows(self.iteration + 1, 0)[0]
-            np.copyto(policy, regret)
-            if ahead[PREDICTION] != 0.0:
-                policy *= np.where(regret > 0, *ahead[[POSITIVE_DISCOUNT, NEGATIVE_DISCOUNT]].astype(self.dtype))
+        if not len(policy):
+            return
+        ahead = binding.rows(self.iteration + 1, 0)[0].astype(self.dtype)
+        np.maximum(regret, 0, out=policy)
+        if ahead[PREDICTION] != 0.0:
+            policy *= ahead[POSITIVE_DISCOUNT]
 
     def true_regret(self) -> np.ndarray:
         """Return the cumulative regrets, (m,), in the game's units."""
@@ -104,21 +104,29 @@ class PublicState:
         return {"counts": self.counts, **self.tables._asdict()}
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> PublicState:
-        """Overwrite the arrays in place with those that :meth:`saved` returned; return the state."""
+        """Overwrite the arrays in place with those that :meth:`saved` returned; return the state.
+
+        Raises:
+            CheckpointError: an array has another type or size.
+        """
         for name, array in self.saved().items():
-            array[...] = saved[name]
+            read = saved[name]
+            if read.dtype != array.dtype or read.shape != array.shape:
+                raise CheckpointError(f"the saved run's {name} has another type or size than this run's; start anew")
+            array[...] = read
         return self
 
 
-def require_memory(game: PublicGame, size: int) -> None:
+def require_memory(game: PublicGame, tables: int, dtype: np.dtype) -> None:
     """Refuse a run whose tables do not fit.
 
     Raises:
-        ComponentError: fewer than ``size`` bytes are left.
+        RLCCFRError: there is too little memory for so many tables of the type.
     """
-    left = available_memory()
+    left, size = available_memory(), tables * dtype.itemsize * game.num_sequences
     if left is not None and size > left:
-        raise ComponentError(
+        way = "take a smaller game, or dtype='float32'" if dtype == DOUBLE else "take a smaller game"
+        raise RLCCFRError(
             f"{game.name!r} needs {size / 1e9:.3g} GB for {game.num_sequences:,} table entries, and "
-            f"{left / 1e9:.3g} GB are left: take a smaller game, or dtype='float32'"
+            f"{left / 1e9:.3g} GB are left: {way}"
         )

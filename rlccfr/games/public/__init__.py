@@ -1,1 +1,1 @@
-"""Games by their public tree: what both players see, with arrays over what each player alone knows."""
+"""Public-tree games: what both players see, with arrays over what each player alone knows."""

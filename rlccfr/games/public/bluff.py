@@ -39,8 +39,8 @@ class Bluff:
         return len(FACES) * sum(self.dice)
 
     def least_entries(self) -> int:
-        """Return a number of table entries that the game has at least, without building it."""
-        return int(2 ** (self.num_bids - 1)) * sum(len(list(rolls(dice))) for dice in self.dice)
+        """Return the number of table entries, without building the game."""
+        return int(2**self.num_bids - 1) * sum(len(list(rolls(dice))) for dice in self.dice)
 
     def payoffs(self) -> tuple[float, float]:
         """Return what player 0 gets if it wins the round, and if it loses the round."""

@@ -21,7 +21,7 @@ class Deck:
     """A deck of cards, and how many of them each player holds.
 
     Attributes:
-        merged: whether what permutations of suits leave the same is merged.
+        merged: whether boards and hands that differ only by a permutation of suits are merged.
     """
 
     ranks: int

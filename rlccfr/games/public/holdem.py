@@ -33,7 +33,7 @@ class Holdem:
     first: tuple[int, ...]
 
     def least_entries(self) -> int:
-        """Return a number of table entries that the game has at least, without building it."""
+        """Return a lower bound on the number of table entries, without building the game."""
         lines, boards, left, entries = [self.blinds], 1, self.deck.size, 0
         for cards, first, bet, raises in zip(self.board, self.first, self.bets, self.raises, strict=True):
             boards *= comb(left, cards)
@@ -46,8 +46,7 @@ class Holdem:
 
     def build(self, name: str) -> PublicGame:
         """Build the game."""
-        builder = _Builder(self)
-        return builder.game(name)
+        return _Builder(self).game(name)
 
 
 @dataclass(frozen=True, eq=False)

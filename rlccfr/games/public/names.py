@@ -38,8 +38,9 @@ def _holdem(values: Mapping[str, int]) -> Holdem:
     rounds, raises = values["rounds"], values["raises"]
     deck = Deck(values["ranks"], values["suits"], values["private"])
     board = (0, values["flop"], 1, 1)[:rounds]
-    if deck.size < 2 * deck.private + sum(board):
-        raise GameError(f"holdem deals {2 * deck.private + sum(board)} cards: ranks times suits must be that many")
+    dealt = 2 * deck.private + sum(board)
+    if deck.size < dealt:
+        raise GameError(f"holdem deals {dealt} cards: ranks times suits must be at least that many")
     return Holdem(
         deck=deck,
         board=board,
@@ -63,7 +64,7 @@ def _bluff(values: Mapping[str, int]) -> Bluff:
     """
     dice = values["dice"], values["opponent_dice"]
     if dice[0] < dice[1]:
-        raise GameError("the player who begins a round of Bluff has at least as many dice: exchange the two numbers")
+        raise GameError("opponent_dice must not exceed dice: the player who begins never has fewer")
     return Bluff(dice)
 
 
@@ -89,7 +90,7 @@ PUBLIC = {
         PublicGames("bluff", {"dice": (1, 1, 2), "opponent_dice": (1, 1, 2)}, _bluff),
     )
 }
-"""Games by their public tree.
+"""Public-tree games.
 
 Parameters of ``holdem``: ``rounds`` of betting; ``raises`` a round; raises before the flop (``opening``; 0 stands for
 one fewer than later, but at least one, because the big blind counts as a bet); the size of a raise before the flop
@@ -100,18 +101,18 @@ one fewer than later, but at least one, because the big blind counts as a bet); 
 
 
 LISTED = {
-    "holdem": "[2-1] hold'em: one raise a round, 15.4 million infosets, 0.25 GB to solve",
-    "holdem(raises=4)": "[2-4] hold'em: four bets a round, 90 million infosets, 1.9 GB to solve",
+    "holdem": "[2-1] hold'em: one raise per round, 15.4 million infosets, 0.25 GB of tables",
+    "holdem(raises=4)": "[2-4] hold'em: four bets per round, 90 million infosets, 1.9 GB of tables",
     "bluff": "Bluff with one die each; the player who begins and its opponent may have two, as in bluff(dice=2)",
-    "bluff(dice=2)": "Bluff with two dice and one: 3.5 million infosets, 0.06 GB to solve",
-    "bluff(dice=2,opponent_dice=2)": "Bluff with two dice each: 352 million infosets, 5.6 GB to solve",
-    "flop_holdem": "flop hold'em, on which Deep CFR was measured: 72 million infosets, 1.4 GB to solve",
+    "bluff(dice=2)": "Bluff with two dice and one: 3.5 million infosets, 0.06 GB of tables",
+    "bluff(dice=2,opponent_dice=2)": "Bluff with two dice each: 352 million infosets, 5.6 GB of tables",
+    "flop_holdem": "flop hold'em, on which Deep CFR was measured: 72 million infosets, 1.4 GB of tables",
 }
 """Descriptions of games that are shown in lists."""
 
 
 def is_public(name: Any) -> bool:
-    """Return whether a name is one of a game that is built by its public tree.
+    """Return whether a name stands for a game that is built by its public tree.
 
     Raises:
         GameError: a parameter is given twice.
@@ -121,7 +122,7 @@ def is_public(name: Any) -> bool:
 
 
 def public_game(name: str) -> PublicGame:
-    """Build a game by its public tree, such as ``holdem(rounds=2,raises=4)``.
+    """Build a public-tree game, such as ``holdem(rounds=2,raises=4)``.
 
     Raises:
         GameError: a parameter is unknown, a value is out of range, or the game does not fit into memory.

@@ -32,6 +32,13 @@ MATRIX = 5
 DICE = 6
 """Terminal after a call in Bluff: ``table`` is the last bid, and ``payoff`` is 1 if player 0 made it, or -1."""
 
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+LARGE = 2_000_000
+"""Number of table entries from which on tables are in single precision, unless the user says otherwise."""
+
+SMALLEST = 1e-35
+"""Sums of positive parts below this count as 0, in single and in double precision."""
+
 CARDS = 256
 """Number of different cards at most."""
 
@@ -84,18 +91,17 @@ class PublicView(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PublicGame:
-    """A game by its public tree, made by :func:`rlccfr.load_game` and never changed afterwards.
+    """A public-tree game, made by :func:`rlccfr.load_game` and never changed afterwards.
 
-    A table's entries are those of one decision after another. A decision's entries are those of one action after
-    another, with an entry per row.
+    Table entries are ordered by decision, then by action, then by row.
 
     Attributes:
-        unit: probability of each pair of private states at the root. Tables leave it out of counterfactual values, and
-            also a deal's ``share``.
+        unit: probability of each pair of private states at the root. Tables omit this factor and a deal's ``share``
+            from counterfactual values.
         mass: for each player, the number of private states that each row of the root stands for.
         utility_range: largest minus smallest terminal utility.
         depth: edges on the longest path.
-        big_blind: chips of the big blind, in thousandths of which exploitability is told in poker; else None.
+        big_blind: chips in the big blind; exploitability in poker is reported in thousandths of it. None for others.
         moves: (nodes,) the letter of the action that leads to each node; empty where actions have no letters.
         deals: what is dealt at each of the view's deals; empty for games without cards.
         private_names: names of each player's rows in games without cards; empty for games derived from a compiled one.
@@ -149,6 +155,16 @@ class PublicGame:
         return int((self.rows * self.actions).sum())
 
     @property
+    def is_large(self) -> bool:
+        """Whether tables are in single precision by default, and evaluating takes seconds."""
+        return self.num_sequences >= LARGE
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of a table's numbers by default."""
+        return SINGLE if self.is_large else DOUBLE
+
+    @property
     def num_nodes(self) -> int:
         """Number of public nodes."""
         return len(self.view.nodes)
@@ -160,7 +176,7 @@ class PublicGame:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of the view, which is all that a run reads: equal hashes give equal runs."""
+        """Hash of the view and the masses, which determine the game's other numbers."""
         digest = hashlib.sha256()
         for array in (*self.view, *self.mass):
             for name in array.dtype.names or ((),):  # field by field, since the padding between fields holds anything

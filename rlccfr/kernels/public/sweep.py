@@ -105,7 +105,7 @@ def finish(view, node, frame, player, tables, memory, mode, now, ahead):
         floor = now[FLOOR] / vectors.dtype.type(view.deals[node["deal"]]["share"])
         fold(vectors, values, value, count, rows, tables.regret, at, now, floor, zero)
         if len(tables.policy):
-            predict(vectors, values, value, count, rows, tables, at, ahead, zero)
+            predict(vectors, values, value, count, rows, tables, at, ahead, zero, memory.shares[1])
 
 
 @inlined

@@ -10,11 +10,9 @@ vector operations of them.
 
 from __future__ import annotations
 
+from rlccfr.games.public.view import SMALLEST
 from rlccfr.kernels.jit import inlined
 from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, PREDICTION
-
-SMALLEST = 1e-35
-"""Sums of positive parts below this count as 0, in single and in double precision."""
 
 
 @inlined
@@ -114,7 +112,7 @@ def fold(vectors, values, value, count, rows, regret, at, now, floor, zero):
 
 
 @inlined
-def predict(vectors, values, value, count, rows, tables, at, ahead, zero):
+def predict(vectors, values, value, count, rows, tables, at, ahead, zero, one):
     """Set the positive parts of the predicted regrets D' R + prediction r, which the next policy is proportional to.
 
     Args:
@@ -122,6 +120,8 @@ def predict(vectors, values, value, count, rows, tables, at, ahead, zero):
         ahead: the next iteration's row of the schedule.
     """
     positive, negative, prediction = ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT], ahead[PREDICTION]
+    if prediction == zero:  # then R itself is matched
+        positive, negative = one, one
     mean = vectors[value : value + rows]
     for a in range(count):
         worth = vectors[values + a * rows : values + (a + 1) * rows]

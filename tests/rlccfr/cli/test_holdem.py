@@ -1,4 +1,4 @@
-"""Games by their public tree on the command line."""
+"""Public-tree games on the command line."""
 
 from __future__ import annotations
 
@@ -47,14 +47,17 @@ def test_policies_curves_and_switches(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--exact",), "too large for a linear program"),
-        (("--any", "--target", "1e-3"), "too large for a linear program"),
+        (("--exact",), "but no linear program"),
+        (("--any", "--target", "1e-3"), "but no linear program"),
         (("--iterations", "3", "--sampler", "external"), "passes are exact: take sampler='none'"),
         (("--iterations", "3", "--update-rule", "hedge"), "must be schedules alone: take dcfr_plus"),
         (("--iterations", "3", "--control"), "must be schedules alone"),
         (("--iterations", "3", "--abstraction", "cfr_br"), "both players have tables"),
         (("--iterations", "3", "--simultaneous"), "players take turns"),
-        (("--iterations", "3", "--blend"), "players take turns"),
+        (("--iterations", "3", "--blend"), "there are no blends"),
+        (("--iterations", "3", "--policy", "p.json"), "is written as .npz or .csv, not as .json"),
+        (("--iterations", "3", "--max-histories", "10"), "is not built history by history"),
+        (("--target", "10mbbx"), "a target must be a positive exploitability"),
     ],
 )
 def test_what_does_not_run_is_refused(run, arguments, message):

@@ -1,4 +1,4 @@
-"""Policies of games by their public tree."""
+"""Policies of public-tree games."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_saved_policy_is_read_back(solver, tmp_path):
     (tmp_path / "broken.npz").write_bytes((tmp_path / "policy.npz").read_bytes()[:100])
     with pytest.raises(rlccfr.CheckpointError, match="is not a whole policy file"):
         rlccfr.PublicPolicy.load(tmp_path / "broken.npz", solver.game)
-    with pytest.raises(rlccfr.RLCCFRError, match=r"written as .npz or .csv, not as '.json'"):
+    with pytest.raises(rlccfr.RLCCFRError, match=r"written as .npz or .csv, not as .json"):
         policy.save(tmp_path / "policy.json")
 
 
@@ -57,6 +57,20 @@ def test_small_policies_are_tables(solver, tmp_path):
     assert set(frame.loc[frame["infoset"] == "r 5c", "action"]) == {"f", "c"}
     policy.save(tmp_path / "policy.csv")
     assert (tmp_path / "policy.csv").read_text().startswith("player,infoset,action,probability")
+
+
+def test_entries_of_any_type_will_do(solver):
+    game = solver.game
+    uniform = rlccfr.PublicPolicy.uniform(game).exploitability()
+    fixed = np.ones(game.num_sequences, np.float32)
+    fixed.flags.writeable = False
+    for entries in (
+        np.ones(game.num_sequences, int),
+        [1] * game.num_sequences,
+        np.ones(game.num_sequences, "f2"),
+        fixed,
+    ):
+        assert rlccfr.PublicPolicy(game, entries).exploitability() == pytest.approx(uniform, rel=1e-6)
 
 
 def test_a_policy_is_a_copy(solver):
@@ -71,6 +85,7 @@ def test_a_policy_is_a_copy(solver):
     [
         (lambda game: rlccfr.PublicPolicy(game, np.zeros(3)), "a policy of .* has the shape"),
         (lambda game: rlccfr.PublicPolicy(game, np.full(game.num_sequences, np.nan)), "must be finite"),
+        (lambda game: rlccfr.PublicPolicy.from_openspiel(game, None), "OpenSpiel does not have"),
         (lambda game: rlccfr.PublicPolicy.uniform(game).at(1), "nobody acts at node 1"),
         (lambda game: rlccfr.PublicPolicy.uniform(game).to_openspiel(), "OpenSpiel does not have"),
     ],

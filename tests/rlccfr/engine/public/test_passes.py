@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from support import SMALL_DICE, game, place, place_public, policy_sums, public_s
 
 import rlccfr
 from rlccfr.components import UpdateRule
-from rlccfr.engine.public import passes, public_state
+from rlccfr.engine.public import public_crew, public_state
+from rlccfr.games.public import view
 from rlccfr.registry import update_rules
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -163,6 +165,49 @@ def test_a_run_goes_on_bitwise_and_under_another_rule(tmp_path):
     assert whole.exploitability() == part.exploitability()
 
 
+def test_ctrl_c_leaves_whole_iterations(monkeypatch):
+    tree = rlccfr.load_game(THREADED[0])
+    cut, whole = (rlccfr.Solver(tree, "dcfr", threads=2) for _ in range(2))
+    ended = public_crew.end_pass
+
+    def interrupted(*given):
+        monkeypatch.setattr(public_crew, "end_pass", ended)
+        signal.raise_signal(signal.SIGINT)  # after player 0's pass went down
+        ended(*given)
+
+    monkeypatch.setattr(public_crew, "end_pass", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cut.run(iterations=5, curve=False)
+    whole.run(iterations=cut.result().iterations, curve=False)
+    assert cut.result().iterations == 1
+    assert np.array_equal(regrets(cut), regrets(whole))
+
+
+def test_a_switch_that_fails_changes_nothing(monkeypatch):
+    solver = rlccfr.Solver(rlccfr.load_game(THREADED[0]), "cfr")
+    solver.run(iterations=3)
+    before = regrets(solver)
+    monkeypatch.setattr(public_state, "available_memory", lambda: 1000)
+    with pytest.raises(rlccfr.RLCCFRError, match="take a smaller game"):
+        solver.switch(update_rule="pcfr_plus")
+    assert np.array_equal(regrets(solver), before)
+    assert before.min() < 0
+
+
+def test_a_prediction_of_0_matches_the_regrets_themselves():
+    """The next iteration's discount of 0 must not make the policy uniform."""
+    rule = UpdateRule(positive_discount=lambda t: 0.0, prediction=lambda t: 0.0)
+    tree, public = game("leduc"), derived_game("leduc_poker")
+    ours, theirs = rlccfr.Solver(public.public, rule), rlccfr.Solver(tree, rule, reduce=False)
+    start = noise(tree.num_sequences)
+    place(theirs, 3, start)
+    place_public(ours, 3, start[public.sequence])
+    for solver in (ours, theirs):
+        solver.run(iterations=1, curve=False)
+    found = [solver.result().points[-1].exploitability_current for solver in (ours, theirs)]
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+
+
 def test_floors_are_in_the_games_units():
     tree = rlccfr.load_game(THREADED[0])
     rule = UpdateRule(floor=-1e-3)
@@ -172,18 +217,16 @@ def test_floors_are_in_the_games_units():
 
 
 def test_large_games_have_sparse_curves_and_single_precision(monkeypatch):
-    for module in (passes, public_state):
-        monkeypatch.setattr(module, "LARGE", 1000)
+    monkeypatch.setattr(view, "LARGE", 1000)
     result = (solver := rlccfr.Solver(rlccfr.load_game(THREADED[0]), "cfr")).run(iterations=30)
     assert [point.iteration for point in result.points] == [1, 2, 3, 4, 6, 10, 16, 25, 30]
     assert all(np.isnan(point.exploitability_current) for point in result.points)
-    assert regrets(solver).dtype == np.float64  # in the game's units; the tables themselves:
     assert public_sums(solver).dtype == np.float32
 
 
 def test_tables_that_do_not_fit_are_refused(monkeypatch):
     monkeypatch.setattr(public_state, "available_memory", lambda: 1000)
-    with pytest.raises(rlccfr.ComponentError, match=r"needs .* GB for .* table entries, and 1e-06 GB are left"):
+    with pytest.raises(rlccfr.RLCCFRError, match=r"needs .* GB for .* table entries, and 1e-06 GB are left"):
         rlccfr.Solver(rlccfr.load_game(THREADED[0]))
 
 

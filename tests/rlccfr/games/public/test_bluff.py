@@ -23,9 +23,10 @@ def test_known_sizes(name, infosets):
     assert game.num_nodes == 2 * 2 ** (6 * (2 + ("dice=2" in name))) - 1
 
 
-def test_two_dice_each_have_the_known_size_before_anything_is_allocated():
-    rules = Bluff((2, 2))
-    assert rules.least_entries() == 352_321_536 == 2**24 * 21
+@pytest.mark.parametrize("dice", [(1, 1), (2, 1)])
+def test_the_number_of_entries_is_known_before_anything_is_allocated(dice):
+    assert Bluff(dice).least_entries() == Bluff(dice).build("bluff").num_sequences
+    assert Bluff((2, 2)).least_entries() == 704_643_030
 
 
 def bids_of(key: str) -> str:
@@ -85,7 +86,7 @@ def test_rolls_have_their_numbers_of_ways():
     ("name", "message"),
     [
         ("bluff(dice=3)", "dice of bluff must be from 1 to 2, not 3"),
-        ("bluff(dice=1,opponent_dice=2)", "has at least as many dice"),
+        ("bluff(dice=1,opponent_dice=2)", "opponent_dice must not exceed dice"),
     ],
 )
 def test_wrong_numbers_of_dice_are_refused(name, message):
