@@ -12,7 +12,7 @@ import numpy as np
 
 from rlccfr.errors import BudgetError, brief, whole_number
 from rlccfr.games.public.kinds import Game
-from rlccfr.policies.public_policy import uniform_policy
+from rlccfr.policies.public_policy import policy_kind
 from rlccfr.policy import EXACT
 from rlccfr.result import CurvePoint, RunResult
 
@@ -72,7 +72,7 @@ class Limit:
             amount = checked_seconds(amount) if unit == "seconds" else whole_number(amount, unit, 1, BudgetError)
         if until is None:
             return cls(unit, amount, None, 0.0, game.pass_size)
-        start = uniform_policy(game).exploitability()
+        start = policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]
         return cls(unit, amount, target_of(game, until), start, game.pass_size)
 
     def ends(self, points: Sequence[CurvePoint], begin: int) -> bool:
@@ -171,7 +171,7 @@ def target_of(game: Game, target: float | str) -> float:
     number = check_target(target)
     found = number
     if _unit_of(target) == SHARE:
-        found *= uniform_policy(game).exploitability()
+        found *= policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]
     if _unit_of(target) == MILLI:
         if game.big_blind is None:
             raise BudgetError(f"{game.name!r} has no big blind: give the target in the game's units")

@@ -55,8 +55,13 @@ class PublicPolicy(Policy):
     @cached_property
     def probabilities(self) -> np.ndarray:  # type: ignore[override]
         """Action probabilities, (m,), in the order of the game's tables."""
-        parts = [self._at(place) for place in range(len(self.game.decisions))]
-        return np.concatenate([part.reshape(-1) for part in parts])
+        game, found = self.game, np.empty_like(self.table)
+        first = game.view.nodes["table"][game.decisions]
+        for count, rows in np.unique(np.stack([game.actions, game.rows], axis=1), axis=0).tolist():
+            alike = first[(game.actions == count) & (game.rows == rows)]
+            places = alike[:, None] + np.arange(count * rows)
+            found[places] = shares_of(self.table[places].reshape(-1, count, rows)).reshape(places.shape)
+        return found
 
     def at(self, node: int) -> np.ndarray:
         """Return the action probabilities at a decision, shape (actions, rows).
@@ -77,11 +82,8 @@ class PublicPolicy(Policy):
         game = self.game
         count, rows = int(game.actions[place]), int(game.rows[place])
         first = int(game.view.nodes["table"][game.decisions[place]])
-        entries = np.maximum(self.table[first : first + count * rows].reshape(count, rows), 0)
-        total = entries.sum(axis=0)
-        known = total > SMALLEST
-        found: np.ndarray = np.where(known, entries / np.where(known, total, 1), 1 / count)
-        return found
+        own: np.ndarray = shares_of(self.table[first : first + count * rows].reshape(1, count, rows))[0]
+        return own
 
     def _evaluated(self) -> tuple[float, float, float]:
         return self._values
@@ -157,11 +159,15 @@ class PublicPolicy(Policy):
         raise PolicyError(f"{self.game.name!r} is solved by its public tree, which OpenSpiel does not have")
 
 
+def shares_of(entries: np.ndarray) -> np.ndarray:
+    """Return action probabilities in proportion to the positive parts of entries, (decisions, actions, rows)."""
+    positive = np.maximum(entries, 0)
+    total = positive.sum(axis=1, keepdims=True)
+    known = total > SMALLEST
+    found: np.ndarray = np.where(known, positive / np.where(known, total, 1), 1 / entries.shape[1])
+    return found
+
+
 def policy_kind(game: Game) -> type[Policy]:
     """Return the class of a game's policies: Policy, or PublicPolicy for a public-tree game."""
     return PublicPolicy if isinstance(game, PublicGame) else Policy
-
-
-def uniform_policy(game: Game) -> Policy:
-    """Return a game's uniform policy."""
-    return PublicPolicy.uniform(game) if isinstance(game, PublicGame) else Policy.uniform(game)

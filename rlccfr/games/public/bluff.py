@@ -15,7 +15,7 @@ from math import factorial, prod
 
 import numpy as np
 
-from rlccfr.games.public.view import DEAL, DICE, NODE, PublicGame, PublicView, first_outcomes, tables_of
+from rlccfr.games.public.view import DEAL, DICE, NODE, PublicGame, PublicView, number_outcomes, ranges, tables_of
 
 FACES = "12345*"
 
@@ -70,7 +70,7 @@ class Bluff:
             hands=none,
             firsts=none,
             group_end=np.zeros(0, np.int32),
-            outcomes=first_outcomes(nodes),
+            outcomes=number_outcomes(nodes),
             matches=np.array([[matching(roll, face) for face in FACES] for one in own for roll in one], np.uint8),
         )
         return PublicGame(
@@ -97,9 +97,7 @@ class Bluff:
             nodes["table"] = np.where(calls, last, 0)
             nodes["payoff"] = 1.0 if actor == 0 else -1.0  # the player who would act next has made the bid
             yield nodes, self._names(last, calls)
-            origin = np.repeat(last, counts)
-            step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            below = origin + 1 + step
+            origin, below = np.repeat(last, counts), ranges(last + 1, counts)
             calls = below == self.num_bids
             last, actor = np.where(calls, origin, below), 1 - actor
 

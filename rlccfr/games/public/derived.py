@@ -16,7 +16,17 @@ from scipy.sparse.csgraph import connected_components
 from rlccfr.errors import GameError
 from rlccfr.games import flat_tree
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.public.view import CHANCE, DEAL, MATRIX, NODE, PublicGame, PublicView, first_outcomes, tables_of
+from rlccfr.games.public.view import (
+    CHANCE,
+    DEAL,
+    MATRIX,
+    NODE,
+    PublicGame,
+    PublicView,
+    number_outcomes,
+    ranges,
+    tables_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +126,7 @@ class _Derivation:
         """Return the public outcomes of chance: the histories and the new deal of each."""
         counts = records["num_children"].astype(np.int64)
         origin = np.repeat(np.arange(len(records)), counts)
-        steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        children = records["first_child"][origin] + steps
+        children = ranges(records["first_child"], counts)
         before = self.deals[deal]
         rows, found = before.settled()[origin], []
         probability = before.probability[origin] * self.game.probability[children]
@@ -136,8 +145,7 @@ class _Derivation:
             labels.append(label[acts])
             infosets.append(records["infoset"][acts].astype(np.int64))
             counts = np.where(self.decides[frontier], records["num_children"], 0).astype(np.int64)
-            steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            frontier = np.repeat(records["first_child"], counts) + steps
+            frontier = ranges(records["first_child"], counts)
             label = np.repeat(label, counts)
         ends = np.flatnonzero(~self.decides[histories])
         links = np.concatenate([*infosets, np.full(len(ends), self.game.num_infosets)])
@@ -214,7 +222,7 @@ class _Derivation:
             hands=np.zeros((0, 2), np.uint8),
             firsts=np.zeros((0, 2), np.uint8),
             group_end=np.zeros(0, np.int32),
-            outcomes=first_outcomes(nodes),
+            outcomes=number_outcomes(nodes),
             matches=np.zeros((0, 1), np.uint8),
         )
         mass = (np.ones(1), np.ones(1))
@@ -233,14 +241,12 @@ def _values(game: GameTree) -> tuple[np.ndarray, np.ndarray]:
     while len(levels[-1]):
         records = histories[levels[-1]]
         counts = np.where(records["actor"] == flat_tree.TERMINAL, 0, records["num_children"]).astype(np.int64)
-        steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        levels.append(np.repeat(records["first_child"], counts) + steps)
+        levels.append(ranges(records["first_child"], counts))
     for level in levels[-2::-1]:
         own = level[histories["actor"][level] != flat_tree.TERMINAL]
         records = histories[own]
         counts = records["num_children"].astype(np.int64)
-        begin = np.cumsum(counts) - counts
-        below = np.repeat(records["first_child"], counts) + np.arange(counts.sum()) - np.repeat(begin, counts)
+        begin, below = np.cumsum(counts) - counts, ranges(records["first_child"], counts)
         if len(own):
             value[own] = np.add.reduceat(game.probability[below] * value[below], begin)
             decides[own] |= np.logical_or.reduceat(decides[below], begin)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rlccfr.games.public.betting import Round
 from rlccfr.games.public.deals import Deal, Deck
-from rlccfr.games.public.view import DEAL, NODE, SHOWDOWN, PublicGame, PublicView, first_outcomes, tables_of
+from rlccfr.games.public.view import DEAL, NODE, SHOWDOWN, PublicGame, PublicView, number_outcomes, tables_of
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class _Builder:
             hands=self._cards(np.concatenate([deal.hands for deal in deals])),
             firsts=self._cards(np.concatenate([deal.firsts for deal in deals])),
             group_end=np.concatenate([deal.group_end for deal in deals]).astype(np.int32),
-            outcomes=first_outcomes(nodes),
+            outcomes=number_outcomes(nodes),
             matches=np.zeros((0, 1), np.uint8),
         )
 

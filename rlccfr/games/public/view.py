@@ -186,12 +186,9 @@ class PublicGame:
     @cached_property
     def parents(self) -> np.ndarray:
         """Index of the node before each one, (nodes,); -1 at the root."""
-        counts = self.view.nodes["num_children"].astype(np.int64)
-        first = np.repeat(self.view.nodes["first_child"], counts)
-        found = np.full(self.num_nodes, -1)
-        found[first + np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)] = np.repeat(
-            np.arange(self.num_nodes), counts
-        )
+        nodes, found = self.view.nodes, np.full(self.num_nodes, -1)
+        children = ranges(nodes["first_child"], nodes["num_children"])
+        found[children] = np.repeat(np.arange(self.num_nodes), nodes["num_children"])
         return found
 
     def path(self, node: int) -> str:
@@ -220,25 +217,37 @@ class PublicGame:
         )
 
 
-def first_outcomes(nodes: np.ndarray) -> np.ndarray:
-    """Return the outcomes of the first chance on each path, (outcomes, 2): the node of chance, and the child's number.
+def ranges(first: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the numbers of some ranges, one range after another.
 
     Args:
-        nodes: (nodes,) of NODE; ``table`` of these nodes of chance is set to the index of their first outcome.
+        first: (ranges,) first number of each range.
+        counts: (ranges,) how many numbers each has.
+    """
+    counts = counts.astype(np.int64)
+    found: np.ndarray = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    return found
+
+
+def number_outcomes(nodes: np.ndarray) -> np.ndarray:
+    """Set ``table`` of the first chance on each path to the index of its first outcome.
+
+    Args:
+        nodes: (nodes,) of NODE; changed in place.
+
+    Returns:
+        The outcomes, (outcomes, 2): the node of chance, and the child's number.
     """
     level, found = np.zeros(1, np.int64), []
     while len(level):
         chance = nodes["kind"][level] == CHANCE
         found.append(level[chance])
-        acts = level[nodes["kind"][level] < CHANCE]
-        counts = nodes["num_children"][acts].astype(np.int64)
-        steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        level = np.repeat(nodes["first_child"][acts], counts) + steps
+        acts = nodes[level[nodes["kind"][level] < CHANCE]]
+        level = ranges(acts["first_child"], acts["num_children"])
     chances = np.sort(np.concatenate(found))
     counts = nodes["num_children"][chances].astype(np.int64)
-    begins = np.cumsum(counts) - counts
-    nodes["table"][chances] = begins
-    return np.stack([np.repeat(chances, counts), np.arange(counts.sum()) - np.repeat(begins, counts)], axis=1)
+    nodes["table"][chances] = np.cumsum(counts) - counts
+    return np.stack([np.repeat(chances, counts), ranges(np.zeros(len(counts), np.int64), counts)], axis=1)
 
 
 def tables_of(kinds: np.ndarray, counts: np.ndarray, deals: np.ndarray, rows: np.ndarray) -> np.ndarray:
