@@ -56,7 +56,7 @@ def save_solver(solver: Solver, path: Path) -> None:
         (np.savez if large else np.savez_compressed)(file, **arrays)  # type: ignore[arg-type]
 
 
-def load_solver(path: Path, kind: type[Solver], threads: int = 1) -> Solver:
+def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | None = None) -> Solver:
     """Read a solver from a file; see :meth:`Solver.load`."""
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -64,7 +64,7 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1) -> Solver:
             if header["format"] != FORMAT:
                 raise CheckpointError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")
             options = {"reduce": False, **header["options"], "threads": threads}  # older files do not say "reduce"
-            solver = kind(_game_of(header["game"], path), **header["components"], **options)
+            solver = kind(_game_of(header["game"], path, game), **header["components"], **options)
             if header["versions"] != _versions(solver):
                 raise CheckpointError(f"{path} was made with another version of its components; start anew")
             solver._engine.restore(archive)
@@ -91,8 +91,8 @@ def _identity(game: Game) -> dict[str, Any]:
     return {**names, "restore_recall": game.restore_recall, "max_histories": game.num_histories}
 
 
-def _game_of(spec: dict[str, Any], path: Path) -> Game:
-    """Load a saved run's game.
+def _game_of(spec: dict[str, Any], path: Path, given: Game | None) -> Game:
+    """Load a saved run's game, or return the one given if it is the same.
 
     Raises:
         CheckpointError: the game has changed since.
@@ -101,6 +101,8 @@ def _game_of(spec: dict[str, Any], path: Path) -> Game:
     from rlccfr.games.openspiel import compile_game
 
     expected, name = spec.pop("hash"), spec["name"]
+    if given is not None and given.content_hash == expected:
+        return given
     game: Game = compile_game(**spec) if "openspiel_name" in spec else load_game(name)
     if game.content_hash != expected:
         raise CheckpointError(

@@ -32,10 +32,9 @@ class Solver:
         update_rule, sampler, abstraction: an id, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or a component,
             for example from :func:`rlccfr.catalog.make`.
         seed: seed of the walks and models; on a CPU, the same seed gives bitwise the same iterations.
-        averaging: point at which policies enter the average. ``"matching"`` adds a player's policy when the other
-            player's walk meets it: player 0's after its update, player 1's before. NashConv is then bounded by the
-            regrets under every rule. ``"pre"`` adds both policies before their updates, as OpenSpiel does; it needs
-            exact passes or simultaneous updates.
+        averaging: point at which policies enter the average. ``"matching"`` adds a player's policy when the other one's
+            walk meets it: player 0's after its update, player 1's before. NashConv is then bounded by the regrets under
+            every rule. ``"pre"`` adds both before their updates, as OpenSpiel does, with exact or simultaneous updates.
         simultaneous: whether both players are updated from the same policies, rather than in alternation.
         walks: number of walks per player and iteration. Exact passes ignore it, and models usually have their own.
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
@@ -282,18 +281,19 @@ class Solver:
         save_solver(self, Path(path))
 
     @classmethod
-    def load(cls, path: str | Path, *, threads: int = 1) -> Solver:
+    def load(cls, path: str | Path, *, threads: int = 1, game: Any = None) -> Solver:
         """Read a saved solver; its run continues bitwise as if it had never stopped.
 
         Args:
             threads: number of threads for exact passes.
+            game: the run's game, to save the time of making it again.
 
         Raises:
             CheckpointError: the file is missing, damaged or of another kind, or its game or components have changed.
         """
         from rlccfr.checkpoint import load_solver
 
-        return load_solver(Path(path), cls, threads)
+        return load_solver(Path(path), cls, threads, game)
 
     def __repr__(self) -> str:
         ids = " x ".join(part.id or "custom" for part in (self.update_rule, self.sampler, self.abstraction))

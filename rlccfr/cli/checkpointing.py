@@ -54,7 +54,7 @@ def solver_for(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: 
         return fresh
     wanted = _settings(fresh)
     del fresh  # its tables may take gigabytes
-    saved = Solver.load(checkpoint, threads=options["threads"])
+    saved = Solver.load(checkpoint, threads=options["threads"], game=tree)
     there = _settings(saved)
     differing = [name for name in wanted if wanted[name] != there[name]]
     if differing:
