@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 import rlccfr
-from benchmarks.control import MOST_TEST, decades, fixed_algorithms, identity, table, timed
+from benchmarks.control import MOST_TEST, decades, fixed_algorithms, identity, sizes_of, table, timed
 from rlccfr.agents.control.games import control_games
 from rlccfr.engine import blending
 from rlccfr.files import write_atomically
@@ -93,13 +93,19 @@ def measured(split: str, horizon: int) -> pd.DataFrame:
 
 def report(split: str, horizon: int) -> list[str]:
     """Return the comparison as Markdown."""
-    errors = measured(split, horizon).pivot_table(index="game", columns="contender", values="error")
+    rows = measured(split, horizon)
+    errors = rows.pivot_table(index="game", columns="contender", values="error")
     best = errors[[name for name, _ in fixed_algorithms(horizon)]].min(axis=1)
     blended = [f"{name}, blended" for name in BLENDED]
     beside = {name: best - errors[name] for name in (OURS, WITHOUT, *blended)}
     beside["the lowest of these five, in hindsight"] = best - errors[blended].min(axis=1)
     own = {f"{name}, blended, against itself": errors[name] - errors[f"{name}, blended"] for name in BLENDED}
-    return table(f"{split} games: best fixed algorithm of each in hindsight, beside", beside | own)
+    gains = beside[OURS].groupby(sizes_of(rows), observed=True)
+    return [
+        *table(f"{split} games: best fixed algorithm of each in hindsight, beside", beside | own),
+        "",
+        *table(f"best fixed algorithm of each in hindsight, beside {OURS}, by size", dict(iter(gains))),
+    ]
 
 
 def main() -> None:

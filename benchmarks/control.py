@@ -227,11 +227,7 @@ def report(rows: pd.DataFrame) -> list[str]:
         **{name: errors[name] for name in errors if name not in (*fixed_ones, OURS)},
     }
     family = errors.index.str.split("(").str[0]
-    histories = rows.groupby("game")["histories"].first().reindex(errors.index)
-    largest = int(pd.read_csv(GAMES).query("split == 'train'")["histories"].max())
-    bounds = [0, 10 * largest, 100 * largest, np.inf]
-    titles = [f"less than 10 times as large as any training game ({largest:,} histories)", "10 to 100 times", "more"]
-    sizes = pd.cut(histories, bounds, labels=titles, right=False)
+    sizes = sizes_of(rows).reindex(errors.index)
     gains = {name: (other - errors[OURS]).dropna() for name, other in others.items()}
     if LAST in errors:
         gains["best fixed algorithm of each game, beside the controller's last average"] = hindsight - errors[LAST]
@@ -249,6 +245,15 @@ def report(rows: pd.DataFrame) -> list[str]:
             for name, own in (hindsight - errors[OURS]).groupby(groups, observed=True)
         }),
     ]  # fmt: skip
+
+
+def sizes_of(rows: pd.DataFrame) -> pd.Series:
+    """Return for each game how large it is beside the largest training game, in words."""
+    histories = rows.groupby("game")["histories"].first()
+    largest = int(pd.read_csv(GAMES).query("split == 'train'")["histories"].max())
+    bounds = [0, 10 * largest, 100 * largest, np.inf]
+    titles = [f"less than 10 times as large as any training game ({largest:,} histories)", "10 to 100 times", "more"]
+    return pd.cut(histories, bounds, labels=titles, right=False)
 
 
 def table(title: str, gains: dict[str, pd.Series]) -> list[str]:

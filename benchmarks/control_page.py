@@ -94,7 +94,7 @@ def comparison() -> Iterator[str]:
 def blended() -> Iterator[str]:
     """Yield the comparison of runs with blends, which takes another look at the test games."""
     yield (
-        "A steered run can end with blends ([decision 24](adr/0024-blends.md)), which lengthen it by about a fifth. "
+        "A steered run can end with blends ([decision 24](adr/0024-blends.md)), at most a fifth longer as predicted. "
         "Here all others run as long as it, in CPU seconds. This is a second look at the same test games, after the "
         "tables above; nothing was chosen by it (`python -m benchmarks.blending test`)."
     )

@@ -8,6 +8,8 @@ from functools import cache
 from itertools import combinations, permutations
 
 import numpy as np
+import pytest
+from support import place_public, regrets
 
 import rlccfr
 from rlccfr.games.flat_tree import GameTree
@@ -134,3 +136,20 @@ def openspiel_keys(tree: GameTree) -> list[tuple]:
         for action in range(sequences.stop - sequences.start):
             found.append((int(fields["Player"]), cards_in(fields["Private"]), boards, fields["Sequences"], action))
     return found
+
+
+def assert_same_iterations(native: PublicGame, public: DerivedGame, order: np.ndarray) -> None:
+    """Check that two iterations over a game equal those over the public view of its compiled form.
+
+    Args:
+        order: (m,) the native game's table entry of each of the compiled game's sequences.
+    """
+    start, there = 100 * (1 + np.random.default_rng(0).random(len(order))), np.empty(len(order))
+    there[order] = start
+    ours, theirs = rlccfr.Solver(native, "pdcfr_plus"), rlccfr.Solver(public.public, "pdcfr_plus")
+    place_public(ours, 3, there)
+    place_public(theirs, 3, start[public.sequence])
+    for solver in (ours, theirs):
+        solver.run(iterations=2, curve=False)
+    assert regrets(ours)[order][public.sequence] == pytest.approx(regrets(theirs), abs=1e-12)
+    assert ours.values().best_response == pytest.approx(theirs.values().best_response, abs=1e-12)

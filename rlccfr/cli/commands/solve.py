@@ -140,7 +140,8 @@ def solve(
         elif json:
             print_json(facts)
         else:
-            _print(facts, _title(cells))
+            counted = "histories touched" if isinstance(tree, GameTree) else "private states met"
+            _print(facts, _title(cells), counted)
     _fail_if_cut_short(attempt, checkpoint, limited)
 
 
@@ -273,7 +274,6 @@ def _facts(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, Any
         "best_response_value": values.best_response,
         "iterations": result.iterations,
         "nodes_touched": result.nodes_touched,
-        "nodes": "histories touched" if isinstance(solver.game, GameTree) else "private states met",
         "cpu_seconds": result.cpu_seconds,
         "throughput": result.throughput,
         "target": result.target,
@@ -282,7 +282,7 @@ def _facts(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, Any
     }
 
 
-def _print(facts: dict[str, Any], algorithm: str) -> None:
+def _print(facts: dict[str, Any], algorithm: str, counted: str) -> None:
     first, second = facts["value"]
     target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
     rows = [
@@ -292,6 +292,6 @@ def _print(facts: dict[str, Any], algorithm: str) -> None:
         ("value of player 0", first, f"of player 1: {second:.4g}"),
         ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second"),
         ("engine CPU seconds", facts["cpu_seconds"], "excluding loading, compiling and measuring"),
-        (facts["nodes"], facts["nodes_touched"], ""),
+        (counted, facts["nodes_touched"], ""),
     ]
     print_table(("", "", ""), rows, title=f"{facts['game']}: {algorithm}" + (", interrupted" * facts["interrupted"]))

@@ -58,6 +58,7 @@ class Bluff:
         deals["rows"], deals["edge"], deals["share"] = [len(one) for one in own], [0, len(own[0])], 1.0
         tables = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], deals["rows"])
         nodes["table"] += tables
+        outcomes = number_outcomes(nodes)
         weights = [np.array([ways(roll) for roll in one], float) for one in own]
         payoffs, none = self.payoffs(), np.zeros((0, 2), np.uint8)
         view = PublicView(
@@ -70,7 +71,7 @@ class Bluff:
             hands=none,
             firsts=none,
             group_end=np.zeros(0, np.int32),
-            outcomes=number_outcomes(nodes),
+            outcomes=outcomes,
             matches=np.array([[matching(roll, face) for face in FACES] for one in own for roll in one], np.uint8),
         )
         return PublicGame(

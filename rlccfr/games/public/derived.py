@@ -212,6 +212,7 @@ class _Derivation:
 
     def _game(self, nodes: np.ndarray, deals: np.ndarray, above: np.ndarray, payoffs: np.ndarray) -> PublicGame:
         """Return the game with these nodes and deals."""
+        outcomes = number_outcomes(nodes)
         view = PublicView(
             nodes=nodes,
             deals=deals,
@@ -222,7 +223,7 @@ class _Derivation:
             hands=np.zeros((0, 2), np.uint8),
             firsts=np.zeros((0, 2), np.uint8),
             group_end=np.zeros(0, np.int32),
-            outcomes=number_outcomes(nodes),
+            outcomes=outcomes,
             matches=np.zeros((0, 1), np.uint8),
         )
         mass = (np.ones(1), np.ones(1))

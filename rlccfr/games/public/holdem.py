@@ -167,7 +167,7 @@ class _Builder:
         table["groups"] = [len(deal.group_end) for deal in deals]
         table["group"] = _begins(table["groups"].tolist())
         nodes["table"] = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], table["rows"])
-        edges = list(self._edges())
+        edges, outcomes = list(self._edges()), number_outcomes(nodes)
         return PublicView(
             nodes=nodes,
             deals=table,
@@ -178,7 +178,7 @@ class _Builder:
             hands=self._cards(np.concatenate([deal.hands for deal in deals])),
             firsts=self._cards(np.concatenate([deal.firsts for deal in deals])),
             group_end=np.concatenate([deal.group_end for deal in deals]).astype(np.int32),
-            outcomes=number_outcomes(nodes),
+            outcomes=outcomes,
             matches=np.zeros((0, 1), np.uint8),
         )
 

@@ -92,13 +92,16 @@ PUBLIC = {
 }
 """Public-tree games.
 
-Parameters of ``holdem``: ``rounds`` of betting; ``raises`` a round; raises before the flop (``opening``; 0 stands for
-one fewer than later, but at least one, because the big blind counts as a bet); the size of a raise before the flop
-(``bet``) and ``later``, in big blinds; the deck's ``ranks``, from the deuce up, and ``suits``; a player's cards
-(``private``); and cards of the ``flop``. Each round after the flop has one more card. Parameters of ``bluff``: the
-``dice`` of the player who begins, and the ``opponent_dice``.
-"""
+Parameters of ``holdem``:
 
+- ``rounds`` of betting; each round after the flop has one more card.
+- ``raises`` per round, and ``opening``, the raises before the flop. 0 stands for one fewer than later, but at least
+  one, because the big blind counts as a bet.
+- ``bet`` and ``later``: the size of a raise before the flop and later, in big blinds.
+- ``ranks``, from the deuce up, and ``suits`` of the deck; a player's ``private`` cards; and cards of the ``flop``.
+
+Parameters of ``bluff``: the ``dice`` of the player who begins, and the ``opponent_dice``.
+"""
 
 LISTED = {
     "holdem": "[2-1] hold'em: one raise per round, 15.4 million infosets, 0.25 GB of tables",

@@ -27,20 +27,13 @@ UP = 2  # it takes the value from what passes below have left there
 
 
 @inlined
-def policy_of(view, node, actor, table, memory, free):
-    """Set the policy of a decision at the beginning of its frame's vectors."""
-    rows, count = view.deals[node["deal"]]["rows"][actor], node["num_children"]
-    total = free + 2 * count * rows
-    fill_policy(table, node["table"], count, rows, memory.shares, memory.vectors, free, total)
-
-
-@inlined
 def enter(view, node, frame, player, table, tables, memory, mode, now):
-    """Prepare a decision before its children are met."""
+    """Set the policy of a decision at the beginning of its frame's vectors, before its children are met."""
     actor, count, free = node["kind"], node["num_children"], frame[FREE]
     rows = view.deals[node["deal"]]["rows"][actor]
     if actor != player or mode != BEST:
-        policy_of(view, node, actor, table, memory, free)
+        total = free + 2 * count * rows
+        fill_policy(table, node["table"], count, rows, memory.shares, memory.vectors, free, total)
     if actor != player and mode == UPDATE:
         average(memory.vectors, frame[REACH], free, count, rows, tables.policy_sum, node["table"], now[AVERAGE_DECAY])
 

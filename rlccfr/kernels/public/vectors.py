@@ -42,11 +42,8 @@ def fill_policy(table, at, count, rows, shares, vectors, policy, total):
 @inlined
 def multiply(vectors, first, second, rows, product):
     """Set a vector to the product of two others, entry by entry."""
-    one, other, found = (
-        vectors[first : first + rows],
-        vectors[second : second + rows],
-        vectors[product : product + rows],
-    )
+    one, other = vectors[first : first + rows], vectors[second : second + rows]
+    found = vectors[product : product + rows]
     for r in range(rows):
         found[r] = one[r] * other[r]
 
@@ -74,10 +71,8 @@ def mean(vectors, policy, values, count, rows, value, zero):
     """Set the mean of the actions' values, each weighted by the policy."""
     found = vectors[value : value + rows]
     for a in range(count):
-        own, worth = (
-            vectors[policy + a * rows : policy + (a + 1) * rows],
-            vectors[values + a * rows : values + (a + 1) * rows],
-        )
+        own = vectors[policy + a * rows : policy + (a + 1) * rows]
+        worth = vectors[values + a * rows : values + (a + 1) * rows]
         for r in range(rows):
             found[r] = own[r] * worth[r] + (found[r] if a > 0 else zero)
 
@@ -102,13 +97,13 @@ def fold(vectors, values, value, count, rows, regret, at, now, floor, zero):
         floor: the schedule's floor in the table's units.
     """
     positive, negative = now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]
-    mean = vectors[value : value + rows]
+    means = vectors[value : value + rows]
     for a in range(count):
         worth = vectors[values + a * rows : values + (a + 1) * rows]
         entries = regret[at + a * rows : at + (a + 1) * rows]
         for r in range(rows):
             old = entries[r]
-            entries[r] = max(old * (positive if old > zero else negative) + (worth[r] - mean[r]), floor)
+            entries[r] = max(old * (positive if old > zero else negative) + (worth[r] - means[r]), floor)
 
 
 @inlined
@@ -122,11 +117,11 @@ def predict(vectors, values, value, count, rows, tables, at, ahead, zero, one):
     positive, negative, prediction = ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT], ahead[PREDICTION]
     if prediction == zero:  # then R itself is matched
         positive, negative = one, one
-    mean = vectors[value : value + rows]
+    means = vectors[value : value + rows]
     for a in range(count):
         worth = vectors[values + a * rows : values + (a + 1) * rows]
         entries = tables.regret[at + a * rows : at + (a + 1) * rows]
         own = tables.policy[at + a * rows : at + (a + 1) * rows]
         for r in range(rows):
             old = entries[r]
-            own[r] = max(old * (positive if old > zero else negative) + prediction * (worth[r] - mean[r]), zero)
+            own[r] = max(old * (positive if old > zero else negative) + prediction * (worth[r] - means[r]), zero)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from public_games import (
     RELATIVES,
+    assert_same_iterations,
     derived_game,
     keys_of,
     merged_entries,
@@ -96,15 +97,7 @@ def test_holdem_is_openspiels_game(parameters):
     place_of = {key: number for number, key in enumerate(keys_of(native))}
     order = np.array([place_of[key] for key in openspiel_keys(tree)])
     assert len(order) == len(place_of) == native.num_sequences
-    start, there = noise(len(order)), np.empty(len(order))
-    there[order] = start
-    ours, theirs = rlccfr.Solver(native, "pdcfr_plus"), rlccfr.Solver(public.public, "pdcfr_plus")
-    place_public(ours, 3, there)
-    place_public(theirs, 3, start[public.sequence])
-    for solver in (ours, theirs):
-        solver.run(iterations=2, curve=False)
-    assert regrets(ours)[order][public.sequence] == pytest.approx(regrets(theirs), abs=1e-12)
-    assert ours.values().best_response == pytest.approx(theirs.values().best_response, abs=1e-12)
+    assert_same_iterations(native, public, order)
 
 
 @pytest.mark.parametrize("parameters", RELATIVES)

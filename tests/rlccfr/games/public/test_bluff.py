@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from public_games import derived_game
-from support import place_public, regrets
+from public_games import assert_same_iterations, derived_game
 
 import rlccfr
 from rlccfr.games.public.bluff import FACES, VALUES, Bluff, matching, rolls, ways
@@ -49,16 +48,7 @@ def test_one_die_each_is_liars_dice():
         sequences = tree.infoset_sequences(infoset)
         for action in range(sequences.stop - sequences.start):
             order[sequences.start + action] = place_of[bids_of(key), action]
-    start = 100 * (1 + np.random.default_rng(0).random(tree.num_sequences))
-    there = np.empty(len(order))
-    there[order] = start
-    ours, theirs = rlccfr.Solver(game, "pdcfr_plus"), rlccfr.Solver(public.public, "pdcfr_plus")
-    place_public(ours, 3, there)
-    place_public(theirs, 3, start[public.sequence])
-    for solver in (ours, theirs):
-        solver.run(iterations=2, curve=False)
-    assert regrets(ours)[order][public.sequence] == pytest.approx(regrets(theirs), abs=1e-12)
-    assert ours.values().best_response == pytest.approx(theirs.values().best_response, abs=1e-12)
+    assert_same_iterations(game, public, order)
 
 
 def test_payoffs_are_what_the_rest_of_the_game_is_worth():
