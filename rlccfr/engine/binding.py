@@ -228,8 +228,12 @@ def _check_public(name: str, rule: UpdateRule, sampler: Sampler, abstraction: Ab
     where = f"{name!r} is solved by its public tree, where"
     if rule.controller is not None or rule.average_weight or not (rule.is_plain or rule.only_predicts):
         raise ComponentError(f"{where} update rules must be schedules alone: take dcfr_plus instead of {rule.id!r}")
-    if not sampler.exact:
-        raise ComponentError(f"{where} passes are exact: take sampler='none' instead of {sampler.id!r}")
+    if not (sampler.exact or sampler.draws_chance):
+        raise ComponentError(
+            f"{where} samplers draw chance alone: take sampler='public_chance' instead of {sampler.id!r}"
+        )
+    if options.walks > 1 and not sampler.exact:
+        raise ComponentError(f"{where} an iteration has one pass for each player: leave out walks={options.walks}")
     if abstraction.best_response or abstraction.learns:
         raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
     if options.simultaneous or options.pre_averaging:

@@ -84,7 +84,7 @@ class Engine:
         binding = Binding.of(self.game, rule, sampler, abstraction, self.options, self.iteration)
         previous = self._stepper
         new = previous is None or not binding.keeps_models_of(previous.binding)
-        state = self.state.ready_for(rule)
+        state = self.state.ready_for(binding)
         if new:
             state.refresh(binding)
         stepper = stepper_for(state, binding, None if new else previous)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.components import UpdateRule
 from rlccfr.engine.binding import Binding
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.handles import handle_of
@@ -108,12 +107,12 @@ class RunState:
         """Number of histories touched."""
         return int(self.counts[1])
 
-    def ready_for(self, rule: UpdateRule) -> RunState:
-        """Return this state with the arrays that a rule declares, and its tables in true units.
+    def ready_for(self, binding: Binding) -> RunState:
+        """Return this state with the arrays that a binding's rule declares, and its tables in true units.
 
         The tables are copies, so this state stays valid. The arrays that a switch does not change are shared.
         """
-        arrays = self.rule_arrays()
+        arrays, rule = self.rule_arrays(), binding.rule
         own = np.zeros((self.game.num_sequences, len(rule.arrays)))
         for column, name in enumerate(rule.arrays):
             own[:, column] = arrays.get(name, 0.0)

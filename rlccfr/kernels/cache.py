@@ -47,8 +47,9 @@ def digest_of_sources(package: Path) -> str:
     The processor is not part of it, because Numba's own key of each compiled form names the processor.
     """
     digest = hashlib.sha256()
-    # The layout of games, and the number of columns of a schedule, are compiled into kernels.
-    compiled_in = package / "games" / "flat_tree.py", package / "components" / "schedules.py"
+    # The layouts of games, and the number of columns of a schedule, are compiled into kernels.
+    layouts = ("games/flat_tree.py", "games/public/view.py", "components/schedules.py")
+    compiled_in = [package / path for path in layouts]
     for path in (*sorted((package / "kernels").rglob("*.py")), *compiled_in):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     versions = (sys.implementation.cache_tag, *map(version, ("numba", "llvmlite", "numpy")))

@@ -123,6 +123,11 @@ def public_sums(solver: rlccfr.Solver) -> np.ndarray:
     return solver._engine.state.tables.policy_sum
 
 
+def settle_public(solver: rlccfr.Solver) -> None:
+    """Apply the discounts that are pending in a run over a public tree."""
+    solver._engine.state.settle()
+
+
 def place_both(ours: rlccfr.Solver, theirs: reference.Reference, iteration: int, regret: np.ndarray) -> None:
     """Put a new solver and the reference after the same iteration, with the same regrets (m,)."""
     place(ours, iteration, regret)

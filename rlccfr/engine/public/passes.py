@@ -27,6 +27,8 @@ class PublicStepper(Stepper[PublicState]):
         self.sparse = state.game.is_large
         self._crew = crew_for(state.game, state.dtype, binding.options.threads)
         self._valued_at, self._values = -1, (np.nan, np.nan, np.nan)
+        if self._crew is None:
+            self._iterate(binding.rows(state.iteration + 1, 0), 0)  # compiles the kernel, which is not the run's work
 
     def enter(self) -> None:
         with uninterrupted():
@@ -35,17 +37,26 @@ class PublicStepper(Stepper[PublicState]):
     def advance(self, iterations: int, max_nodes: int) -> None:
         state, cost = self.state, self.nodes_per_iteration
         rows = self.binding.rows(state.iteration + 1, min(iterations, CHUNK, -(-max_nodes // cost)))
-        schedule = rows[:, :PARAMETERS].copy()
-        schedule[:, FLOOR] /= state.game.unit  # tables leave the unit out
-        schedule = schedule.astype(state.dtype)
         if self._crew is None:
-            memory = memory_of(state.game, state.dtype)
-            public_iterations(state.game.view, state.tables, *memory, state.counts, schedule, cost)
+            self._iterate(rows, max_nodes)
             return
+        schedule = self.scheduled(rows)
         for t in range(len(schedule) - 1):
             with uninterrupted():  # several kernel calls make one iteration
                 self._crew.iterate(state.tables, schedule[t : t + 2])
                 np.add(state.counts, (1, cost), out=state.counts)
+
+    def _iterate(self, rows: np.ndarray, max_nodes: int) -> None:
+        """Run the iterations of a schedule on one thread."""
+        state, memory = self.state, memory_of(self.state.game, self.state.dtype)
+        schedule, cost = self.scheduled(rows), self.nodes_per_iteration
+        public_iterations(state.game.view, state.tables, *memory, state.counts, schedule, cost)
+
+    def scheduled(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows of the rule's schedule as kernels take them: in the tables' units and type."""
+        found = rows[:, :PARAMETERS].copy()
+        found[:, FLOOR] /= self.state.game.unit  # tables leave the unit out
+        return found.astype(self.state.dtype)
 
     @property
     def nodes_per_iteration(self) -> int:

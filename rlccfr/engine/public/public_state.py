@@ -7,13 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rlccfr.components import UpdateRule
 from rlccfr.engine.binding import Binding
+from rlccfr.engine.public.draws import drawing_for, draws_of, pending_bytes
 from rlccfr.errors import CheckpointError, RLCCFRError
 from rlccfr.games.memory import available_memory
 from rlccfr.games.public.view import DOUBLE, PublicGame
 from rlccfr.kernels.layout import POSITIVE_DISCOUNT, PREDICTION
+from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing, settle
 from rlccfr.kernels.public.memory import PublicTables
+
+PENDING = ("regret_log", "average_log", "clock")
+"""Entries of a drawing that the next iteration depends on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +27,16 @@ class PublicState:
     Attributes:
         tables: regrets and policy sums in true units over the game's ``unit``, and what rules with a prediction need.
         counts: (2,) iterations done and private states met. Kernels raise them, so they are correct after Ctrl-C.
+        rng: (1,) state of the generator of draws.
+        drawing: what passes draw, and the discounts that are pending where they have not been.
     """
 
     game: PublicGame
     seed: int
     tables: PublicTables
     counts: np.ndarray
+    rng: np.ndarray
+    drawing: Drawing = NO_DRAWING
 
     @classmethod
     def at_start(cls, game: PublicGame, seed: int, dtype: str | None) -> PublicState:
@@ -43,7 +51,7 @@ class PublicState:
         kind = np.dtype(dtype) if dtype else game.dtype
         require_memory(game, 2, kind)
         tables = PublicTables(*(np.zeros(size, kind) for size in (game.num_sequences, game.num_sequences, 0)))
-        return cls(game, seed, tables, np.zeros(2, np.int64))
+        return cls(game, seed, tables, np.zeros(2, np.int64), np.random.SeedSequence(seed).generate_state(1, np.uint64))
 
     @property
     def dtype(self) -> np.dtype:
@@ -60,23 +68,36 @@ class PublicState:
         """Number of private states met."""
         return int(self.counts[1])
 
-    def ready_for(self, rule: UpdateRule) -> PublicState:
-        """Return this state with the table that a rule needs; the others are shared, since they are large.
+    def ready_for(self, binding: Binding) -> PublicState:
+        """Return this state with the memory that a binding needs; the tables are shared, since they are large.
 
         Raises:
-            RLCCFRError: the table does not fit into memory.
+            RLCCFRError: the memory does not fit.
         """
-        size = 0 if rule.is_plain else self.game.num_sequences
-        if size == len(self.tables.policy):
-            return self
-        require_memory(self.game, 1 if size else 0, self.dtype)
-        return replace(self, tables=self.tables._replace(policy=np.zeros(size, self.dtype)))
+        tables, drawing = self.tables, self.drawing
+        size = 0 if binding.rule.is_plain else self.game.num_sequences
+        if size != len(tables.policy):
+            require_memory(self.game, 1 if size else 0, self.dtype)
+            tables = tables._replace(policy=np.zeros(size, self.dtype))
+        wanted = draws_of(binding.sampler)
+        if wanted != (drawing.public, drawing.own, drawing.other):
+            size = pending_bytes(self.game, wanted)
+            _require(self.game, size, "what each private state must remember", "take sampler='public_chance'")
+            self.settle()
+            drawing = drawing_for(self.game, wanted, self.rng)
+        return replace(self, tables=tables, drawing=drawing)
+
+    def settle(self) -> None:
+        """Apply the discounts that are pending."""
+        if self.drawing.public:
+            settle(self.game.view, self.tables, self.drawing)
 
     def refresh(self, binding: Binding) -> None:
         """Change nothing yet: the tables are shared, and the switch may still fail; see :meth:`adopt`."""
 
     def adopt(self, binding: Binding) -> None:
         """After a switch of rules, raise regrets to the floor and set what the current policy is proportional to."""
+        self.settle()
         regret, policy = self.tables.regret, self.tables.policy
         if binding.rule.floor > -np.inf:
             least = binding.rule.floor / self._scale if binding.rule.floor else 0.0
@@ -90,7 +111,12 @@ class PublicState:
 
     def true_regret(self) -> np.ndarray:
         """Return the cumulative regrets, (m,), in the game's units."""
-        found: np.ndarray = self.tables.regret * self._scale
+        tables, drawing = self.tables, self.drawing
+        if drawing.public:
+            tables = tables._replace(regret=tables.regret.copy(), policy_sum=tables.policy_sum.copy())
+            logs = {name: getattr(drawing, name).copy() for name in ("regret_log", "average_log")}
+            settle(self.game.view, tables, drawing._replace(**logs))
+        found: np.ndarray = tables.regret * self._scale
         return found
 
     @property
@@ -101,7 +127,8 @@ class PublicState:
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return the arrays that the next iteration depends on, by their names in a file."""
-        return {"counts": self.counts, **self.tables._asdict()}
+        pending = {name: getattr(self.drawing, name) for name in PENDING} if self.drawing.public else {}
+        return {"counts": self.counts, "rng": self.rng, **self.tables._asdict(), **pending}
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> PublicState:
         """Overwrite the arrays in place with those that :meth:`saved` returned; return the state.
@@ -123,10 +150,18 @@ def require_memory(game: PublicGame, tables: int, dtype: np.dtype) -> None:
     Raises:
         RLCCFRError: there is too little memory for so many tables of the type.
     """
-    left, size = available_memory(), tables * dtype.itemsize * game.num_sequences
+    way = "take a smaller game, or dtype='float32'" if dtype == DOUBLE else "take a smaller game"
+    _require(game, tables * dtype.itemsize * game.num_sequences, f"{game.num_sequences:,} table entries", way)
+
+
+def _require(game: PublicGame, size: int, what: str, way: str) -> None:
+    """Refuse to allocate more bytes than there are.
+
+    Raises:
+        RLCCFRError: there are fewer.
+    """
+    left = available_memory()
     if left is not None and size > left:
-        way = "take a smaller game, or dtype='float32'" if dtype == DOUBLE else "take a smaller game"
         raise RLCCFRError(
-            f"{game.name!r} needs {size / 1e9:.3g} GB for {game.num_sequences:,} table entries, and "
-            f"{left / 1e9:.3g} GB are left: {way}"
+            f"{game.name!r} needs {size / 1e9:.3g} GB for {what}, and {left / 1e9:.3g} GB are left: {way}"
         )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rlccfr.games.public.view import CARDS, PublicGame
+from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing
 
 # Entries of a frame.
 AT = 0  # the node
@@ -14,7 +15,9 @@ CHILD = 1  # number of children that were met
 REACH = 2  # first entry of the opponent's reach
 VALUE = 3  # first entry of the player's value, to be set
 FREE = 4  # first entry that the frame may use
-FRAME = 5
+FIRST = 5  # for each player, the first private state of the window that the pass goes through
+COUNT = 7  # for each player, the number of private states in the window
+FRAME = 9
 
 
 class PublicTables(NamedTuple):
@@ -45,11 +48,17 @@ class PublicMemory(NamedTuple):
     vectors: np.ndarray  # one vector after another
     frames: np.ndarray  # (depth + 2, FRAME)
     shares: np.ndarray  # 1 / A for each number of actions A, and 0 first
+    factors: np.ndarray  # (depth + 2,): 1 / (probability of the player's draws so far)
+    met: np.ndarray  # (1,) number of private states met
+    drawing: Drawing
 
     @classmethod
-    def of(cls, game: PublicGame, dtype: np.dtype) -> PublicMemory:
-        """Return working memory for a game."""
+    def of(cls, game: PublicGame, dtype: np.dtype, drawing: Drawing | None = None) -> PublicMemory:
+        """Return working memory for a game; without a drawing, for exact passes."""
         rows, most = int(game.view.deals["rows"].max()), int(game.actions.max(initial=1))
         size = (game.depth + 2) * (2 * most + 4) * rows + 2 * rows + CARDS
         shares = np.append(0.0, 1.0 / np.arange(1, most + 1))
-        return cls(np.zeros(size, dtype), np.zeros((game.depth + 2, FRAME), np.int64), shares.astype(dtype))
+        frames, factors = np.zeros((game.depth + 2, FRAME), np.int64), np.ones(game.depth + 2, dtype)
+        return cls(
+            np.zeros(size, dtype), frames, shares.astype(dtype), factors, np.zeros(1, np.int64), drawing or NO_DRAWING
+        )

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rlccfr.kernels.jit import kernel, released
 from rlccfr.kernels.public.memory import PublicTables
-from rlccfr.kernels.public.sweep import BEST, DOWN, MEAN, UP, UPDATE, sweep_all, sweep_outcomes, sweep_top
+from rlccfr.kernels.public.sweep import (
+    BEST,
+    DOWN,
+    DRAWN,
+    MEAN,
+    UP,
+    UPDATE,
+    prepare_drawn,
+    sweep,
+    sweep_all,
+    sweep_outcomes,
+    sweep_top,
+)
 
 
 @kernel
@@ -23,6 +37,49 @@ def public_iterations(view, tables, memory, outcomes, counts, schedule, cost):
             sweep_all(view, player, table, tables, memory, outcomes, schedule[t], schedule[t + 1], UPDATE)
         counts[0] += 1
         counts[1] += cost
+
+
+@kernel
+def drawn_passes(view, player, table, tables, memory, outcomes, schedule, passes):
+    """Update one player by passes that draw, all against the same policies.
+
+    Args:
+        table: entries that policies are proportional to.
+        tables, memory: changed in place.
+        schedule: (2, 5) rows of this iteration and of the next, in the tables' type.
+        passes: number of passes.
+
+    Returns:
+        Number of private states met.
+    """
+    met = 0
+    for _ in range(passes):
+        prepare_drawn(view, player, memory)
+        now, ahead = schedule[0], schedule[1]
+        sweep(view, player, table, tables, memory, outcomes, now, ahead, np.int64(UPDATE), np.int64(DRAWN))
+        met += memory.met[0]
+    return met
+
+
+@kernel
+def drawn_iterations(view, tables, memory, outcomes, counts, schedule, logs, max_nodes):
+    """Run at most ``len(schedule) - 1`` iterations whose passes draw, and stop after ``max_nodes`` private states.
+
+    Args:
+        tables, memory, outcomes, counts: as for :func:`public_iterations`.
+        schedule: (iterations + 1, 5) in the tables' type.
+        logs: (iterations, 3) logarithms of the discounts of positive and of other regrets, and of policy sums.
+    """
+    table = tables.policy if len(tables.policy) else tables.regret
+    before = counts[1]
+    for t in range(len(schedule) - 1):
+        for column in range(3):
+            memory.drawing.clock[column] += logs[t, column]
+        for player in range(2):
+            counts[1] += drawn_passes(view, player, table, tables, memory, outcomes, schedule[t : t + 2], 1)
+        counts[0] += 1
+        if counts[1] - before >= max_nodes:
+            return
 
 
 @kernel

@@ -10,9 +10,11 @@ import numpy as np
 
 from rlccfr.games.public.view import CARDS, CHANCE
 from rlccfr.kernels.jit import inlined, kernel
-from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR
-from rlccfr.kernels.public.memory import AT, CHILD, FREE, REACH, VALUE
-from rlccfr.kernels.public.terminals import fill_terminal
+from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
+from rlccfr.kernels.public.chance import ascend_chance, meet_chance
+from rlccfr.kernels.public.drawing import average_decay, draw_between, regret_discounts
+from rlccfr.kernels.public.memory import AT, CHILD, COUNT, FIRST, FRAME, FREE, REACH, VALUE
+from rlccfr.kernels.public.terminals import fill_pairwise, fill_terminal
 from rlccfr.kernels.public.vectors import add, average, fill_policy, fold, largest, mean, multiply, predict
 
 # What a pass does at the player's own nodes.
@@ -20,41 +22,44 @@ UPDATE = 0  # raise regrets, and add the opponent's policies to its average
 MEAN = 1  # take the mean of the actions' values by the player's policy
 BEST = 2  # take the largest of the actions' values
 
-# What a pass does at the first public chance below the root, so that several threads can share what is below.
-BELOW = 0  # it begins there, and goes on at any further chance
+# What a pass does at public chance. It stops at the first one below the root so that threads can share what is below.
+BELOW = 0  # it begins below the first one, and goes through all outcomes of any further one
 DOWN = 1  # it keeps the opponent's reach there, and does nothing else
 UP = 2  # it takes the value from what passes below have left there
+DRAWN = 3  # it goes through one outcome, which it draws
 
 
 @inlined
 def enter(view, node, frame, player, table, tables, memory, mode, now):
     """Set the policy of a decision at the beginning of its frame's vectors, before its children are met."""
     actor, count, free = node["kind"], node["num_children"], frame[FREE]
-    rows = view.deals[node["deal"]]["rows"][actor]
+    stride, rows, at = (
+        view.deals[node["deal"]]["rows"][actor],
+        frame[COUNT + actor],
+        node["table"] + frame[FIRST + actor],
+    )
     if actor != player or mode != BEST:
         total = free + 2 * count * rows
-        fill_policy(table, node["table"], count, rows, memory.shares, memory.vectors, free, total)
+        fill_policy(table, at, stride, count, rows, memory.shares, memory.vectors, free, total)
     if actor != player and mode == UPDATE:
-        average(memory.vectors, frame[REACH], free, count, rows, tables.policy_sum, node["table"], now[AVERAGE_DECAY])
+        decay = now[AVERAGE_DECAY]
+        if memory.drawing.public and rows > 0:
+            place = memory.drawing.average_place[frame[AT]] + frame[FIRST + actor]
+            decay = memory.shares.dtype.type(average_decay(memory.drawing, place))
+        average(memory.vectors, frame[REACH], free, count, rows, tables.policy_sum, at, stride, decay)
 
 
 @inlined
 def descend(view, node, frame, player, memory, below):
-    """Set the frame of a decision's or chance's next child."""
+    """Set the frame of a decision's next child."""
     child, count, free = frame[CHILD], node["num_children"], frame[FREE]
-    rows = view.deals[node["deal"]]["rows"]
-    own, others = rows[player], rows[1 - player]
+    own, others = frame[COUNT + player], frame[COUNT + 1 - player]
     below[AT], below[CHILD], below[REACH] = node["first_child"] + child, 0, frame[REACH]
+    for i in range(FIRST, FRAME):
+        below[i] = frame[i]
     if node["kind"] == player:
         below[VALUE] = free + (count + child) * own
         below[FREE] = free + 2 * count * own
-    elif node["kind"] == CHANCE:
-        deal = view.deals[view.nodes[below[AT]]["deal"]]
-        edge, width = deal["edge"][1 - player], deal["rows"][1 - player]
-        for r in range(width):
-            memory.vectors[free + r] = memory.vectors[frame[REACH] + view.above[edge + r]]
-        below[REACH], below[VALUE] = free, free + width
-        below[FREE] = free + width + deal["rows"][player]
     else:
         reach, value = free + count * others, free + (count + 1) * others
         multiply(memory.vectors, frame[REACH], free + child * others, others, reach)
@@ -63,20 +68,10 @@ def descend(view, node, frame, player, memory, below):
 
 
 @inlined
-def ascend(view, node, frame, player, memory, zero):
-    """Add the value of the child that was met last, at a node of the opponent or of chance."""
-    child, count, free = frame[CHILD] - 1, node["num_children"], frame[FREE]
-    rows = view.deals[node["deal"]]["rows"]
-    if node["kind"] == CHANCE:
-        deal = view.deals[view.nodes[node["first_child"] + child]["deal"]]
-        edge, value = deal["edge"][player], free + deal["rows"][1 - player]
-        if child == 0:
-            memory.vectors[frame[VALUE] : frame[VALUE] + rows[player]] = zero
-        for r in range(deal["rows"][player]):
-            share = memory.vectors.dtype.type(view.weight[edge + r])
-            memory.vectors[frame[VALUE] + view.above[edge + r]] += share * memory.vectors[value + r]
-    elif node["kind"] != player and child > 0:
-        add(memory.vectors, free + (count + 1) * rows[1 - player], rows[player], frame[VALUE])
+def ascend(node, frame, player, memory, below):
+    """Add the value of the child that was met last, at a node of the opponent."""
+    if frame[CHILD] > 1:
+        add(memory.vectors, below[VALUE], frame[COUNT + player], frame[VALUE])
 
 
 @inlined
@@ -87,18 +82,22 @@ def finish(view, node, frame, player, tables, memory, mode, now, ahead):
         now, ahead: schedule rows of this iteration and of the next, in the tables' type.
     """
     vectors, zero, free, value = memory.vectors, memory.shares[0], frame[FREE], frame[VALUE]
-    count, at = node["num_children"], node["table"]
-    rows = view.deals[node["deal"]]["rows"][player]
-    values = free + count * rows
+    count, rows, at = node["num_children"], frame[COUNT + player], node["table"] + frame[FIRST + player]
+    stride, values = view.deals[node["deal"]]["rows"][player], free + count * rows
     if mode == BEST:
         largest(vectors, values, count, rows, value)
         return
     mean(vectors, free, values, count, rows, value, zero)
-    if mode == UPDATE:
+    if mode == UPDATE and rows > 0:
         floor = now[FLOOR] / vectors.dtype.type(view.deals[node["deal"]]["share"])
-        fold(vectors, values, value, count, rows, tables.regret, at, now, floor, zero)
+        discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
+        if memory.drawing.public:
+            place = memory.drawing.regret_place[frame[AT]] + frame[FIRST + player]
+            positive, negative = regret_discounts(memory.drawing, place)
+            discounts = (vectors.dtype.type(positive), vectors.dtype.type(negative))
+        fold(vectors, values, value, count, rows, tables.regret, at, stride, discounts, floor, zero)
         if len(tables.policy):
-            predict(vectors, values, value, count, rows, tables, at, ahead, zero, memory.shares[1])
+            predict(vectors, values, value, count, rows, tables, at, stride, ahead, zero, memory.shares[1])
 
 
 @inlined
@@ -107,6 +106,27 @@ def prepare(view, node, player, memory):
     rows, frame = view.deals[view.nodes[node]["deal"]]["rows"], memory.frames[0]
     frame[AT], frame[CHILD], frame[VALUE], frame[REACH] = node, 0, 0, rows[player]
     frame[FREE] = rows[0] + rows[1] + CARDS
+    frame[FIRST], frame[FIRST + 1], frame[COUNT], frame[COUNT + 1] = 0, 0, rows[0], rows[1]
+
+
+@inlined
+def prepare_drawn(view, player, memory):
+    """Set the first frame of a pass from the root on, with the private states that are drawn there."""
+    prepare(view, 0, player, memory)
+    drawing, frame, one = memory.drawing, memory.frames[0], memory.shares[1]
+    rows, factor = view.deals[view.nodes[0]["deal"]]["rows"], 1.0
+    memory.factors[0], memory.met[0] = one, 0
+    for i in range(2):
+        if not (drawing.own if i == player else drawing.other):
+            continue
+        first = i * rows[0]
+        row, scale = draw_between(drawing.roots, first, first + rows[i], drawing.rng)
+        frame[FIRST + i], frame[COUNT + i] = row - first, 1
+        if i == player:
+            memory.factors[0] *= memory.shares.dtype.type(scale)
+        else:
+            factor *= scale
+    memory.vectors[frame[REACH] : frame[REACH] + frame[COUNT + 1 - player]] = memory.shares.dtype.type(factor)
 
 
 @inlined
@@ -138,22 +158,35 @@ def sweep(view, player, table, tables, memory, outcomes, now, ahead, mode, phase
         mode, phase: see above; callers convert them, since each literal number would be compiled on its own.
     """
     frames, zero, depth = memory.frames, memory.shares[0], 0
-    cards = frames[0, FREE] - CARDS
+    cards, drawing = frames[0, FREE] - CARDS, memory.drawing
     while depth >= 0:
         frame = frames[depth]
         node = view.nodes[frame[AT]]
+        if frame[CHILD] == 0:
+            memory.met[0] += frame[COUNT] + frame[COUNT + 1]
         if node["kind"] > CHANCE:
-            if phase != DOWN:
+            if drawing.own or drawing.other:
+                fill_pairwise(view, node, player, frame, memory.factors[depth], memory.vectors, zero)
+            elif phase != DOWN:
                 fill_terminal(view, node, player, memory.vectors, frame[REACH], frame[VALUE], cards, zero)
             depth -= 1
             continue
-        if node["kind"] == CHANCE and phase != BELOW:
-            halt(view, node, frame, player, memory, outcomes, phase)
-            depth -= 1
+        if node["kind"] == CHANCE:
+            if phase in (DOWN, UP):
+                halt(view, node, frame, player, memory, outcomes, phase)
+                depth -= 1
+                continue
+            if frame[CHILD] > 0:
+                ascend_chance(view, frame, player, memory, frames[depth + 1], frame[CHILD] == 1 or phase == DRAWN)
+            if frame[CHILD] == node["num_children"]:
+                depth -= 1
+                continue
+            meet_chance(view, node, frame, player, memory, depth, phase == DRAWN)
+            depth += 1
             continue
-        if frame[CHILD] > 0:
-            ascend(view, node, frame, player, memory, zero)
-        elif node["kind"] != CHANCE:
+        if frame[CHILD] > 0 and node["kind"] != player:
+            ascend(node, frame, player, memory, frames[depth + 1])
+        elif frame[CHILD] == 0:
             enter(view, node, frame, player, table, tables, memory, mode, now)
         if frame[CHILD] == node["num_children"]:
             if node["kind"] == player:
@@ -161,6 +194,7 @@ def sweep(view, player, table, tables, memory, outcomes, now, ahead, mode, phase
             depth -= 1
             continue
         descend(view, node, frame, player, memory, frames[depth + 1])
+        memory.factors[depth + 1] = memory.factors[depth]
         frame[CHILD] += 1
         depth += 1
 

@@ -8,8 +8,9 @@ met in order of strength, so that the sums so far are those of the weaker hands 
 
 from __future__ import annotations
 
-from rlccfr.games.public.view import CARDS, DICE, FOLD, MATRIX
+from rlccfr.games.public.view import CARDS, DICE, FOLD, MATRIX, SHOWDOWN
 from rlccfr.kernels.jit import inlined
+from rlccfr.kernels.public.memory import COUNT, FIRST, REACH, VALUE
 
 
 @inlined
@@ -128,3 +129,68 @@ def fill_dice(view, node, player, vectors, reach, value, counts, zero):
     for r in range(rows[player]):
         holds = sums[quantity - min(view.matches[own + r, face], quantity)]
         vectors[value + r] = won * holds + lost * (sums[0] - holds)
+
+
+@inlined
+def fill_pairwise(view, node, player, frame, factor, vectors, zero):
+    """Set a player's value of a terminal, times ``factor``, pair by pair: one of the windows has one private state."""
+    own, others = frame[FIRST + player], frame[FIRST + 1 - player]
+    low, high = 0, 0
+    if node["kind"] == SHOWDOWN:
+        low, high = equals(view, view.deals[node["deal"]], others if frame[COUNT + 1 - player] == 1 else own)
+    for r in range(frame[COUNT + player]):
+        total = zero
+        for c in range(frame[COUNT + 1 - player]):
+            payoff = pair_payoff(view, node, player, own + r, others + c, low, high)
+            total += vectors.dtype.type(payoff) * vectors[frame[REACH] + c]
+        vectors[frame[VALUE] + r] = factor * total
+
+
+@inlined
+def equals(view, deal, row):
+    """Return the range of a deal's rows that are as strong as a given one."""
+    low, high = deal["group"], deal["group"] + deal["groups"] - 1
+    while low < high:
+        middle = (low + high) // 2
+        if view.group_end[middle] > row:
+            high = middle
+        else:
+            low = middle + 1
+    return 0 if low == deal["group"] else view.group_end[low - 1], view.group_end[low]
+
+
+@inlined
+def pair_payoff(view, node, player, own, other, low, high):
+    """Return a player's payoff with one of its private states, summed over those of one of the opponent's rows.
+
+    Args:
+        own, other: rows of the player and of the opponent.
+        low, high: range of the rows that are as strong as one of the two.
+    """
+    deal = view.deals[node["deal"]]
+    rows, payoff = deal["rows"], node["payoff"]
+    if node["kind"] == MATRIX:
+        if player == 0:
+            return view.payoffs[node["table"] + own * rows[1] + other]
+        return -view.payoffs[node["table"] + other * rows[1] + own]
+    if node["kind"] == DICE:
+        faces = view.matches.shape[1]
+        quantity, face = node["table"] // faces + 1, node["table"] % faces
+        mine, theirs = (own, rows[0] + other) if player == 0 else (rows[0] + own, other)
+        holds = view.matches[mine, face] + view.matches[theirs, face] >= quantity
+        wins = holds == ((payoff > 0.0) == (player == 0))
+        gain = view.payoffs[0 if wins == (player == 0) else 1]
+        return view.weight[theirs] * (gain if player == 0 else -gain)
+    sign = 1.0 if player == 0 else -1.0
+    if node["kind"] == SHOWDOWN:
+        if low <= own < high and low <= other < high:
+            return 0.0
+        sign = 1.0 if own > other else -1.0
+    first, at = view.firsts[deal["row"] + own], deal["row"] + other
+    begin = 0 if other == 0 else view.hand_end[at - 1]
+    count = 0
+    for hand in range(deal["hand"] + begin, deal["hand"] + view.hand_end[at]):
+        cards = view.hands[hand]
+        held = cards[0] == first[0] or cards[0] == first[1] or cards[1] == first[0] or cards[1] == first[1]
+        count += 0 if held else 1
+    return sign * payoff * count

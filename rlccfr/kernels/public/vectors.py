@@ -4,6 +4,9 @@ All vectors of a pass lie in one array, ``vectors``; an argument such as ``reach
 ``shares`` have the array's type, so that nothing is computed in double precision unless the tables are: ``shares[A]``
 is 1 / A, and ``shares[0]`` is 0.
 
+``stride`` is the number of private states at a table's node, and ``rows`` how many of them the pass goes through; the
+first entry ``at`` is that of the first one.
+
 Loops run over slices from 0 on. Only of these does the compiler know that no index is negative, so that it can make
 vector operations of them.
 """
@@ -16,11 +19,11 @@ from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, PREDICTI
 
 
 @inlined
-def fill_policy(table, at, count, rows, shares, vectors, policy, total):
+def fill_policy(table, at, stride, count, rows, shares, vectors, policy, total):
     """Set a node's policy: proportional to the positive parts of a table's entries, uniform where these are 0.
 
     Args:
-        table: array with the node's entries from index ``at`` on, (count, rows).
+        table: array with the node's entries from index ``at`` on, (count, stride).
         policy: (count, rows) overwritten.
         total: (rows,) overwritten.
     """
@@ -28,13 +31,16 @@ def fill_policy(table, at, count, rows, shares, vectors, policy, total):
     sums = vectors[total : total + rows]
     sums[:] = zero
     for a in range(count):
-        entries = table[at + a * rows : at + (a + 1) * rows]
+        entries = table[at + a * stride : at + a * stride + rows]
         for r in range(rows):
             sums[r] += max(entries[r], zero)
     for r in range(rows):
         sums[r] = one / sums[r] if sums[r] > SMALLEST else zero
     for a in range(count):
-        entries, own = table[at + a * rows : at + (a + 1) * rows], vectors[policy + a * rows : policy + (a + 1) * rows]
+        entries, own = (
+            table[at + a * stride : at + a * stride + rows],
+            vectors[policy + a * rows : policy + (a + 1) * rows],
+        )
         for r in range(rows):
             own[r] = max(entries[r], zero) * sums[r] if sums[r] > zero else uniform
 
@@ -57,11 +63,14 @@ def add(vectors, summand, rows, total):
 
 
 @inlined
-def average(vectors, reach, policy, count, rows, sums, at, decay):
+def average(vectors, reach, policy, count, rows, sums, at, stride, decay):
     """Multiply a node's policy sums by ``decay``, and add its policy, weighted by reach."""
     weights = vectors[reach : reach + rows]
     for a in range(count):
-        own, entries = vectors[policy + a * rows : policy + (a + 1) * rows], sums[at + a * rows : at + (a + 1) * rows]
+        own, entries = (
+            vectors[policy + a * rows : policy + (a + 1) * rows],
+            sums[at + a * stride : at + a * stride + rows],
+        )
         for r in range(rows):
             entries[r] = decay * entries[r] + weights[r] * own[r]
 
@@ -88,26 +97,26 @@ def largest(vectors, values, count, rows, value):
 
 
 @inlined
-def fold(vectors, values, value, count, rows, regret, at, now, floor, zero):
+def fold(vectors, values, value, count, rows, regret, at, stride, discounts, floor, zero):
     """Set R <- max(D R + r, floor), where r is an action's value less the mean, for all rows of a node.
 
     Args:
         regret: (m,) the node's entries, from index ``at`` on, are changed in place.
-        now: the iteration's row of the schedule.
+        discounts: factors on positive and on other regrets.
         floor: the schedule's floor in the table's units.
     """
-    positive, negative = now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]
+    positive, negative = discounts
     means = vectors[value : value + rows]
     for a in range(count):
         worth = vectors[values + a * rows : values + (a + 1) * rows]
-        entries = regret[at + a * rows : at + (a + 1) * rows]
+        entries = regret[at + a * stride : at + a * stride + rows]
         for r in range(rows):
             old = entries[r]
             entries[r] = max(old * (positive if old > zero else negative) + (worth[r] - means[r]), floor)
 
 
 @inlined
-def predict(vectors, values, value, count, rows, tables, at, ahead, zero, one):
+def predict(vectors, values, value, count, rows, tables, at, stride, ahead, zero, one):
     """Set the positive parts of the predicted regrets D' R + prediction r, which the next policy is proportional to.
 
     Args:
@@ -120,8 +129,8 @@ def predict(vectors, values, value, count, rows, tables, at, ahead, zero, one):
     means = vectors[value : value + rows]
     for a in range(count):
         worth = vectors[values + a * rows : values + (a + 1) * rows]
-        entries = tables.regret[at + a * rows : at + (a + 1) * rows]
-        own = tables.policy[at + a * rows : at + (a + 1) * rows]
+        entries = tables.regret[at + a * stride : at + a * stride + rows]
+        own = tables.policy[at + a * stride : at + a * stride + rows]
         for r in range(rows):
             old = entries[r]
             own[r] = max(old * (positive if old > zero else negative) + prediction * (worth[r] - means[r]), zero)

@@ -1,0 +1,156 @@
+"""Passes over public trees that draw outcomes of chance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from public_games import derived_game
+from support import SMALL_DICE, game, place_public, public_sums, regrets, settle_public
+
+import rlccfr
+from rlccfr.components import Sampler
+from rlccfr.engine.public.draws import DRAWN, drawing_for, draws_of
+from rlccfr.games.public.view import DOUBLE
+from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
+from rlccfr.kernels.public.public_iterations import begin_pass, drawn_passes, end_pass, pass_below
+from rlccfr.kernels.public.sweep import UPDATE
+from rlccfr.testing import smallest_p
+
+LEVEL = 1e-3
+SAMPLERS = {chance: Sampler(chance=chance, opponent="all") for chance in DRAWN}
+NATIVE = (
+    "holdem(ranks=3,suits=2,private=1,flop=1)",
+    "holdem(ranks=4,suits=2,private=2,flop=2)",
+    "holdem(ranks=3,suits=2,private=1,flop=1,rounds=3)",
+    "bluff(dice=1,opponent_dice=1)",
+)
+DERIVED = ("kuhn", "leduc", SMALL_DICE)
+
+
+def public(name: str):
+    return rlccfr.load_game(name) if name in NATIVE else derived_game(game(name).openspiel_name).public
+
+
+PLAIN = np.array([[1.0, 1.0, -np.inf, 1.0, 0.0]] * 2)
+"""Schedule without discounts, floor and prediction."""
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("name", [*NATIVE, *DERIVED])
+@pytest.mark.parametrize("chance", SAMPLERS)
+def test_estimates_are_unbiased(chance, name, figures):
+    """Means of regrets and of the averages' increments equal an exact pass's."""
+    passes = 10 if name.startswith("bluff") else 500  # a pass over Bluff is a hundred times longer
+    rows = [row for player in (0, 1) for row in compared(name, chance, player, batches=400, passes=passes)]
+    figures(
+        f"Draws over public trees: {chance} on {name}", rows, f"{400 * passes:,} passes per player; level {LEVEL:g}."
+    )
+    assert min(row["smallest p (Holm)"] for row in rows) > LEVEL
+
+
+@pytest.mark.parametrize("chance", SAMPLERS)
+def test_estimates_on_leduc_are_unbiased(chance):
+    rows = [row for player in (0, 1) for row in compared("leduc", chance, player, batches=100, passes=100)]
+    assert min(row["smallest p (Holm)"] for row in rows) > LEVEL / (2 * len(SAMPLERS))
+
+
+def compared(name: str, chance: str, player: int, batches: int, passes: int) -> list[dict]:
+    """Return a row per kind of estimate, with the smallest p of all that were tested."""
+    tree = public(name)
+    table = np.random.default_rng(11).random(tree.num_sequences)
+    drawing = drawing_for(tree, draws_of(SAMPLERS[chance]), np.array([player], np.uint64))
+    memory = PublicMemory.of(tree, DOUBLE, drawing)
+    exact, found = estimates(tree, player, table, PublicMemory.of(tree, DOUBLE), 1), []
+    for _ in range(batches):
+        found.append([sums / passes for sums in estimates(tree, player, table, memory, passes)])
+    rows = []
+    for what, batch, mean in zip(("regrets", "increments"), zip(*found, strict=True), exact, strict=True):
+        p, tested = smallest_p(np.array(batch), mean)
+        rows.append({"traverser": player, "estimate of": what, "tested": tested, "smallest p (Holm)": p})
+    return rows
+
+
+def estimates(tree, player, table, memory, passes):
+    """Return the sums of a player's regrets and of the other's increments over passes with a fixed policy."""
+    none = np.zeros(0)
+    tables, outcomes = PublicTables(np.zeros(len(table)), np.zeros(len(table)), none), Outcomes.of(tree, DOUBLE)
+    if memory.drawing.public:
+        drawn_passes(tree.view, player, table, tables, memory, outcomes, PLAIN, passes)
+    else:
+        begin_pass(tree.view, player, table, tables, memory, outcomes, PLAIN, UPDATE)
+        pass_below(tree.view, player, table, tables, memory, outcomes, PLAIN, UPDATE, 0, len(tree.view.outcomes))
+        end_pass(tree.view, player, table, tables, memory, outcomes, PLAIN, UPDATE)
+    return tables.regret, tables.policy_sum
+
+
+@pytest.mark.parametrize("rule", ["dcfr", "cfr_plus", "pcfr_plus", "cfr_reset"])
+@pytest.mark.parametrize("chance", SAMPLERS)
+def test_discounts_wait_until_tables_are_met(chance, rule):
+    """A run whose pending discounts are applied after every iteration has the same tables."""
+    tree = public(NATIVE[1])
+    lazy, eager = (rlccfr.Solver(tree, rule, SAMPLERS[chance], seed=5) for _ in range(2))
+    for solver in (lazy, eager):  # with regrets so large that policies have no ties, which rounding would break
+        place_public(solver, 3, 100 * (1 + np.random.default_rng(0).random(tree.num_sequences)))
+    lazy.run(iterations=20, curve=False)
+    for _ in range(20):
+        eager.run(iterations=1, curve=False)
+        settle_public(eager)
+    settle_public(lazy)
+    assert regrets(lazy) == pytest.approx(regrets(eager), abs=1e-12)
+    assert public_sums(lazy) == pytest.approx(public_sums(eager), abs=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["dcfr", "pcfr_plus"])
+def test_public_chance_is_an_exact_pass_where_no_chance_is_public(rule):
+    tree = public("kuhn")
+    exact, drawn = (rlccfr.Solver(tree, rule, sampler) for sampler in ("none", SAMPLERS["public"]))
+    for solver in (exact, drawn):
+        place_public(solver, 3, 100 * (1 + np.random.default_rng(0).random(tree.num_sequences)))
+        solver.run(iterations=10, curve=False)
+    assert regrets(drawn) == pytest.approx(regrets(exact), abs=1e-12)
+    assert public_sums(drawn) == pytest.approx(public_sums(exact), abs=1e-12)
+
+
+@pytest.mark.parametrize("chance", SAMPLERS)
+def test_runs_with_draws_converge(chance):
+    solver = rlccfr.Solver(public("leduc"), "lcfr", SAMPLERS[chance], seed=2)
+    assert solver.run(iterations=100_000, curve=False).exploitability < 0.1
+
+
+def test_regrets_are_told_with_the_discounts_that_are_pending():
+    solver = rlccfr.Solver(public(NATIVE[1]), "dcfr", SAMPLERS["one"], seed=5)
+    solver.run(iterations=20, curve=False)
+    told = regrets(solver)
+    settle_public(solver)
+    assert told == pytest.approx(regrets(solver), abs=1e-12)
+
+
+def test_a_run_with_draws_goes_on_bitwise(tmp_path):
+    tree = rlccfr.load_game(NATIVE[1])
+    whole, part = (rlccfr.Solver(tree, "pdcfr_plus", "chance", seed=4) for _ in range(2))
+    part.run(iterations=50, curve=False)
+    part.save(tmp_path / "run.npz")
+    part = rlccfr.Solver.load(tmp_path / "run.npz")
+    for solver, iterations in ((part, 50), (whole, 100)):
+        solver.run(iterations=iterations, curve=False)
+    assert np.array_equal(regrets(whole), regrets(part))
+    assert np.array_equal(public_sums(whole), public_sums(part))
+
+
+def test_the_sampler_changes_during_a_run():
+    solver = rlccfr.Solver(public(NATIVE[1]), "dcfr", SAMPLERS["one"], seed=5)
+    solver.run(iterations=20, curve=False)
+    before = regrets(solver)
+    for sampler in ("none", SAMPLERS["public"], SAMPLERS["own"]):
+        solver.switch(sampler=sampler)
+        assert regrets(solver) == pytest.approx(before, abs=1e-12)
+        solver.run(iterations=5, curve=False)
+        before = regrets(solver)
+
+
+def test_other_samplers_are_refused_in_one_line():
+    tree = public(NATIVE[0])
+    with pytest.raises(rlccfr.ComponentError, match="samplers draw chance alone"):
+        rlccfr.Solver(tree, "cfr", "external")
+    with pytest.raises(rlccfr.ComponentError, match="leave out walks=2"):
+        rlccfr.Solver(tree, "cfr", "chance", walks=2)
