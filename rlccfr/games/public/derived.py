@@ -61,15 +61,24 @@ class _Deal:
         return np.stack([np.unique(row, return_inverse=True)[1].reshape(-1) for row in own], axis=1)
 
 
-class _Derivation:
-    """The public tree of a game so far."""
+class PublicTree:
+    """The public tree of a compiled game: its nodes, and the histories that belong to each.
+
+    Attributes:
+        nodes: kind, number of children, first child and deal of each node.
+        deals: what both players tell apart right after chance's moves.
+        members: histories of each node, in the order of its deal.
+
+    Raises:
+        GameError: players hide more than what chance has dealt them.
+    """
 
     def __init__(self, game: GameTree) -> None:
         self.game = game
         self.value, self.decides = _values(game)
-        self.nodes: list[tuple[int, int, int, int]] = []  # kind, number of children, first child, deal
+        self.nodes: list[tuple[int, int, int, int]] = []
         self.deals = [_Deal(np.zeros((1, 2), np.int64), np.ones(1), [None, None])]
-        self.members: list[np.ndarray] = []  # histories of each node, in the order of its deal
+        self.members: list[np.ndarray] = []
         waiting = deque([(np.zeros(1, np.int64), 0, 0)])
         self.depth, met = 0, 1
         while waiting:
@@ -155,13 +164,17 @@ class _Derivation:
         group = connected_components(graph, directed=False)[1][: len(histories)]
         return [np.flatnonzero(group == one) for one in np.unique(group)]
 
+    def settled(self) -> list[np.ndarray]:
+        """Return both players' rows of each deal, (histories, 2)."""
+        return [deal.settled() for deal in self.deals]
+
     def result(self) -> DerivedGame:
         """Return the game with all nodes.
 
         Raises:
             GameError: an infoset belongs to two public nodes.
         """
-        settled = [deal.settled() for deal in self.deals]
+        settled = self.settled()
         deals = np.zeros(len(self.deals), DEAL)
         deals["rows"] = [rows.max(axis=0) + 1 for rows in settled]
         deals["share"] = 1.0
@@ -178,7 +191,7 @@ class _Derivation:
             nodes[name] = column
         nodes["table"] = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], deals["rows"])
         payoffs = self._payoffs(nodes, settled)
-        return DerivedGame(self._game(nodes, deals, above, payoffs), self._sequences(nodes, settled))
+        return DerivedGame(self._game(nodes, deals, above, payoffs), self.sequences(settled))
 
     def _payoffs(self, nodes: np.ndarray, settled: list[np.ndarray]) -> np.ndarray:
         """Return the matrices of the terminals, each entry summed over histories, and set their places in the nodes."""
@@ -193,18 +206,22 @@ class _Derivation:
             begin += matrix.size
         return np.concatenate(found)
 
-    def _sequences(self, nodes: np.ndarray, settled: list[np.ndarray]) -> np.ndarray:
+    def sequences(self, settled: list[np.ndarray]) -> np.ndarray:
         """Return the compiled game's sequence of each table entry.
+
+        Args:
+            settled: what the method of this name returns.
 
         Raises:
             GameError: a sequence belongs to two entries, or to none.
         """
-        found = []
-        for node in np.flatnonzero(nodes["kind"] < CHANCE).tolist():
-            player, rows = int(nodes["kind"][node]), settled[int(nodes["deal"][node])]
-            first = np.zeros(rows[:, player].max() + 1, np.int64)
-            first[rows[:, player]] = self.game.histories["first_sequence"][self.members[node]]
-            found.append((first + np.arange(nodes["num_children"][node])[:, None]).reshape(-1))
+        found = [np.zeros(0, np.int64)]
+        for (kind, count, _, deal), members in zip(self.nodes, self.members, strict=True):
+            if kind < CHANCE:
+                own = settled[deal][:, kind]
+                first = np.zeros(own.max() + 1, np.int64)
+                first[own] = self.game.histories["first_sequence"][members]
+                found.append((first + np.arange(count)[:, None]).reshape(-1))
         sequence = np.concatenate(found)
         if len(sequence) != self.game.num_sequences or len(np.unique(sequence)) < len(sequence):
             raise self._hidden()
@@ -260,4 +277,4 @@ def derived(game: GameTree) -> DerivedGame:
     Raises:
         GameError: players hide more than what chance has dealt them.
     """
-    return _Derivation(game).result()
+    return PublicTree(game).result()
