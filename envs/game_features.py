@@ -81,6 +81,9 @@ SAMPLER_FEATURES = (
     "parameter_0", "parameter_1", "parameter_2", "network",
 )  # fmt: skip
 ABSTRACTION_FEATURES = ("known", "best_response", "network")
+_DRAWN_OF_CHANCE = {"all": 0.0, "public": 0.25, "own": 0.5, "opponent": 0.75, "one": 1.0}
+"""The feature ``samples_chance``, which grows with what is drawn; all values need to be distinct."""
+
 COMPONENT_FEATURES = (RULE_FEATURES, SAMPLER_FEATURES, ABSTRACTION_FEATURES)
 
 
@@ -143,7 +146,7 @@ def _sampler(sampler: Sampler) -> list[float]:
         return [1.0] + [0.0] * (len(SAMPLER_FEATURES) - 3)
     return [
         0.0,
-        sampler.chance == "one",
+        _DRAWN_OF_CHANCE[sampler.chance],
         sampler.opponent == "one",
         sampler.traverser == "one",
         sampler.traverser == "subset",

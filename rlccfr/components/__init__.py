@@ -39,6 +39,9 @@ from rlccfr.networks.settings import Approximator, Networks
 WALKS = ("all", "one", "subset")
 """Values of a sampler's ``chance``, ``opponent`` and ``traverser``; only ``traverser`` may be ``"subset"``."""
 
+SHARED_CHANCE = ("public", "opponent", "own")
+"""Values that only a sampler's ``chance`` may have: what is drawn once for all histories that players see alike."""
+
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -210,7 +213,10 @@ class Sampler(Component):
     Args:
         exact: whether an exact pass over the whole tree replaces walks; the other fields are then unused.
         chance, opponent: children taken at nodes of chance and of the opponent: ``"all"``, or ``"one"``, drawn with
-            its true probability.
+            its true probability. ``chance`` may also tell what is public from private states. A public outcome is then
+            drawn once for all histories with the same public past. With ``"public"``, all private states are taken.
+            With ``"opponent"``, the opponent's private state is drawn as well. With ``"own"``, the traverser's is.
+            These three need a game in which only chance hides anything.
         traverser: own actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with the uniform policy; or a
             ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
         exploration: share of the uniform policy where one own action is drawn.
@@ -232,7 +238,7 @@ class Sampler(Component):
     """
 
     exact: bool = False
-    chance: Literal["all", "one"] = "one"
+    chance: Literal["all", "one", "public", "opponent", "own"] = "one"
     opponent: Literal["all", "one"] = "one"
     traverser: Literal["all", "one", "subset"] = "all"
     exploration: float = 0.0
@@ -253,7 +259,8 @@ class Sampler(Component):
         return rows
 
     def __post_init__(self) -> None:
-        for field_, choices in (("chance", WALKS[:2]), ("opponent", WALKS[:2]), ("traverser", WALKS)):
+        fields = (("chance", (*WALKS[:2], *SHARED_CHANCE)), ("opponent", WALKS[:2]), ("traverser", WALKS))
+        for field_, choices in fields:
             if getattr(self, field_) not in choices:
                 raise ComponentError(f"{field_} must be one of {', '.join(choices)}, not {getattr(self, field_)!r}")
         if (self.traverser == "subset") != (self.inclusion is not None or self.subset_size > 0):

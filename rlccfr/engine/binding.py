@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.components import SHARED_CHANCE, Abstraction, Sampler, UpdateRule
+from rlccfr.engine.chance_draws import shared_draws
 from rlccfr.errors import ComponentError, whole_number
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
@@ -22,7 +23,7 @@ from rlccfr.kernels.plain import (
     reads_regret,
     reweight_functions,
 )
-from rlccfr.kernels.walks.walk_layout import ALL, ONE, SAMPLING, SUBSET, Sampling, WalkPlan
+from rlccfr.kernels.walks.walk_layout import ALL, ONE, SAMPLING, SUBSET, Sampling, SharedDraws, WalkPlan
 
 AHEAD = 256
 """Least number of iterations whose schedule is evaluated at once; this many rows cost hardly more than one."""
@@ -128,6 +129,7 @@ class Binding:
     Attributes:
         flags: differences between the rule and plain regret matching.
         plan: the sampler's settings for walks.
+        draws: draws of chance that histories share.
         procedure: course of an iteration.
         rule_handle: handle of the rule and its functions, as kernels take it.
         sampling_handle: handle of the sampler and its functions, as kernels take it.
@@ -141,6 +143,7 @@ class Binding:
     options: RunOptions
     flags: RuleFlags
     plan: WalkPlan
+    draws: SharedDraws
     procedure: Procedure
     rule_handle: Any
     sampling_handle: Any
@@ -192,6 +195,7 @@ class Binding:
             options=options,
             flags=flags,
             plan=plan,
+            draws=shared_draws(game, sampler),
             procedure=Procedure(abstraction.best_response, options.simultaneous, options.pre_averaging, options.walks),
             rule_handle=handle_of(Rule(flags, *functions, utility_range), RULE),
             sampling_handle=handle_of(sampling, SAMPLING),
@@ -259,7 +263,8 @@ def _flags_of(rule: UpdateRule) -> RuleFlags:
 def _plan_of(sampler: Sampler) -> WalkPlan:
     """Return a sampler's settings for walks."""
     return WalkPlan(
-        chance_all=sampler.chance == "all",
+        chance_all=sampler.chance != "one",
+        chance_shared=sampler.chance in SHARED_CHANCE,
         opponent_all=sampler.opponent == "all",
         traverser={"all": ALL, "one": ONE, "subset": SUBSET}[sampler.traverser],
         exploration=float(sampler.exploration),

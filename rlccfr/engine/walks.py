@@ -10,6 +10,7 @@ from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, FlatStepper, Stepper
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.walks.walk_layout import (
+    DRAWS,
     PATH,
     UNVISITED,
     WALK_MEMORY,
@@ -83,4 +84,4 @@ def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
         visited=np.zeros(game.num_infosets, np.uint32),
         num_visited=game.view.infoset_begin[:2].astype(np.int64),
     )
-    return WalkMemory(tables, frames_for(game))
+    return WalkMemory(tables, frames_for(game), handle_of(binding.draws, DRAWS))

@@ -33,7 +33,7 @@ from rlccfr.kernels.layout import (
     TABLES,
     Rule,
 )
-from rlccfr.kernels.walks.walk_layout import PATH, SAMPLING, WALK_MEMORY, Sampling
+from rlccfr.kernels.walks.walk_layout import DRAWS, PATH, SAMPLING, WALK_MEMORY, Sampling
 
 WORDS_PER_VALUE = 7
 """Largest number of words in which Numba stores one value: today seven for a 1-D array, three for a function."""
@@ -126,6 +126,7 @@ run_of = _loader(RUN)
 scratch_of = _loader(SCRATCH)
 tables_of = _loader(TABLES)
 memory_of = _loader(WALK_MEMORY)
+draws_of = _loader(DRAWS)
 path_of = _loader(PATH)
 control_of = _loader(CONTROL)
 blend_of = _loader(BLEND)

@@ -8,7 +8,7 @@ import pytest
 from support import SMALL_DICE
 
 from rlccfr.catalog import AXES, Catalog
-from rlccfr.components import Abstraction, Sampler, UpdateRule, always
+from rlccfr.components import SHARED_CHANCE, Abstraction, Sampler, UpdateRule, always
 from rlccfr.envs import FEATURE_NAMES, OBSERVATION_SIZE, PRESETS, Budget, Cell, GameFeatures, Progress, observe
 from rlccfr.envs.game_features import COMPONENT_FEATURES, component_features
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -51,6 +51,12 @@ def test_entries_of_the_catalog_are_distinct(axis):
     features = {id: component_features(axis, id) for id in ids}
     for a, b in combinations(ids, 2):
         assert np.abs(features[a] - features[b]).max() > 0.01, (a, b)
+
+
+def test_samplers_that_draw_other_parts_of_chance_are_distinct():
+    found = {chance: component_features(1, Sampler(chance=chance)) for chance in ("all", "one", *SHARED_CHANCE)}
+    for a, b in combinations(found, 2):
+        assert np.abs(found[a] - found[b]).max() > 0.01, (a, b)
 
 
 def test_all_triples_give_distinct_observations():

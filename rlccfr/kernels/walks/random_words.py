@@ -17,14 +17,33 @@ _UNIT = 1.0 / (1 << 53)
 
 
 @inlined
-def uniform(rng):
-    """Return a double in [0, 1), and advance ``rng``, a uint64 array (1,), in place."""
-    rng[0] += _STEP
-    word = rng[0]
+def _mixed(word):
+    """Return the generator's output in a state, all of it one uint64."""
     word = (word ^ (word >> _S30)) * _MIX_1
     word = (word ^ (word >> _S27)) * _MIX_2
-    word = word ^ (word >> _S31)
-    return np.float64(word >> _S11) * _UNIT
+    return word ^ (word >> _S31)
+
+
+@inlined
+def random_word(rng):
+    """Return a random uint64, and advance ``rng``, a uint64 array (1,), in place."""
+    rng[0] += _STEP
+    return _mixed(rng[0])
+
+
+@inlined
+def uniform(rng):
+    """Return a double in [0, 1), and advance ``rng``, a uint64 array (1,), in place."""
+    return np.float64(random_word(rng) >> _S11) * _UNIT
+
+
+@inlined
+def uniform_at(word, number):
+    """Return a double in [0, 1) that depends only on a random word and on a number of at least 0.
+
+    It is an entry of the generator's sequence that starts from the word.
+    """
+    return np.float64(_mixed(word + np.uint64(number + 1) * _STEP) >> _S11) * _UNIT
 
 
 @inlined

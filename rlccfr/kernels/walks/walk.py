@@ -9,6 +9,9 @@ reaches history h. The weight w(h) = (opponent's and chance's reach) / q(h) is c
   value b + (u - b) / p; a child left out has the value b;
 * with probes, a child of i's node has the value u if it is taken, and the result of a roll-out if it is left out.
 
+A history of chance may share its draw with others. The walk then takes the outcomes that have the label drawn; perhaps
+there is none, and the history has the value 0.
+
 The stack is explicit, because a recursive walk that passes its arrays down costs ten times as much. If one child is
 drawn from the true probabilities and there is no baseline, the node returns the child's value unchanged and gets no
 frame.
@@ -23,8 +26,9 @@ from __future__ import annotations
 import numpy as np
 
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.kernels.handles import draws_of
 from rlccfr.kernels.jit import inlined
-from rlccfr.kernels.walks.random_words import draw, uniform
+from rlccfr.kernels.walks.random_words import draw, random_word, uniform, uniform_at
 from rlccfr.kernels.walks.walk_layout import ALL, ONE, UNVISITED
 
 
@@ -112,6 +116,35 @@ def include(here, own, sampling, parameters, memory, depth, luck, rng):
         for k in range(count):
             taken[depth, k] = tables.response[first + k]
         keep_one(taken, depth, count, rng)
+
+
+@inlined
+def include_drawn(here, traverser, handle, frames, depth, word):
+    """Decide which outcomes of chance a walk takes if histories share their draws.
+
+    The draws are loaded here, so that walks without them are not slowed down.
+
+    Args:
+        handle: handle of the draws.
+        frames: ``taken[depth]`` is overwritten with the probability of the label drawn for each outcome that has it,
+            and 0 for the others; these may be all.
+        word: random word of the whole walk.
+    """
+    draws = draws_of(handle)
+    number, first, count = draws.draw[traverser, frames.node[depth]], here["first_child"], here["num_children"]
+    if number < 0:
+        for k in range(count):
+            frames.taken[depth, k] = 1.0
+        return
+    low, high, luck = draws.first_label[number], draws.first_label[number + 1] - 1, uniform_at(word, number)
+    while low < high:
+        middle = (low + high) // 2
+        if luck < draws.cumulative[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    for k in range(count):
+        frames.taken[depth, k] = draws.probability[low] if draws.label[traverser, first + k] == low else 0.0
 
 
 @inlined
@@ -212,6 +245,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
     sign = 1.0 - 2.0 * traverser
     scale = average_weight / weight
     luck = uniform(rng) if plan.one_draw else 0.0
+    word = random_word(rng) if plan.chance_shared else np.uint64(0)
     node, depth, touched, value = 0, -1, 0, 0.0
     while True:
         here = histories.record[node]
@@ -233,7 +267,10 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
                 continue
             depth += 1
             frames.node[depth], frames.action[depth], frames.weight[depth] = node, -1, weight
-            include(here, actor == traverser, sampling, parameters, memory, depth, luck, rng)
+            if actor == CHANCE and plan.chance_shared:
+                include_drawn(here, traverser, memory.draws, frames, depth, word)
+            else:
+                include(here, actor == traverser, sampling, parameters, memory, depth, luck, rng)
         while depth >= 0:
             here = histories.record[frames.node[depth]]
             actor, count, action = here["actor"], here["num_children"], frames.action[depth]

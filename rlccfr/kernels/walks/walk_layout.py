@@ -22,6 +22,7 @@ class WalkPlan(NamedTuple):
     """A sampler's settings as the walk kernel sees them."""
 
     chance_all: bool
+    chance_shared: bool  # of all outcomes, only those with the label drawn; see SharedDraws
     opponent_all: bool
     traverser: int  # ALL, ONE (with exploration) or SUBSET (by an inclusion function or a size)
     exploration: float  # share of the uniform policy if ONE own action is drawn
@@ -73,11 +74,25 @@ class Frames(NamedTuple):
     taken: np.ndarray  # (depth, actions): probability with which each child is taken; 0: left out
 
 
+class SharedDraws(NamedTuple):
+    """Draws that a walk makes once for many histories of chance; one row per traverser where there are two.
+
+    Histories with the same draw number share a draw. Each draw takes one of its labels, which are neighbours.
+    """
+
+    draw: np.ndarray  # (2, number of histories): draw number of a history of chance; -1: it draws nothing
+    label: np.ndarray  # (2, number of histories): label of the outcome that leads to a history
+    first_label: np.ndarray  # (draws + 1,): the first label of each draw, and the end of the last one's
+    probability: np.ndarray  # (labels,): of each label in its draw
+    cumulative: np.ndarray  # (labels,): probability of the label or an earlier one of its draw
+
+
 class WalkMemory(NamedTuple):
-    """Tables and stack of the walk kernel."""
+    """Tables, stack and shared draws of the walk kernel."""
 
     tables: WalkTables
     frames: Frames
+    draws: Any  # handle of SharedDraws, read only if the plan says chance_shared
 
 
 class WalkPath(NamedTuple):
@@ -90,13 +105,14 @@ class WalkPath(NamedTuple):
     value: np.ndarray  # (depth x actions,): values that the children's walks returned
 
 
-_B, _I, _F, _IS = types.boolean, types.int64, types.float64, types.int64[::1]
-PLAN = types.NamedTuple((_B, _B, _I, _F, _B, _F, _I, _B, _B, _B), WalkPlan)
+_B, _I, _F, _IS, _I4M = types.boolean, types.int64, types.float64, types.int64[::1], types.int32[:, ::1]
+PLAN = types.NamedTuple((_B, _B, _B, _I, _F, _B, _F, _I, _B, _B, _B), WalkPlan)
 SAMPLING = types.NamedTuple((PLAN, HANDLE, HANDLE), Sampling)
 """Type of a sampler with handles in place of functions, as Python passes it; see kernels/handles.py."""
 WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, _IS), WalkTables)
 FRAMES = types.NamedTuple((_IS, _IS, F8S, F8M, F8M), Frames)
-WALK_MEMORY = types.NamedTuple((WALK_TABLES, FRAMES), WalkMemory)
+DRAWS = types.NamedTuple((_I4M, _I4M, _IS, F8S, F8S), SharedDraws)
+WALK_MEMORY = types.NamedTuple((WALK_TABLES, FRAMES, HANDLE), WalkMemory)
 PATH = types.NamedTuple((_IS, _IS, F8S, F8S, F8S), WalkPath)
 
 
