@@ -1,6 +1,14 @@
 """The components that algorithms are made of, and the ordered sets of them that selectors choose from."""
 
-from rlccfr.catalog import abstractions, deep, extended, samplers, scheduled, update_rules  # noqa: F401  (registers them)
+from rlccfr.catalog import (  # noqa: F401  (registers them)
+    abstractions,
+    deep,
+    extended,
+    public_chance,
+    samplers,
+    scheduled,
+    update_rules,
+)
 from rlccfr.catalog.catalog import AXES, Catalog, Cell
 from rlccfr.registry import make
 

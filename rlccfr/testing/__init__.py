@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from rlccfr.components import Abstraction, Component, Sampler, UpdateRule
+from rlccfr.components import SHARED_CHANCE, Abstraction, Component, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.state import RunState
 from rlccfr.engine.walks import walk_memory
@@ -35,6 +35,8 @@ from rlccfr.testing.functions import ConformanceError as ConformanceError
 from rlccfr.testing.functions import check_policy_map, check_probabilities, check_reweight, check_symmetry, name_of
 
 GAMES = ("kuhn", "liars_dice(numdice=1,dice_sides=3)")
+PUBLIC_CHANCE = "leduc(ranks=2,suits=2,raises=1)"
+"""Game with a public card, for samplers that draw public outcomes; the other games have only private states."""
 LEVEL = 1e-4
 """Level of each statistical test: the probability, over seeds, with which a correct sampler may fail it."""
 
@@ -81,7 +83,7 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
         _check_runs({"update_rule": rule, "sampler": made})
     if made.exact:
         return
-    for name in GAMES:
+    for name in (*GAMES, PUBLIC_CHANCE) if made.chance in SHARED_CHANCE else GAMES:
         tree = load_game(name)
         policy = _random_policy(tree)
         for player in (0, 1):

@@ -24,6 +24,7 @@ from rlccfr.agents.judging.evidence import ChoosingRuns
 from rlccfr.agents.predicting.choosers import ByTeam
 from rlccfr.agents.team import training
 from rlccfr.catalog import Catalog
+from rlccfr.components import SHARED_CHANCE
 from rlccfr.envs import PRESETS, Budget, SelectorEnv
 from rlccfr.envs.measuring import provenance
 from rlccfr.games.cache import FORMAT as LAYOUT
@@ -95,18 +96,20 @@ def component(kind: str, id: str) -> list[list[float]]:
 
     Models are tables, because networks depend on the version of PyTorch.
     """
-    rule, sampler, abstraction = "dcfr", "external", "none"
+    rule, sampler, abstraction, second = "dcfr", "external", "none", "goofspiel"
     if kind == "update rule":
         rule, sampler = id, "none"
         if update_rules[id].make().learns:
             rule = f"{id}(model='table',preset='sweep')"
     elif kind == "sampler":
         sampler = id
+        if samplers[id].make().chance in SHARED_CHANCE:
+            second = "leduc"  # Goofspiel has no public tree
     else:
         abstraction, sampler = id, "none"
         if abstractions[id].make().learns:
             abstraction = f"{id}(model='table')"
-    return [run("kuhn", (rule, sampler, abstraction), 30), run("goofspiel", (rule, sampler, abstraction), 20)]
+    return [run("kuhn", (rule, sampler, abstraction), 30), run(second, (rule, sampler, abstraction), 20)]
 
 
 def layouts() -> list[str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from rlccfr.components import Sampler, UpdateRule, always
+from rlccfr.engine import chance_draws
 from rlccfr.errors import BudgetError
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.testing import ConformanceError, check_abstraction, check_sampler, check_update_rule
@@ -129,6 +132,17 @@ def test_what_are_no_probabilities_is_found():
 def test_a_biased_sampler_is_found():
     with pytest.raises(ConformanceError, match="biased"):
         check_sampler(Sampler(traverser="subset", inclusion=hardly_the_last))
+
+
+def test_wrong_probabilities_of_shared_draws_are_found(monkeypatch):
+    right = chance_draws.chance_labels
+
+    def wrong(*given):
+        return [replace(labels, probability=0.9 * labels.probability) for labels in right(*given)]
+
+    monkeypatch.setattr(chance_draws, "chance_labels", wrong)
+    with pytest.raises(ConformanceError, match="biased"):
+        check_sampler("public_chance")
 
 
 def test_a_component_without_a_word_on_it_is_found(monkeypatch):

@@ -1,0 +1,33 @@
+"""Samplers that tell public outcomes of chance from players' private states."""
+
+from __future__ import annotations
+
+from rlccfr.catalog.samplers import UNBIASED
+from rlccfr.components import Sampler
+from rlccfr.registry import sampler
+
+JOHANSON_2012 = (
+    "Johanson, Bard, Lanctot, Gibson and Bowling, Efficient Nash equilibrium approximation through Monte Carlo "
+    "counterfactual regret minimization, AAMAS 2012"
+)
+
+
+@sampler("public_chance", source=f"{JOHANSON_2012} (PCS)", guarantee=UNBIASED)
+def public_chance() -> Sampler:
+    """One drawn outcome where both players see what chance does; all private states, and all actions of both players.
+
+    Needs a game in which only chance hides anything. Outcomes after the last decision are all taken.
+    """
+    return Sampler(chance="public", opponent="all")
+
+
+@sampler("opponent_public_chance", source=f"{JOHANSON_2012} (OPCS)", guarantee=UNBIASED)
+def opponent_public_chance() -> Sampler:
+    """One drawn private state of the opponent; all of the traverser's. The rest as in public_chance."""
+    return Sampler(chance="opponent", opponent="all")
+
+
+@sampler("self_public_chance", source=f"{JOHANSON_2012} (SPCS)", guarantee=UNBIASED)
+def self_public_chance() -> Sampler:
+    """One drawn private state of the traverser; all of the opponent's. The rest as in public_chance."""
+    return Sampler(chance="own", opponent="all")
