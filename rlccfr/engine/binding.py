@@ -239,7 +239,7 @@ def _check_public(name: str, rule: UpdateRule, sampler: Sampler, abstraction: Ab
         )
     if options.walks > 1 and not sampler.exact:
         raise ComponentError(f"{where} an iteration has one pass for each player: leave out walks={options.walks}")
-    if abstraction.best_response or abstraction.learns:
+    if abstraction.learns:
         raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
     if options.simultaneous or options.pre_averaging:
         raise ComponentError(f"{where} players take turns: leave out simultaneous=True and averaging='pre'")

@@ -9,6 +9,7 @@ from rlccfr.engine.public.evaluation import memory_of
 from rlccfr.engine.public.passes import PublicStepper
 from rlccfr.engine.stepper import CHUNK
 from rlccfr.kernels.layout import AVERAGE_DECAY, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
+from rlccfr.kernels.public.drawing import AVERAGE
 from rlccfr.kernels.public.public_iterations import drawn_iterations
 
 _DISCOUNTS = [POSITIVE_DISCOUNT, NEGATIVE_DISCOUNT, AVERAGE_DECAY]
@@ -21,9 +22,18 @@ class DrawnStepper(PublicStepper):
         self._iterate(self.binding.rows(self.state.iteration + 1, min(iterations, CHUNK)), max_nodes)
 
     def _iterate(self, rows: np.ndarray, max_nodes: int) -> None:
-        state = self.state
-        memory, outcomes = memory_of(state.game, state.dtype)
-        memory, logs = memory._replace(drawing=state.drawing), logs_of(rows[:-1, _DISCOUNTS])
+        state, logs = self.state, logs_of(rows[:-1, _DISCOUNTS])
+        if self.binding.abstraction.best_response:
+            logs[:, AVERAGE] = 0.0  # the passes that find responses meet all averages, so that nothing is pending
+        whole, outcomes = memory_of(state.game, state.dtype)
         drawn_iterations(
-            state.game.view, state.tables, memory, outcomes, state.counts, self.scheduled(rows), logs, max_nodes
+            state.game.view,
+            state.tables,
+            whole._replace(drawing=state.drawing),
+            whole,
+            outcomes,
+            state.counts,
+            self.scheduled(rows),
+            logs,
+            max_nodes,
         )

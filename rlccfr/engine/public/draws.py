@@ -41,7 +41,7 @@ def drawing_for(game: PublicGame, draws: tuple[bool, bool, bool], rng: np.ndarra
     public, own, other = draws
     if not public:
         return NO_DRAWING
-    regret_place, average_place = (_places(game, drawn) for drawn in (own, other))
+    regret_place, average_place = (places(game, drawn) for drawn in (own, other))
     sizes = _sizes(game, own, other)
     return Drawing(
         public=True,
@@ -76,7 +76,7 @@ def logs_of(factors: np.ndarray) -> np.ndarray:
     return found
 
 
-def _places(game: PublicGame, one_by_one: bool) -> np.ndarray:
+def places(game: PublicGame, one_by_one: bool) -> np.ndarray:
     """Return the first entry of what is pending at each node, (nodes,): an entry per private state or per node."""
     found = np.zeros(game.num_nodes, np.int64)
     sizes = game.rows if one_by_one else np.ones(len(game.decisions), np.int64)

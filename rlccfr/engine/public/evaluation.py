@@ -8,7 +8,7 @@ import numpy as np
 
 from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.games.public.view import PublicGame
-from rlccfr.kernels.public.memory import Outcomes, PublicMemory
+from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
 from rlccfr.kernels.public.public_iterations import public_value
 
 _memories: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicMemory, Outcomes]]] = WeakKeyDictionary()
@@ -36,7 +36,8 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
     def value(player: int, best: bool) -> float:
         if crew is not None:
             return crew.value(player, table, best) * game.unit
-        found = public_value(game.view, player, table, *memory_of(game, table.dtype), game.mass[player], best)
+        tables = PublicTables.read_only(table)
+        found = public_value(game.view, player, tables, *memory_of(game, table.dtype), game.mass[player], best)
         return float(found * game.unit)
 
     return value(0, False), value(0, True), value(1, True)

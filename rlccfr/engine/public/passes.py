@@ -61,7 +61,7 @@ class PublicStepper(Stepper[PublicState]):
     @property
     def nodes_per_iteration(self) -> int:
         """Number of private states that an iteration meets."""
-        return 2 * self.state.game.pass_size
+        return (4 if self.binding.abstraction.best_response else 2) * self.state.game.pass_size
 
     def average_sums(self) -> np.ndarray:
         return self.state.tables.policy_sum

@@ -11,7 +11,7 @@ from rlccfr.games.public.view import PublicGame
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
 from rlccfr.kernels.public.public_iterations import begin_pass, end_pass, pass_below, root_value
-from rlccfr.kernels.public.sweep import BEST, MEAN, UPDATE
+from rlccfr.kernels.public.sweep import BEST, COUNTER, MEAN, RESPOND, UPDATE
 
 SHARES = 16
 """Number of ranges of outcomes per thread; threads take one after another, so that they end at the same time."""
@@ -39,12 +39,14 @@ class PublicCrew:
             tables: changed in place.
             schedule: (2, 5) rows of this iteration and of the next, in the tables' type.
         """
-        for player in range(2):
-            self._pass(player, tables.policy if len(tables.policy) else tables.regret, tables, schedule, UPDATE)
+        table = tables.policy if len(tables.policy) else tables.regret
+        for mode in (RESPOND, COUNTER) if len(tables.response) else (UPDATE,):
+            for player in range(2):
+                self._pass(player, table, tables, schedule, mode)
 
     def value(self, player: int, table: np.ndarray, best: bool) -> float:
         """Return what :func:`rlccfr.kernels.public.public_iterations.public_value` does."""
-        tables, schedule = PublicTables(table, table, table[:0]), np.zeros((2, 0), table.dtype)
+        tables, schedule = PublicTables.read_only(table), np.zeros((2, 0), table.dtype)
         with uninterrupted():
             self._pass(player, table, tables, schedule, BEST if best else MEAN)
         return float(root_value(self._memories[0], self.game.mass[player]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.public.draws import drawing_for, draws_of, pending_bytes
+from rlccfr.engine.public.draws import drawing_for, draws_of, pending_bytes, places
 from rlccfr.errors import CheckpointError, RLCCFRError
 from rlccfr.games.memory import available_memory
 from rlccfr.games.public.view import DOUBLE, PublicGame
@@ -50,7 +50,9 @@ class PublicState:
         """
         kind = np.dtype(dtype) if dtype else game.dtype
         require_memory(game, 2, kind)
-        tables = PublicTables(*(np.zeros(size, kind) for size in (game.num_sequences, game.num_sequences, 0)))
+        tables = PublicTables.read_only(np.zeros(0, kind))._replace(
+            **{name: np.zeros(game.num_sequences, kind) for name in ("regret", "policy_sum")}
+        )
         return cls(game, seed, tables, np.zeros(2, np.int64), np.random.SeedSequence(seed).generate_state(1, np.uint64))
 
     @property
@@ -77,8 +79,12 @@ class PublicState:
         tables, drawing = self.tables, self.drawing
         size = 0 if binding.rule.is_plain else self.game.num_sequences
         if size != len(tables.policy):
-            require_memory(self.game, 1 if size else 0, self.dtype)
+            others = 0 if self.iteration else 2  # of a new run, the system has not handed out the other tables yet
+            require_memory(self.game, others + 1 if size else 0, self.dtype)
             tables = tables._replace(policy=np.zeros(size, self.dtype))
+        if binding.abstraction.best_response != bool(len(tables.response)):
+            self.settle()
+            tables = tables._replace(**self._responses(binding.abstraction.best_response))
         wanted = draws_of(binding.sampler)
         if wanted != (drawing.public, drawing.own, drawing.other):
             size = pending_bytes(self.game, wanted)
@@ -86,6 +92,18 @@ class PublicState:
             self.settle()
             drawing = drawing_for(self.game, wanted, self.rng)
         return replace(self, tables=tables, drawing=drawing)
+
+    def _responses(self, wanted: bool) -> dict[str, np.ndarray]:
+        """Return the memory of best responses, which is empty if they are not wanted.
+
+        Raises:
+            RLCCFRError: it does not fit.
+        """
+        game = self.game
+        if not wanted:
+            return {"response": np.zeros(0, np.uint8), "response_place": np.zeros(0, np.int64)}
+        _require(game, game.num_infosets + 8 * game.num_nodes, "best responses", "take abstraction='none'")
+        return {"response": np.zeros(game.num_infosets, np.uint8), "response_place": places(game, one_by_one=True)}
 
     def settle(self) -> None:
         """Apply the discounts that are pending."""
@@ -128,7 +146,8 @@ class PublicState:
     def saved(self) -> dict[str, np.ndarray]:
         """Return the arrays that the next iteration depends on, by their names in a file."""
         pending = {name: getattr(self.drawing, name) for name in PENDING} if self.drawing.public else {}
-        return {"counts": self.counts, "rng": self.rng, **self.tables._asdict(), **pending}
+        tables = {name: getattr(self.tables, name) for name in ("regret", "policy_sum", "policy")}
+        return {"counts": self.counts, "rng": self.rng, **tables, **pending}
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> PublicState:
         """Overwrite the arrays in place with those that :meth:`saved` returned; return the state.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from rlccfr.kernels.jit import kernel, released
-from rlccfr.kernels.public.memory import PublicTables
 from rlccfr.kernels.public.sweep import (
     BEST,
+    COUNTER,
     DOWN,
     DRAWN,
     MEAN,
+    RESPOND,
     UP,
     UPDATE,
     prepare_drawn,
@@ -25,6 +26,8 @@ from rlccfr.kernels.public.sweep import (
 def public_iterations(view, tables, memory, outcomes, counts, schedule, cost):
     """Run ``len(schedule) - 1`` iterations: player 0's update, then player 1's against the updated policy.
 
+    With responses, both players are updated against best responses to the policies at the iteration's start.
+
     Args:
         tables, memory, outcomes: changed in place.
         counts: (2,) iterations done and private states met; raised in place.
@@ -32,16 +35,21 @@ def public_iterations(view, tables, memory, outcomes, counts, schedule, cost):
         cost: number of private states that an iteration meets.
     """
     table = tables.policy if len(tables.policy) else tables.regret
+    mode = COUNTER if len(tables.response) else UPDATE
     for t in range(len(schedule) - 1):
+        now, ahead = schedule[t], schedule[t + 1]
+        if mode == COUNTER:
+            for player in range(2):
+                sweep_all(view, player, table, tables, memory, outcomes, now, ahead, RESPOND)
         for player in range(2):
-            sweep_all(view, player, table, tables, memory, outcomes, schedule[t], schedule[t + 1], UPDATE)
+            sweep_all(view, player, table, tables, memory, outcomes, now, ahead, mode)
         counts[0] += 1
         counts[1] += cost
 
 
 @kernel
 def drawn_passes(view, player, table, tables, memory, outcomes, schedule, passes):
-    """Update one player by passes that draw, all against the same policies.
+    """Update one player by passes that draw, all against the same policies or responses.
 
     Args:
         table: entries that policies are proportional to.
@@ -52,21 +60,22 @@ def drawn_passes(view, player, table, tables, memory, outcomes, schedule, passes
     Returns:
         Number of private states met.
     """
-    met = 0
+    met, mode = 0, COUNTER if len(tables.response) else UPDATE
     for _ in range(passes):
         prepare_drawn(view, player, memory)
         now, ahead = schedule[0], schedule[1]
-        sweep(view, player, table, tables, memory, outcomes, now, ahead, np.int64(UPDATE), np.int64(DRAWN))
+        sweep(view, player, table, tables, memory, outcomes, now, ahead, np.int64(mode), np.int64(DRAWN))
         met += memory.met[0]
     return met
 
 
 @kernel
-def drawn_iterations(view, tables, memory, outcomes, counts, schedule, logs, max_nodes):
+def drawn_iterations(view, tables, memory, whole, outcomes, counts, schedule, logs, max_nodes):
     """Run at most ``len(schedule) - 1`` iterations whose passes draw, and stop after ``max_nodes`` private states.
 
     Args:
         tables, memory, outcomes, counts: as for :func:`public_iterations`.
+        whole: memory of exact passes, which find best responses.
         schedule: (iterations + 1, 5) in the tables' type.
         logs: (iterations, 3) logarithms of the discounts of positive and of other regrets, and of policy sums.
     """
@@ -75,6 +84,11 @@ def drawn_iterations(view, tables, memory, outcomes, counts, schedule, logs, max
     for t in range(len(schedule) - 1):
         for column in range(3):
             memory.drawing.clock[column] += logs[t, column]
+        if len(tables.response):
+            whole.met[0] = 0
+            for player in range(2):
+                sweep_all(view, player, table, tables, whole, outcomes, schedule[t], schedule[t + 1], RESPOND)
+            counts[1] += whole.met[0]
         for player in range(2):
             counts[1] += drawn_passes(view, player, table, tables, memory, outcomes, schedule[t : t + 2], 1)
         counts[0] += 1
@@ -101,16 +115,16 @@ def end_pass(view, player, table, tables, memory, outcomes, schedule, mode):
 
 
 @kernel
-def public_value(view, player, table, memory, outcomes, mass, best):
+def public_value(view, player, tables, memory, outcomes, mass, best):
     """Return a player's value against the policy that a table is proportional to, over the game's unit.
 
     Args:
+        tables: ``regret`` is that table; none is changed.
         mass: (root's rows,) number of private states that each row stands for.
         best: whether the player responds best, rather than by the table's policy.
     """
     none = memory.vectors[:0]
-    tables = PublicTables(table, table, none)
-    sweep_all(view, player, table, tables, memory, outcomes, none, none, BEST if best else MEAN)
+    sweep_all(view, player, tables.regret, tables, memory, outcomes, none, none, BEST if best else MEAN)
     return root_value(memory, mass)
 
 

@@ -15,12 +15,26 @@ from rlccfr.kernels.public.chance import ascend_chance, meet_chance
 from rlccfr.kernels.public.drawing import average_decay, draw_between, regret_discounts
 from rlccfr.kernels.public.memory import AT, CHILD, COUNT, FIRST, FRAME, FREE, REACH, VALUE
 from rlccfr.kernels.public.terminals import fill_pairwise, fill_terminal
-from rlccfr.kernels.public.vectors import add, average, fill_policy, fold, largest, mean, multiply, predict
+from rlccfr.kernels.public.vectors import (
+    add,
+    average,
+    choose,
+    fill_policy,
+    fill_response,
+    fold,
+    largest,
+    mean,
+    multiply,
+    predict,
+)
 
 # What a pass does at the player's own nodes.
 UPDATE = 0  # raise regrets, and add the opponent's policies to its average
 MEAN = 1  # take the mean of the actions' values by the player's policy
 BEST = 2  # take the largest of the actions' values
+RESPOND = 3  # the same, and keep the action; add the opponent's policies to its average
+COUNTER = 4  # raise regrets against the responses that were kept
+COUNTER_BEST = 5  # take the largest of the actions' values against them
 
 # What a pass does at public chance. It stops at the first one below the root so that threads can share what is below.
 BELOW = 0  # it begins below the first one, and goes through all outcomes of any further one
@@ -38,10 +52,13 @@ def enter(view, node, frame, player, table, tables, memory, mode, now):
         frame[COUNT + actor],
         node["table"] + frame[FIRST + actor],
     )
-    if actor != player or mode != BEST:
+    if actor != player and mode >= COUNTER:
+        first = tables.response_place[frame[AT]] + frame[FIRST + actor]
+        fill_response(tables.response, first, count, rows, memory.shares, memory.vectors, free)
+    elif actor != player or mode in (UPDATE, MEAN, COUNTER):
         total = free + 2 * count * rows
         fill_policy(table, at, stride, count, rows, memory.shares, memory.vectors, free, total)
-    if actor != player and mode == UPDATE:
+    if actor != player and mode in (UPDATE, RESPOND):
         decay = now[AVERAGE_DECAY]
         if memory.drawing.public and rows > 0:
             place = memory.drawing.average_place[frame[AT]] + frame[FIRST + actor]
@@ -84,11 +101,13 @@ def finish(view, node, frame, player, tables, memory, mode, now, ahead):
     vectors, zero, free, value = memory.vectors, memory.shares[0], frame[FREE], frame[VALUE]
     count, rows, at = node["num_children"], frame[COUNT + player], node["table"] + frame[FIRST + player]
     stride, values = view.deals[node["deal"]]["rows"][player], free + count * rows
-    if mode == BEST:
+    if mode in (BEST, RESPOND, COUNTER_BEST):
         largest(vectors, values, count, rows, value)
+        if mode == RESPOND:
+            choose(vectors, values, value, count, rows, tables.response, tables.response_place[frame[AT]])
         return
     mean(vectors, free, values, count, rows, value, zero)
-    if mode == UPDATE and rows > 0:
+    if mode != MEAN and rows > 0:
         floor = now[FLOOR] / vectors.dtype.type(view.deals[node["deal"]]["share"])
         discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
         if memory.drawing.public:
@@ -229,8 +248,9 @@ def sweep_top(view, player, table, tables, memory, outcomes, now, ahead, mode, p
     rows = view.deals[view.nodes[0]["deal"]]["rows"]
     prepare(view, 0, player, memory)
     memory.vectors[rows[player] : rows[0] + rows[1]] = memory.shares[1]
-    own = BEST if phase == DOWN else mode
-    sweep(view, player, table, tables, memory, outcomes, now, ahead, np.int64(own), np.int64(phase))
+    if phase == DOWN:
+        mode = COUNTER_BEST if mode == COUNTER else BEST  # only the opponent's reach is wanted
+    sweep(view, player, table, tables, memory, outcomes, now, ahead, np.int64(mode), np.int64(phase))
 
 
 @inlined

@@ -46,6 +46,21 @@ def fill_policy(table, at, stride, count, rows, shares, vectors, policy, total):
 
 
 @inlined
+def fill_response(response, at, count, rows, shares, vectors, policy):
+    """Set a node's policy to pure actions.
+
+    Args:
+        response: array with the action of each of the node's rows, from index ``at`` on.
+        policy: (count, rows) overwritten.
+    """
+    actions = response[at : at + rows]
+    for a in range(count):
+        own = vectors[policy + a * rows : policy + (a + 1) * rows]
+        for r in range(rows):
+            own[r] = shares[1] if actions[r] == a else shares[0]
+
+
+@inlined
 def multiply(vectors, first, second, rows, product):
     """Set a vector to the product of two others, entry by entry."""
     one, other = vectors[first : first + rows], vectors[second : second + rows]
@@ -94,6 +109,21 @@ def largest(vectors, values, count, rows, value):
         worth = vectors[values + a * rows : values + (a + 1) * rows]
         for r in range(rows):
             found[r] = max(found[r], worth[r]) if a > 0 else worth[r]
+
+
+@inlined
+def choose(vectors, values, value, count, rows, response, at):
+    """Keep for each row the first action whose value is the largest.
+
+    Args:
+        response: the node's entries, from index ``at`` on, are overwritten.
+    """
+    best, actions = vectors[value : value + rows], response[at : at + rows]
+    for a in range(count - 1, -1, -1):
+        worth = vectors[values + a * rows : values + (a + 1) * rows]
+        for r in range(rows):
+            if worth[r] == best[r]:
+                actions[r] = a
 
 
 @inlined

@@ -72,8 +72,8 @@ def compared(name: str, chance: str, player: int, batches: int, passes: int) -> 
 
 def estimates(tree, player, table, memory, passes):
     """Return the sums of a player's regrets and of the other's increments over passes with a fixed policy."""
-    none = np.zeros(0)
-    tables, outcomes = PublicTables(np.zeros(len(table)), np.zeros(len(table)), none), Outcomes.of(tree, DOUBLE)
+    outcomes, tables = Outcomes.of(tree, DOUBLE), PublicTables.read_only(np.zeros(len(table)))
+    tables = tables._replace(policy_sum=np.zeros(len(table)))
     if memory.drawing.public:
         drawn_passes(tree.view, player, table, tables, memory, outcomes, PLAIN, passes)
     else:
