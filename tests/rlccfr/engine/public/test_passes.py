@@ -28,7 +28,14 @@ from rlccfr.registry import update_rules
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
-FLAT = ("kuhn", "leduc", SMALL_DICE, "kuhn(cards=6)", "leduc(ranks=4,suits=2,raises=1)")
+FLAT = (
+    "kuhn",
+    "leduc",
+    SMALL_DICE,
+    "kuhn(cards=6)",
+    "leduc(ranks=4,suits=2,raises=1)",
+    pytest.param("royal", marks=pytest.mark.slow),
+)
 RULES = [
     entry.id
     for entry in update_rules
