@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
-from rlccfr.files import written_atomically
+from rlccfr.files import discard_leftovers, written_atomically
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
 from rlccfr.registry import abstractions, samplers, update_rules
@@ -52,6 +53,7 @@ def save_solver(solver: Solver, path: Path) -> None:
     }
     arrays = {"header": np.array(json.dumps(header)), **solver._engine.saved()}
     large = sum(array.nbytes for array in arrays.values()) > MOST_COMPRESSED
+    discard_leftovers(path)
     with written_atomically(path) as file:
         (np.savez if large else np.savez_compressed)(file, **arrays)  # type: ignore[arg-type]
 
@@ -79,8 +81,19 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
     except PermissionError:
         raise CheckpointError(f"can't read {path}; check its permissions") from None
     except Exception as error:  # damaged archives fail in many modules, without a common base
+        if isinstance(error, MemoryError) and _is_whole(path):  # a damaged one may ask for any amount
+            raise CheckpointError(f"out of memory while loading {path}, which is whole; free some memory") from None
         raise CheckpointError(f"{path} is not a complete solver file; start anew") from error
     return solver
+
+
+def _is_whole(path: Path) -> bool:
+    """Return whether the checksums of an archive agree; it is read piece by piece."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except Exception:
+        return False
 
 
 def _identity(game: Game) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import platform
+import re
 import secrets
 import stat
 import time
@@ -20,6 +21,9 @@ from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
 LOCK, HOLDER = ".rlccfr.lock", ".rlccfr.holder"
 """Names of the file that is locked, and of the file that names the process holding the lock."""
+
+LEFT_BEHIND = 3600
+"""Seconds after which a temporary file that nobody has written to counts as left behind by a killed process."""
 
 
 def write_atomically(
@@ -81,6 +85,15 @@ def written_atomically(
         raise
     if trial:
         temporary.unlink()
+
+
+def discard_leftovers(path: Path) -> None:
+    """Remove temporary files of :func:`written_atomically` that killed processes left beside a large file."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.\d+\.[0-9a-f]{{8}}")
+    with contextlib.suppress(OSError):
+        for other in path.parent.iterdir():
+            if name.fullmatch(other.name) and time.time() - other.stat().st_mtime > LEFT_BEHIND:
+                other.unlink()
 
 
 def _is_special(path: Path) -> bool:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 from holding import other_process_holding
 
 from rlccfr.errors import InUseError, RLCCFRError
-from rlccfr.files import HOLDER, LOCK, held
+from rlccfr.files import HOLDER, LEFT_BEHIND, LOCK, discard_leftovers, held
 
 
 def hold(directory: Path) -> None:
@@ -73,3 +75,14 @@ def test_a_lock_file_of_another_user_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(filelock.FileLock, "acquire", refused)
     with pytest.raises(RLCCFRError, match="belongs to another user: delete it, or name another directory"):
         hold(tmp_path)
+
+
+def test_only_old_temporary_files_of_the_same_file_are_discarded(tmp_path):
+    names = (".run.npz.12.0123abcd", ".run.npz.13.0123abcd", ".runs.npz.12.0123abcd", ".run.npz.backup", "run.npz")
+    for name in names:
+        (tmp_path / name).touch()
+        if ".13." not in name:  # this one is being written
+            os.utime(tmp_path / name, (0, time.time() - 2 * LEFT_BEHIND))
+    discard_leftovers(tmp_path / "run.npz")
+    assert {path.name for path in tmp_path.iterdir()} == set(names[1:])
+    discard_leftovers(tmp_path / "missing" / "run.npz")

@@ -1,0 +1,129 @@
+"""Public-tree runs that run out of disk or memory: one line of error, and the checkpoint stays as it was."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support import regrets
+
+import rlccfr
+from rlccfr.engine.public import public_state
+from rlccfr.engine.public.public_state import PublicState
+
+GAMES = ("holdem(ranks=4,suits=2,private=1,flop=1)", "bluff(dice=1,opponent_dice=1)")
+
+SMALL_FILES = """
+import resource, shutil, sys
+from rlccfr.cli import main
+
+def run():
+    try:
+        main(sys.argv[1:])
+    except SystemExit as end:
+        return end.code
+
+run()
+shutil.copy("run.npz", "before.npz")
+print("the disk is full now", file=sys.stderr)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+sys.exit(run())
+"""
+"""A command that is run twice; the second time, no file can grow beyond a thousand bytes."""
+
+TOO_LARGE = "can't write run.npz (File too large); check space and permissions"
+
+
+def solve(game: str, *options: str) -> tuple[str, ...]:
+    return ("solve", game, "--update-rule", "dcfr_plus", "--iterations", "5", "--checkpoint", "run.npz", *options)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_checkpoint_stays_whole_when_no_space_is_left(tmp_path, game):
+    command = [sys.executable, "-c", SMALL_FILES, *solve(game, "--checkpoint-every", "1e-9", "--json")]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    *warnings, error = found.stderr.partition("the disk is full now\n")[2].splitlines()
+    assert (found.returncode, error) == (1, f"error: {TOO_LARGE}")
+    assert set(warnings) == {f"warning: {TOO_LARGE}"}
+    assert '"iterations": 10' in found.stdout  # the results are not lost
+    assert (tmp_path / "run.npz").read_bytes() == (tmp_path / "before.npz").read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"run.npz", "before.npz"}
+    assert rlccfr.Solver.load(tmp_path / "run.npz").result().iterations == 5
+
+
+def no_room(monkeypatch) -> None:
+    monkeypatch.setattr(public_state, "available_memory", lambda: 1000)
+
+
+def run_out(*given):
+    raise MemoryError
+
+
+def refuse_tables(monkeypatch) -> None:
+    """Let the tables be refused by the system itself, as when their size was underestimated."""
+    monkeypatch.setattr(PublicState, "at_start", run_out)
+
+
+def refuse_reading(monkeypatch) -> None:
+    monkeypatch.setattr(PublicState, "restored", run_out)
+
+
+def refuse_third(monkeypatch) -> None:
+    monkeypatch.setattr(PublicState, "ready_for", run_out)
+
+
+@pytest.mark.parametrize(
+    ("shortage", "message"),
+    [
+        (no_room, "GB for .* table entries, and 1e-06 GB are left: take a smaller game"),
+        (refuse_tables, "^error: out of memory; take a smaller game or budget"),
+        (refuse_reading, "^error: out of memory while loading run.npz, which is whole; free some memory"),
+    ],
+)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_checkpoint_stays_whole_when_memory_is_short(run, tmp_path, monkeypatch, game, shortage, message):
+    assert run(*solve(game))[0] == 0
+    before = (tmp_path / "run.npz").read_bytes()
+    with monkeypatch.context() as patched:
+        shortage(patched)
+        code, out, err = run(*solve(game))
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert re.search(message, err)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.npz"]
+    assert (tmp_path / "run.npz").read_bytes() == before
+    assert run(*solve(game))[0] == 0
+
+
+def test_a_damaged_checkpoint_is_not_taken_for_a_whole_one_when_memory_is_short(run, tmp_path, monkeypatch):
+    """Damaged headers of arrays may ask for any amount of memory."""
+    assert run(*solve(GAMES[0]))[0] == 0
+    data = bytearray((tmp_path / "run.npz").read_bytes())
+    data[data.index(b"policy_sum.npy") + 100] ^= 1
+    (tmp_path / "run.npz").write_bytes(data)
+    refuse_reading(monkeypatch)
+    assert "is not a complete solver file; start anew" in run(*solve(GAMES[0]))[2]
+
+
+@pytest.mark.parametrize("shortage", [no_room, refuse_third])
+@pytest.mark.parametrize("game", GAMES)
+def test_a_checkpoint_stays_whole_when_a_switch_finds_no_memory(tmp_path, monkeypatch, game, shortage):
+    path, solver = tmp_path / "run.npz", rlccfr.Solver(rlccfr.load_game(game), "dcfr_plus")
+    solver.run(iterations=5)
+    solver.save(path)
+    before = path.read_bytes()
+    with monkeypatch.context() as patched:
+        shortage(patched)
+        with pytest.raises((rlccfr.RLCCFRError, MemoryError)):
+            solver.switch(update_rule="pdcfr_plus")
+    assert path.read_bytes() == before
+    solver.run(iterations=5)
+    assert np.array_equal(regrets(solver), regrets(resumed(path)))
+
+
+def resumed(path):
+    solver = rlccfr.Solver.load(path)
+    solver.run(iterations=5)
+    return solver
