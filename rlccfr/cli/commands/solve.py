@@ -58,7 +58,8 @@ def solve(
     target: Annotated[
         str | None,
         typer.Option(
-            help='Stop at this exploitability: 1e-6, "1e-6x" for a share of the uniform policy\'s, or "10mbb".'
+            help='Stop at this exploitability: 1e-6, "1e-6x" for a share of the uniform policy\'s, or "10mbb" for '
+            "thousandths of a big blind."
         ),
     ] = None,
     exact: Annotated[
