@@ -110,11 +110,11 @@ def page(points: pd.DataFrame) -> Iterator[str]:
         "",
         f"Written by `python -m benchmarks.sampling` from runs on {processor_model()}; not edited by hand.",
         "",
-        f"The update rule is `{RULE}`, on one thread, with {SEEDS} seeds for what draws. Exact passes meet all boards and private "
-        "states. Public chance sampling (PCS) draws a public outcome at each chance node. OPCS also draws the "
-        "opponent's private state, SPCS the player's own, and CS both (Johanson, Bard, Lanctot, Gibson and Bowling, "
-        "AAMAS 2012). A number is the exploitability of the average policy, as the geometric mean over seeds. Times "
-        "are in engine CPU seconds; a dash means that the first iteration takes longer.",
+        f"The update rule is `{RULE}`, on one thread, with {SEEDS} seeds for what draws. Exact passes meet all "
+        "boards and private states. Public chance sampling (PCS) draws a public outcome at each chance node. OPCS also "
+        "draws the opponent's private state, SPCS the player's own, and CS both (Johanson, Bard, Lanctot, Gibson and "
+        "Bowling, AAMAS 2012). A number is the exploitability of the average policy, as the geometric mean over "
+        "seeds. Times are in engine CPU seconds; a dash means that the first iteration takes longer.",
         "",
         "![Exploitability against CPU seconds](sampling.svg)",
     )

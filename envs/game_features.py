@@ -15,6 +15,9 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Component, Sampler, Schedule, UpdateRule
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.games.public import view
+from rlccfr.games.public.kinds import Game
+from rlccfr.games.public.view import PublicGame
 from rlccfr.registry import REGISTRIES
 
 REFERENCE_ITERATIONS = (10, 1000)
@@ -22,7 +25,11 @@ REFERENCE_ITERATIONS = (10, 1000)
 
 
 class GameFeatures(NamedTuple):
-    """The features of a game, each scaled to [0, 1]."""
+    """The features of a game, each scaled to [0, 1].
+
+    In a public-tree game, private states at public nodes are counted in place of histories, public nodes in the shares,
+    and every pair of sequences of one public node has a payoff.
+    """
 
     histories: float  # log10(1 + n) / 8, at most 1; the next five likewise
     infosets_0: float
@@ -38,9 +45,9 @@ class GameFeatures(NamedTuple):
     leaf_density: float  # 1 + log10(share of the sequence pairs that have a payoff) / 8, at least 0
 
     @classmethod
-    def of(cls, tree: GameTree) -> GameFeatures:
-        """Return the features of a compiled game."""
-        return _game_features(tree)
+    def of(cls, game: Game) -> GameFeatures:
+        """Return the features of a game."""
+        return _public_features(game) if isinstance(game, PublicGame) else _game_features(game)
 
 
 @lru_cache(maxsize=256)
@@ -65,6 +72,28 @@ def _game_features(tree: GameTree) -> GameFeatures:
         chance_share=int((actor == CHANCE).sum()) / max(inner, 1),
         terminal_share=1 - inner / tree.num_histories,
         leaf_density=min(1.0, max(0.0, 1 + math.log10(max(leaves, 1) / pairs) / 8)),
+    )
+
+
+@lru_cache(maxsize=256)
+def _public_features(game: PublicGame) -> GameFeatures:
+    kinds, actor = game.view.nodes["kind"], game.view.nodes["kind"][game.decisions]
+    inner = int((kinds <= view.CHANCE).sum())
+    infosets = [int(game.rows[actor == player].sum()) for player in (0, 1)]
+    sequences = [int((game.rows * game.actions)[actor == player].sum()) for player in (0, 1)]
+    return GameFeatures(
+        histories=logarithm(game.pass_size, 8),
+        infosets_0=logarithm(infosets[0], 8),
+        infosets_1=logarithm(infosets[1], 8),
+        sequences_0=logarithm(sequences[0], 8),
+        sequences_1=logarithm(sequences[1], 8),
+        utility_range=logarithm(game.utility_range, 8),
+        mean_actions=saturating(sum(sequences) / sum(infosets), 4),
+        max_actions=saturating(int(game.view.nodes["num_children"].max()), 4),
+        depth=saturating(game.depth, 10),
+        chance_share=int((kinds == view.CHANCE).sum()) / max(inner, 1),
+        terminal_share=1 - inner / game.num_nodes,
+        leaf_density=1.0,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.envs.control.run import ControlRun, Episode
-from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.compiled_games import compiled_tree
 
 HOLD = 4.0
 """Mean number of decisions for which a held pick lasts."""
@@ -34,7 +34,7 @@ class Collected(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _run_on(game: str, hidden: tuple[int, ...]) -> ControlRun:
-    return ControlRun(compiled(game), Controller.untrained(CHOICES, hidden), 1)
+    return ControlRun(compiled_tree(game, "a controller"), Controller.untrained(CHOICES, hidden), 1)
 
 
 def run_of(task: Task, hidden: tuple[int, ...]) -> ControlRun:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rlccfr.engine.linear_program import predicted_time, solve_exactly
-from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.compiled_games import compiled_tree
 from rlccfr.errors import RLCCFRError, first_line
 from rlccfr.games.flat_tree import GameTree
 
@@ -20,7 +20,8 @@ def exact_line(game: str, *, solve: bool) -> str:
         solve: whether to solve a program that is predicted to be quick.
     """
     try:
-        return f"For reference, {game} solved exactly by a linear program: {_found(compiled(game), solve)}."
+        found = _found(compiled_tree(game, "a linear program"), solve)
+        return f"For reference, {game} solved exactly by a linear program: {found}."
     except RLCCFRError as error:
         return f"For reference, a linear program of {game} could not be made or solved: {first_line(error)}."
 

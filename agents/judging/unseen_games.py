@@ -49,7 +49,7 @@ def kind_of(game: str, trained_on: Sequence[str]) -> str:
     trees = [compiled(one) for one in trained_on]
     if compiled(game).content_hash in {tree.content_hash for tree in trees}:
         return TRAINED
-    if compiled(game).num_histories >= HUNDREDFOLD * max(tree.num_histories for tree in trees):
+    if compiled(game).pass_size >= HUNDREDFOLD * max(tree.pass_size for tree in trees):
         return LARGER
     return MEMBER if family_of(game) in set(map(family_of, trained_on)) else FAMILY
 
@@ -84,7 +84,7 @@ def judged(
         own = {game: Evidence.measured(results, catalog, game, budget) for game in chooser.games}
         for game in games:
             evidence = {**own, game: Evidence.measured(results, catalog, game, budget)}
-            kind, size = kind_of(game, chooser.games), compiled(game).num_histories
+            kind, size = kind_of(game, chooser.games), compiled(game).pass_size
             for preset in presets:
                 bench = Bench(Task(results, catalog, game, budget, preset), evidence)
                 cell = chooser.pick(game, budget, preset)

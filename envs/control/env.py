@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller
 from rlccfr.envs.control.run import ControlRun
-from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.compiled_games import compiled_tree
 from rlccfr.errors import RLCCFRError, whole_number
 
 LARGEST = 4.0
@@ -74,7 +74,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
             drawn[name] = value
         key = drawn["game"], drawn["horizon"]
         if key not in self._runs:
-            self._runs[key] = ControlRun(compiled(key[0]), self._controller, key[1])
+            self._runs[key] = ControlRun(compiled_tree(key[0], "a controller"), self._controller, key[1])
         self.run = self._runs[key]
         self.run.restart()
         return self._observation(), drawn

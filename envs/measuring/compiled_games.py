@@ -1,4 +1,4 @@
-"""Games that this process has compiled."""
+"""Games that this process has compiled, or built by their public trees."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from functools import lru_cache
 from rlccfr.errors import GameError
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
-from rlccfr.policy import Policy
+from rlccfr.games.public.kinds import Game
+from rlccfr.games.public.view import PublicGame
+from rlccfr.policies.public_policy import policy_kind
 
-_compiled: dict[str, tuple[GameTree, tuple[type, ...] | None]] = {}
-"""Compiled game by name, with the game's classes at that time if this process registered them."""
+_compiled: dict[str, tuple[Game, tuple[type, ...] | None]] = {}
+"""Game by name, with the game's classes at that time if this process registered them."""
 
 
-def compiled(game: str, progress: Callable[[float], None] | None = None) -> GameTree:
-    """Return the compiled game, compiled once per process.
+def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game:
+    """Return a game ready to be solved, made once per process.
 
     A game that this process registered is compiled again when its name is registered for another class, for example
     by running a notebook's cell again. If a class is changed in place, this goes unnoticed here;
@@ -25,24 +27,37 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
         progress: function called with the share of the compilation that is done.
 
     Raises:
-        GameError: as :func:`rlccfr.load_game`, or it is a public-tree game.
+        GameError: as :func:`rlccfr.load_game`.
     """
     from rlccfr.games.openspiel import registered_here
-    from rlccfr.games.public.names import is_public
-
-    if is_public(game):
-        raise GameError(
-            f"{game!r} is solved by its public tree, which sweeps, environments and agents do not take: use `rlccfr "
-            "solve` or rlccfr.Solver"
-        )
 
     if game in _compiled:
         tree, code = _compiled[game]
-        if not code or code == registered_here(tree.openspiel_name):
+        if not code or code == registered_here(full_name(tree)):
             return tree
-    found: GameTree = load_game(game, progress=progress)
-    _compiled[game] = found, registered_here(found.openspiel_name)
+    found: Game = load_game(game, progress=progress)
+    _compiled[game] = found, None if isinstance(found, PublicGame) else registered_here(found.openspiel_name)
     return found
+
+
+def compiled_tree(game: str, use: str) -> GameTree:
+    """Return a compiled game for a use that needs its histories.
+
+    Args:
+        use: what needs them, for the error.
+
+    Raises:
+        GameError: as :func:`rlccfr.load_game`, or the game is held by its public tree.
+    """
+    found = compiled(game)
+    if isinstance(found, PublicGame):
+        raise GameError(f"{use} needs a game's histories, and {game!r} is held by its public tree: take another game")
+    return found
+
+
+def full_name(game: Game) -> str:
+    """Return a game's name with all parameters: OpenSpiel's, or that of a public-tree game."""
+    return game.name if isinstance(game, PublicGame) else game.openspiel_name
 
 
 def uniform_exploitability(game: str) -> float:
@@ -51,5 +66,5 @@ def uniform_exploitability(game: str) -> float:
 
 
 @lru_cache(maxsize=256)
-def _uniform_exploitability(tree: GameTree) -> float:
-    return Policy.uniform(tree).exploitability()
+def _uniform_exploitability(game: Game) -> float:
+    return policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]

@@ -9,12 +9,14 @@ from typing import Any
 
 from rlccfr.catalog import Cell
 from rlccfr.components import Sampler
-from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.compiled_games import compiled, full_name
 from rlccfr.envs.measuring.provenance import engine_version, processor_model
 from rlccfr.envs.measuring.request import Request
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import as_json
 from rlccfr.games.flat_tree import CHANCE, GameTree
+from rlccfr.games.public.kinds import Game
+from rlccfr.games.public.view import PublicGame
 from rlccfr.registry import REGISTRIES
 
 
@@ -33,7 +35,7 @@ def definitions(cell: Cell) -> list[dict[str, Any]]:
     ]
 
 
-def is_deterministic(cells: Sequence[Cell], tree: GameTree) -> bool:
+def is_deterministic(cells: Sequence[Cell], tree: Game) -> bool:
     """Return whether a run draws nothing at random on this game, whatever its seed."""
     try:
         triples = [tuple(r.resolve(id) for r, id in zip(REGISTRIES, cell, strict=True)) for cell in cells]
@@ -45,8 +47,10 @@ def is_deterministic(cells: Sequence[Cell], tree: GameTree) -> bool:
     )
 
 
-def _draws_nothing(sampler: Sampler, tree: GameTree) -> bool:
+def _draws_nothing(sampler: Sampler, tree: Game) -> bool:
     players_all = sampler.opponent == "all" and sampler.traverser == "all"
+    if isinstance(tree, PublicGame):  # its private states are dealt by chance
+        return False
     return players_all and (sampler.chance == "all" or not _has_chance(tree))
 
 
@@ -84,7 +88,7 @@ def cell_id(request: Request) -> str:
     tree = compiled(request.game)
     key = {
         "components": [definitions(cell) for cell in request.cells],
-        "game": tree.openspiel_name,
+        "game": full_name(tree),
         "tree": tree.content_hash,
         "budget": [request.budget.unit, float(request.budget.amount)],
         "segments": request.segments,

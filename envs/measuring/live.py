@@ -31,7 +31,7 @@ from rlccfr.envs.measuring.timing import (
     time_again,
 )
 from rlccfr.errors import BudgetError, ComponentError
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public.kinds import Game
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
 
@@ -81,7 +81,7 @@ class LiveEvaluator(Evaluator):
         self.retry_failed = retry_failed
         self._records: dict[str, dict[str, Any]] = {}
         self._unwritten: set[str] = set()
-        self._clocks: dict[GameTree, ReferenceClock] = {}
+        self._clocks: dict[Game, ReferenceClock] = {}
         self._live: OrderedDict[Request, _Run] = OrderedDict()
 
     def measure(self, request: Request) -> Measurement:
@@ -223,7 +223,7 @@ class LiveEvaluator(Evaluator):
         if request.budget.unit == "iterations":
             chunk = budget
         elif request.budget.unit == "nodes":
-            chunk = budget / (2 * tree.num_histories)
+            chunk = budget / (2 * tree.pass_size)
         return self._clocks[tree].slice(self.reference_seconds, max(1, math.ceil(min(chunk, CHUNK))))
 
     def _keep(self, request: Request, run: _Run) -> None:

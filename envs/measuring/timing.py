@@ -11,7 +11,7 @@ from rlccfr.catalog import Cell
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.engine import CHUNK, Engine, RunOptions
 from rlccfr.envs.measuring.compiled_games import compiled
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public.kinds import Game
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
 
@@ -68,7 +68,7 @@ class ReferenceClock:
     The cost of an exact pass does not depend on the tables, so all slices continue one run.
     """
 
-    def __init__(self, tree: GameTree) -> None:
+    def __init__(self, tree: Game) -> None:
         self._engine = Engine(tree, 0, RunOptions(reduce=True))
         self._engine.bind(UpdateRule(), Sampler(exact=True), Abstraction())
         self._engine.advance(1, sys.maxsize)  # warms caches
@@ -148,7 +148,7 @@ def compare(
     return Timing(runs, seconds, timed.throughput, reference.throughput, reference)
 
 
-def time_again(tree: GameTree, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
+def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
     """Repeat a run on new tables until its repetitions together have taken ``seconds`` CPU seconds.
 
     Returns:

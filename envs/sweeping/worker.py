@@ -31,7 +31,7 @@ from rlccfr.envs.measuring.timing import (
 )
 from rlccfr.envs.sweeping.plan import Job
 from rlccfr.errors import ComponentError
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public.kinds import Game
 from rlccfr.plugins import Loaded
 from rlccfr.result import POINTS_PER_DECADE, CurvePoint, RunResult
 from rlccfr.solver import Solver
@@ -151,7 +151,7 @@ def _again(job: Job, part: Part, timing: Timing) -> float | None:
 
 
 @cache
-def _clock(tree: GameTree, thread: int) -> ReferenceClock:
+def _clock(tree: Game, thread: int) -> ReferenceClock:
     """Return the clock of a thread; each thread has its own, as a clock counts the work of its engine."""
     return ReferenceClock(tree)
 

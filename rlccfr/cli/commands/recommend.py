@@ -131,8 +131,12 @@ def _print_exact(game: str, budget: Budget) -> None:
     """Say how soon a linear program would solve the game, and whether that is within a budget of seconds."""
     from rlccfr.engine.linear_program import predicted_time
     from rlccfr.envs.measuring.compiled_games import compiled
+    from rlccfr.games.public.view import PublicGame
 
-    predicted = predicted_time(compiled(game))
+    tree = compiled(game)
+    if isinstance(tree, PublicGame):  # it has no linear program here
+        return
+    predicted = predicted_time(tree)
     if predicted.seconds > LONGEST:
         return
     within = budget.unit == "seconds" and predicted.seconds <= budget.amount
