@@ -27,11 +27,11 @@ SAMPLERS = {
     "chance": "CS",
 }
 GAMES = {
-    "[2-1] hold'em": ("holdem(rounds=2,raises=1)", 20.0),
-    "[2-4] hold'em": ("holdem(rounds=2,raises=3)", 40.0),
+    "[2-1] hold'em": ("holdem", 20.0),
+    "[2-4] hold'em": ("holdem(raises=4)", 40.0),
     "Bluff(2,1)": ("bluff(dice=2)", 30.0),
 }
-"""Name and CPU seconds of each game. The big blind of [2-4] counts as the first of its four bets."""
+"""Name and CPU seconds of each game."""
 
 SEEDS = 5
 STORE = Path(__file__).parent / "results" / "sampling.csv"
