@@ -30,6 +30,11 @@ RECLAIMABLE = ("inactive_file", "active_file", "slab_reclaimable")
 """Counters of memory in use that the system gives back on demand; version 1 has none of slabs."""
 
 
+def gigabytes(size: int) -> str:
+    """Return a number of bytes as text, such as ``1.44 GB``."""
+    return f"{size / 1e9:,.0f} GB" if size >= 1e11 else f"{size / 1e9:.3g} GB"
+
+
 def available_memory() -> int | None:
     """Return the bytes that this process may still take without swapping, or None if the system does not say."""
     return min([*_system(), *_containers()], default=None)

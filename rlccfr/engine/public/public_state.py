@@ -10,7 +10,7 @@ import numpy as np
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.public.draws import drawing_for, draws_of, pending_bytes, places
 from rlccfr.errors import CheckpointError, RLCCFRError
-from rlccfr.games.memory import available_memory
+from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.public.view import DOUBLE, PublicGame
 from rlccfr.kernels.layout import POSITIVE_DISCOUNT, PREDICTION
 from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing, settle
@@ -181,6 +181,4 @@ def _require(game: PublicGame, size: int, what: str, way: str) -> None:
     """
     left = available_memory()
     if left is not None and size > left:
-        raise RLCCFRError(
-            f"{game.name!r} needs {size / 1e9:.3g} GB for {what}, and {left / 1e9:.3g} GB are left: {way}"
-        )
+        raise RLCCFRError(f"{game.name!r} needs {gigabytes(size)} for {what}, and {gigabytes(left)} are left: {way}")

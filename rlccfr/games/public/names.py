@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlccfr.errors import GameError
-from rlccfr.games.memory import available_memory
+from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.parameters import Parametrised, parsed
 from rlccfr.games.public.bluff import Bluff
 from rlccfr.games.public.deals import Deck
@@ -118,9 +118,11 @@ def is_public(name: Any) -> bool:
     """Return whether a name stands for a game that is built by its public tree.
 
     Raises:
-        GameError: a parameter is given twice.
+        GameError: a parameter is given twice, or is not a whole number.
     """
     found = parsed(name) if isinstance(name, str) else None
+    if found is None and isinstance(name, str) and name.partition("(")[0].strip() in PUBLIC:
+        raise GameError(f"the parameters of {name!r} must be whole numbers, as in 'holdem(rounds=2,raises=4)'")
     return found is not None and found[0] in PUBLIC
 
 
@@ -137,7 +139,7 @@ def public_game(name: str) -> PublicGame:
     least, left = BYTES * rules.least_entries(), available_memory()
     if left is not None and least > left:
         raise GameError(
-            f"{name!r} needs at least {least / 1e9:,.3g} GB, and {left / 1e9:.3g} GB are left: take fewer rounds, "
+            f"{name!r} needs at least {gigabytes(least)}, and {gigabytes(left)} are left: take fewer rounds, "
             "raises or ranks"
         )
     return rules.build(name)

@@ -49,7 +49,7 @@ def test_policies_curves_and_switches(run, tmp_path):
     [
         (("--exact",), "but no linear program"),
         (("--any", "--target", "1e-3"), "but no linear program"),
-        (("--iterations", "3", "--sampler", "external"), "passes are exact: take sampler='none'"),
+        (("--iterations", "3", "--sampler", "external"), "samplers draw chance alone: take sampler='public_chance'"),
         (("--iterations", "3", "--update-rule", "hedge"), "must be schedules alone: take dcfr_plus"),
         (("--iterations", "3", "--control"), "must be schedules alone"),
         (("--iterations", "3", "--abstraction", "cfr_br"), "both players have tables"),

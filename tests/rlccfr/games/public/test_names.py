@@ -62,3 +62,9 @@ def test_the_least_number_of_entries_is_a_bound(name):
     rules = games.rules(games.values(names.parsed(name)[1]))
     entries = rlccfr.load_game(name).num_sequences
     assert 0.2 * entries < rules.least_entries() <= entries
+
+
+@pytest.mark.parametrize("name", ["holdem(raises=two)", "bluff(dice=1.5)", "flop_holdem(raises=-1)"])
+def test_parameters_must_be_whole_numbers(name):
+    with pytest.raises(rlccfr.GameError, match="must be whole numbers"):
+        rlccfr.load_game(name)
