@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rlccfr.errors import GameError
 from rlccfr.games.public.deals import Deal
 
 CHANCE = 2
@@ -195,12 +196,36 @@ class PublicGame:
         """Return what leads to a node, such as ``rc/Kh7d2c/cr``: actions, and after each round the board dealt."""
         found: list[str] = []
         while (before := int(self.parents[node])) >= 0:
-            if self.view.nodes["kind"][before] == CHANCE:
-                found.append(f"/{self.deals[self.view.nodes['deal'][node]].board_name}/")
-            else:
-                found.append(self.moves[node].decode())
+            found.append(self._step(before, node))
             node = before
         return "".join(reversed(found)).strip()
+
+    def node(self, path: str) -> int:
+        """Return the node that a path leads to, as :meth:`path` writes it.
+
+        Boards that differ only by a permutation of suits are dealt once, so only one of them is known.
+
+        Raises:
+            GameError: no node has this path.
+        """
+        node, rest = 0, path.strip()
+        while rest:
+            first, count = (int(self.view.nodes[name][node]) for name in ("first_child", "num_children"))
+            steps = [self._step(node, child).strip() for child in range(first, first + count)]
+            taken = next((place for place, step in enumerate(steps) if rest.startswith(step)), None)
+            if taken is None:
+                here, some = self.path(node) or "the root", ", ".join(steps[:3])
+                after = f"{some} and {count - 3:,} others" if count > 3 else some or "nothing"
+                raise GameError(f"no node of {self.name!r} has the path {path!r}: after {here} there is {after}")
+            node, rest = first + taken, rest[len(steps[taken]) :].lstrip()
+        return node
+
+    def _step(self, before: int, node: int) -> str:
+        """Return what leads from one node to the next: a board, or an action."""
+        if self.view.nodes["kind"][before] == CHANCE:
+            return f"/{self.deals[self.view.nodes['deal'][node]].board_name}/"
+        move: str = self.moves[node].decode()
+        return move
 
     def row_names(self, node: int) -> list[str]:
         """Return the private states of the player who acts at a node, one for each row."""

@@ -1,0 +1,32 @@
+"""Nodes of a public tree, and their paths."""
+
+from __future__ import annotations
+
+import pytest
+
+import rlccfr
+
+
+@pytest.mark.parametrize("name", ["holdem(ranks=4,suits=2,private=1,flop=1)", "bluff"])
+def test_a_path_leads_back_to_its_node(name):
+    game = rlccfr.load_game(name)
+    assert game.node("") == 0
+    for node in [*game.decisions[1:40].tolist(), *game.decisions[-3:].tolist()]:
+        assert game.node(game.path(node)) == node
+
+
+def test_a_flop_is_found_by_its_cards():
+    game = rlccfr.load_game("holdem(ranks=5,suits=4,private=2,flop=3)")
+    node = game.node("cc/6h5d2c/")
+    assert game.deals[game.view.nodes["deal"][node]].board_name == "6h5d2c"
+    assert game.node("cc/6h5d2c/r") in game.decisions
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("x", "after the root there is f, c, r"), ("cc/6h5h4h/", "after cc there is .* others"), ("ff", "nothing")],
+)
+def test_a_path_that_no_node_has_is_refused(path, message):
+    game = rlccfr.load_game("holdem(ranks=5,suits=4,private=2,flop=3)")
+    with pytest.raises(rlccfr.GameError, match=message):
+        game.node(path)
