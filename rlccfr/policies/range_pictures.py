@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 ACTIONS = {"f": ("fold", "#0072b2"), "c": ("call or check", "#009e73"), "r": ("bet or raise", "#d55e00")}
 """Names and colours of hold'em's actions; the colours are Okabe and Ito's, safe for colour-blind readers."""
 
+LEAST = 0.01
+"""Bids of Bluff are drawn if some roll makes them with at least this probability."""
+
 CELL = (12, 24)
 """Height and width of a cell in pixels before scaling."""
 
@@ -110,9 +113,17 @@ def range_grid(
 
 
 def _draw_rolls(rolls: list[str], probabilities: np.ndarray, moves: list[str], axes: Axes) -> None:
-    """Draw the probability of each action by the player's roll."""
+    """Draw the probability of each action by the player's roll; actions that no roll takes are left out."""
+    taken = np.flatnonzero(probabilities.max(axis=1) >= LEAST)
+    probabilities, moves = probabilities[taken], [_in_words(moves[action]) for action in taken]
     picture = axes.imshow(probabilities, aspect="auto", cmap="viridis", vmin=0, vmax=1, interpolation="nearest")
-    axes.set(xticks=range(len(rolls)), yticks=range(len(moves)), xlabel="roll", ylabel="action")
+    axes.set(xticks=range(len(rolls)), yticks=range(len(moves)), xlabel="the player's roll")
+    axes.set_ylabel(f"quantity and face of the bid; those below {LEAST:.0%} are left out")
     axes.set_xticklabels(rolls, rotation=90 if len(rolls) > 10 else 0)
     axes.set_yticklabels(moves)
     axes.figure.colorbar(picture, ax=axes, label="probability")
+
+
+def _in_words(move: str) -> str:
+    """Return an action of Bluff as a picture names it, such as ``2 of 5``; the letters alone look like a roll."""
+    return move if move == "call" else f"{move[:-1]} of {move[-1]}"

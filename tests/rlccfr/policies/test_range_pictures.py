@@ -59,6 +59,17 @@ def test_a_picture_of_rolls():
     assert axes.get_title() == "player 1 at 13"
 
 
+def test_bids_are_named_apart_from_rolls_and_left_out_where_no_roll_makes_them():
+    game = rlccfr.load_game("bluff")
+    solver = rlccfr.Solver(game, "dcfr_plus")
+    solver.run(iterations=100, curve=False)
+    axes = solver.average_policy().plot_range()
+    drawn = [text.get_text() for text in axes.get_yticklabels()]
+    assert "1 of 5" in drawn
+    assert "2 of *" not in drawn
+    assert np.asarray(axes.images[0].get_array()).sum(axis=0) == pytest.approx(1, abs=0.1)
+
+
 def test_games_without_names_are_refused():
     policy = rlccfr.PublicPolicy.uniform(derived_game("kuhn_poker").public)
     with pytest.raises(rlccfr.PolicyError, match="have no names"):
