@@ -12,6 +12,8 @@ from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.engine.linear_program import ExactSolution
+    from rlccfr.games.public.kinds import Game
+    from rlccfr.policy import Policy
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver
 
@@ -69,12 +71,13 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Files to write: the solver, its policy, its curve as a table and as a picture."""
+    """Files to write: the solver, its policy, its curve as a table and as a plot, its first decision as a picture."""
 
     checkpoint: Path | None
     policy: Path | None
     curve: Path | None
     plot: Path | None
+    picture: Path | None
 
     def check(self) -> None:
         """Check that they can be written, before anything is run.
@@ -91,10 +94,29 @@ class Outputs:
             from rlccfr.policies.policy_file import checked_path
 
             checked_path(self.policy)
-        if self.plot is not None:
-            from rlccfr.pictures import checked_picture
+        for path in (self.plot, self.picture):
+            if path is not None:
+                from rlccfr.pictures import checked_picture
 
-            checked_picture(self.plot)
+                checked_picture(path)
+
+    def check_for(self, game: Game) -> None:
+        """Check that a game has them, before anything is run.
+
+        Raises:
+            RLCCFRError: its policy can't be written in that form, or its first decision can't be drawn.
+        """
+        from rlccfr.games.public.view import PublicGame
+
+        if isinstance(game, PublicGame):
+            from rlccfr.policies.public_policy_file import checked_public_path
+
+            if self.policy is not None:
+                checked_public_path(self.policy, game)
+        elif self.picture is not None:
+            raise RLCCFRError(
+                f"--picture draws hands of hold'em and rolls of Bluff, and {game.name!r} has neither: leave it out"
+            )
 
     def write(self, solver: Solver, attempt: Attempt, title: str) -> None:
         """Write them.
@@ -104,8 +126,8 @@ class Outputs:
         """
         if self.checkpoint is not None:
             solver.save(self.checkpoint)
-        if self.policy is not None:
-            (solver.average_policy() if attempt.solution is None else attempt.solution.policy).save(self.policy)
+        if self.policy is not None or self.picture is not None:
+            self._write_policy(solver.average_policy() if attempt.solution is None else attempt.solution.policy)
         if self.curve is not None:
             from rlccfr.files import write_atomically
 
@@ -114,3 +136,14 @@ class Outputs:
             from rlccfr.pictures import save
 
             save(attempt.result.plot(label=title), self.plot)
+
+    def _write_policy(self, policy: Policy) -> None:
+        """Write a policy, and the picture of its first decision."""
+        if self.policy is not None:
+            policy.save(self.policy)
+        if self.picture is not None:
+            from rlccfr.pictures import save
+            from rlccfr.policies.public_policy import PublicPolicy
+
+            assert isinstance(policy, PublicPolicy)  # checked before the run
+            save(policy.plot_range(), self.picture)

@@ -90,6 +90,9 @@ def solve(
     policy: Annotated[Path | None, typer.Option(help="Write the average policy: .csv, .json, .npz.")] = None,
     curve: Annotated[Path | None, typer.Option(help="Write the convergence curve to this CSV file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the convergence curve: .png, .svg, .pdf.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the first decision by the player's hand or roll, in hold'em and Bluff.")
+    ] = None,
     max_histories: MaxHistories = None,
     json: Json = False,
 ) -> None:
@@ -100,7 +103,6 @@ def solve(
     """
     from rlccfr.catalog import Cell
     from rlccfr.games.public.view import PublicGame
-    from rlccfr.policies.public_policy_file import checked_public_path
 
     if exact:
         check_only(context, "--exact", ALLOWED, "solves a linear program")
@@ -113,11 +115,10 @@ def solve(
     _check_target(target, any_way, limited, len(cells), blend)
     if not checkpoint_every > 0:
         raise RLCCFRError(f"--checkpoint-every must be a positive number, not {checkpoint_every}")
-    outputs = Outputs(checkpoint, policy, curve, plot)
+    outputs = Outputs(checkpoint, policy, curve, plot, picture)
     outputs.check()
     tree = load(game, max_histories)
-    if policy is not None and isinstance(tree, PublicGame):
-        checked_public_path(policy, tree)
+    outputs.check_for(tree)
     if (exact or any_way) and isinstance(tree, PublicGame):
         raise RLCCFRError(f"{tree.name!r} has a public tree, but no linear program: leave out --exact and --any")
     if exact:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import matplotlib
 import pytest
 
 SMALL = "holdem(ranks=4,suits=2,private=1,flop=1)"
@@ -45,6 +46,24 @@ def test_policies_curves_and_switches(run, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "labels"), [(SMALL, ("fold", "bet or raise", "2", "5")), ("bluff", ("1 of 5", "probability", "*"))]
+)
+def test_a_picture_of_the_first_decision(run, tmp_path, monkeypatch, name, labels):
+    monkeypatch.setitem(matplotlib.rcParams, "svg.fonttype", "none")  # text stays text
+    assert run("solve", name, "--iterations", "10", "--picture", "first.svg")[0] == 0
+    picture = (tmp_path / "first.svg").read_text()
+    for label in ("player 0 at the first decision", *labels):
+        assert f">{label}</text>" in picture
+
+
+def test_a_picture_needs_hands_or_rolls(run, tmp_path):
+    code, out, err = run("solve", "kuhn", "--iterations", "10", "--picture", "first.svg")
+    assert (code, out) == (1, "")
+    assert "'kuhn' has neither" in err
+    assert not (tmp_path / "first.svg").exists()
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--exact",), "but no linear program"),
@@ -56,6 +75,7 @@ def test_policies_curves_and_switches(run, tmp_path):
         (("--iterations", "3", "--simultaneous"), "players take turns"),
         (("--iterations", "3", "--blend"), "there are no blends"),
         (("--iterations", "3", "--policy", "p.json"), "is written as .npz or .csv, not as .json"),
+        (("--iterations", "3", "--picture", "p.doc"), "a picture is written as .png"),
         (("--iterations", "3", "--max-histories", "10"), "is not built history by history"),
         (("--target", "10mbbx"), "a target must be a positive exploitability"),
     ],
