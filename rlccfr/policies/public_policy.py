@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rlccfr.errors import PolicyError
+from rlccfr.errors import GameError, PolicyError
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import DOUBLE, SINGLE, SMALLEST, PublicGame
 from rlccfr.policy import Policy
@@ -77,6 +77,27 @@ class PublicPolicy(Policy):
             raise PolicyError(f"nobody acts at node {node} of {self.game.name!r}")
         return self._at(int(places[0]))
 
+    def action_probabilities(self, node: int, private: str) -> dict[str, float]:
+        """Return what a player does with one hand or roll: the probability of each action, by its letters.
+
+        Args:
+            node: index of a public node at which a player acts, for example from ``game.node("rc/KhQd2c/")``.
+            private: the hand or roll, such as ``AsKs`` or ``25``.
+
+        Raises:
+            PolicyError: nobody acts there, or the game's private states have no names.
+            GameError: the player can't have been dealt that.
+        """
+        game, probabilities = self.game, self.at(node)
+        require_names(game)
+        if game.deals:
+            row = game.deals[game.view.nodes["deal"][node]].row_named(private)
+        elif private in (names := game.row_names(node)):
+            row = names.index(private)
+        else:
+            raise GameError(f"no player rolls {private!r}; the rolls are {', '.join(names)}")
+        return dict(zip(game.letters(node), probabilities[:, row].tolist(), strict=True))
+
     def _at(self, place: int) -> np.ndarray:
         """Return the action probabilities at a decision by its place among the decisions."""
         game = self.game
@@ -105,11 +126,10 @@ class PublicPolicy(Policy):
 
         game, parts = self.game, []
         for place, node in enumerate(game.decisions.tolist()):
-            player, first = int(game.view.nodes["kind"][node]), int(game.view.nodes["first_child"][node])
+            player, letters = int(game.view.nodes["kind"][node]), game.letters(node)
             path = game.path(node)
             infosets = [f"{path} {name}".strip() for name in game.row_names(node)]
-            for action, row in enumerate(self._at(place)):
-                move = game.moves[first + action].decode().strip()
+            for move, row in zip(letters, self._at(place), strict=True):
                 parts.append(pd.DataFrame({"player": player, "infoset": infosets, "action": move, "probability": row}))
         return pd.concat(parts, ignore_index=True)
 
@@ -166,6 +186,16 @@ def shares_of(entries: np.ndarray) -> np.ndarray:
     known = total > SMALLEST
     found: np.ndarray = np.where(known, positive / np.where(known, total, 1), 1 / entries.shape[1])
     return found
+
+
+def require_names(game: PublicGame) -> None:
+    """Refuse a game whose private states have no names.
+
+    Raises:
+        PolicyError: it is derived from a compiled game.
+    """
+    if not (game.deals or game.private_names):
+        raise PolicyError(f"the private states of {game.name!r} have no names")
 
 
 def policy_kind(game: Game) -> type[Policy]:

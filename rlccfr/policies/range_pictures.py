@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlccfr.errors import PolicyError
 from rlccfr.games.public.cards import RANKS
 from rlccfr.pictures import new_axes
+from rlccfr.policies.public_policy import require_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,13 +40,11 @@ def draw_range(policy: PublicPolicy, node: int, axes: Axes | None = None) -> Axe
     """
     game = policy.game
     probabilities = policy.at(node)
-    if not (game.deals or game.private_names):
-        raise PolicyError(f"the private states of {game.name!r} have no names")
+    require_names(game)
     axes = axes if axes is not None else new_axes(7.0, 6.5)
     where = game.path(node) or "the first decision"
     axes.set_title(f"player {game.view.nodes['kind'][node]} at {where}")
-    first = int(game.view.nodes["first_child"][node])
-    moves = [game.moves[first + action].decode().strip() for action in range(len(probabilities))]
+    moves = game.letters(node)
     if game.deals:
         _draw_hands(policy, node, probabilities, moves, axes)
     else:

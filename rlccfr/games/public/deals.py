@@ -13,6 +13,7 @@ from math import comb
 
 import numpy as np
 
+from rlccfr.errors import GameError
 from rlccfr.games.public.cards import card_sets, codes_of, names_of, strengths, suit_permutations
 
 
@@ -106,6 +107,20 @@ class Deal:
         found = np.full(len(self.deck.hands), -1)
         found[self._possible] = self._rows[0]
         return found
+
+    def row_named(self, hand: str) -> int:
+        """Return the row of a hand that is given as text, such as ``AsKs``, in any order of its cards.
+
+        Raises:
+            GameError: the deck has no such hand, or the board holds one of its cards.
+        """
+        names = [self.hand_name(number) for number in self._possible.tolist()]
+        turned = hand[2:] + hand[:2]
+        found = next((place for place, name in enumerate(names) if name in (hand, turned)), None)
+        if found is None:
+            where = f" on the board {self.board_name}" if len(self.board) else ""
+            raise GameError(f"no player holds {hand!r}{where}; a hand looks like {names[0]!r}")
+        return int(self._rows[0][found])
 
     @cached_property
     def hand_end(self) -> np.ndarray:

@@ -235,6 +235,11 @@ class PublicGame:
         deal = self.deals[here["deal"]]
         return [deal.hand_name(hand) for hand in deal.firsts.tolist()]
 
+    def letters(self, node: int) -> list[str]:
+        """Return the letters of the actions at a node."""
+        first, count = (int(self.view.nodes[name][node]) for name in ("first_child", "num_children"))
+        return [move.decode().strip() for move in self.moves[first : first + count].tolist()]
+
     def __repr__(self) -> str:
         return (
             f"PublicGame({self.name!r}, nodes={self.num_nodes:,}, infosets={self.num_infosets:,}, "

@@ -27,6 +27,39 @@ def test_policies_are_distributions(solver):
     assert np.array_equal(policy.at(0).reshape(-1), policy.probabilities[: policy.at(0).size])
 
 
+@pytest.mark.parametrize(("name", "moves"), [("holdem(ranks=5,suits=4,private=2,flop=2)", "fcr"), (SMALL, "fcr")])
+def test_a_hand_has_its_rows_probabilities(name, moves):
+    game = rlccfr.load_game(name)
+    policy = rlccfr.PublicPolicy(game, np.random.default_rng(0).random(game.num_sequences))
+    for node in (0, game.node("r"), next(n for n in game.decisions.tolist() if "/" in game.path(n))):
+        for row, hand in enumerate(game.row_names(node)):
+            found = policy.action_probabilities(node, hand)
+            assert "".join(found) in moves
+            assert list(found.values()) == policy.at(node)[:, row].tolist()
+            assert policy.action_probabilities(node, hand[2:] + hand[:2]) == found
+
+
+def test_hands_that_differ_by_a_permutation_of_suits_share_their_probabilities():
+    game = rlccfr.load_game("holdem(ranks=5,suits=4,private=2,flop=2)")
+    policy = rlccfr.PublicPolicy(game, np.random.default_rng(0).random(game.num_sequences))
+    same = [policy.action_probabilities(0, hand) for hand in ("6s5s", "6h5h", "5d6d")]
+    assert same[0] == same[1] == same[2] != policy.action_probabilities(0, "6s5h")
+
+
+def test_a_roll_has_its_rows_probabilities():
+    policy = rlccfr.PublicPolicy.uniform(rlccfr.load_game("bluff"))
+    assert policy.action_probabilities(0, "*") == dict.fromkeys(policy.game.letters(0), pytest.approx(1 / 12))
+
+
+@pytest.mark.parametrize(
+    ("name", "private", "message"),
+    [(SMALL, "As", "a hand looks like '2c'"), (SMALL, "", "a hand looks like"), ("bluff", "7", "the rolls are 1, 2")],
+)
+def test_hands_and_rolls_that_are_not_dealt_are_refused(name, private, message):
+    with pytest.raises(rlccfr.GameError, match=message):
+        rlccfr.PublicPolicy.uniform(rlccfr.load_game(name)).action_probabilities(0, private)
+
+
 def test_values_are_the_solvers(solver):
     assert solver.average_policy().values() == solver.values()
     assert solver.average_policy().exploitability() == solver.exploitability() < 0.02

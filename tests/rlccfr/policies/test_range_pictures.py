@@ -74,5 +74,7 @@ def test_games_without_names_are_refused():
     policy = rlccfr.PublicPolicy.uniform(derived_game("kuhn_poker").public)
     with pytest.raises(rlccfr.PolicyError, match="have no names"):
         policy.plot_range(policy.game.decisions[0])
+    with pytest.raises(rlccfr.PolicyError, match="have no names"):
+        policy.action_probabilities(policy.game.decisions[0], "J")
     with pytest.raises(rlccfr.PolicyError, match="nobody acts"):
         rlccfr.PublicPolicy.uniform(rlccfr.load_game("bluff")).plot_range(8190)
