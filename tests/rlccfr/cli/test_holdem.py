@@ -71,7 +71,7 @@ def test_a_picture_needs_hands_or_rolls(run, tmp_path):
         (("--iterations", "3", "--sampler", "external"), "samplers draw chance alone: take sampler='public_chance'"),
         (("--iterations", "3", "--update-rule", "hedge"), "must be schedules alone: take dcfr_plus"),
         (("--iterations", "3", "--control"), "must be schedules alone"),
-        (("--iterations", "3", "--abstraction", "cfr_br"), "both players have tables"),
+        (("--iterations", "3", "--abstraction", "rcfr"), "both players have tables"),
         (("--iterations", "3", "--simultaneous"), "players take turns"),
         (("--iterations", "3", "--blend"), "there are no blends"),
         (("--iterations", "3", "--policy", "p.json"), "is written as .npz or .csv, not as .json"),
