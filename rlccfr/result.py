@@ -39,6 +39,8 @@ class RunResult:
         points: the curve's points: iteration, nodes, cpu_seconds, exploitability (of the average policy) and
             exploitability_current (of the current policy).
         curve: the same points as a table.
+        exploitability_abstract: the same as ``exploitability`` if best responses, too, play inside the abstraction: one
+            policy per bucket; None for an abstraction without buckets.
         target: exploitability that the run was to go on to, in the game's units; None if there was none.
     """
 
@@ -48,6 +50,7 @@ class RunResult:
     nodes_touched: int
     cpu_seconds: float
     points: tuple[CurvePoint, ...] = field(repr=False)
+    exploitability_abstract: float | None = None
     target: float | None = None
 
     @property

@@ -196,14 +196,10 @@ class Solver:
         Raises:
             OverflowedError: the tables hold numbers that are not finite.
         """
-        values = self._measure()
+        values, abstract, engine = self._measure(), self.abstract_values(), self._engine
         return RunResult(
-            exploitability=values.exploitability,
-            nash_conv=values.nash_conv,
-            iterations=self._engine.iteration,
-            nodes_touched=self._engine.nodes,
-            cpu_seconds=self._cpu_seconds,
-            points=self.points,
+            *(values.exploitability, values.nash_conv, engine.iteration, engine.nodes, self._cpu_seconds, self.points),
+            exploitability_abstract=None if abstract is None else abstract.exploitability,
         )
 
     def switch(
@@ -261,6 +257,10 @@ class Solver:
     def values(self) -> Values:
         """Return, up to rounding, what ``average_policy().values()`` returns, evaluated over what passes run over."""
         return Values.of(*self._engine.stepper.average_value())
+
+    def abstract_values(self) -> Values | None:
+        """Return values with best responses of one policy per bucket; None for an abstraction without buckets."""
+        return None if self.abstraction.buckets is None else Values.of(*self._engine.stepper.abstract_value())
 
     def exploitability(self) -> float:
         """Return NashConv / 2 of the average policy."""

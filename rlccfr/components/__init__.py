@@ -18,13 +18,14 @@ Words and shapes used below:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from rlccfr.components.abstraction import Abstraction as Abstraction
+from rlccfr.components.component import Component as Component
 from rlccfr.components.controller import Controller as Controller
 from rlccfr.components.guarantee import Guarantee as Guarantee
 from rlccfr.components.schedules import SCHEDULE_COLUMNS as SCHEDULE_COLUMNS
@@ -34,44 +35,13 @@ from rlccfr.components.schedules import Schedule as Schedule
 from rlccfr.components.schedules import always as always
 from rlccfr.components.schedules import schedule_rows
 from rlccfr.errors import ComponentError
-from rlccfr.networks.settings import Approximator, Networks
+from rlccfr.networks.settings import Networks
 
 WALKS = ("all", "one", "subset")
 """Values of a sampler's ``chance``, ``opponent`` and ``traverser``; only ``traverser`` may be ``"subset"``."""
 
 SHARED_CHANCE = ("public", "opponent", "own")
 """Values that only a sampler's ``chance`` may have: what is drawn once for all histories that players see alike."""
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Component:
-    """Base of update rules, samplers and abstractions.
-
-    The registry fills in both fields.
-
-    Args:
-        id: name in the registry; empty for a component that is not registered.
-        hyperparameters: names and values that the component was made with.
-    """
-
-    id: str = ""
-    hyperparameters: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
-
-    @property
-    def learns(self) -> bool:
-        """Whether a fitted model takes the place of a table."""
-        return False
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        """Description ``{"id": ..., **hyperparameters}``, ready for JSON, to make this component again."""
-        return {"id": self.id, **self.hyperparameters}
-
-    def same_as(self, other: Component) -> bool:
-        """Return whether both have the same kind and spec; a component without an id equals only itself."""
-        return self is other or (bool(self.id) and type(self) is type(other) and self.spec == other.spec)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,30 +239,3 @@ class Sampler(Component):
             raise ComponentError("give an inclusion function or a subset_size, not both")
         if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
             raise ComponentError("a mixture needs traverser='one', without probes and baselines")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Abstraction(Component):
-    """Choice of the opponent, and of a function that takes the place of the regret table.
-
-    Args:
-        best_response: whether the opponent plays an exact best response to the learner's policy, not its own policy.
-        regressor: settings of a function of infoset and action that is fitted to the regrets, and from which the
-            policies follow; None for no such function. Under a rule with networks, it only gives the networks one
-            output per infoset and action. These settings, ``bootstrap`` and ``traversals`` are then unused.
-        bootstrap: whether the fitted values also replace the regrets, so that the next regrets are added to them.
-        traversals: number of walks per player and iteration if a regressor is fitted; 0 for the solver's number.
-    """
-
-    best_response: bool = False
-    regressor: Approximator | None = None
-    bootstrap: bool = False
-    traversals: int = 0
-
-    @property
-    def learns(self) -> bool:
-        return self.regressor is not None
-
-    def fits_as(self, other: Abstraction) -> bool:
-        """Return whether both abstractions fit the same models."""
-        return (self.regressor, self.bootstrap) == (other.regressor, other.bootstrap)

@@ -241,6 +241,8 @@ def _check_public(name: str, rule: UpdateRule, sampler: Sampler, abstraction: Ab
         raise ComponentError(f"{where} an iteration has one pass for each player: leave out walks={options.walks}")
     if abstraction.learns:
         raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
+    if abstraction.buckets is not None:
+        raise ComponentError(f"{where} there are no buckets: take abstraction='none' instead of {abstraction.id!r}")
     if options.simultaneous or options.pre_averaging:
         raise ComponentError(f"{where} players take turns: leave out simultaneous=True and averaging='pre'")
     if options.blend:

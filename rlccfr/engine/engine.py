@@ -10,6 +10,8 @@ import numpy as np
 
 from rlccfr import kernels
 from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.errors import ComponentError
+from rlccfr.games.merging.merged import merged_game
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
 
@@ -71,8 +73,10 @@ class Engine:
     def bind(self, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction) -> float:
         """Bind components, at the start or during the run; if this fails, the earlier components stay bound.
 
-        A change of the rule or of the regressor updates the whole table: pending discounts are applied, then the rule's
-        floor and policy map. Otherwise, infosets that walks do not visit would miss them.
+        A change of buckets before the first iteration makes new tables. Later it is refused, because the regrets of
+        infosets can't be told from those of buckets. A change of the rule or of the regressor updates the whole table:
+        pending discounts are applied, then the rule's floor and policy map. Otherwise, infosets that walks do not visit
+        would miss them.
 
         Returns:
             CPU seconds spent on fitting models to the tables; 0 without models.
@@ -82,9 +86,12 @@ class Engine:
                 components need models and the game offers no features.
         """
         binding = Binding.of(self.game, rule, sampler, abstraction, self.options, self.iteration)
-        previous = self._stepper
+        base = self._over_buckets(abstraction)
+        previous = self._stepper if base is self._state else None
+        if previous is not None:
+            previous.publish()
         new = previous is None or not binding.keeps_models_of(previous.binding)
-        state = self.state.ready_for(binding)
+        state = base.ready_for(binding)
         if new:
             state.refresh(binding)
         stepper = stepper_for(state, binding, None if new else previous)
@@ -94,6 +101,23 @@ class Engine:
         elapsed = time.thread_time() - begin if stepper.learns else 0.0
         self._state, self._stepper = state, stepper
         return elapsed
+
+    def _over_buckets(self, abstraction: Abstraction) -> Any:
+        """Return the state, or a new one if the abstraction has other buckets.
+
+        Raises:
+            ComponentError: it has, but the run has begun; or its buckets are no sound map of the game's infosets.
+        """
+        if isinstance(self.game, PublicGame):
+            return self._state
+        buckets, present = abstraction.buckets, self._state.merged
+        merged = None if buckets is None else merged_game(self.game, buckets, abstraction.key)
+        tree = self.game if merged is None else merged.tree
+        if tree is self._state.game or (merged is not None and merged.alike(present)):
+            return self._state
+        if self.iteration:
+            raise ComponentError("buckets can't change during a run: keep the abstraction, or start a new solver")
+        return RunState.at_start(tree, self._state.seed, None if tree is self.game else merged)
 
     def advance(self, iterations: int, max_nodes: int) -> int:
         """Run at most ``iterations`` iterations, and stop once ``max_nodes`` more histories have been touched.

@@ -11,6 +11,7 @@ import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.merging.merged import MergedGame
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import (
     AVERAGE,
@@ -53,6 +54,7 @@ class RunState:
         uniform_count: (m,) policy sum in which all iterations have the same weight, for samplers that read it.
         visits: (n,) number of the owner's walks through each infoset.
         scratch: working memory, overwritten by every pass.
+        merged: the solver's game, if ``game`` is it with its infosets merged into buckets; None if it is the game.
     """
 
     game: GameTree
@@ -67,9 +69,10 @@ class RunState:
     uniform_count: np.ndarray
     visits: np.ndarray
     scratch: Scratch
+    merged: MergedGame | None = None
 
     @classmethod
-    def at_start(cls, game: GameTree, seed: int) -> RunState:
+    def at_start(cls, game: GameTree, seed: int, merged: MergedGame | None = None) -> RunState:
         """Return the state before the first iteration: the uniform policy, and zeros."""
         size = game.num_sequences
         return cls(
@@ -85,6 +88,7 @@ class RunState:
             uniform_count=np.zeros(size),
             visits=np.zeros(game.num_infosets),
             scratch=scratch_for(game),
+            merged=merged,
         )
 
     @cached_property

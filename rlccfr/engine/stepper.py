@@ -70,6 +70,13 @@ class Stepper(ABC, Generic[State]):
     def current_value(self) -> tuple[float, float, float]:
         """Return the same for the current policy."""
 
+    def abstract_value(self) -> tuple[float, float, float]:
+        """Return what :meth:`average_value` returns, for the game in which infosets are merged into buckets.
+
+        Best responses are then those inside the abstraction.
+        """
+        return self.average_value()
+
     @abstractmethod
     def is_finite(self) -> bool:
         """Return whether all tables and models are finite; infinities and NaN never disappear again."""
@@ -127,17 +134,30 @@ class FlatStepper(Stepper[RunState]):
 
     def average_sums(self) -> np.ndarray:
         sums, form = self.own_sums(), self.form
-        return sums[form.place] if isinstance(form, Quotient) else sums
+        return self.expanded(sums[form.place] if isinstance(form, Quotient) else sums)
 
     def current_sums(self) -> np.ndarray:
         self.publish()
-        return self.state.tables.policy.copy()
+        return self.expanded(self.state.tables.policy).copy()
+
+    def expanded(self, table: np.ndarray) -> np.ndarray:
+        """Return a table over the run's sequences as one over the solver's game: a bucket's row for each member."""
+        merged = self.state.merged
+        return table if merged is None else table[merged.place]
 
     def average_value(self) -> tuple[float, float, float]:
+        if self.state.merged is None:
+            return self.abstract_value()
+        whole = self.state.merged.whole
+        return evaluated(whole, whole.normalised(self.average_sums()))
+
+    def abstract_value(self) -> tuple[float, float, float]:
         return evaluated(self.form, self.form.normalised(self.own_sums()))
 
     def current_value(self) -> tuple[float, float, float]:
-        return evaluated(self.form, self.tables.policy)
+        if self.state.merged is None:
+            return evaluated(self.form, self.tables.policy)
+        return evaluated(self.state.merged.whole, self.current_sums())
 
     def is_finite(self) -> bool:
         return all(np.isfinite(table).all() for table in self.tables)

@@ -9,7 +9,7 @@ or run, the library's own error is raised instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +36,7 @@ from rlccfr.testing.functions import check_policy_map, check_probabilities, chec
 
 GAMES = ("kuhn", "liars_dice(numdice=1,dice_sides=3)")
 PUBLIC_CHANCE = "leduc(ranks=2,suits=2,raises=1)"
-"""Game with a public card, for samplers that draw public outcomes; the other games have only private states."""
+"""Game with a public card, for samplers that draw public outcomes and for buckets of private states."""
 LEVEL = 1e-4
 """Level of each statistical test: the probability, over seeds, with which a correct sampler may fail it."""
 
@@ -101,6 +101,9 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
 def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> None:
     """Check exact and sampled runs of an abstraction, and that CFR with it converges on Kuhn.
 
+    Convergence is judged by the game's own exploitability, with buckets as well. Buckets may refuse most games, so they
+    are checked on Kuhn and on a small Leduc.
+
     Args:
         abstraction: an id, ``{"id": ..., **hyperparameters}``, or the abstraction itself.
 
@@ -109,8 +112,9 @@ def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> Non
     """
     made = abstractions.resolve(abstraction)
     _check_described(abstractions, made)
+    games = GAMES if made.buckets is None else (GAMES[0], PUBLIC_CHANCE)
     for sampler in ("none", "external"):
-        _check_runs({"update_rule": "cfr", "sampler": sampler, "abstraction": made})
+        _check_runs({"update_rule": "cfr", "sampler": sampler, "abstraction": made}, games)
     _check_converges({"update_rule": "cfr", "abstraction": made})
 
 
@@ -211,13 +215,13 @@ def _check_described(registry: Registry[Any], component: Component) -> None:
         raise ConformanceError(f"{name_of(component)} needs a docstring that says what it does, and a source")
 
 
-def _check_runs(parts: dict[str, Any]) -> None:
+def _check_runs(parts: dict[str, Any], games: Sequence[str] = GAMES) -> None:
     """Check that tables stay finite, policies are valid, and a run does not depend on how it is divided into calls.
 
     A controller plans for the budget of each call, so the last does not apply to it.
     """
     plans = any(isinstance(part, UpdateRule) and part.controller is not None for part in parts.values())
-    for name in GAMES:
+    for name in games:
         tree = load_game(name)
         whole, cut = (Solver(tree, seed=5, **parts) for _ in range(2))
         part = _fewer(40, parts)

@@ -109,6 +109,8 @@ def component(kind: str, id: str) -> list[list[float]]:
         abstraction, sampler = id, "none"
         if abstractions[id].make().learns:
             abstraction = f"{id}(model='table')"
+        if abstractions[id].make().buckets is not None:
+            second = "leduc"  # Goofspiel has neither hands nor suits
     return [run("kuhn", (rule, sampler, abstraction), 30), run(second, (rule, sampler, abstraction), 20)]
 
 

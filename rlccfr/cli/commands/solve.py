@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver
 
+_INSIDE = "the same against one policy per bucket"
 COMPONENT_HELP = "Id from `rlccfr catalog`, with hyperparameters if you like: "
 
 
@@ -270,6 +271,7 @@ def _facts(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, Any
         "segments": [cell._asdict() for cell in cells],
         "seed": solver.seed,
         "exploitability": result.exploitability,
+        "exploitability_abstract": result.exploitability_abstract,
         "nash_conv": result.nash_conv,
         "mbb": None if solver.game.big_blind is None else 1000 * result.exploitability / solver.game.big_blind,
         "value": values.game,
@@ -290,6 +292,7 @@ def _print(facts: dict[str, Any], algorithm: str, counted: str) -> None:
     rows = [
         ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
         *(("in mbb/g", milli, "thousandths of a big blind per game") for milli in (facts["mbb"],) if milli is not None),
+        *(("inside the abstraction", e, _INSIDE) for e in (facts["exploitability_abstract"],) if e is not None),
         ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
         ("value of player 0", first, f"of player 1: {second:.4g}"),
         ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second"),

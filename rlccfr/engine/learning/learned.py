@@ -128,7 +128,7 @@ class LearnedStepper(FlatStepper):
                 policy[sequences] = learner.played.first
             else:
                 policy[sequences] = self._phases.policies(player, row, ahead)
-        return policy
+        return self.expanded(policy)
 
     def is_finite(self) -> bool:
         return super().is_finite() and all(np.isfinite(player.rows()).all() for player in self.players)

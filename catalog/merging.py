@@ -1,0 +1,59 @@
+"""Abstractions that merge infosets into buckets, which share tables and play one policy."""
+
+from __future__ import annotations
+
+from functools import partial
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from rlccfr.components import Abstraction, Guarantee
+from rlccfr.registry import abstraction
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from rlccfr.games.flat_tree import GameTree
+
+_LOSSY = "buckets lose information: only the exploitability inside the abstraction goes to 0 (Waugh et al. 2009)"
+
+
+def _buckets(path: str, game: GameTree, **settings: Any) -> np.ndarray:
+    """Return the buckets that a function finds, which is imported when it is needed."""
+    found: np.ndarray = resolve_name(path)(game, **settings)
+    return found
+
+
+@abstraction(
+    "suits",
+    source="Gilpin and Sandholm, Lossless abstraction of imperfect information games, Journal of the ACM 2007; found by "
+    "colour refinement, Grohe et al., ESA 2014",
+    guarantee=Guarantee(
+        exact="Gilpin and Sandholm 2007: the abstraction is lossless",
+        sampled="Gilpin and Sandholm 2007: the abstraction is lossless",
+    ),
+)
+def suits() -> Abstraction:
+    """Lossless buckets: infosets that the game's symmetries make equal, as permutations of suits do in poker.
+
+    An equilibrium of the merged game is one of the game. Symmetries are found in the sequence form of any game, so that
+    others than those of suits are used, too. Games whose symmetries exchange actions are refused.
+    """
+    return Abstraction(buckets=partial(_buckets, "rlccfr.games.merging.symmetric:symmetric_buckets"))
+
+
+@abstraction(
+    "equity",
+    source="Johanson, Burch, Valenzano and Bowling, Evaluating state-space abstractions in extensive-form games, AAMAS "
+    "2013 (percentile E[HS^2]); Zinkevich et al., NIPS 2007",
+    bounds={"buckets": (1.0, 1e6)},
+    guarantee=Guarantee(exact_open=_LOSSY, sampled_open=_LOSSY),
+)
+def equity(buckets: int = 5) -> Abstraction:
+    """Percentile buckets of private states by their expected hand strength squared, for poker.
+
+    HS = P(win) + P(tie) / 2 against what the opponent may hold, and E[HS^2] is the mean over the public cards that may
+    still come. Each round splits each bucket of the round before into so many parts of equal mass, up to ties, so that
+    players forget nothing. Boards are not told apart. The real exploitability then stays above 0, however long the run
+    is; the one inside the abstraction goes to 0. Needs a public tree and hands that are shown down.
+    """
+    return Abstraction(buckets=partial(_buckets, "rlccfr.games.merging.equity:equity_buckets", buckets=buckets))

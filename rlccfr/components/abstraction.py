@@ -1,0 +1,49 @@
+"""The abstractions: who the opponent is, and what takes the place of tables per infoset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rlccfr.components.component import Component
+from rlccfr.networks.settings import Approximator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Abstraction(Component):
+    """Choice of the opponent, of infosets that share tables, and of a function in place of the regret table.
+
+    Args:
+        best_response: whether the opponent plays an exact best response to the learner's policy, not its own policy.
+        regressor: settings of a function of infoset and action that is fitted to the regrets, and from which the
+            policies follow; None for no such function. Under a rule with networks, it only gives the networks one
+            output per infoset and action. These settings, ``bootstrap`` and ``traversals`` are then unused.
+        bootstrap: whether the fitted values also replace the regrets, so that the next regrets are added to them.
+        traversals: number of walks per player and iteration if a regressor is fitted; 0 for the solver's number.
+        buckets: function of a compiled game, a :class:`rlccfr.GameTree`, that returns the bucket of each infoset as an
+            array, (n,). Infosets of one bucket play one policy, and their regrets are added up. They must have the same
+            actions, and their player must have been in the same buckets and done the same before. None if every infoset
+            has tables of its own.
+    """
+
+    best_response: bool = False
+    regressor: Approximator | None = None
+    bootstrap: bool = False
+    traversals: int = 0
+    buckets: Callable[[Any], np.ndarray] | None = None
+
+    @property
+    def learns(self) -> bool:
+        return self.regressor is not None
+
+    def fits_as(self, other: Abstraction) -> bool:
+        """Return whether both abstractions fit the same models; see also :attr:`key`."""
+        return (self.regressor, self.bootstrap) == (other.regressor, other.bootstrap)
+
+    @property
+    def key(self) -> Hashable:
+        """Name of the buckets: id and hyperparameters, or the function of a component that is not registered."""
+        return (self.id, tuple(sorted(self.hyperparameters.items()))) if self.id else self.buckets

@@ -1,0 +1,1 @@
+"""Games in which infosets are merged, and the maps from infosets to buckets."""

@@ -1,0 +1,31 @@
+"""Buckets of infosets that a game's symmetries, such as permutations of suits, make equal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr.errors import ComponentError
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.quotient import quotient_of
+
+
+def symmetric_buckets(game: GameTree) -> np.ndarray:
+    """Return the class of each infoset, (n,); see :mod:`rlccfr.games.symmetry`.
+
+    Raises:
+        ComponentError: a symmetry exchanges actions, so that infosets of a class play permuted policies.
+    """
+    quotient = quotient_of(game)
+    if quotient is None:
+        return np.arange(game.num_infosets)
+    first, classes = game.view.first_sequence.astype(np.int64), game.classes.infoset
+    example = np.unique(classes, return_index=True)[1][classes]
+    own = np.arange(game.num_sequences)
+    counterpart = first[example[game.owner]] + own - first[game.owner]
+    aligned = np.array_equal(quotient.place, quotient.place[counterpart])
+    if len(quotient.view.twin) or not aligned:
+        raise ComponentError(
+            f"the symmetries of {game.name!r} exchange actions, and buckets can't: take abstraction='none'; exact "
+            "passes use all symmetries"
+        )
+    return classes

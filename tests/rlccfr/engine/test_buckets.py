@@ -1,0 +1,108 @@
+"""Runs over buckets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import engine_state, game
+
+import rlccfr
+from rlccfr.components import Abstraction
+from rlccfr.errors import ComponentError
+
+WIDE = "leduc(ranks=13,suits=2,raises=1)"
+
+
+def every_infoset(tree):
+    return 3 * np.arange(tree.num_infosets)
+
+
+def run(name, *parts, iterations=100, **options):
+    solver = rlccfr.Solver(game(name), *parts, seed=3, **options)
+    return solver, solver.run(iterations=iterations)
+
+
+@pytest.mark.parametrize("sampler", ["none", "external", "outcome", "public_chance"])
+def test_a_bucket_for_each_infoset_changes_nothing(sampler):
+    one, found = run("leduc", "dcfr", sampler, Abstraction(buckets=every_infoset))
+    other, expected = run("leduc", "dcfr", sampler, "none")
+    for name, array in engine_state(other).items():
+        assert np.array_equal(array, engine_state(one)[name]), name
+    assert found.exploitability_abstract == found.exploitability == expected.exploitability
+    assert expected.exploitability_abstract is None
+    assert other.abstract_values() is None
+
+
+def test_suits_equal_the_game_with_isomorphic_suits():
+    solver, found = run("leduc", "cfr", "none", "suits", iterations=100)
+    other, expected = run("leduc_poker(suit_isomorphism=True)", "cfr", "none", "none", iterations=100)
+    assert found.exploitability == pytest.approx(expected.exploitability, abs=1e-12)
+    assert found.exploitability_abstract == pytest.approx(expected.exploitability, abs=1e-12)
+    assert solver.values().game == pytest.approx(other.values().game, abs=1e-12)
+    assert solver.average_policy().probabilities.shape == (game("leduc").num_sequences,)
+    assert solver.average_policy().exploitability() == pytest.approx(found.exploitability, abs=1e-12)
+
+
+def test_suits_are_lossless_however_buckets_play():
+    solver, found = run("leduc", "lcfr_plus", "external", "suits", iterations=500)
+    assert found.exploitability_abstract == pytest.approx(found.exploitability, abs=1e-12)
+    assert solver.current_policy().exploitability() == pytest.approx(found.points[-1].exploitability_current, abs=1e-12)
+
+
+def test_the_plateau_falls_with_the_number_of_buckets():
+    plateaus = []
+    for buckets in (2, 3, 5, 8, 13):
+        _, result = run(WIDE, "cfr_plus", "none", f"equity(buckets={buckets})", iterations=2000)
+        plateaus.append(result.exploitability)
+        assert result.exploitability_abstract < 1e-4
+    assert plateaus[0] > plateaus[1] > plateaus[2] > max(plateaus[3:])
+    assert min(plateaus) > 0.05
+
+
+@pytest.mark.parametrize("rule", ["cfr", "dcfr", "pcfr_plus", "ecfr"])
+@pytest.mark.parametrize("sampler", ["none", "external", "public_chance"])
+def test_rules_and_samplers_approach_equilibria_of_the_abstraction(rule, sampler):
+    solver, result = run("leduc(ranks=4,suits=2,raises=1)", rule, sampler, "equity(buckets=2)", iterations=400)
+    start = rlccfr.Solver(solver.game, rule, sampler, "equity(buckets=2)").abstract_values().exploitability
+    assert result.exploitability_abstract < start / 2
+    assert result.exploitability_abstract < result.exploitability
+
+
+@pytest.mark.parametrize("options", [{"simultaneous": True}, {"averaging": "pre"}, {"blend": True}, {"threads": 2}])
+def test_options_run_over_buckets(options):
+    _, result = run(WIDE, "cfr_plus", "none", "equity(buckets=3)", **options)
+    assert result.exploitability_abstract < 0.05 < result.exploitability
+
+
+@pytest.mark.parametrize("sampler", ["none", "external"])
+def test_a_run_over_buckets_resumes_bitwise(tmp_path, sampler):
+    parts = ("cfr_plus", sampler, "equity(buckets=2)")
+    whole, _ = run("leduc", *parts, iterations=60)
+    cut, _ = run("leduc", *parts, iterations=20)
+    cut.save(tmp_path / "run.npz")
+    resumed = rlccfr.Solver.load(tmp_path / "run.npz")
+    resumed.run(iterations=40)
+    assert resumed.game.num_infosets == 936
+    for name, array in engine_state(whole).items():
+        assert np.array_equal(array, engine_state(resumed)[name]), name
+
+
+def test_buckets_change_only_before_a_run():
+    solver = rlccfr.Solver(game("leduc"), "cfr_plus", "external", "equity(buckets=2)")
+    solver.switch(abstraction="suits")
+    solver.switch(update_rule="dcfr", sampler="none")
+    solver.run(iterations=10)
+    before = engine_state(solver)
+    solver.switch(sampler="external")
+    for abstraction in ("none", "equity(buckets=2)"):
+        with pytest.raises(ComponentError, match="buckets can't change during a run"):
+            solver.switch(abstraction=abstraction)
+    assert solver.abstraction.id == "suits"
+    assert np.array_equal(engine_state(solver)["policy"], before["policy"])
+
+
+def test_what_buckets_do_not_serve_is_refused():
+    with pytest.raises(ComponentError, match="there are no buckets: take abstraction='none' instead of 'suits'"):
+        rlccfr.Solver(rlccfr.load_game("bluff(dice=1,opponent_dice=1)"), "cfr_plus", "none", "suits")
+    with pytest.raises(ComponentError, match="'equity' needs a public tree"):
+        rlccfr.Solver(game("goofspiel"), "cfr_plus", "none", "equity")

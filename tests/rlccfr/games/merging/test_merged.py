@@ -1,0 +1,76 @@
+"""Merged games are sound games over the same histories."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from support import game
+
+import rlccfr
+from rlccfr.errors import ComponentError
+from rlccfr.games.merging.merged import merge, merged_game
+from rlccfr.games.merging.symmetric import symmetric_buckets
+
+
+def test_distinct_buckets_leave_the_game_as_it_is():
+    kuhn = game("kuhn")
+    tree, place = merge(kuhn, np.arange(kuhn.num_infosets)[::-1])
+    assert tree is kuhn
+    assert np.array_equal(place, np.arange(kuhn.num_sequences))
+
+
+def test_a_merged_game_has_the_sums_of_its_members():
+    leduc = game("leduc")
+    tree, place = merge(leduc, symmetric_buckets(leduc))
+    assert (tree.num_infosets, tree.num_histories) == (288, leduc.num_histories)
+    assert tree.num_sequences == place.max() + 1
+    assert tree.view.chance_weight.sum() == pytest.approx(leduc.view.chance_weight.sum())
+    assert tree.view.mass_probability.sum() == pytest.approx(leduc.view.mass_probability.sum())
+    actors, infosets = leduc.histories["actor"], leduc.histories["infoset"]
+    own = actors < 2
+    assert np.array_equal(tree.histories["first_sequence"][own], place[leduc.histories["first_sequence"][own]])
+    for infoset in np.unique(tree.histories["infoset"][own]):
+        members = np.unique(infosets[own & (tree.histories["infoset"] == infoset)])
+        weight = leduc.view.chance_weight[members].sum()
+        assert tree.view.chance_weight[infoset] == pytest.approx(weight)
+    assert leduc.num_infosets == 936  # the game itself is unchanged
+
+
+def test_a_policy_of_buckets_has_the_same_value_in_both_games():
+    from rlccfr.engine.evaluation import evaluated
+
+    leduc, rng = game("leduc"), np.random.default_rng(1)
+    tree, place = merge(leduc, symmetric_buckets(leduc))
+    policy = tree.normalised(rng.random(tree.num_sequences))
+    assert evaluated(tree, policy) == pytest.approx(evaluated(leduc, policy[place]), abs=1e-12)
+
+
+def test_a_merged_game_is_kept_without_keeping_the_game():
+    tree = rlccfr.load_game("leduc(ranks=2,suits=2,raises=1)")
+    assert merged_game(tree, symmetric_buckets, "suits").tree is merged_game(tree, symmetric_buckets, "suits").tree
+    gone = weakref.ref(tree)
+    del tree
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.parametrize(
+    ("bucket", "message"),
+    [
+        (lambda kuhn: np.zeros(kuhn.num_infosets), "can't share a bucket: they have different players or actions"),
+        (lambda kuhn: np.zeros(3), r"buckets must have shape \(12,\)"),
+        (lambda kuhn: np.where(np.diff(kuhn.view.infoset_begin)[0] <= np.arange(12), np.arange(12), 0), "forget"),
+    ],
+)
+def test_unsound_buckets_are_refused(bucket, message):
+    kuhn = game("kuhn")
+    with pytest.raises(ComponentError, match=message):
+        merge(kuhn, bucket(kuhn))
+
+
+def test_symmetries_that_exchange_actions_are_refused():
+    with pytest.raises(ComponentError, match="exchange actions"):
+        symmetric_buckets(game("goofspiel"))
