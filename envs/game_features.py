@@ -6,6 +6,7 @@ Features replace indices so that a trained selector can still read a catalog tha
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -192,7 +193,13 @@ def _sampler(sampler: Sampler) -> list[float]:
 
 
 def _abstraction(abstraction: Abstraction) -> list[float]:
-    return [abstraction.best_response]
+    """Return 0 or 1 without buckets; with buckets a number between them that tells abstractions apart."""
+    if abstraction.buckets is None:
+        return [abstraction.best_response]
+    code = _code(abstraction.buckets)
+    if abstraction.id:  # the function may be one of many that a factory makes, with the same name
+        code = _fraction(json.dumps(abstraction.spec, sort_keys=True))
+    return [0.98 * (abstraction.best_response + code) / 2]
 
 
 def _values(schedule: Schedule) -> list[float]:
@@ -214,7 +221,11 @@ def _code(function: Callable[..., Any] | None) -> float:
     """Return a hash of a function's name as a number in (0, 1], the same in every process; 0 without a function."""
     if function is None:
         return 0.0
-    name = getattr(function, "__qualname__", type(function).__name__)
+    return _fraction(getattr(function, "__qualname__", type(function).__name__))
+
+
+def _fraction(name: str) -> float:
+    """Return a hash of a name as a number in (0, 1], the same in every process."""
     return (1 + hashlib.sha256(name.encode()).digest()[0]) / 256
 
 

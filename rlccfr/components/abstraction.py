@@ -17,7 +17,8 @@ class Abstraction(Component):
     """Choice of the opponent, of infosets that share tables, and of a function in place of the regret table.
 
     Args:
-        best_response: whether the opponent plays an exact best response to the learner's policy, not its own policy.
+        best_response: whether the opponent plays an exact best response to the learner's policy, not its own policy. It
+            then has no buckets, and tells all infosets apart.
         regressor: settings of a function of infoset and action that is fitted to the regrets, and from which the
             policies follow; None for no such function. Under a rule with networks, it only gives the networks one
             output per infoset and action. These settings, ``bootstrap`` and ``traversals`` are then unused.
@@ -38,6 +39,11 @@ class Abstraction(Component):
     @property
     def learns(self) -> bool:
         return self.regressor is not None
+
+    @property
+    def responds(self) -> bool:
+        """Whether players with buckets meet best responses that have none."""
+        return self.best_response and self.buckets is not None
 
     def fits_as(self, other: Abstraction) -> bool:
         """Return whether both abstractions fit the same models; see also :attr:`key`."""

@@ -53,6 +53,14 @@ def test_entries_of_the_catalog_are_distinct(axis):
         assert np.abs(features[a] - features[b]).max() > 0.01, (a, b)
 
 
+def test_buckets_are_told_apart_and_from_none():
+    made = ("none", "cfr_br", "suits", "equity", "equity(buckets=8)", "equity(respond=True)")
+    found = [component_features(2, abstractions.resolve(one)) for one in made]
+    assert all(not np.array_equal(one, other) for one, other in combinations(found, 2))
+    assert [one[1] for one in found[:2]] == [0.0, 1.0]
+    assert all(0 < one[1] < 1 for one in found[2:])
+
+
 def test_samplers_that_draw_other_parts_of_chance_are_distinct():
     found = {chance: component_features(1, Sampler(chance=chance)) for chance in ("all", "one", *SHARED_CHANCE)}
     for a, b in combinations(found, 2):

@@ -99,6 +99,11 @@ class Phases:
         game, rule = self._state.game_handle, self._binding.rule_handle
         fold_player(game, self._next_handle, self._memory_handle, rule, player, now, ahead, self.row)
 
+    def play_folded(self, player: int) -> None:
+        """Set one player's policies to those that followed from its last fold, without a model in between."""
+        sequences = self._state.game.sequences_of(player)
+        self._state.tables.policy[sequences] = self._next.policy[sequences]
+
     def play(self, player: int, row: np.ndarray, ahead: np.ndarray) -> None:
         """Set one player's policies to those that follow from a row of regrets (player's sequences,)."""
         self._state.tables.policy[self._state.game.sequences_of(player)] = self.policies(player, row, ahead)

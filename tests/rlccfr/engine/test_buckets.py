@@ -106,3 +106,54 @@ def test_what_buckets_do_not_serve_is_refused():
         rlccfr.Solver(rlccfr.load_game("bluff(dice=1,opponent_dice=1)"), "cfr_plus", "none", "suits")
     with pytest.raises(ComponentError, match="'equity' needs a public tree"):
         rlccfr.Solver(game("goofspiel"), "cfr_plus", "none", "equity")
+
+
+def itself(tree):
+    return np.arange(tree.num_infosets)
+
+
+@pytest.mark.parametrize("rule", ["cfr", "dcfr", "ecfr"])
+def test_responses_to_a_bucket_for_each_infoset_are_those_of_the_game(rule):
+    one, found = run("leduc", rule, "none", Abstraction(best_response=True, buckets=itself), iterations=30)
+    other, expected = run("leduc", rule, "none", "cfr_br", iterations=30, reduce=False)
+    assert found.nodes_touched == expected.nodes_touched
+    assert found.exploitability == pytest.approx(expected.exploitability, abs=1e-12)
+    np.testing.assert_allclose(one.current_policy().probabilities, other.current_policy().probabilities, atol=1e-9)
+
+
+@pytest.mark.parametrize("buckets", [2, 5])
+def test_learning_against_responses_in_the_game_ends_less_exploitable(buckets):
+    _, inside = run(WIDE, "cfr_plus", "none", f"equity(buckets={buckets})", iterations=1000)
+    _, against = run(WIDE, "cfr_plus", "none", f"equity(buckets={buckets},respond=True)", iterations=1000)
+    assert against.exploitability < 0.75 * inside.exploitability
+    assert against.exploitability_abstract > inside.exploitability_abstract
+
+
+def test_a_run_against_responses_resumes_bitwise(tmp_path):
+    parts = ("pcfr_plus", "none", "equity(buckets=2,respond=True)")
+    whole, _ = run("leduc", *parts, iterations=60)
+    cut, _ = run("leduc", *parts, iterations=20)
+    cut.save(tmp_path / "run.npz")
+    resumed = rlccfr.Solver.load(tmp_path / "run.npz")
+    resumed.run(iterations=40)
+    for name, array in engine_state(whole).items():
+        assert np.array_equal(array, engine_state(resumed)[name]), name
+
+
+def test_a_run_may_turn_to_responses_in_the_same_buckets():
+    solver, _ = run(WIDE, "cfr_plus", "none", "equity(buckets=5)", iterations=200)
+    solver.switch(abstraction="equity(buckets=5,respond=True)")
+    assert solver.run(iterations=800).exploitability < 0.1
+
+
+@pytest.mark.parametrize(
+    ("parts", "options", "message"),
+    [
+        (("cfr", "external"), {}, "passes are exact: take sampler='none' instead of 'external'"),
+        (("deep_cfr", "none"), {}, "update rules have tables and schedules"),
+        (("cfr", "none"), {"blend": True}, "there are no blends"),
+    ],
+)
+def test_what_does_not_meet_responses_is_refused(parts, options, message):
+    with pytest.raises(ComponentError, match=message):
+        rlccfr.Solver(game("leduc"), *parts, "equity(respond=True)", **options)
