@@ -25,8 +25,8 @@ def _buckets(path: str, game: GameTree, **settings: Any) -> np.ndarray:
 
 @abstraction(
     "suits",
-    source="Gilpin and Sandholm, Lossless abstraction of imperfect information games, Journal of the ACM 2007; found by "
-    "colour refinement, Grohe et al., ESA 2014",
+    source="Gilpin and Sandholm, Lossless abstraction of imperfect information games, Journal of the ACM 2007; found "
+    "by colour refinement, Grohe et al., ESA 2014",
     guarantee=Guarantee(
         exact="Gilpin and Sandholm 2007: the abstraction is lossless",
         sampled="Gilpin and Sandholm 2007: the abstraction is lossless",
