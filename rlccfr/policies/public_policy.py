@@ -89,7 +89,7 @@ class PublicPolicy(Policy):
             GameError: the player can't have been dealt that.
         """
         game, probabilities = self.game, self.at(node)
-        require_names(game)
+        game.require_names()
         if game.deals:
             row = game.deals[game.view.nodes["deal"][node]].row_named(private)
         elif private in (names := game.row_names(node)):
@@ -186,16 +186,6 @@ def shares_of(entries: np.ndarray) -> np.ndarray:
     known = total > SMALLEST
     found: np.ndarray = np.where(known, positive / np.where(known, total, 1), 1 / entries.shape[1])
     return found
-
-
-def require_names(game: PublicGame) -> None:
-    """Refuse a game whose private states have no names.
-
-    Raises:
-        PolicyError: it is derived from a compiled game.
-    """
-    if not (game.deals or game.private_names):
-        raise PolicyError(f"the private states of {game.name!r} have no names")
 
 
 def policy_kind(game: Game) -> type[Policy]:

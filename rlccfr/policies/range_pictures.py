@@ -8,7 +8,6 @@ import numpy as np
 
 from rlccfr.games.public.cards import RANKS
 from rlccfr.pictures import new_axes
-from rlccfr.policies.public_policy import require_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +39,7 @@ def draw_range(policy: PublicPolicy, node: int, axes: Axes | None = None) -> Axe
     """
     game = policy.game
     probabilities = policy.at(node)
-    require_names(game)
+    game.require_names()
     axes = axes if axes is not None else new_axes(7.0, 6.5)
     where = game.path(node) or "the first decision"
     axes.set_title(f"player {game.view.nodes['kind'][node]} at {where}")

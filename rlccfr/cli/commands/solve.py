@@ -23,10 +23,10 @@ from rlccfr.cli.console import (
     check_only,
     load,
     print_json,
-    print_table,
     progress,
 )
 from rlccfr.cli.exact import ALLOWED, report_solution, solve_and_print
+from rlccfr.cli.solved import facts_of, print_facts, title_of
 from rlccfr.cli.training_display import solving
 from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.games.flat_tree import GameTree
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver
 
-_INSIDE = "the same against one policy per bucket"
 COMPONENT_HELP = "Id from `rlccfr catalog`, with hyperparameters if you like: "
 
 
@@ -135,16 +134,16 @@ def solve(
     if any_way:  # after the run's progress bar, since the program has one of its own
         attempt = attempt.or_exactly()
     try:
-        outputs.write(solver, attempt, _title(cells))
+        outputs.write(solver, attempt, title_of(cells))
     finally:  # a full disk must not lose the results, nor a closed pipe the files
-        facts = _facts(solver, cells, attempt)
+        facts = facts_of(solver, cells, attempt)
         if attempt.solution is not None:
             report_solution(tree, attempt.solution, json, facts)
         elif json:
             print_json(facts)
         else:
             counted = "histories touched" if isinstance(tree, GameTree) else "private states met"
-            _print(facts, _title(cells), counted)
+            print_facts(facts, title_of(cells), counted)
     _fail_if_cut_short(attempt, checkpoint, limited)
 
 
@@ -256,47 +255,3 @@ def _run(solver: Solver, cells: list[Cell], limit: dict[str, Any], report: Calla
         result = solver.run(**segment_budget(whole, len(cells), done, result), progress=report_segment)
     assert result is not None
     return result
-
-
-def _title(cells: list[Cell]) -> str:
-    return ", then ".join(" x ".join(part.partition("(")[0] for part in cell) for cell in cells)
-
-
-def _facts(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, Any]:
-    values, result = solver.values(), attempt.result
-    return {
-        "game": solver.game.name,
-        "method": "iterations",
-        **solver.specs,
-        "segments": [cell._asdict() for cell in cells],
-        "seed": solver.seed,
-        "exploitability": result.exploitability,
-        "exploitability_abstract": result.exploitability_abstract,
-        "nash_conv": result.nash_conv,
-        "mbb": None if solver.game.big_blind is None else 1000 * result.exploitability / solver.game.big_blind,
-        "value": values.game,
-        "best_response_value": values.best_response,
-        "iterations": result.iterations,
-        "nodes_touched": result.nodes_touched,
-        "cpu_seconds": result.cpu_seconds,
-        "throughput": result.throughput,
-        "target": result.target,
-        "reached": result.reached if result.target is not None else None,
-        "interrupted": attempt.interrupted,
-    }
-
-
-def _print(facts: dict[str, Any], algorithm: str, counted: str) -> None:
-    first, second = facts["value"]
-    target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
-    rows = [
-        ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
-        *(("in mbb/g", milli, "thousandths of a big blind per game") for milli in (facts["mbb"],) if milli is not None),
-        *(("inside the abstraction", e, _INSIDE) for e in (facts["exploitability_abstract"],) if e is not None),
-        ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
-        ("value of player 0", first, f"of player 1: {second:.4g}"),
-        ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second"),
-        ("engine CPU seconds", facts["cpu_seconds"], "excluding loading, compiling and measuring"),
-        (counted, facts["nodes_touched"], ""),
-    ]
-    print_table(("", "", ""), rows, title=f"{facts['game']}: {algorithm}" + (", interrupted" * facts["interrupted"]))

@@ -15,7 +15,8 @@ from math import factorial, prod
 
 import numpy as np
 
-from rlccfr.games.public.view import DEAL, DICE, NODE, PublicGame, PublicView, number_outcomes, ranges, tables_of
+from rlccfr.games.public.nodes import number_outcomes, tables_of
+from rlccfr.games.public.view import DEAL, DICE, NODE, PublicGame, PublicView, ranges
 
 FACES = "12345*"
 

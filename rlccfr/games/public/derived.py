@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from rlccfr.errors import GameError
 from rlccfr.games import flat_tree
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public.nodes import number_outcomes, tables_of
 from rlccfr.games.public.view import (
     CHANCE,
     DEAL,
@@ -23,9 +24,7 @@ from rlccfr.games.public.view import (
     NODE,
     PublicGame,
     PublicView,
-    number_outcomes,
     ranges,
-    tables_of,
 )
 
 

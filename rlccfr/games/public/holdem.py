@@ -10,7 +10,8 @@ import numpy as np
 
 from rlccfr.games.public.betting import Round
 from rlccfr.games.public.deals import Deal, Deck
-from rlccfr.games.public.view import DEAL, NODE, SHOWDOWN, PublicGame, PublicView, number_outcomes, tables_of
+from rlccfr.games.public.nodes import number_outcomes, tables_of
+from rlccfr.games.public.view import DEAL, NODE, SHOWDOWN, PublicGame, PublicView
 
 
 @dataclass(frozen=True)

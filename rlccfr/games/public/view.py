@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.errors import GameError
+from rlccfr.errors import GameError, PolicyError
 from rlccfr.games.public.deals import Deal
 
 CHANCE = 2
@@ -235,6 +235,15 @@ class PublicGame:
         deal = self.deals[here["deal"]]
         return [deal.hand_name(hand) for hand in deal.firsts.tolist()]
 
+    def require_names(self) -> None:
+        """Refuse a game whose private states have no names.
+
+        Raises:
+            PolicyError: it is derived from a compiled game.
+        """
+        if not (self.deals or self.private_names):
+            raise PolicyError(f"the private states of {self.name!r} have no names")
+
     def letters(self, node: int) -> list[str]:
         """Return the letters of the actions at a node."""
         first, count = (int(self.view.nodes[name][node]) for name in ("first_child", "num_children"))
@@ -257,36 +266,3 @@ def ranges(first: np.ndarray, counts: np.ndarray) -> np.ndarray:
     counts = counts.astype(np.int64)
     found: np.ndarray = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
     return found
-
-
-def number_outcomes(nodes: np.ndarray) -> np.ndarray:
-    """Set ``table`` of the first chance on each path to the index of its first outcome.
-
-    Args:
-        nodes: (nodes,) of NODE; changed in place.
-
-    Returns:
-        The outcomes, (outcomes, 2): the node of chance, and the child's number.
-    """
-    level, found = np.zeros(1, np.int64), []
-    while len(level):
-        chance = nodes["kind"][level] == CHANCE
-        found.append(level[chance])
-        acts = nodes[level[nodes["kind"][level] < CHANCE]]
-        level = ranges(acts["first_child"], acts["num_children"])
-    chances = np.sort(np.concatenate(found))
-    counts = nodes["num_children"][chances].astype(np.int64)
-    nodes["table"][chances] = np.cumsum(counts) - counts
-    return np.stack([np.repeat(chances, counts), ranges(np.zeros(len(counts), np.int64), counts)], axis=1)
-
-
-def tables_of(kinds: np.ndarray, counts: np.ndarray, deals: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the first entry of each decision's tables, and 0 for other nodes.
-
-    Args:
-        kinds, counts, deals: (nodes,) the nodes' kinds, numbers of children and deals.
-        rows: (deals, 2) numbers of private states.
-    """
-    own = np.minimum(kinds, 1)
-    sizes = np.where(kinds < CHANCE, counts.astype(np.int64) * rows[deals, own], 0)
-    return np.where(kinds < CHANCE, np.cumsum(sizes) - sizes, 0)
