@@ -7,6 +7,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from rlccfr.components import Abstraction, Guarantee
+from rlccfr.errors import ComponentError
 from rlccfr.registry import abstraction
 
 if TYPE_CHECKING:
@@ -59,4 +60,24 @@ def equity(buckets: int = 5, respond: bool = False) -> Abstraction:
     et al., AAAI 2012. It ends at the least exploitable policies that the buckets allow. It needs exact passes.
     """
     found = partial(_buckets, "rlccfr.games.merging.equity:equity_buckets", buckets=buckets)
+    return Abstraction(best_response=respond, buckets=found)
+
+
+@abstraction(
+    "kmeans",
+    source="Johanson, Burch, Valenzano and Bowling, Evaluating state-space abstractions in extensive-form games, AAMAS "
+    "2013 (k-means on hand strength distributions)",
+    bounds={"buckets": (1.0, 1e6)},
+    guarantee=Guarantee(exact_open=_LOSSY, sampled_open=_LOSSY),
+)
+def kmeans(buckets: int = 5, features: str = "histogram", respond: bool = False) -> Abstraction:
+    """Buckets of private states by k-means on what their hand strengths may become; needs scikit-learn.
+
+    features is "histogram", the cumulative histogram in ten bins of the hand strength after the last public card, or
+    "moments", the means of the strength and of its square. The rest as in equity. Differs from the source in the
+    squared distance of cumulative histograms, in place of the earth mover's distance of histograms.
+    """
+    if features not in ("histogram", "moments"):
+        raise ComponentError(f"'kmeans': features must be 'histogram' or 'moments', not {features!r}")
+    found = partial(_buckets, "rlccfr.games.merging.kmeans:kmeans_buckets", buckets=buckets, features=features)
     return Abstraction(best_response=respond, buckets=found)

@@ -1,0 +1,71 @@
+"""Buckets of private states by k-means on how their hand strengths are distributed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rlccfr.errors import ComponentError
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.merging.rounds import expected_over_boards, hand_strengths, rounds_of
+
+BINS = 10
+"""Number of bins of a histogram."""
+
+DIGITS = 9
+"""Decimals to which features are rounded, so that equal hands have equal ones."""
+
+
+def cumulative_histogram(strengths: np.ndarray) -> np.ndarray:
+    """Return the cumulative histogram of each hand strength, (states, BINS - 1), spread over the width of a bin.
+
+    Distances between the means of such rows then grow with how far strength has to be moved, as an earth mover's do.
+    """
+    edges = np.arange(1, BINS) / BINS
+    found: np.ndarray = np.clip(BINS * (edges - strengths[:, None]) + 0.5, 0.0, 1.0)
+    return found
+
+
+def moments(strengths: np.ndarray) -> np.ndarray:
+    """Return each hand strength and its square, (states, 2)."""
+    return np.stack([strengths, strengths**2], axis=1)
+
+
+FEATURES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"histogram": cumulative_histogram, "moments": moments}
+
+
+def kmeans_buckets(game: GameTree, buckets: int, features: str) -> np.ndarray:
+    """Return the bucket of each infoset, (n,); see :func:`rlccfr.catalog.merging.kmeans`.
+
+    Raises:
+        ComponentError: the game has no public tree, or no hands that are shown down; or scikit-learn is not installed.
+    """
+    rounds = rounds_of(game, "kmeans")
+    last = [[FEATURES[features](own) for own in pair] for pair in hand_strengths(rounds, "kmeans")]
+    found = expected_over_boards(rounds, last, "kmeans")
+    return rounds.split(found, lambda feature, mass: clusters(feature, mass, buckets))
+
+
+def clusters(points: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarray:
+    """Return the cluster of each point, (k,); equal points share one.
+
+    Args:
+        points: (k, features) what is clustered.
+        mass: (k,) weight of each; if all are 0, they count alike.
+        buckets: number of clusters; fewer if fewer points differ.
+
+    Raises:
+        ComponentError: scikit-learn is not installed.
+    """
+    distinct, place = np.unique(np.round(points, DIGITS), axis=0, return_inverse=True)
+    place = place.reshape(-1)
+    if len(distinct) <= buckets:
+        return place
+    try:
+        from sklearn.cluster import KMeans
+    except ImportError:
+        raise ComponentError("'kmeans' needs scikit-learn: pip install scikit-learn") from None
+    weights = np.bincount(place, mass if mass.sum() > 0 else None)
+    found: np.ndarray = KMeans(buckets, n_init=10, random_state=0).fit(distinct, sample_weight=weights).labels_[place]
+    return found
