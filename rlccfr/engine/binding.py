@@ -233,7 +233,7 @@ def _check_public(name: str, rule: UpdateRule, sampler: Sampler, abstraction: Ab
     if rule.controller is not None or rule.average_weight or not (rule.is_plain or rule.only_predicts):
         raise ComponentError(f"{where} update rules must be schedules alone: take dcfr_plus instead of {rule.id!r}")
     everything = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
-    if not (sampler.exact or (everything and not sampler.baseline_rate)):
+    if not (sampler.exact or (everything and not (sampler.baseline_rate or sampler.probe or sampler.one_draw))):
         raise ComponentError(
             f"{where} samplers draw chance alone: take sampler='public_chance' instead of {sampler.id!r}"
         )

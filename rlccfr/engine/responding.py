@@ -7,7 +7,7 @@ import numpy as np
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.learning.phases import Phases
 from rlccfr.engine.state import RunState
-from rlccfr.engine.stepper import FlatStepper, Stepper
+from rlccfr.engine.stepper import CHUNK, FlatStepper, Stepper
 from rlccfr.errors import ComponentError
 from rlccfr.games.merging.merged import MergedGame
 from rlccfr.interrupts import uninterrupted
@@ -36,7 +36,7 @@ class RespondingStepper(FlatStepper):
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         before = self.state.nodes
-        for _ in range(iterations):
+        for _ in range(min(iterations, CHUNK)):
             with uninterrupted():
                 self._iterate()
             if self.state.nodes - before >= max_nodes:

@@ -27,8 +27,7 @@ class PublicStepper(Stepper[PublicState]):
         self.sparse = state.game.is_large
         self._crew = crew_for(state.game, state.dtype, binding.options.threads)
         self._valued_at, self._values = -1, (np.nan, np.nan, np.nan)
-        if self._crew is None:
-            self._iterate(binding.rows(state.iteration + 1, 0), 0)  # compiles the kernel, which is not the run's work
+        self._iterate(binding.rows(state.iteration + 1, 0), 0)  # compiles the kernel, which is not the run's work
 
     def enter(self) -> None:
         with uninterrupted():

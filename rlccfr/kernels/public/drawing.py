@@ -26,7 +26,7 @@ POSITIVE, NEGATIVE, AVERAGE = 0, 1, 2
 
 
 class Drawing(NamedTuple):
-    """What passes draw, and what is pending where they have not been."""
+    """What passes draw, and the discounts that are pending where no pass has been."""
 
     public: bool  # whether public outcomes are drawn; else nothing is
     own: bool  # whether the player's private state is drawn

@@ -36,7 +36,7 @@ RESPOND = 3  # the same, and keep the action; add the opponent's policies to its
 COUNTER = 4  # raise regrets against the responses that were kept
 COUNTER_BEST = 5  # take the largest of the actions' values against them
 
-# What a pass does at public chance. It stops at the first one below the root so that threads can share what is below.
+# What a pass does at public chance. In DOWN and UP it stops at the first one, so that threads can share what is below.
 BELOW = 0  # it begins below the first one, and goes through all outcomes of any further one
 DOWN = 1  # it keeps the opponent's reach there, and does nothing else
 UP = 2  # it takes the value from what passes below have left there
