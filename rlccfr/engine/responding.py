@@ -20,7 +20,8 @@ PLAYERS = (0, 1)
 class RespondingStepper(FlatStepper):
     """Stepper whose players have one policy per bucket, while their opponents tell all infosets apart.
 
-    A player's regrets are computed in the game itself, against a best response to the expanded policy, and are added up
+    Both are updated at once, against the policies at the iteration's start, whatever the solver's options say. A
+    player's regrets are computed in the game itself, against a best response to the expanded policy, and are added up
     over each bucket's members. Ctrl-C takes effect only between iterations.
     """
 
@@ -62,11 +63,11 @@ class RespondingStepper(FlatStepper):
     def _add_up(self, player: int) -> None:
         """Store the sums over each bucket's members of a player's regrets and masses where folds find them."""
         whole, estimates, game = self._whole, self._phases.estimates, self.state.game
-        for found, numbers, members, own in (
-            (estimates.gain, self._scratch.gradient, whole.sequences_of(player), game.sequences_of(player)),
-            (estimates.mass, self._mass, whole.infosets_of(player), game.infosets_of(player)),
+        gradient, place, bucket = self._scratch.gradient, self._place, self._bucket
+        for found, numbers, into, members, own in (
+            (estimates.gain, gradient, place, whole.sequences_of(player), game.sequences_of(player)),
+            (estimates.mass, self._mass, bucket, whole.infosets_of(player), game.infosets_of(player)),
         ):
-            into = self._place if found is estimates.gain else self._bucket
             found[own] = np.bincount(into[members] - own.start, numbers[members], own.stop - own.start)
 
 

@@ -115,11 +115,8 @@ def _cumulative(game: PublicGame) -> np.ndarray:
         for deal in nodes["deal"][children].tolist():
             if deal not in known:
                 known.add(deal)
-                edge, rows, start = (
-                    deals["edge"][deal, 0],
-                    deals["rows"][deal, 0],
-                    deals["edge"][nodes["deal"][node], 0],
-                )
+                edge, rows = deals["edge"][deal, 0], deals["rows"][deal, 0]
+                start = deals["edge"][nodes["deal"][node], 0]
                 own = mass[start + view.above[edge : edge + rows]] * view.weight[edge : edge + rows]
                 mass[edge : edge + rows], share[deal] = own, own.sum()
         sums = np.cumsum(share[nodes["deal"][children]])

@@ -28,7 +28,7 @@ class PublicState:
         tables: regrets and policy sums in true units over the game's ``unit``, and what rules with a prediction need.
         counts: (2,) iterations done and private states met. Kernels raise them, so they are correct after Ctrl-C.
         rng: (1,) state of the generator of draws.
-        drawing: what passes draw, and the discounts that are pending where they have not been.
+        drawing: what passes draw, and the discounts that are pending where no pass has been.
     """
 
     game: PublicGame
@@ -88,7 +88,8 @@ class PublicState:
         wanted = draws_of(binding.sampler)
         if wanted != (drawing.public, drawing.own, drawing.other):
             size = pending_bytes(self.game, wanted)
-            _require(self.game, size, "what each private state must remember", "take sampler='public_chance'")
+            way = "take sampler='public_chance'" if wanted[1] or wanted[2] else "take sampler='none'"
+            _require(self.game, size, "discounts that are pending", way)
             self.settle()
             drawing = drawing_for(self.game, wanted, self.rng)
         return replace(self, tables=tables, drawing=drawing)

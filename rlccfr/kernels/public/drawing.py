@@ -31,8 +31,8 @@ class Drawing(NamedTuple):
     public: bool  # whether public outcomes are drawn; else nothing is
     own: bool  # whether the player's private state is drawn
     other: bool  # whether the opponent's private state is drawn
-    cumulative: np.ndarray  # (nodes,) probability of each outcome of a chance node or of one before it
-    heirs: np.ndarray  # rows of each deal in the order of the rows before, which they come from; placed like ``above``
+    cumulative: np.ndarray  # (nodes,) probability that chance draws this child or an earlier sibling
+    heirs: np.ndarray  # rows of each deal, sorted by the row of the deal before; placed like ``above``
     roots: np.ndarray  # (rows of both players at the root,) number of private states up to each row
     regret_place: np.ndarray  # (nodes,) first entry of ``regret_log`` at each decision
     average_place: np.ndarray  # (nodes,) first entry of ``average_log`` at each decision
