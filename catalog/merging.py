@@ -54,8 +54,8 @@ def equity(buckets: int = 5, respond: bool = False) -> Abstraction:
 
     HS = P(win) + P(tie) / 2 against what the opponent may hold, and E[HS^2] is the mean over the public cards that may
     still come. Each round splits each bucket of the round before into ``buckets`` parts of equal mass, up to ties, so
-    that players forget nothing. Boards are not told apart. The real exploitability then stays above 0, however long the run
-    is; the one inside the abstraction goes to 0. Needs a public tree and hands that are shown down.
+    that players forget nothing. Boards are not told apart. The real exploitability then stays above 0, however long
+    the run is; the one inside the abstraction goes to 0. Needs a public tree and hands that are shown down.
     With respond, each player learns against a best response in the game itself, which has no buckets: CFR-BR, Johanson
     et al., AAAI 2012. It ends at the least exploitable policies that the buckets allow. It needs exact passes.
     """
