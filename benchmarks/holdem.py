@@ -1,7 +1,8 @@
 """How long hold'em and Bluff take to solve: ``python -m benchmarks.holdem > docs/holdem.md`` writes the page.
 
 Each game is solved by one thread until its exploitability is below each of its targets. A run is measured where its
-curve has points, five per decade of iterations. ``--long`` also gives Bluff with two dice each ten minutes and an hour.
+curve has points, five per decade of iterations. ``python -m benchmarks.holdem --long > docs/bluff.md`` gives Bluff with
+two dice each ten minutes, then an hour in all.
 """
 
 from __future__ import annotations
@@ -62,8 +63,18 @@ def sooner(name: str, iterations: int = 5, repeats: int = 3) -> float:
     return statistics.median(ratios)
 
 
-def long_runs() -> Iterator[str]:
-    """Yield the line of the largest game."""
+def long_page() -> Iterator[str]:
+    """Yield the lines of the page about the largest game."""
+    yield from (
+        "# Bluff with two dice each, for an hour",
+        "",
+        f"Written by `python -m benchmarks.holdem --long` on {processor_model()}; not edited by hand. [The page about "
+        "hold'em](holdem.md) has the smaller games.",
+        "",
+        f"The update rule is `{RULE}` by exact passes, on one thread. A number is the exploitability of the "
+        "average policy after so many engine CPU seconds. The memory is the largest of the process.",
+        "",
+    )
     game = rlccfr.load_game(LARGEST)
     solver, found = rlccfr.Solver(game, RULE), []
     for seconds in LONG:
@@ -73,7 +84,7 @@ def long_runs() -> Iterator[str]:
     yield f"| two dice each | {game.num_infosets:,} | {' | '.join(found)} | {memory():.1f} |"
 
 
-def page(long: bool) -> Iterator[str]:
+def page() -> Iterator[str]:
     """Yield the lines of the page."""
     yield from (
         "# Hold'em and Bluff: how long they take",
@@ -99,10 +110,8 @@ def page(long: bool) -> Iterator[str]:
         *head("Bluff", [f"{target:g}" for target in DICE_TARGETS]),
         row("two dice and one", BLUFF, [str(target) for target in DICE_TARGETS]),
     )
-    if long:
-        yield from ("", *long_runs())
 
 
 if __name__ == "__main__":
-    for line in page("--long" in sys.argv[1:]):
+    for line in long_page() if "--long" in sys.argv[1:] else page():
         print(line, flush=True)

@@ -42,7 +42,7 @@ TIMES = (1.0, 3.0, 10.0, 20.0)
 
 def measured() -> pd.DataFrame:
     """Return the points measured so far."""
-    columns = ["game", "sampler", "seed", "iterations", "seconds", "exploitability"]
+    columns = ["game", "processor", "sampler", "seed", "iterations", "seconds", "exploitability"]
     return pd.read_csv(STORE) if STORE.exists() else pd.DataFrame(columns=columns)
 
 
@@ -60,7 +60,8 @@ def measure() -> None:
                 solver.run(seconds=seconds)
                 points = [point for point in solver.points if point.iteration > 0]
                 print(f"{title}, {sampler}, seed {seed}: {points[-1]}", file=sys.stderr, flush=True)
-                rows = [(title, sampler, seed, one.iteration, one.cpu_seconds, one.exploitability) for one in points]
+                run = (title, processor_model(), sampler, seed)
+                rows = [(*run, one.iteration, one.cpu_seconds, one.exploitability) for one in points]
                 new = pd.DataFrame(rows, columns=known.columns)
                 (new if known.empty else pd.concat([known, new])).to_csv(STORE, index=False, float_format="%.6g")
 
@@ -108,7 +109,7 @@ def page(points: pd.DataFrame) -> Iterator[str]:
     yield from (
         "# Drawing chance, or passing over all of it",
         "",
-        f"Written by `python -m benchmarks.sampling` from runs on {processor_model()}; not edited by hand.",
+        "Written by `python -m benchmarks.sampling`; not edited by hand.",
         "",
         f"The update rule is `{RULE}`, on one thread, with {SEEDS} seeds for what draws. Exact passes meet all "
         "boards and private states. Public chance sampling (PCS) draws a public outcome at each chance node. OPCS also "
@@ -121,7 +122,9 @@ def page(points: pd.DataFrame) -> Iterator[str]:
     for title in GAMES:
         found = {name: means(points, title, sampler) for sampler, name in SAMPLERS.items()}
         best = np.nanmin(list(found.values()), axis=0).tolist()
-        yield from ("", f"## {title}", "", f"| | {' | '.join(f'{seconds:g} s' for seconds in TIMES)} |")
+        processors = " and ".join(points[points["game"] == title]["processor"].unique())
+        yield from ("", f"## {title}", "", f"On {processors}.", "")
+        yield f"| | {' | '.join(f'{seconds:g} s' for seconds in TIMES)} |"
         yield "|" + "---|" * (len(TIMES) + 1)
         for name, values in found.items():
             cells = [told(value, value == least) for value, least in zip(values, best, strict=True)]

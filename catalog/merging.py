@@ -13,12 +13,12 @@ from rlccfr.registry import abstraction
 if TYPE_CHECKING:
     import numpy as np
 
-    from rlccfr.games.flat_tree import GameTree
+    from rlccfr.games.public.kinds import Game
 
 _LOSSY = "buckets lose information: only the exploitability inside the abstraction goes to 0 (Waugh et al. 2009)"
 
 
-def _buckets(path: str, game: GameTree, **settings: Any) -> np.ndarray:
+def _buckets(path: str, game: Game, **settings: Any) -> np.ndarray:
     """Return the buckets that a function finds, which is imported when it is needed."""
     found: np.ndarray = resolve_name(path)(game, **settings)
     return found
@@ -55,7 +55,8 @@ def equity(buckets: int = 5, respond: bool = False) -> Abstraction:
     HS = P(win) + P(tie) / 2 against what the opponent may hold, and E[HS^2] is the mean over the public cards that may
     still come. Each round splits each bucket of the round before into ``buckets`` parts of equal mass, up to ties, so
     that players forget nothing. Boards are not told apart. The real exploitability then stays above 0, however long
-    the run is; the one inside the abstraction goes to 0. Needs a public tree and hands that are shown down.
+    the run is; the one inside the abstraction goes to 0. Needs a public tree and hands that are shown down. On a game
+    that is solved by its public tree, samplers draw buckets, and all update rules run.
     With respond, each player learns against a best response in the game itself, which has no buckets: CFR-BR, Johanson
     et al., AAAI 2012. It ends at the least exploitable policies that the buckets allow. It needs exact passes.
     """

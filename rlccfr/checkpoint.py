@@ -46,7 +46,7 @@ def save_solver(solver: Solver, path: Path) -> None:
             "walks": solver.walks,
             "reduce": solver.reduce,
             "blend": solver.blend,
-            "dtype": solver._engine.state.dtype.name if isinstance(solver.game, PublicGame) else None,
+            "dtype": solver._engine.dtype,
         },
         "cpu_seconds": solver._cpu_seconds,
         "curve": solver._curve,

@@ -134,7 +134,7 @@ class Binding:
         rule_handle: handle of the rule and its functions, as kernels take it.
         sampling_handle: handle of the sampler and its functions, as kernels take it.
         rows: the rows of the rule's schedule.
-        public: whether it is a public-tree game.
+        public: whether the tables lie over a public tree.
     """
 
     rule: UpdateRule
@@ -163,6 +163,7 @@ class Binding:
         """Check and compile components for a run.
 
         Args:
+            game: the solver's game; for buckets of a public-tree game, the game of buckets.
             iteration: number of iterations that the run has done.
 
         Raises:
@@ -241,8 +242,6 @@ def _check_public(name: str, rule: UpdateRule, sampler: Sampler, abstraction: Ab
         raise ComponentError(f"{where} an iteration has one pass for each player: leave out walks={options.walks}")
     if abstraction.learns:
         raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
-    if abstraction.buckets is not None:
-        raise ComponentError(f"{where} there are no buckets: take abstraction='none' instead of {abstraction.id!r}")
     if options.simultaneous or options.pre_averaging:
         raise ComponentError(f"{where} players take turns: leave out simultaneous=True and averaging='pre'")
     if options.blend:

@@ -11,7 +11,7 @@ import numpy as np
 from rlccfr import kernels
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.errors import ComponentError
-from rlccfr.games.merging.merged import merged_game
+from rlccfr.games.merging.known import merged_game
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
 
@@ -40,11 +40,8 @@ class Engine:
     def __init__(self, game: Game, seed: int, options: RunOptions | None = None) -> None:
         self.game = game
         self.options = options or RunOptions()
-        self._state: Any
-        if isinstance(game, PublicGame):
-            self._state = PublicState.at_start(game, seed, self.options.dtype)
-        else:
-            self._state = RunState.at_start(game, seed)
+        self.seed = seed
+        self._state: Any = None
         self._stepper: Stepper[Any] | None = None
 
     @property
@@ -53,6 +50,11 @@ class Engine:
         if self._stepper is not None:
             self._stepper.publish()
         return self._state
+
+    @property
+    def dtype(self) -> str | None:
+        """Type of the numbers in tables over a public tree; None for tables of infosets or of buckets."""
+        return self._state.dtype.name if isinstance(self._state, PublicState) else None
 
     @property
     def iteration(self) -> int:
@@ -85,8 +87,9 @@ class Engine:
             ComponentError: the combination is not sound, a function can't be compiled, the schedule fails, or the
                 components need models and the game offers no features.
         """
-        binding = Binding.of(self.game, rule, sampler, abstraction, self.options, self.iteration)
         base = self._over_buckets(abstraction)
+        game = base.game if isinstance(self.game, PublicGame) else self.game
+        binding = Binding.of(game, rule, sampler, abstraction, self.options, base.iteration)
         previous = self._stepper if base is self._state else None
         if previous is not None:
             previous.publish()
@@ -96,7 +99,7 @@ class Engine:
             state.refresh(binding)
         stepper = stepper_for(state, binding, None if new else previous)
         begin = time.thread_time()
-        if new and self.iteration:
+        if new and state.iteration:
             stepper.enter()
         elapsed = time.thread_time() - begin if stepper.learns else 0.0
         self._state, self._stepper = state, stepper
@@ -108,16 +111,21 @@ class Engine:
         Raises:
             ComponentError: it has, but the run has begun; or its buckets are no sound map of the game's infosets.
         """
+        merged = None
+        if abstraction.buckets is not None:
+            merged = merged_game(self.game, abstraction.buckets, abstraction.key)
+            merged = None if merged.tree is self.game else merged
+        if self._state is not None:
+            present = self._state.merged
+            if merged is present or (merged is not None and merged.alike(present)):
+                return self._state
+            if self.iteration:
+                raise ComponentError("buckets can't change during a run: keep the abstraction, or start a new solver")
+        if merged is not None:
+            return RunState.at_start(merged.tree, self.seed, merged)
         if isinstance(self.game, PublicGame):
-            return self._state
-        buckets, present = abstraction.buckets, self._state.merged
-        merged = None if buckets is None else merged_game(self.game, buckets, abstraction.key)
-        tree = self.game if merged is None else merged.tree
-        if tree is self._state.game or (merged is not None and merged.alike(present)):
-            return self._state
-        if self.iteration:
-            raise ComponentError("buckets can't change during a run: keep the abstraction, or start a new solver")
-        return RunState.at_start(tree, self._state.seed, None if tree is self.game else merged)
+            return PublicState.at_start(self.game, self.seed, self.options.dtype)
+        return RunState.at_start(self.game, self.seed)
 
     def advance(self, iterations: int, max_nodes: int) -> int:
         """Run at most ``iterations`` iterations, and stop once ``max_nodes`` more histories have been touched.

@@ -11,6 +11,7 @@ import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.merging.bucketed import BucketedGame
 from rlccfr.games.merging.merged import MergedGame
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import (
@@ -69,10 +70,10 @@ class RunState:
     uniform_count: np.ndarray
     visits: np.ndarray
     scratch: Scratch
-    merged: MergedGame | None = None
+    merged: MergedGame | BucketedGame | None = None
 
     @classmethod
-    def at_start(cls, game: GameTree, seed: int, merged: MergedGame | None = None) -> RunState:
+    def at_start(cls, game: GameTree, seed: int, merged: MergedGame | BucketedGame | None = None) -> RunState:
         """Return the state before the first iteration: the uniform policy, and zeros."""
         size = game.num_sequences
         return cls(

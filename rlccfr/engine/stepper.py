@@ -9,6 +9,7 @@ from typing import ClassVar, Generic, TypeVar
 import numpy as np
 
 from rlccfr.engine.binding import Binding
+from rlccfr.engine.buckets.values import WholeEvaluator
 from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.state import RunState
 from rlccfr.errors import ComponentError
@@ -118,6 +119,11 @@ class Stepper(ABC, Generic[State]):
 class FlatStepper(Stepper[RunState]):
     """Base of steppers over a compiled game; one whose policies come from the tables overrides only ``advance``."""
 
+    def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
+        super().__init__(state, binding, previous)
+        self._whole_value = None if state.merged is None else WholeEvaluator(state.merged)
+        self.sparse = self._whole_value is not None and self._whole_value.slow
+
     @property
     def form(self) -> SequenceForm:
         """The sequence form that iterations run over: the game, or a quotient whose tables determine the game's."""
@@ -133,31 +139,35 @@ class FlatStepper(Stepper[RunState]):
         return self.tables.policy_sum
 
     def average_sums(self) -> np.ndarray:
-        sums, form = self.own_sums(), self.form
-        return self.expanded(sums[form.place] if isinstance(form, Quotient) else sums)
+        return self.expanded(self._run_sums())
 
     def current_sums(self) -> np.ndarray:
         self.publish()
         return self.expanded(self.state.tables.policy).copy()
 
+    def _run_sums(self) -> np.ndarray:
+        """Return an array over the run's sequences, proportional to the average policy at each infoset."""
+        sums, form = self.own_sums(), self.form
+        return sums[form.place] if isinstance(form, Quotient) else sums
+
     def expanded(self, table: np.ndarray) -> np.ndarray:
         """Return a table over the run's sequences as one over the solver's game: a bucket's row for each member."""
         merged = self.state.merged
-        return table if merged is None else table[merged.place]
+        return table if merged is None else merged.expand(table)
 
     def average_value(self) -> tuple[float, float, float]:
-        if self.state.merged is None:
-            return self.abstract_value()
-        whole = self.state.merged.whole
-        return evaluated(whole, whole.normalised(self.average_sums()))
+        return self.abstract_value() if self._whole_value is None else self._whole_value(self._run_sums())
 
     def abstract_value(self) -> tuple[float, float, float]:
         return evaluated(self.form, self.form.normalised(self.own_sums()))
 
     def current_value(self) -> tuple[float, float, float]:
-        if self.state.merged is None:
+        if self._whole_value is None:
             return evaluated(self.form, self.tables.policy)
-        return evaluated(self.state.merged.whole, self.current_sums())
+        if self._whole_value.slow:
+            return np.nan, np.nan, np.nan
+        self.publish()
+        return self._whole_value(self.state.tables.policy)
 
     def is_finite(self) -> bool:
         return all(np.isfinite(table).all() for table in self.tables)

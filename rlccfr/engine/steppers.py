@@ -23,7 +23,7 @@ class Kind(NamedTuple):
 STEPPERS = (
     Kind(lambda binding: binding.public and binding.sampler.exact, "rlccfr.engine.public.passes:PublicStepper"),
     Kind(lambda binding: binding.public, "rlccfr.engine.public.drawn:DrawnStepper"),
-    Kind(lambda binding: binding.abstraction.responds, "rlccfr.engine.responding:RespondingStepper"),
+    Kind(lambda binding: binding.abstraction.responds, "rlccfr.engine.buckets.responding:RespondingStepper"),
     Kind(lambda binding: binding.learns, "rlccfr.engine.learning.learned:LearnedStepper"),
     Kind(lambda binding: binding.rule.controller is not None, "rlccfr.engine.controlled:ControlledStepper"),
     Kind(lambda binding: binding.sampler.exact, "rlccfr.engine.exact:ExactStepper"),

@@ -28,6 +28,8 @@ def infoset_features(game: GameTree) -> np.ndarray:
 
 
 def _infoset_features(game: GameTree) -> np.ndarray:
+    if not game.openspiel_name:
+        raise ComponentError(f"buckets of {game.name!r} offer no tensors, which models need; use tabular components")
     opened = openspiel_game(game)
     if not opened.get_type().provides_information_state_tensor:
         raise ComponentError(

@@ -15,7 +15,7 @@ def test_a_line_tells_when_each_target_was_reached(monkeypatch):
     monkeypatch.setattr(holdem, "DICE_TARGETS", (0.1,))
     monkeypatch.setattr(holdem, "LARGEST", "bluff")
     monkeypatch.setattr(holdem, "LONG", (0.01, 0.01))
-    lines = list(holdem.page(long=True))
+    lines = [*holdem.page(), *holdem.long_page()]
     assert sum(line.startswith("| small | 352 |") for line in lines) == 1
     assert sum("24,576" in line for line in lines) == 2
     assert any("times sooner" in line for line in lines)

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rlccfr.components import Sampler
+from rlccfr.games.public.masses import row_masses
 from rlccfr.games.public.view import CHANCE, DOUBLE, PublicGame
 from rlccfr.kernels.public.drawing import LEAST_LOG, NO_DRAWING, Drawing
 
@@ -58,9 +59,12 @@ def drawing_for(game: PublicGame, draws: tuple[bool, bool, bool], rng: np.ndarra
 
 
 def pending_bytes(game: PublicGame, draws: tuple[bool, bool, bool]) -> int:
-    """Return the bytes of the memory of pending discounts; see :func:`draws_of`."""
+    """Return the bytes of a drawing's memory, most of it for pending discounts; see :func:`draws_of`."""
+    if not draws[0]:
+        return 0
     regrets, averages = _sizes(game, *draws[1:])
-    return (2 * regrets + averages) * DOUBLE.itemsize if draws[0] else 0
+    chances = 0 if game in _chances else DOUBLE.itemsize * game.num_nodes + 4 * len(game.view.above)
+    return (2 * regrets + averages + 2 * game.num_nodes) * DOUBLE.itemsize + chances
 
 
 def _sizes(game: PublicGame, own: bool, other: bool) -> tuple[int, int]:
@@ -104,21 +108,12 @@ def _heirs(game: PublicGame) -> np.ndarray:
 
 def _cumulative(game: PublicGame) -> np.ndarray:
     """Return for each child of a chance node the probability of the children up to it, (nodes,); 0 for other nodes."""
-    view, found = game.view, np.zeros(game.num_nodes)
-    nodes, deals = view.nodes, view.deals
-    mass, share = np.zeros(len(view.above)), np.ones(len(deals))
-    mass[deals["edge"][0, 0] :][: deals["rows"][0, 0]] = game.mass[0]
-    known = {0}
-    for node in np.flatnonzero(nodes["kind"] == CHANCE).tolist():  # a deal's chance nodes come after those that made it
+    nodes, found, mass = game.view.nodes, np.zeros(game.num_nodes), row_masses(game, 0)
+    edges, counts = game.view.deals["edge"][:, 0].tolist(), game.view.deals["rows"][:, 0].tolist()
+    share = np.array([mass[edge : edge + count].sum() for edge, count in zip(edges, counts, strict=True)])
+    for node in np.flatnonzero(nodes["kind"] == CHANCE).tolist():
         first = int(nodes["first_child"][node])
         children = slice(first, first + int(nodes["num_children"][node]))
-        for deal in nodes["deal"][children].tolist():
-            if deal not in known:
-                known.add(deal)
-                edge, rows = deals["edge"][deal, 0], deals["rows"][deal, 0]
-                start = deals["edge"][nodes["deal"][node], 0]
-                own = mass[start + view.above[edge : edge + rows]] * view.weight[edge : edge + rows]
-                mass[edge : edge + rows], share[deal] = own, own.sum()
         sums = np.cumsum(share[nodes["deal"][children]])
         found[children] = sums / sums[-1]
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -37,6 +38,7 @@ class PublicState:
     counts: np.ndarray
     rng: np.ndarray
     drawing: Drawing = NO_DRAWING
+    merged: ClassVar[None] = None
 
     @classmethod
     def at_start(cls, game: PublicGame, seed: int, dtype: str | None) -> PublicState:
@@ -49,7 +51,7 @@ class PublicState:
             RLCCFRError: the tables do not fit into memory.
         """
         kind = np.dtype(dtype) if dtype else game.dtype
-        require_memory(game, 2, kind)
+        require(game, [tables_of(game, 2, kind)])
         tables = PublicTables.read_only(np.zeros(0, kind))._replace(
             **{name: np.zeros(game.num_sequences, kind) for name in ("regret", "policy_sum")}
         )
@@ -76,35 +78,42 @@ class PublicState:
         Raises:
             RLCCFRError: the memory does not fit.
         """
-        tables, drawing = self.tables, self.drawing
+        tables, drawing, wanted = self.tables, self.drawing, draws_of(binding.sampler)
         size = 0 if binding.rule.is_plain else self.game.num_sequences
+        responds, draws = binding.abstraction.best_response, wanted != (drawing.public, drawing.own, drawing.other)
+        self._require_rest(binding, size != len(tables.policy), responds != bool(len(tables.response)), draws)
         if size != len(tables.policy):
-            others = 0 if self.iteration else 2  # of a new run, the system has not handed out the other tables yet
-            require_memory(self.game, others + 1 if size else 0, self.dtype)
             tables = tables._replace(policy=np.zeros(size, self.dtype))
-        if binding.abstraction.best_response != bool(len(tables.response)):
+        if responds != bool(len(tables.response)):
             self.settle()
-            tables = tables._replace(**self._responses(binding.abstraction.best_response))
-        wanted = draws_of(binding.sampler)
-        if wanted != (drawing.public, drawing.own, drawing.other):
-            size = pending_bytes(self.game, wanted)
-            way = "take sampler='public_chance'" if wanted[1] or wanted[2] else "take sampler='none'"
-            _require(self.game, size, "discounts that are pending", way)
+            count = self.game.num_infosets if responds else 0
+            place = places(self.game, one_by_one=True) if responds else np.zeros(0, np.int64)
+            tables = tables._replace(response=np.zeros(count, np.uint8), response_place=place)
+        if draws:
             self.settle()
             drawing = drawing_for(self.game, wanted, self.rng)
         return replace(self, tables=tables, drawing=drawing)
 
-    def _responses(self, wanted: bool) -> dict[str, np.ndarray]:
-        """Return the memory of best responses, which is empty if they are not wanted.
+    def _require_rest(self, binding: Binding, policies: bool, responses: bool, draws: bool) -> None:
+        """Refuse a binding whose memory does not fit beside what is there.
+
+        Args:
+            policies, responses, draws: whether the memory of each changes.
 
         Raises:
             RLCCFRError: it does not fit.
         """
-        game = self.game
-        if not wanted:
-            return {"response": np.zeros(0, np.uint8), "response_place": np.zeros(0, np.int64)}
-        _require(game, game.num_infosets + 8 * game.num_nodes, "best responses", "take abstraction='none'")
-        return {"response": np.zeros(game.num_infosets, np.uint8), "response_place": places(game, one_by_one=True)}
+        game, needs = self.game, []
+        tables = (policies and not binding.rule.is_plain) + (0 if self.iteration else 2)  # zeros take no memory yet
+        if tables:
+            needs.append(tables_of(game, tables, self.dtype))
+        if responses and binding.abstraction.best_response:
+            needs.append(Need(game.num_infosets + 8 * game.num_nodes, "best responses", "take abstraction='none'"))
+        if draws and not binding.sampler.exact:
+            wanted = draws_of(binding.sampler)
+            way = "take sampler='public_chance'" if wanted[1] or wanted[2] else "take sampler='none'"
+            needs.append(Need(pending_bytes(game, wanted), "discounts that are pending", way))
+        require(game, needs)
 
     def settle(self) -> None:
         """Apply the discounts that are pending."""
@@ -164,22 +173,30 @@ class PublicState:
         return self
 
 
-def require_memory(game: PublicGame, tables: int, dtype: np.dtype) -> None:
-    """Refuse a run whose tables do not fit.
+class Need(NamedTuple):
+    """Memory that a run needs."""
 
-    Raises:
-        RLCCFRError: there is too little memory for so many tables of the type.
-    """
+    size: int  # in bytes
+    what: str
+    way: str  # what to do if it does not fit
+
+
+def tables_of(game: PublicGame, tables: int, dtype: np.dtype) -> Need:
+    """Return the memory of some tables."""
     way = "take a smaller game, or dtype='float32'" if dtype == DOUBLE else "take a smaller game"
-    _require(game, tables * dtype.itemsize * game.num_sequences, f"{game.num_sequences:,} table entries", way)
+    return Need(tables * dtype.itemsize * game.num_sequences, f"{game.num_sequences:,} table entries", way)
 
 
-def _require(game: PublicGame, size: int, what: str, way: str) -> None:
+def require(game: PublicGame, needs: list[Need]) -> None:
     """Refuse to allocate more bytes than there are.
 
     Raises:
         RLCCFRError: there are fewer.
     """
-    left = available_memory()
-    if left is not None and size > left:
-        raise RLCCFRError(f"{game.name!r} needs {gigabytes(size)} for {what}, and {gigabytes(left)} are left: {way}")
+    left, size = available_memory(), sum(need.size for need in needs)
+    if left is None or size <= left:
+        return
+    what = " and ".join(need.what for need in needs)
+    raise RLCCFRError(
+        f"{game.name!r} needs {gigabytes(size)} for {what}, and {gigabytes(left)} are left: {needs[-1].way}"
+    )

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.merging.rounds import expected_over_boards, hand_strengths, rounds_of
+from rlccfr.games.merging.hands import hand_buckets
+from rlccfr.games.public.kinds import Game
 
 TIE = 1e-9
-"""Largest difference between expected hand strengths that count as equal."""
+"""Largest difference between numbers that count as equal, so that rounding decides nothing."""
 
 
-def equity_buckets(game: GameTree, buckets: int) -> np.ndarray:
-    """Return the bucket of each infoset, (n,); see :func:`rlccfr.catalog.merging.equity`.
+def equity_buckets(game: Game, buckets: int) -> np.ndarray:
+    """Return what :func:`rlccfr.games.merging.hands.hand_buckets` does; see :func:`rlccfr.catalog.merging.equity`.
 
     Raises:
         ComponentError: the game has no public tree, or no hands that are shown down.
     """
-    rounds = rounds_of(game, "equity")
-    last = hand_strengths(rounds, "equity")
-    squared = [[own**2 for own in pair] for pair in last]
-    features = expected_over_boards(rounds, squared, "equity")
-    return rounds.split(features, lambda feature, mass: percentiles(feature[:, 0], mass, buckets))
+
+    def split(features: np.ndarray, mass: np.ndarray) -> np.ndarray:
+        return percentiles(features[:, 0], mass, buckets)
+
+    return hand_buckets(game, "equity", lambda strengths: strengths[:, None] ** 2, split)
 
 
 def percentiles(values: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarray:
@@ -37,5 +37,5 @@ def percentiles(values: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarra
     group[order] = np.concatenate([[0], np.cumsum(np.diff(values[order]) > TIE)])
     share = np.bincount(group, mass if mass.sum() > 0 else None)
     middle = (np.cumsum(share) - share / 2) / share.sum()
-    bucket: np.ndarray = np.minimum((middle * buckets).astype(np.int64), buckets - 1)[group]
+    bucket: np.ndarray = np.minimum((middle * buckets + TIE).astype(np.int64), buckets - 1)[group]
     return bucket

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from rlccfr.errors import ComponentError
-from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.merging.rounds import expected_over_boards, hand_strengths, rounds_of
+from rlccfr.games.merging.hands import hand_buckets
+from rlccfr.games.public.kinds import Game
 
 BINS = 10
 """Number of bins of a histogram."""
@@ -35,16 +36,13 @@ def moments(strengths: np.ndarray) -> np.ndarray:
 FEATURES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"histogram": cumulative_histogram, "moments": moments}
 
 
-def kmeans_buckets(game: GameTree, buckets: int, features: str) -> np.ndarray:
-    """Return the bucket of each infoset, (n,); see :func:`rlccfr.catalog.merging.kmeans`.
+def kmeans_buckets(game: Game, buckets: int, features: str) -> np.ndarray:
+    """Return what :func:`rlccfr.games.merging.hands.hand_buckets` does; see :func:`rlccfr.catalog.merging.kmeans`.
 
     Raises:
         ComponentError: the game has no public tree, or no hands that are shown down; or scikit-learn is not installed.
     """
-    rounds = rounds_of(game, "kmeans")
-    last = [[FEATURES[features](own) for own in pair] for pair in hand_strengths(rounds, "kmeans")]
-    found = expected_over_boards(rounds, last, "kmeans")
-    return rounds.split(found, lambda feature, mass: clusters(feature, mass, buckets))
+    return hand_buckets(game, "kmeans", FEATURES[features], partial(clusters, buckets=buckets))
 
 
 def clusters(points: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarray:

@@ -6,10 +6,7 @@ everything runs that runs on a compiled game.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
@@ -18,9 +15,6 @@ from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import CHANCE, GameTree, SequenceView
 from rlccfr.games.payoff_blocks import payoff_blocks
 from rlccfr.games.symmetry import by_first, payoff_matrix, refine, without_residues
-
-Buckets = Callable[[GameTree], np.ndarray]
-"""Function that returns the bucket of each of a game's infosets, (n,): any numbers, equal ones for one bucket."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,40 +31,18 @@ class MergedGame:
     tree: GameTree
     place: np.ndarray
 
-    def alike(self, other: MergedGame | None) -> bool:
+    def alike(self, other: object) -> bool:
         """Return whether both merge the same infosets."""
-        return other is not None and np.array_equal(self.place, other.place)
+        return isinstance(other, MergedGame) and np.array_equal(self.place, other.place)
+
+    def expand(self, table: np.ndarray) -> np.ndarray:
+        """Return a table over the sequences of ``tree`` as one over those of ``whole``, (m,)."""
+        found: np.ndarray = table[self.place]
+        return found
 
 
-class _Merging(NamedTuple):
-    """What is kept of a merged game; no reference to the game before, which would then never be freed."""
-
-    tree: GameTree | None  # None if nothing is merged
-    place: np.ndarray
-
-
-_known: WeakKeyDictionary[GameTree, dict[Hashable, _Merging]] = WeakKeyDictionary()
-
-
-def merged_game(game: GameTree, buckets: Buckets, key: Hashable) -> MergedGame:
-    """Return a game with its infosets merged; it is made at first use and kept with the game.
-
-    Args:
-        key: name of these buckets, different for other functions.
-
-    Raises:
-        ComponentError: the buckets are no sound map, or the function refuses the game.
-    """
-    known = _known.setdefault(game, {})
-    if key not in known:
-        tree, place = merge(game, buckets(game))
-        known[key] = _Merging(None if tree is game else tree, place)
-    found = known[key]
-    return MergedGame(game, found.tree or game, found.place)
-
-
-def merge(game: GameTree, bucket: np.ndarray) -> tuple[GameTree, np.ndarray]:
-    """Merge infosets; return the game with one infoset per bucket, and the place of each sequence.
+def merge(game: GameTree, bucket: np.ndarray) -> MergedGame:
+    """Merge infosets.
 
     Infosets are numbered by their bucket's first member, so parents still come before children.
 
@@ -86,7 +58,7 @@ def merge(game: GameTree, bucket: np.ndarray) -> tuple[GameTree, np.ndarray]:
     number = by_first(np.unique(bucket, return_inverse=True)[1].reshape(-1))
     chosen = np.unique(number, return_index=True)[1]
     if len(chosen) == game.num_infosets:
-        return game, np.arange(game.num_sequences)
+        return MergedGame(game, game, np.arange(game.num_sequences))
     first = game.view.first_sequence.astype(np.int64)
     begin = np.concatenate([[0], np.cumsum(np.diff(first)[chosen])])
     place = np.concatenate([_places(game, number, chosen, begin), begin[-1] + np.arange(2)])
@@ -105,7 +77,7 @@ def merge(game: GameTree, bucket: np.ndarray) -> tuple[GameTree, np.ndarray]:
         sequence_action=game.sequence_action[_members(first, chosen)],
         classes=refine(view, classes_payoff),
     )
-    return tree, place[:-2]
+    return MergedGame(game, tree, place[:-2])
 
 
 def _members(first: np.ndarray, chosen: np.ndarray) -> np.ndarray:

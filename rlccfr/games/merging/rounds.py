@@ -17,7 +17,7 @@ from rlccfr.games.public.view import CHANCE, MATRIX
 Splitter = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Function of the features (states, k) and masses (states,) of private states that returns buckets, (states,)."""
 
-_NONE = "take abstraction='none' instead"
+NONE = "take abstraction='none' instead"
 
 
 class Rounds:
@@ -109,16 +109,28 @@ class Rounds:
             for d, own in zip(deals, before, strict=True):
                 bucket[d][player] = own
             return
-        previous, mass = np.concatenate(before), np.concatenate([self.mass[d][player] for d in deals])
+        mass = np.concatenate([self.mass[d][player] for d in deals])
         feature = np.concatenate([features[d][player] for d in deals])
-        now, count = np.zeros(len(previous), np.int64), 0
-        for one in np.unique(previous):
-            own = np.flatnonzero(previous == one)
-            now[own] = count + np.unique(splitter(feature[own], mass[own]), return_inverse=True)[1].reshape(-1)
-            count = int(now[own].max()) + 1
+        now = split_within(np.concatenate(before), feature, mass, splitter)
         ends = np.cumsum([len(own) for own in before])[:-1]
         for d, own in zip(deals, np.split(now, ends), strict=True):
             bucket[d][player] = own
+
+
+def split_within(before: np.ndarray, features: np.ndarray, mass: np.ndarray, splitter: Splitter) -> np.ndarray:
+    """Return new buckets of private states, (states,), that split those before.
+
+    Args:
+        before: (states,) bucket of each private state in the round before.
+        features: (states, k) what the splitter looks at.
+        mass: (states,) mass of each private state.
+    """
+    found, count = np.zeros(len(before), np.int64), 0
+    for one in np.unique(before):
+        own = np.flatnonzero(before == one)
+        found[own] = count + np.unique(splitter(features[own], mass[own]), return_inverse=True)[1].reshape(-1)
+        count = int(found[own].max()) + 1
+    return found
 
 
 def rounds_of(game: GameTree, name: str) -> Rounds:
@@ -133,7 +145,7 @@ def rounds_of(game: GameTree, name: str) -> Rounds:
     try:
         return Rounds(game)
     except GameError as error:
-        raise ComponentError(f"{name!r} needs a public tree, but {error}; take abstraction='none' instead") from None
+        raise ComponentError(f"{name!r} needs a public tree, but {error}; {NONE}") from None
 
 
 def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
@@ -146,18 +158,19 @@ def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
     """
     tree, found = rounds.tree, [[np.zeros(0), np.zeros(0)] for _ in rounds.rows]
     shown: dict[int, np.ndarray] = {}
+    tied: dict[int, np.ndarray] = {}
     for (kind, _, _, deal), members in zip(tree.nodes, tree.members, strict=True):
         if kind != MATRIX or (rounds.game.histories["actor"][members] != TERMINAL).any():
             continue
         sign = np.sign(tree.value[members])
-        if sign.min() == sign.max():
-            continue  # a fold, which pays alike whatever is held
+        if sign.min() == sign.max():  # pays alike whatever is held: a fold, or a board on which all hands tie
+            if sign[0] == 0:
+                tied[deal] = sign
+            continue
         if deal in shown and not np.array_equal(shown[deal], sign):
-            raise ComponentError(
-                f"{name!r} needs hands that have an order, which {rounds.game.name!r} has not; {_NONE}"
-            )
+            raise ComponentError(f"{name!r} needs hands that have an order, which {rounds.game.name!r} has not; {NONE}")
         shown[deal] = sign
-    for deal, sign in shown.items():
+    for deal, sign in (tied | shown).items():
         probability = tree.deals[deal].probability
         for player, wins in enumerate(((1 + sign) / 2, (1 - sign) / 2)):
             rows, mass = rounds.rows[deal][:, player], rounds.mass[deal][player]
@@ -203,6 +216,6 @@ def expected_over_boards(rounds: Rounds, last: list[list[np.ndarray]], name: str
     )
     if bare:
         raise ComponentError(
-            f"{name!r} needs hands that are shown down, as in poker, which {rounds.game.name!r} lacks; {_NONE}"
+            f"{name!r} needs hands that are shown down, as in poker, which {rounds.game.name!r} lacks; {NONE}"
         )
     return found

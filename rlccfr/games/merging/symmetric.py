@@ -5,16 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from rlccfr.errors import ComponentError
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public.kinds import Game
+from rlccfr.games.public.view import PublicGame
 from rlccfr.games.quotient import quotient_of
 
 
-def symmetric_buckets(game: GameTree) -> np.ndarray:
+def symmetric_buckets(game: Game) -> np.ndarray:
     """Return the class of each infoset, (n,); see :mod:`rlccfr.games.symmetry`.
 
     Raises:
-        ComponentError: a symmetry exchanges actions, so that infosets of a class play permuted policies.
+        ComponentError: a symmetry exchanges actions, so that infosets of a class play permuted policies; or it is a
+            public-tree game.
     """
+    if isinstance(game, PublicGame):
+        raise ComponentError(f"{game.name!r} has its suits merged already: take abstraction='none'")
     quotient = quotient_of(game)
     if quotient is None:
         return np.arange(game.num_infosets)

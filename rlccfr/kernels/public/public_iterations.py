@@ -48,6 +48,32 @@ def public_iterations(view, tables, memory, outcomes, counts, schedule, cost):
 
 
 @kernel
+def responses_to(view, table, tables, memory, outcomes, schedule):
+    """Find both players' best responses to the policies that a table is proportional to.
+
+    Args:
+        table: what the policies are proportional to.
+        tables: ``response`` and ``policy_sum`` are changed in place.
+        memory, outcomes: changed in place.
+        schedule: (2, 5) rows, in the tables' type.
+    """
+    for player in range(2):
+        sweep_all(view, player, table, tables, memory, outcomes, schedule[0], schedule[1], RESPOND)
+
+
+@kernel
+def regrets_against_responses(view, player, table, tables, memory, outcomes, schedule):
+    """Raise a player's regrets against a best response.
+
+    Args:
+        table: what the player's policy is proportional to.
+        tables: ``response`` is read, and the player's part of ``regret`` changed in place.
+        memory, outcomes, schedule: as for :func:`responses_to`.
+    """
+    sweep_all(view, player, table, tables, memory, outcomes, schedule[0], schedule[1], COUNTER)
+
+
+@kernel
 def drawn_passes(view, player, table, tables, memory, outcomes, schedule, passes):
     """Update one player by passes that draw, all against the same policies or responses.
 

@@ -240,6 +240,17 @@ def test_tables_that_do_not_fit_are_refused(monkeypatch):
         rlccfr.Solver(rlccfr.load_game(THREADED[0]))
 
 
+def test_memory_is_checked_in_one_sum(monkeypatch):
+    """Tables alone would fit, and so would best responses or pending discounts alone."""
+    tree = rlccfr.load_game(THREADED[0])
+    tables = 2 * tree.dtype.itemsize * tree.num_sequences
+    monkeypatch.setattr(public_state, "available_memory", lambda: tables + 1)
+    rlccfr.Solver(tree, "cfr")
+    for sampler, abstraction, what in (("public_chance", "none", "discounts"), ("none", "cfr_br", "best responses")):
+        with pytest.raises(rlccfr.RLCCFRError, match=f"table entries and {what}"):
+            rlccfr.Solver(tree, "cfr", sampler, abstraction)
+
+
 def test_single_precision_is_near():
     tree = rlccfr.load_game("holdem(ranks=5,suits=2,private=2,flop=2)")
     single, double = (rlccfr.Solver(tree, "dcfr", dtype=dtype) for dtype in ("float32", "float64"))

@@ -11,20 +11,22 @@ from support import game
 
 import rlccfr
 from rlccfr.errors import ComponentError
-from rlccfr.games.merging.merged import merge, merged_game
+from rlccfr.games.merging.known import merged_game
+from rlccfr.games.merging.merged import merge
 from rlccfr.games.merging.symmetric import symmetric_buckets
 
 
 def test_distinct_buckets_leave_the_game_as_it_is():
     kuhn = game("kuhn")
-    tree, place = merge(kuhn, np.arange(kuhn.num_infosets)[::-1])
-    assert tree is kuhn
-    assert np.array_equal(place, np.arange(kuhn.num_sequences))
+    merged = merge(kuhn, np.arange(kuhn.num_infosets)[::-1])
+    assert merged.tree is merged.whole is kuhn
+    assert np.array_equal(merged.place, np.arange(kuhn.num_sequences))
 
 
 def test_a_merged_game_has_the_sums_of_its_members():
     leduc = game("leduc")
-    tree, place = merge(leduc, symmetric_buckets(leduc))
+    merged = merge(leduc, symmetric_buckets(leduc))
+    tree, place = merged.tree, merged.place
     assert (tree.num_infosets, tree.num_histories) == (288, leduc.num_histories)
     assert tree.num_sequences == place.max() + 1
     assert tree.view.chance_weight.sum() == pytest.approx(leduc.view.chance_weight.sum())
@@ -43,9 +45,9 @@ def test_a_policy_of_buckets_has_the_same_value_in_both_games():
     from rlccfr.engine.evaluation import evaluated
 
     leduc, rng = game("leduc"), np.random.default_rng(1)
-    tree, place = merge(leduc, symmetric_buckets(leduc))
-    policy = tree.normalised(rng.random(tree.num_sequences))
-    assert evaluated(tree, policy) == pytest.approx(evaluated(leduc, policy[place]), abs=1e-12)
+    merged = merge(leduc, symmetric_buckets(leduc))
+    policy = merged.tree.normalised(rng.random(merged.tree.num_sequences))
+    assert evaluated(merged.tree, policy) == pytest.approx(evaluated(leduc, merged.expand(policy)), abs=1e-12)
 
 
 def test_a_merged_game_is_kept_without_keeping_the_game():

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from rlccfr.engine.binding import Binding
+from rlccfr.engine.buckets.public_responses import PublicResponses
+from rlccfr.engine.buckets.responses import FlatResponses, Responses
 from rlccfr.engine.learning.phases import Phases
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, FlatStepper, Stepper
 from rlccfr.errors import ComponentError
+from rlccfr.games.merging.bucketed import BucketedGame
 from rlccfr.games.merging.merged import MergedGame
 from rlccfr.interrupts import uninterrupted
-from rlccfr.kernels.layout import AVERAGE_DECAY, scratch_for
-from rlccfr.kernels.passes.sequence_form import best_responses, regrets_against
+from rlccfr.kernels.layout import AVERAGE_DECAY
 
 PLAYERS = (0, 1)
 
@@ -26,13 +28,13 @@ class RespondingStepper(FlatStepper):
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
-        _check(binding)
+        _check(binding, isinstance(state.merged, BucketedGame))
         super().__init__(state, binding, previous)
-        game = state.game
-        merged = state.merged or MergedGame(game, game, np.arange(game.num_sequences))
-        self._whole, self._place = merged.whole, merged.place
-        self._bucket = game.owner[merged.place[self._whole.view.first_sequence[:-1]]]
-        self._scratch, self._mass = scratch_for(self._whole), np.zeros(self._whole.num_infosets)
+        merged, game = state.merged, state.game
+        if isinstance(merged, BucketedGame):
+            self._responses: Responses = PublicResponses(merged)
+        else:
+            self._responses = FlatResponses(merged or MergedGame(game, game, np.arange(game.num_sequences)))
         self._phases = Phases(state, binding, 1)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
@@ -44,35 +46,25 @@ class RespondingStepper(FlatStepper):
                 return
 
     def _iterate(self) -> None:
-        state, phases = self.state, self._phases
+        state, phases, responses = self.state, self._phases, self._responses
         now, ahead = self.binding.rows(state.iteration + 1, 1)
-        policy = state.tables.policy[self._place]
-        best_responses(self._whole.view, policy, self._scratch)
-        response = self._scratch.response.copy()
+        responses.respond(state.tables.policy)
         for player in PLAYERS:
             phases.increment_exactly(player, counts=False)
             phases.average(player, now[AVERAGE_DECAY])
         for player in PLAYERS:
-            regrets_against(self._whole.view, player, policy, response, self._mass, self._scratch)
-            self._add_up(player)
+            responses.add_up(player, phases.estimates.gain, phases.estimates.mass)
             phases.fold(player, now, ahead)
             phases.play_folded(player)
         state.counts[0] += 1
-        state.counts[1] += 4 * self._whole.num_histories
-
-    def _add_up(self, player: int) -> None:
-        """Store the sums over each bucket's members of a player's regrets and masses where folds find them."""
-        whole, estimates, game = self._whole, self._phases.estimates, self.state.game
-        gradient, place, bucket = self._scratch.gradient, self._place, self._bucket
-        for found, numbers, into, members, own in (
-            (estimates.gain, gradient, place, whole.sequences_of(player), game.sequences_of(player)),
-            (estimates.mass, self._mass, bucket, whole.infosets_of(player), game.infosets_of(player)),
-        ):
-            found[own] = np.bincount(into[members] - own.start, numbers[members], own.stop - own.start)
+        state.counts[1] += responses.nodes
 
 
-def _check(binding: Binding) -> None:
+def _check(binding: Binding, public: bool) -> None:
     """Refuse components and options that do not run over buckets against best responses.
+
+    Args:
+        public: whether the buckets are those of a public-tree game.
 
     Raises:
         ComponentError: one of them does not.
@@ -83,5 +75,7 @@ def _check(binding: Binding) -> None:
         raise ComponentError(f"{where}, passes are exact: take sampler='none' instead of {sampler.id!r}")
     if rule.learns or rule.controller is not None:
         raise ComponentError(f"{where}, update rules have tables and schedules: take cfr_plus instead of {rule.id!r}")
+    if public and rule.uses_mass:
+        raise ComponentError(f"{where} on public trees, rules can't read the reach: take cfr_plus, not {rule.id!r}")
     if binding.options.blend:
         raise ComponentError(f"{where}, there are no blends: leave out blend=True")

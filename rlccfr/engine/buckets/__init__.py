@@ -1,0 +1,1 @@
+"""Runs over buckets: their values in the game itself, and best responses there."""

@@ -1,0 +1,106 @@
+"""Buckets of hands, round by round: in a compiled game, or in a public tree of cards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rlccfr.errors import ComponentError
+from rlccfr.games.merging.rounds import (
+    NONE,
+    Splitter,
+    expected_over_boards,
+    hand_strengths,
+    rounds_of,
+    split_within,
+)
+from rlccfr.games.public.kinds import Game
+from rlccfr.games.public.masses import row_masses, rows_above
+from rlccfr.games.public.view import NODE, PublicGame
+
+Feature = Callable[[np.ndarray], np.ndarray]
+"""Function of the strengths of hands after the last public card, (hands,), that returns features, (hands, k)."""
+
+
+def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) -> np.ndarray:
+    """Split the hands of each round by features, within the buckets of the round before.
+
+    Args:
+        name: component that asks for it, for errors.
+        feature: before the last public card, features are averaged over the cards that may still come.
+        splitter: function that splits hands.
+
+    Returns:
+        For a compiled game the bucket of each infoset, (n,). For a public-tree game the bucket of each private state
+        in its round, placed like the view's ``above``.
+
+    Raises:
+        ComponentError: the game has no public tree, or no hands that are shown down.
+    """
+    if isinstance(game, PublicGame):
+        return _by_cards(game, name, feature, splitter)
+    rounds = rounds_of(game, name)
+    last = [[feature(own) for own in pair] for pair in hand_strengths(rounds, name)]
+    return rounds.split(expected_over_boards(rounds, last, name), splitter)
+
+
+def _by_cards(game: PublicGame, name: str, feature: Feature, splitter: Splitter) -> np.ndarray:
+    """Return the bucket of each private state of a public tree in its round; both players have the same ones."""
+    if not game.deals:
+        raise ComponentError(
+            f"{name!r} needs hands that are shown down, as in poker, which {game.name!r} lacks; {NONE}"
+        )
+    rounds, mass, above = rounds_by_cards(game), row_masses(game, 0), rows_above(game, 0)
+    features = _expected(game, rounds, feature, mass, above)
+    bucket = np.zeros(len(mass), np.int64)
+    for deals in rounds:
+        own = rows_of(game, deals)
+        before = bucket[np.concatenate([above[deal] for deal in deals])] if own.start else np.zeros(own.stop, np.int64)
+        bucket[own] = split_within(before, features[own], mass[own], splitter)
+    return bucket
+
+
+def _expected(
+    game: PublicGame, rounds: list[range], feature: Feature, mass: np.ndarray, above: list[np.ndarray]
+) -> np.ndarray:
+    """Return the features of each hand: those on the last board, averaged over the cards that may still come."""
+    strengths = _strengths(game, rounds[-1])
+    features = np.zeros((len(mass), feature(strengths[:1]).shape[1]))
+    features[rows_of(game, rounds[-1])] = feature(strengths)
+    for deals in rounds[:0:-1]:
+        own, before = rows_of(game, deals), np.concatenate([above[deal] for deal in deals])
+        np.add.at(features, before, mass[own, None] * features[own])
+        total = np.bincount(before, mass[own], len(mass))
+        features[total > 0] /= total[total > 0, None]
+    return features
+
+
+def rounds_by_cards(game: PublicGame) -> list[range]:
+    """Return the deals of each round of a game with cards."""
+    cards = [len(deal.board) for deal in game.deals]
+    ends = np.flatnonzero(np.diff(cards, append=-1)) + 1
+    return [range(begin, end) for begin, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
+
+
+def deal_nodes(deals: range) -> np.ndarray:
+    """Return a node of each deal, of which only the deal is set."""
+    found = np.zeros(len(deals), NODE)
+    found["deal"] = deals
+    return found
+
+
+def rows_of(game: PublicGame, deals: range) -> slice:
+    """Return the rows of neighbouring deals."""
+    first, last = game.view.deals[deals[0]], game.view.deals[deals[-1]]
+    return slice(int(first["edge"][0]), int(last["edge"][0] + last["rows"][0]))
+
+
+def _strengths(game: PublicGame, deals: range) -> np.ndarray:
+    """Return the hand strength of each row of some neighbouring deals: P(win) + P(tie) / 2 against any other hand."""
+    from rlccfr.kernels.public.buckets import fill_strengths, working_memory
+
+    found = np.zeros(len(game.view.above))
+    vectors = np.zeros(working_memory(int(game.view.deals["rows"].max())))
+    fill_strengths(game.view, deal_nodes(deals), vectors, found)
+    return found[rows_of(game, deals)]

@@ -1,0 +1,44 @@
+"""The merged games that were made of a game, kept with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from rlccfr.games.merging.bucketed import BucketedGame, bucketed
+from rlccfr.games.merging.merged import MergedGame, merge
+from rlccfr.games.public.kinds import Game
+from rlccfr.games.public.view import PublicGame
+
+Buckets = Callable[[Any], np.ndarray]
+"""Function of a game that returns buckets: any numbers, equal ones for one bucket.
+
+For a compiled game they are those of its infosets, (n,). For a public-tree game they are those of each private state in
+its round, placed like the public view's ``above``.
+"""
+
+_known: WeakKeyDictionary[Game, dict[Hashable, Any]] = WeakKeyDictionary()
+
+
+def merged_game(game: Game, buckets: Buckets, key: Hashable) -> MergedGame | BucketedGame:
+    """Return a game with its infosets merged; it is made at first use and kept with the game.
+
+    Args:
+        key: name of these buckets, different for other functions.
+
+    Raises:
+        ComponentError: the buckets are no sound map, or the function refuses the game.
+    """
+    known = _known.setdefault(game, {})
+    if key not in known:
+        found = bucketed if isinstance(game, PublicGame) else merge
+        made: Any = found(game, buckets(game))  # type: ignore[arg-type]
+        # Without references to the game, which would then never be freed.
+        known[key] = replace(made, whole=None, tree=None if made.tree is game else made.tree)
+    kept = known[key]
+    merged: MergedGame | BucketedGame = replace(kept, whole=game, tree=kept.tree or game)
+    return merged

@@ -1,0 +1,43 @@
+"""What each private state of a public tree counts for: the hands, boards and probabilities that it stands for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr.games.public.view import CHANCE, PublicGame, ranges
+
+
+def deal_parents(game: PublicGame) -> np.ndarray:
+    """Return the deal before each deal, (deals,); -1 for the first."""
+    nodes = game.view.nodes
+    chances = nodes[nodes["kind"] == CHANCE]
+    children = ranges(chances["first_child"], chances["num_children"])
+    found = np.full(len(game.view.deals), -1)
+    found[nodes["deal"][children]] = np.repeat(chances["deal"], chances["num_children"])
+    return found
+
+
+def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
+    """Return for each deal the entries of ``above`` from which a player's rows come; empty for the first deal."""
+    view, found = game.view, []
+    edges, counts = view.deals["edge"][:, player].tolist(), view.deals["rows"][:, player].tolist()
+    for parent, edge, count in zip(deal_parents(game).tolist(), edges, counts, strict=True):
+        found.append(np.zeros(0, np.int64) if parent < 0 else edges[parent] + view.above[edge : edge + count])
+    return found
+
+
+def row_masses(game: PublicGame, player: int) -> np.ndarray:
+    """Return what each of a player's rows counts for, placed like the view's ``above``; 0 for the other player's.
+
+    It is the number of private states and outcomes that the row stands for, times their probability given that the
+    private states allow them. Times the game's ``unit``, it turns a row's values into its part of the game's value.
+    """
+    view = game.view
+    found = np.zeros(len(view.above))
+    edges, counts = view.deals["edge"][:, player].tolist(), view.deals["rows"][:, player].tolist()
+    for above, edge, count in zip(
+        rows_above(game, player), edges, counts, strict=True
+    ):  # a deal comes after its parent
+        own = slice(edge, edge + count)
+        found[own] = found[above] * view.weight[own] if len(above) else game.mass[player]
+    return found
