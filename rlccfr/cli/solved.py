@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlccfr.cli.attempts import Attempt
 from rlccfr.cli.console import print_table
+from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
@@ -46,6 +47,12 @@ def facts_of(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, A
         "reached": result.reached if result.target is not None else None,
         "interrupted": attempt.interrupted,
     }
+
+
+def counted_by(solver: Solver) -> str:
+    """Return what ``nodes_touched`` counts: histories, or over a public tree private states."""
+    buckets = solver.abstraction.buckets is not None and not solver.abstraction.responds
+    return "histories touched" if buckets or isinstance(solver.game, GameTree) else "private states met"
 
 
 def print_facts(facts: dict[str, Any], algorithm: str, counted: str) -> None:

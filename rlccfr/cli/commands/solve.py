@@ -26,7 +26,7 @@ from rlccfr.cli.console import (
     progress,
 )
 from rlccfr.cli.exact import ALLOWED, report_solution, solve_and_print
-from rlccfr.cli.solved import facts_of, print_facts, title_of
+from rlccfr.cli.solved import counted_by, facts_of, print_facts, title_of
 from rlccfr.cli.training_display import solving
 from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.games.flat_tree import GameTree
@@ -142,8 +142,7 @@ def solve(
         elif json:
             print_json(facts)
         else:
-            counted = "histories touched" if isinstance(tree, GameTree) else "private states met"
-            print_facts(facts, title_of(cells), counted)
+            print_facts(facts, title_of(cells), counted_by(solver))
     _fail_if_cut_short(attempt, checkpoint, limited)
 
 
