@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.compiled_games import compiled, full_name
@@ -70,12 +70,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: an algorithm on a game with a seed."""
+    """One run: an algorithm on a game with a seed, on this machine's processor or, if on record, on another."""
 
     game: str
     cell: Cell
     seed: int
     limits: Limits
+    processor: str = field(default_factory=processor_model)
 
     @property
     def learns(self) -> bool:
@@ -93,7 +94,7 @@ class Job:
 
     @property
     def id(self) -> str:
-        """Id of the run's record; runs that would give equal results on this machine have equal ids."""
+        """Id of the run's record; runs that would give equal results on its processor have equal ids."""
         tree, limits = compiled(self.game), self.limits
         further = [limits.further] if limits.further > limits.iterations and not self.learns else []
         key = {
@@ -103,7 +104,7 @@ class Job:
             "run": [limits.iterations, limits.seconds, *further],
             "seed": self.seed,
             "engine": engine_version(),
-            "processor": processor_model(),
+            "processor": self.processor,
         }
         return hashlib.sha256(as_json(key).encode()).hexdigest()[:20]
 

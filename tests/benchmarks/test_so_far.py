@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,18 +11,23 @@ from support import game
 from benchmarks import so_far
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measuring.store import Store
-from rlccfr.envs.sweeping.plan import Limits, jobs
+from rlccfr.envs.sweeping.plan import Job, Limits, jobs
 from rlccfr.envs.sweeping.worker import measure
 
+CATALOG = Catalog(("cfr", "dcfr"), ("none",), ("none",))
 MAKEFILE = Path(__file__).parents[2] / "Makefile"
+
+
+def runs_of(name: str) -> list[Job]:
+    return jobs({game(name).name: range(1)}, CATALOG, limits=Limits(50, 0.01))
 
 
 @pytest.mark.parametrize("swept", so_far.KEPT)
 def test_runs_saved_count_as_done_elsewhere(tmp_path, monkeypatch, swept):
-    name, budgets = so_far.KEPT[swept]
-    monkeypatch.setattr(so_far, "KEPT", {tmp_path / place: (name, budgets) for place in ("here", "there")})
-    catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
-    planned = jobs({game("kuhn").name: range(1)}, catalog, limits=Limits(50, 0.01))
+    name, budgets, _ = so_far.KEPT[swept]
+    planned = runs_of("kuhn")
+    kept = (name, budgets, lambda store: planned)
+    monkeypatch.setattr(so_far, "KEPT", {tmp_path / place: kept for place in ("here", "there")})
     here, there = (Store(tmp_path / place) for place in ("here", "there"))
     for job in planned:
         here.put(measure(job))
@@ -35,6 +41,24 @@ def test_runs_saved_count_as_done_elsewhere(tmp_path, monkeypatch, swept):
     once = (tmp_path / name).read_bytes()
     so_far.save(tmp_path / "there", tmp_path)
     assert (tmp_path / name).read_bytes() == once
+
+
+def test_one_processor_measures_all_of_a_game(tmp_path, monkeypatch):
+    name, budgets, _ = so_far.KEPT[so_far.SWEPT]
+    whole, partial = runs_of("kuhn"), runs_of("goofspiel")
+    kept = (name, budgets, lambda store: [*whole, *partial])
+    monkeypatch.setattr(so_far, "KEPT", {tmp_path / place: kept for place in ("here", "there")})
+    here, there = (Store(tmp_path / place) for place in ("here", "there"))
+    elsewhere = [replace(job, processor="another") for job in (*whole, partial[0])]
+    for job in elsewhere:
+        here.put({**measure(job), "processor": "another"})
+    so_far.save(tmp_path / "here", tmp_path)
+    so_far.load(tmp_path / "there", tmp_path)
+    assert {there.get(job.id)["processor"] for job in whole} == {"another"}
+    assert all(there.get(job.id) is None for job in partial)
+    assert set(there.ids()) == {*(job.id for job in whole), elsewhere[-1].id}  # what is in part there stays
+    so_far.load(tmp_path / "there", tmp_path)
+    assert len(there) == len(whole) + 1
 
 
 def test_a_measurement_begins_with_what_is_kept():
