@@ -17,6 +17,10 @@ DEEP_RULES = tuple(f"deep_{id}" for id in TABULAR_RULES)
 SAMPLERS = ("chance", "outcome", "external", "probing", "average_strategy", "variance_reduced", "none")
 ABSTRACTIONS = ("cfr_br", "rcfr", "none")
 MORE_RULES = ("pcfr_plus", "pdcfr_plus", "hs_pcfr_plus", "hs_dcfr", "hedge")
+NO_SCHEDULES = ("ecfr", "ecfr_plus", "hedge")
+"""Tabular rules that public trees refuse: their weights are no function of t alone."""
+
+PUBLIC_SAMPLERS = ("public_chance", "opponent_public_chance", "self_public_chance")
 MORE_SAMPLERS = ("robust_k", "mixed_linear", "mixed_exponential", "mixed_locus")
 
 
@@ -89,6 +93,12 @@ class Catalog:
         points = product(discounts, (1.0, 2.0, 3.5, 6.0, 10.0), (0.0, 0.2, 0.5))
         rules = (f"{discount},gamma={gamma},optimism={optimism}".lstrip(",") for discount, gamma, optimism in points)
         return cls(tuple(f"scheduled({own})" for own in rules), ("none",), ("none",))
+
+    @classmethod
+    def public(cls) -> Catalog:
+        """Return what runs on public trees: 10 schedules x exact passes and 4 samplers of chance x 2 abstractions."""
+        rules = [id for id in TABULAR_RULES + MORE_RULES if id not in NO_SCHEDULES]
+        return cls(tuple(rules), (*PUBLIC_SAMPLERS, "chance", "none"), ("cfr_br", "none"))
 
     def plus(
         self,

@@ -25,6 +25,7 @@ NAMED: Mapping[str, Callable[[], Catalog]] = {
     "extended": Catalog.extended,
     "extended-tabular": Catalog.extended_tabular,
     "schedules": Catalog.schedules,
+    "public": Catalog.public,
 }
 
 Games = str | Sequence[str]
@@ -45,9 +46,9 @@ class EpisodeOptions(TypedDict, total=False):
             (alpha, beta) for all agents, or three pairs. Each episode draws one from a list of names, of ``Preset``
             objects or of such triples of pairs. The default is ``"accuracy"``.
         scale: scale of the error cost e, ``"log"`` (the default) or ``"linear"``.
-        catalog: ``"paper"`` (the default), ``"tabular"``, ``"extended"``, ``"extended-tabular"``, one of these names
-            with further components (``"tabular + my_rule"``), a ``Catalog``, or a dict of lists by
-            ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
+        catalog: ``"paper"`` (the default), ``"tabular"``, ``"extended"``, ``"extended-tabular"``, ``"schedules"``,
+            ``"public"``, one of these names with further components (``"tabular + my_rule"``), a ``Catalog``, or a dict
+            of lists by ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
         engine_seeds: one engine seed, or several, from which each episode draws one. With few seeds, episodes reuse
             earlier measurements. The default is (0,).
         evaluator: source of measurements. None (the default) measures each request once per process; a directory also

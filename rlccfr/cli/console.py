@@ -31,8 +31,8 @@ CatalogName = Annotated[
     str,
     typer.Option(
         "--catalog",
-        help="Algorithms to choose from: paper, tabular, extended, extended-tabular or schedules; add your own rules "
-        'as in "tabular + my_rule".',
+        help="Algorithms to choose from: paper, tabular, extended, extended-tabular, schedules, or public for hold'em "
+        'and Bluff; add your own rules as in "tabular + my_rule".',
     ),
 ]
 PresetNames = Annotated[

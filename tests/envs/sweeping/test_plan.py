@@ -53,6 +53,16 @@ def test_senseless_limits_are_refused(wrong):
         Limits(**wrong)
 
 
+def test_all_of_the_public_catalog_runs_on_public_trees():
+    tree = rlccfr.load_game("holdem(ranks=4,suits=2)")
+    assert Catalog.public().shape == (10, 5, 2)
+    for cell in Catalog.public():
+        rlccfr.Solver(tree, *cell).run(iterations=1, curve=False)
+    for rule in set(Catalog.extended_tabular().update_rules) - set(Catalog.public().update_rules):
+        with pytest.raises(rlccfr.errors.RLCCFRError, match="must be schedules alone"):
+            rlccfr.Solver(tree, rule, "none")
+
+
 def test_schedules_are_points_of_one_rule():
     catalog = Catalog.schedules()
     assert catalog.shape == (105, 1, 1)
