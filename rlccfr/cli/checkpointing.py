@@ -61,6 +61,9 @@ def solver_for(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: 
         raise CheckpointError(
             f"{checkpoint} belongs to a run with another {' and '.join(differing)}; name another --checkpoint"
         )
+    stderr.print(
+        f"going on after {saved.cpu_seconds:.3g} CPU seconds, from {checkpoint}", highlight=False, markup=False
+    )
     return saved
 
 

@@ -98,8 +98,8 @@ def solve(
 ) -> None:
     """Solve a game with one algorithm, or exactly.
 
-    Prints how far the average policy is from an equilibrium. In short runs most of the time goes
-    into the convergence curve.
+    Prints how far the average policy is from an equilibrium. Without a budget or a target, the run has 1,000
+    iterations. In short runs most of the time goes into the convergence curve.
     """
     from rlccfr.catalog import Cell
     from rlccfr.games.public.view import PublicGame
@@ -107,7 +107,9 @@ def solve(
     if exact:
         check_only(context, "--exact", ALLOWED, "solves a linear program")
     if control:
-        update_rule = _controlled(context)
+        if _given(context, "update_rule"):
+            raise RLCCFRError("--control chooses the update rule's settings: leave out --update-rule")
+        update_rule = "controlled"
     limited = exact or (iterations, seconds, nodes) != (None, None, None)
     limit = budget(iterations, seconds, nodes)
     cells = [Cell(update_rule, sampler, abstraction), *map(_parsed, then or [])]
@@ -115,6 +117,8 @@ def solve(
     _check_target(target, any_way, limited, len(cells), blend)
     if not checkpoint_every > 0:
         raise RLCCFRError(f"--checkpoint-every must be a positive number, not {checkpoint_every}")
+    if checkpoint is None and _given(context, "checkpoint_every"):
+        raise RLCCFRError("--checkpoint-every needs a --checkpoint to write")
     outputs = Outputs(checkpoint, policy, curve, plot, picture)
     outputs.check()
     tree = load(game, max_histories)
@@ -146,12 +150,10 @@ def solve(
     _fail_if_cut_short(attempt, checkpoint, limited)
 
 
-def _controlled(context: typer.Context) -> str:
-    """Return the update rule that ``--control`` stands for."""
-    source = context.get_parameter_source("update_rule")
-    if source is not None and source.name == "COMMANDLINE":
-        raise RLCCFRError("--control chooses the update rule's settings: leave out --update-rule")
-    return "controlled"
+def _given(context: typer.Context, option: str) -> bool:
+    """Return whether an option was given on the command line."""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _check_target(target: str | None, any_way: bool, limited: bool, segments: int, blend: bool) -> None:

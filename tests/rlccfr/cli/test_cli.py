@@ -90,6 +90,7 @@ def test_version(run):
         (("solve", "kuhn", "--then", "dcfr x external"), 1, "UPDATE_RULE x SAMPLER x ABSTRACTION"),
         (("solve", "kuhn", "--then", "dcfr x externl x none"), 1, "did you mean 'external'?"),
         (("solve", "kuhn", "--then", "cfr x none x none", "--iterations", "1"), 1, "can't be split into 2 segments"),
+        (("solve", "kuhn", "--checkpoint-every", "5"), 1, "--checkpoint-every needs a --checkpoint to write"),
         (("solve", "kuhn", "--then", "cfr x none x none", "--checkpoint", "a.npz"), 1, "leave out --checkpoint"),
         (("catalog", "cfr", "externl", "none"), 1, "did you mean 'external'?"),
         (("train", "kuhn", "--out", "/dev/null"), 1, "can't write"),
@@ -338,8 +339,10 @@ def test_the_table_of_methods_has_the_exact_solution_for_reference(run):
 
 def test_a_checkpoint_is_gone_on_with(run):
     half = ("solve", "leduc", "--sampler", "outcome", "--iterations", "500", "--checkpoint", "run.npz", "--json")
-    run(*half)
-    second = json.loads(run(*half)[1])
+    assert "going on" not in run(*half)[2]
+    _, out, err = run(*half)
+    assert err.startswith("going on after ")
+    second = json.loads(out)
     whole = rlccfr.Solver(rlccfr.load_game("leduc"), "cfr_plus", "outcome").run(iterations=1000)
     assert (second["iterations"], second["exploitability"]) == (1000, whole.exploitability)
     code, _, err = run(*half, "--seed", "1")
