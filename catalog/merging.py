@@ -19,7 +19,7 @@ _LOSSY = "buckets lose information: only the exploitability inside the abstracti
 
 
 def _buckets(path: str, game: Game, **settings: Any) -> np.ndarray:
-    """Return the buckets that a function finds, which is imported when it is needed."""
+    """Import a function when it is needed, and return its buckets."""
     found: np.ndarray = resolve_name(path)(game, **settings)
     return found
 
@@ -56,9 +56,11 @@ def equity(buckets: int = 5, respond: bool = False) -> Abstraction:
     still come. Each round splits each bucket of the round before into ``buckets`` parts of equal mass, up to ties, so
     that players forget nothing. Boards are not told apart. The real exploitability then stays above 0, however long
     the run is; the one inside the abstraction goes to 0. Needs a public tree and hands that are shown down. On a game
-    that is solved by its public tree, samplers draw buckets, and all update rules run.
+    that is solved by its public tree, samplers draw buckets, and all rules without networks run; no public card is
+    dealt, so that public_chance draws nothing.
     With respond, each player learns against a best response in the game itself, which has no buckets: CFR-BR, Johanson
-    et al., AAAI 2012. It ends at the least exploitable policies that the buckets allow. It needs exact passes.
+    et al., AAAI 2012. It ends at the least exploitable policies that the buckets allow. It needs exact passes
+    and rules without networks; both players are updated at once.
     """
     found = partial(_buckets, "rlccfr.games.merging.equity:equity_buckets", buckets=buckets)
     return Abstraction(best_response=respond, buckets=found)

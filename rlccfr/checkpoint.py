@@ -39,6 +39,7 @@ def save_solver(solver: Solver, path: Path) -> None:
         "game": {**_identity(solver.game), "hash": solver.game.content_hash},
         "components": {kind: component.spec for kind, component in components.items()},
         "versions": _versions(solver),
+        "buckets": solver._engine.buckets,
         "options": {
             "seed": solver.seed,
             "averaging": solver.averaging,
@@ -69,6 +70,8 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
             solver = kind(_game_of(header["game"], path, game), **header["components"], **options)
             if header["versions"] != _versions(solver):
                 raise CheckpointError(f"{path} was made with another version of its components; start anew")
+            if header.get("buckets") != solver._engine.buckets:  # they may depend on another library's version
+                raise CheckpointError(f"{path} was made with other buckets than are found now; start anew")
             solver._engine.restore(archive)
         solver._cpu_seconds = header["cpu_seconds"]
         solver._curve = [CurvePoint(*point) for point in header["curve"]]

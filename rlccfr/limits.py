@@ -17,6 +17,7 @@ from rlccfr.policy import EXACT
 from rlccfr.result import CurvePoint, RunResult
 
 if TYPE_CHECKING:
+    from rlccfr.engine.engine import Engine
     from rlccfr.solver import Solver
 
 SHARE, MILLI = "x", "mbb"
@@ -54,8 +55,8 @@ class Limit:
     pass_size: int
 
     @classmethod
-    def of(cls, game: Game, budget: dict[str, Any], until: float | str | None) -> Limit:
-        """Check a budget and a target.
+    def of(cls, engine: Engine, budget: dict[str, Any], until: float | str | None) -> Limit:
+        """Check a budget and a target of a run.
 
         Args:
             budget: amount by unit; None where nothing is given.
@@ -71,9 +72,10 @@ class Limit:
         if given:
             amount = checked_seconds(amount) if unit == "seconds" else whole_number(amount, unit, 1, BudgetError)
         if until is None:
-            return cls(unit, amount, None, 0.0, game.pass_size)
+            return cls(unit, amount, None, 0.0, engine.stepper.pass_size)
+        game = engine.game
         start = policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]
-        return cls(unit, amount, target_of(game, until), start, game.pass_size)
+        return cls(unit, amount, target_of(game, until), start, engine.stepper.pass_size)
 
     def ends(self, points: Sequence[CurvePoint], begin: int) -> bool:
         """Return whether the curve has reached the target, or has stalled in a run without a budget.
@@ -233,7 +235,7 @@ def run_while_sooner(
         by_program: CPU seconds that the linear program is predicted to take.
         progress: function called with the share of the decades to the target that is done.
     """
-    limit = Limit.of(solver.game, {}, target)
+    limit = Limit.of(solver._engine, {}, target)
     stretch = max(LEAST_STRETCH, by_program / 10)
 
     def report(share: float) -> None:

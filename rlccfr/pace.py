@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rlccfr.engine.stepper import CHUNK
+from typing import Any
+
+from rlccfr.engine.stepper import CHUNK, Stepper
 
 SLICE = 0.05
 """CPU seconds that a kernel call should last at most, so that Ctrl-C, progress and time budgets take effect."""
@@ -12,12 +14,12 @@ class Pace:
     """The speed of a run so far.
 
     Args:
-        learns: whether the run's policies come from models, so that an iteration may take a while.
-        pass_size: number of histories, or of private states, that a pass touches.
+        stepper: the run's stepper.
     """
 
-    def __init__(self, learns: bool, pass_size: int) -> None:
-        self._rate = 1.0 if learns else max(1.0, 1e6 / pass_size)  # a cautious guess, until some have been timed
+    def __init__(self, stepper: Stepper[Any]) -> None:
+        # A cautious guess, until some have been timed.
+        self._rate = 1.0 if stepper.learns else max(1.0, 1e6 / stepper.pass_size)
 
     def most(self, iterations: int, seconds: float) -> int:
         """Return how many iterations to run in the next call, at least 1.

@@ -83,7 +83,7 @@ class Solver:
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._cpu_seconds = 0.0
         self._curve: list[CurvePoint] = []
-        self._pace = Pace(self._engine.stepper.learns, game.pass_size)
+        self._pace = Pace(self._engine.stepper)
 
     def run(
         self,
@@ -121,7 +121,7 @@ class Solver:
             ComponentError: a schedule of the update rule fails at a later iteration.
             OverflowedError: the tables hold numbers that are not finite.
         """
-        limit = Limit.of(self.game, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until)
+        limit = Limit.of(self._engine, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until)
         used: dict[str, Callable[[], float]] = {
             "iterations": lambda: self._engine.iteration,
             "seconds": lambda: self._cpu_seconds,
@@ -225,7 +225,7 @@ class Solver:
             return
         self._cpu_seconds += self._engine.bind(rule, new_sampler, new_abstraction)
         self.update_rule, self.sampler, self.abstraction = rule, new_sampler, new_abstraction
-        self._pace = Pace(self._engine.stepper.learns, self.game.pass_size)
+        self._pace = Pace(self._engine.stepper)
 
     @property
     def specs(self) -> dict[str, dict[str, Any]]:

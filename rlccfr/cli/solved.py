@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 from rlccfr.cli.attempts import Attempt
 from rlccfr.cli.console import print_table
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.registry import abstractions
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
+    from rlccfr.games.public.kinds import Game
     from rlccfr.solver import Solver
 
 SOMETIMES = (
     ("in mbb/g", "mbb", "thousandths of a big blind per game"),
-    ("inside the abstraction", "exploitability_abstract", "the same against one policy per bucket"),
+    ("inside the abstraction", "exploitability_abstract", "the same if best responses have buckets, too"),
 )
 """Title, name and meaning of facts that not all runs have."""
 
@@ -49,10 +51,15 @@ def facts_of(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, A
     }
 
 
-def counted_by(solver: Solver) -> str:
-    """Return what ``nodes_touched`` counts: histories, or over a public tree private states."""
-    buckets = solver.abstraction.buckets is not None and not solver.abstraction.responds
-    return "histories touched" if buckets or isinstance(solver.game, GameTree) else "private states met"
+def counted_by(game: Game, cells: list[Cell]) -> str:
+    """Return what ``nodes_touched`` counts in a run: histories, or over a public tree private states, or both."""
+    if isinstance(game, GameTree):
+        return "histories touched"
+    used = [abstractions.resolve(cell.abstraction) for cell in cells]
+    over_buckets = {one.buckets is not None and not one.responds for one in used}
+    if len(over_buckets) > 1:
+        return "histories touched and private states met"
+    return "histories touched" if over_buckets == {True} else "private states met"
 
 
 def print_facts(facts: dict[str, Any], algorithm: str, counted: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rlccfr.components.component import Component
+from rlccfr.errors import ComponentError, brief
 from rlccfr.networks.settings import Approximator
 
 
@@ -37,6 +39,10 @@ class Abstraction(Component):
     traversals: int = 0
     buckets: Callable[[Any], np.ndarray] | None = None
 
+    def __post_init__(self) -> None:
+        if self.buckets is not None and not callable(self.buckets):
+            raise ComponentError(f"buckets must be a function of a game, not {brief(self.buckets)}")
+
     @property
     def learns(self) -> bool:
         return self.regressor is not None
@@ -52,5 +58,8 @@ class Abstraction(Component):
 
     @property
     def key(self) -> Hashable:
-        """Name of the buckets: id and hyperparameters, or the function of a component that is not registered."""
-        return (self.id, tuple(sorted(self.hyperparameters.items()))) if self.id else self.buckets
+        """Name of the buckets: their function, with its settings if it is a ``functools.partial``."""
+        found = self.buckets
+        if isinstance(found, partial):
+            return found.func, found.args, tuple(sorted(found.keywords.items()))
+        return found

@@ -172,7 +172,7 @@ class Binding:
         if isinstance(game, PublicGame):
             _check_public(game.name, rule, sampler, abstraction, options)
         elif options.dtype == "float32":
-            raise ComponentError("dtype='float32' is for public-tree games; leave it out")
+            raise ComponentError("tables of infosets are in double precision; leave out dtype='float32'")
         if rule.exact_only and not sampler.exact:
             raise ComponentError(
                 f"{rule.id!r} with these hyperparameters is not sound with estimates; use sampler='none'"

@@ -18,6 +18,7 @@ from rlccfr.games.public.view import PublicGame
 kernels.prepare_cache()
 
 from rlccfr.engine.binding import Binding, RunOptions, checked_threads  # noqa: E402
+from rlccfr.engine.buckets.responding import check_responding  # noqa: E402
 from rlccfr.engine.public.public_state import PublicState  # noqa: E402
 from rlccfr.engine.state import RunState  # noqa: E402
 from rlccfr.engine.stepper import CHUNK, Stepper  # noqa: E402
@@ -57,6 +58,11 @@ class Engine:
         return self._state.dtype.name if isinstance(self._state, PublicState) else None
 
     @property
+    def buckets(self) -> str | None:
+        """Hash of the buckets that the tables lie over; None without buckets."""
+        return None if self._state.merged is None else str(self._state.merged.content_hash)
+
+    @property
     def iteration(self) -> int:
         """Number of iterations done."""
         return int(self._state.iteration)
@@ -87,6 +93,8 @@ class Engine:
             ComponentError: the combination is not sound, a function can't be compiled, the schedule fails, or the
                 components need models and the game offers no features.
         """
+        if abstraction.responds:  # before the game's hands are split, which takes a while
+            check_responding(rule, sampler, self.options, isinstance(self.game, PublicGame))
         base = self._over_buckets(abstraction)
         game = base.game if isinstance(self.game, PublicGame) else self.game
         binding = Binding.of(game, rule, sampler, abstraction, self.options, base.iteration)
@@ -113,6 +121,8 @@ class Engine:
         """
         merged = None
         if abstraction.buckets is not None:
+            if isinstance(self.game, PublicGame) and self.options.dtype is not None:
+                raise ComponentError("over buckets, tables are always in double precision: leave out dtype")
             merged = merged_game(self.game, abstraction.buckets, abstraction.key)
             merged = None if merged.tree is self.game else merged
         if self._state is not None:

@@ -45,6 +45,11 @@ class Stepper(ABC, Generic[State]):
     def __init__(self, state: State, binding: Binding, previous: Stepper[State] | None = None) -> None:
         self.state, self.binding = state, binding
 
+    @property
+    def pass_size(self) -> int:
+        """Number of histories, or of private states, that an exact pass touches."""
+        return int(self.state.game.pass_size)  # type: ignore[attr-defined]
+
     @abstractmethod
     def advance(self, iterations: int, max_nodes: int) -> None:
         """Run at most ``iterations`` iterations, and stop once ``max_nodes`` more histories have been touched.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba import config, njit
+from numba import config, njit, typeof
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.lowering import Lower
@@ -72,6 +72,12 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
             return cached(function, signature, OPTIONS)
 
     return compiled
+
+
+def ready(function: Any, *arguments: Any) -> None:
+    """Compile a kernel for arguments of these types, without calling it, so that its first call takes no longer."""
+    if not UNJITTED:
+        function.compile(tuple(map(typeof, arguments)))
 
 
 def released(signature: Any) -> Callable[..., Any]:

@@ -146,7 +146,7 @@ def solve(
         elif json:
             print_json(facts)
         else:
-            print_facts(facts, title_of(cells), counted_by(solver))
+            print_facts(facts, title_of(cells), counted_by(tree, cells))
     _fail_if_cut_short(attempt, checkpoint, limited)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from rlccfr import kernels
 from rlccfr.engine.buckets.responses import Responses
 from rlccfr.engine.public.draws import places
 from rlccfr.engine.public.evaluation import memory_of
-from rlccfr.engine.public.public_state import require, tables_of
+from rlccfr.engine.public.public_state import Need, require, tables_of
 from rlccfr.games.merging.bucketed import BucketedGame
+from rlccfr.kernels.jit import ready
 from rlccfr.kernels.layout import FLOOR, PARAMETERS
-from rlccfr.kernels.public.buckets import add_up
+from rlccfr.kernels.public.buckets import add_up, expand
 from rlccfr.kernels.public.memory import PublicTables
 from rlccfr.kernels.public.public_iterations import regrets_against_responses, responses_to
 
@@ -24,7 +26,8 @@ class PublicResponses(Responses):
 
     def __init__(self, merged: BucketedGame) -> None:
         whole = merged.whole
-        require(whole, [tables_of(whole, 2, whole.dtype)])
+        table, size = tables_of(whole, 2, whole.dtype), whole.num_infosets + 8 * whole.num_nodes
+        require(whole, [table, Need(size, "best responses", "leave out respond=True, or take a smaller game")])
         self._merged, self._table = merged, np.zeros(0, whole.dtype)
         scratch = np.zeros(whole.num_sequences, whole.dtype)  # best responses need no regrets, and regrets no sums
         self._tables = PublicTables(
@@ -37,6 +40,13 @@ class PublicResponses(Responses):
         self._schedule = np.zeros((2, PARAMETERS), whole.dtype)  # discounts of 0: what is there before is overwritten
         self._schedule[:, FLOOR] = -np.inf
         self.nodes = 4 * whole.pass_size
+        memory, view = memory_of(whole, whole.dtype), whole.view
+        kernels.announce(kernels.PUBLIC, "public trees")  # compiling is not the run's work
+        ready(responses_to, view, scratch, self._tables, *memory, self._schedule)
+        ready(regrets_against_responses, view, 0, scratch, self._tables, *memory, self._schedule)
+        place, gain = (merged.place, merged.first, merged.bucket), np.zeros(0)
+        ready(expand, view, *place, gain, scratch)
+        ready(add_up, view, 0, *place, merged.mass, scratch, gain)
 
     def respond(self, policy: np.ndarray) -> None:
         whole = self._merged.whole

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlccfr.engine.binding import Binding
+from rlccfr.components import Sampler, UpdateRule
+from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.buckets.public_responses import PublicResponses
 from rlccfr.engine.buckets.responses import FlatResponses, Responses
 from rlccfr.engine.learning.phases import Phases
@@ -28,7 +29,6 @@ class RespondingStepper(FlatStepper):
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
-        _check(binding, isinstance(state.merged, BucketedGame))
         super().__init__(state, binding, previous)
         merged, game = state.merged, state.game
         if isinstance(merged, BucketedGame):
@@ -36,6 +36,10 @@ class RespondingStepper(FlatStepper):
         else:
             self._responses = FlatResponses(merged or MergedGame(game, game, np.arange(game.num_sequences)))
         self._phases = Phases(state, binding, 1)
+
+    @property
+    def pass_size(self) -> int:
+        return self._responses.nodes // 2
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         before = self.state.nodes
@@ -60,22 +64,23 @@ class RespondingStepper(FlatStepper):
         state.counts[1] += responses.nodes
 
 
-def _check(binding: Binding, public: bool) -> None:
+def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, public: bool) -> None:
     """Refuse components and options that do not run over buckets against best responses.
 
     Args:
         public: whether the buckets are those of a public-tree game.
 
     Raises:
-        ComponentError: one of them does not.
+        ComponentError: a component or an option does not.
     """
     where = "against best responses to buckets"
-    rule, sampler = binding.rule, binding.sampler
     if not sampler.exact:
         raise ComponentError(f"{where}, passes are exact: take sampler='none' instead of {sampler.id!r}")
     if rule.learns or rule.controller is not None:
         raise ComponentError(f"{where}, update rules have tables and schedules: take cfr_plus instead of {rule.id!r}")
     if public and rule.uses_mass:
-        raise ComponentError(f"{where} on public trees, rules can't read the reach: take cfr_plus, not {rule.id!r}")
-    if binding.options.blend:
+        raise ComponentError(
+            f"{where} on public trees, rules can't read the reach: take cfr_plus instead of {rule.id!r}"
+        )
+    if options.blend:
         raise ComponentError(f"{where}, there are no blends: leave out blend=True")

@@ -13,16 +13,17 @@ from rlccfr.games.merging.merged import MergedGame
 class WholeEvaluator:
     """Evaluator of policies of buckets in the game whose infosets these merge.
 
-    The last policy's values are kept, because those of a large public-tree game take seconds.
+    The values of the last two policies, the average and the current one, are kept: those of a large public-tree game
+    take seconds.
 
     Attributes:
-        slow: whether they take seconds.
+        slow: whether evaluating takes seconds.
     """
 
     def __init__(self, merged: MergedGame | BucketedGame) -> None:
         self._merged = merged
         self.slow = isinstance(merged, BucketedGame) and merged.whole.is_large
-        self._last: tuple[np.ndarray, tuple[float, float, float]] | None = None
+        self._known: list[tuple[np.ndarray, tuple[float, float, float]]] = []
 
     def __call__(self, sums: np.ndarray) -> tuple[float, float, float]:
         """Return player 0's value of a policy, and each player's value of a best response to it.
@@ -31,10 +32,13 @@ class WholeEvaluator:
             sums: (sequences of buckets,) what the policy is proportional to.
         """
         policy = self._merged.tree.normalised(sums)
-        if self._last is None or not np.array_equal(self._last[0], policy):
-            if isinstance(self._merged, BucketedGame):
-                found = public_values(self._merged.whole, self._merged.expand(policy))
-            else:
-                found = evaluated(self._merged.whole, self._merged.expand(policy))
-            self._last = policy, found
-        return self._last[1]
+        for known, found in self._known:
+            if np.array_equal(known, policy):
+                return found
+        table = self._merged.expand(policy)
+        if isinstance(self._merged, BucketedGame):
+            found = public_values(self._merged.whole, table)
+        else:
+            found = evaluated(self._merged.whole, table)
+        self._known = [*self._known[-1:], (policy, found)]
+        return found

@@ -7,6 +7,7 @@ nothing of what passes over the public tree cost.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,9 +24,6 @@ from rlccfr.games.public.masses import row_masses
 from rlccfr.games.public.view import CHANCE, SHOWDOWN, PublicGame, ranges
 from rlccfr.kernels.public.buckets import expand
 
-MOST_HISTORIES = 20_000_000
-"""Largest number of histories of a game of buckets; compiling them takes about 6 GB."""
-
 
 @dataclass(frozen=True, eq=False)
 class BucketedGame:
@@ -35,7 +33,7 @@ class BucketedGame:
         whole: the game before.
         tree: the game of buckets.
         bucket: bucket of each private state in its round, placed like the public view's ``above``.
-        place: (nodes,) first entry of ``first`` at each decision of ``whole``; the same for one betting line.
+        place: (nodes,) first entry of ``first`` at each decision of ``whole``; equal at all nodes of a betting line.
         first: for each betting line, (buckets,) the first sequence of each bucket in ``tree``.
         mass: what each row counts for, placed like ``bucket``; see :func:`rlccfr.games.public.masses.row_masses`.
     """
@@ -46,6 +44,11 @@ class BucketedGame:
     place: np.ndarray
     first: np.ndarray
     mass: np.ndarray
+
+    @property
+    def content_hash(self) -> str:
+        """Hash of the buckets."""
+        return hashlib.sha256(self.bucket.astype(np.int64).tobytes()).hexdigest()[:16]
 
     def alike(self, other: object) -> bool:
         """Return whether both merge the same private states."""
@@ -73,10 +76,12 @@ def bucketed(game: PublicGame, bucket: np.ndarray) -> BucketedGame:
             that the game of buckets does not fit.
     """
     if not game.deals:
-        raise ComponentError(f"on public trees, buckets are made of hands, which {game.name!r} lacks: take 'none'")
+        raise ComponentError(
+            f"on public trees, buckets are made of hands, which {game.name!r} lacks: take abstraction='none'"
+        )
     bucket, ups = numbered(game, bucket)
-    rounds, same = pairs_of(game, bucket, ups), exemplars(game)
-    _check_size(game, rounds, np.unique(same))
+    same = exemplars(game)
+    rounds = pairs_of(game, bucket, ups, _uses(game, np.unique(same)))
     histories = _Histories(game, rounds)
     tree = histories.compiled()
     infosets = {key: infoset for infoset, key in enumerate(tree.infoset_keys)}
@@ -84,23 +89,17 @@ def bucketed(game: PublicGame, bucket: np.ndarray) -> BucketedGame:
     return BucketedGame(game, tree, bucket, histories.place[same], first, row_masses(game, 0))
 
 
-def _check_size(game: PublicGame, rounds: list[Pairs], lines: np.ndarray) -> None:
-    """Refuse buckets that make too large a game.
+def _uses(game: PublicGame, lines: np.ndarray) -> np.ndarray:
+    """Return how many histories each pair of buckets makes in a round, and each half of a pair, (rounds, 2).
 
     Args:
         lines: a public node of each betting line.
-
-    Raises:
-        ComponentError: they do.
     """
-    own = game.view.nodes[lines]
-    number = np.array([deals.start for deals in rounds_by_cards(game)]).searchsorted(own["deal"], side="right") - 1
-    pairs, halves = np.array([each.counts for each in rounds]).T
-    size = int(pairs[number].sum() + halves[number[own["kind"] == CHANCE] + 1].sum())
-    if size > MOST_HISTORIES:
-        raise ComponentError(
-            f"the buckets make a game of {size:,} histories, and {MOST_HISTORIES:,} are the most: take fewer buckets"
-        )
+    own, rounds = game.view.nodes[lines], rounds_by_cards(game)
+    number = np.array([deals.start for deals in rounds]).searchsorted(own["deal"], side="right") - 1
+    halves = np.bincount(number[own["kind"] == CHANCE] + 1, minlength=len(rounds))
+    halves[0] = 1
+    return np.stack([np.bincount(number, minlength=len(rounds)), halves], axis=1)
 
 
 def exemplars(game: PublicGame) -> np.ndarray:

@@ -6,6 +6,7 @@ everything runs that runs on a compiled game.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,6 +31,11 @@ class MergedGame:
     whole: GameTree
     tree: GameTree
     place: np.ndarray
+
+    @property
+    def content_hash(self) -> str:
+        """Hash of the buckets."""
+        return hashlib.sha256(self.place.astype(np.int64).tobytes()).hexdigest()[:16]
 
     def alike(self, other: object) -> bool:
         """Return whether both merge the same infosets."""

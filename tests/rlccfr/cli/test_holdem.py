@@ -91,3 +91,21 @@ def test_targets_need_a_big_blind(run):
     code, _, err = run("solve", "kuhn", "--target", "10mbb")
     assert code == 1
     assert "'kuhn' has no big blind" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "counted"),
+    [
+        ((), "private states met"),
+        (("--abstraction", "equity(buckets=2)"), "histories touched"),
+        (("--abstraction", "equity(buckets=2,respond=True)"), "private states met"),
+        (
+            ("--abstraction", "equity(buckets=2)", "--then", "cfr x none x equity(buckets=2,respond=True)"),
+            "histories touched and private states met",
+        ),
+    ],
+)
+def test_what_a_run_touches_is_named(run, options, counted):
+    code, out, _ = run("solve", SMALL, "--iterations", "4", "--update-rule", "cfr", *options)
+    assert code == 0
+    assert counted in " ".join(out.split())

@@ -8,7 +8,7 @@ from support import engine_state, game
 
 import rlccfr
 from rlccfr.components import Abstraction
-from rlccfr.errors import ComponentError
+from rlccfr.errors import CheckpointError, ComponentError
 
 WIDE = "leduc(ranks=13,suits=2,raises=1)"
 
@@ -155,3 +155,16 @@ def test_a_run_may_turn_to_responses_in_the_same_buckets():
 def test_what_does_not_meet_responses_is_refused(parts, options, message):
     with pytest.raises(ComponentError, match=message):
         rlccfr.Solver(game("leduc"), *parts, "equity(respond=True)", **options)
+
+
+def test_buckets_are_a_function():
+    with pytest.raises(ComponentError, match="buckets must be a function of a game, not array"):
+        Abstraction(buckets=np.zeros(3))
+
+
+def test_a_checkpoint_with_other_buckets_is_refused(tmp_path, monkeypatch):
+    solver, _ = run("leduc", "cfr", "none", "suits", iterations=10)
+    solver.save(tmp_path / "run.npz")
+    monkeypatch.setattr("rlccfr.games.merging.symmetric.symmetric_buckets", lambda tree: np.arange(tree.num_infosets))
+    with pytest.raises(CheckpointError, match="was made with other buckets"):
+        rlccfr.Solver.load(tmp_path / "run.npz")

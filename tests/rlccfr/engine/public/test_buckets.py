@@ -11,7 +11,7 @@ import rlccfr
 from rlccfr.components import Abstraction
 from rlccfr.engine.buckets.public_responses import PublicResponses
 from rlccfr.engine.buckets.responses import FlatResponses
-from rlccfr.errors import ComponentError
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.games.merging.equity import equity_buckets
 from rlccfr.games.merging.known import merged_game
 from rlccfr.kernels.public.buckets import expand
@@ -139,9 +139,47 @@ def test_buckets_change_only_before_a_run():
         (("deep_cfr", "external", "equity"), {}, "offer no tensors, which models need"),
         (("cfr", "public_chance", "equity(respond=True)"), {}, "passes are exact"),
         (("cfr", "none", "suits"), {}, "has its suits merged already"),
-        (("cfr", "none", "equity"), {"dtype": "float32"}, "is for public-tree games"),
+        (("cfr", "none", "equity"), {"dtype": "float32"}, "always in double precision: leave out dtype"),
+        (("cfr", "none", "equity"), {"dtype": "float64"}, "always in double precision: leave out dtype"),
     ],
 )
 def test_what_does_not_run_over_buckets_is_refused(parts, options, message):
     with pytest.raises(ComponentError, match=message):
         rlccfr.Solver(rlccfr.load_game(NAME), *parts, **options)
+
+
+@pytest.mark.parametrize("respond", [False, True])
+def test_a_run_to_a_target_stalls_by_what_its_own_passes_touch(respond):
+    solver = rlccfr.Solver(rlccfr.load_game(NAME), "cfr_plus", abstraction=f"equity(buckets=2,respond={respond})")
+    result = solver.run(until=1e-9)
+    assert not result.reached
+    assert 1000 <= result.iterations < 100_000
+
+
+def test_a_checkpoint_with_other_buckets_is_refused(tmp_path, monkeypatch):
+    solver, _ = run(("cfr", "none", "equity(buckets=2)"), 10)
+    solver.save(tmp_path / "run.npz")
+    monkeypatch.setattr("rlccfr.games.merging.equity.equity_buckets", lambda one, buckets: equity_buckets(one, 3))
+    with pytest.raises(CheckpointError, match="was made with other buckets than are found now; start anew"):
+        rlccfr.Solver.load(tmp_path / "run.npz")
+
+
+def test_hands_are_split_once_for_both_kinds_of_opponent(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        "rlccfr.games.merging.equity.equity_buckets",
+        lambda one, buckets: calls.append(buckets) or equity_buckets(one, buckets),
+    )
+    public = rlccfr.load_game(NAME)
+    with pytest.raises(ComponentError, match="passes are exact"):
+        rlccfr.Solver(public, "cfr", "external", "equity(buckets=2,respond=True)")
+    assert not calls
+    for abstraction in ("equity(buckets=2)", "equity(buckets=2,respond=True)"):
+        rlccfr.Solver(public, "cfr", "none", abstraction)
+    assert calls == [2]
+
+
+def test_best_responses_that_do_not_fit_are_refused(monkeypatch):
+    monkeypatch.setattr("rlccfr.engine.public.public_state.available_memory", lambda: 1)
+    with pytest.raises(RLCCFRError, match=r"and best responses, and .* are left: leave out respond=True"):
+        rlccfr.Solver(rlccfr.load_game(NAME), "cfr", abstraction="equity(buckets=2,respond=True)")

@@ -14,7 +14,7 @@ import rlccfr
 from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.public.evaluation import public_values
 from rlccfr.errors import ComponentError
-from rlccfr.games.merging import bucketed as module
+from rlccfr.games.merging import pairs
 from rlccfr.games.merging.bucketed import bucketed
 from rlccfr.games.merging.equity import equity_buckets
 from rlccfr.games.merging.hands import hand_buckets, rounds_by_cards, rows_of
@@ -66,8 +66,9 @@ def test_a_bucket_for_each_hand_is_the_game(parameters):
 @pytest.mark.parametrize("parameters", GAMES)
 def test_pairs_of_buckets_have_probabilities(parameters):
     public = holdem(parameters)
-    for own in pairs_of(public, *numbered(public, random_buckets(public))):
-        assert np.bincount(own.half, own.share) == pytest.approx(np.ones(own.counts[1]))
+    no_limit = np.zeros((len(rounds_by_cards(public)), 2))
+    for own in pairs_of(public, *numbered(public, random_buckets(public)), no_limit):
+        assert np.bincount(own.half, own.share) == pytest.approx(np.ones(len(own.before)))
         assert np.bincount(own.before, own.half_share) == pytest.approx(np.ones(own.before.max() + 1))
         assert np.abs(own.won).max() <= 1 + 1e-12
 
@@ -93,8 +94,15 @@ def test_clusters_are_those_of_the_compiled_game():
     assert len(np.unique(kmeans_buckets(public, 2, "moments")[rows_of(public, rounds_by_cards(public)[0])])) == 2
 
 
-def test_hand_strengths_before_the_flop_are_fair_and_rise_with_the_card():
-    strengths, public = [], holdem("ranks=4,suits=1,private=1,flop=1")
+@pytest.mark.parametrize(
+    ("suits", "expected"),
+    [
+        (1, [0.0, 1 / 3, 2 / 3, 1.0]),  # the flop, one card, pairs nobody
+        (2, [3 / 14, 17 / 42, 25 / 42, 11 / 14]),  # by listing all hands and flops
+    ],
+)
+def test_hand_strengths_before_the_flop_are_fair_and_rise_with_the_card(suits, expected):
+    strengths, public = [], holdem(f"ranks=4,suits={suits},private=1,flop=1")
 
     def keep(features, mass):
         strengths.append(features[:, 0])
@@ -102,7 +110,7 @@ def test_hand_strengths_before_the_flop_are_fair_and_rise_with_the_card():
 
     hand_buckets(public, "test", lambda own: own[:, None], keep)
     assert np.average(strengths[0]) == pytest.approx(0.5)
-    assert strengths[0] == pytest.approx([0.0, 1 / 3, 2 / 3, 1.0])
+    assert strengths[0] == pytest.approx(expected)
 
 
 def test_a_game_of_buckets_is_kept_without_keeping_the_game():
@@ -119,11 +127,15 @@ def test_a_game_of_buckets_is_kept_without_keeping_the_game():
 def test_unsound_buckets_are_refused(monkeypatch):
     public = holdem("ranks=3,suits=2,private=1,flop=1")
     size, first = len(public.view.above), rows_of(public, rounds_by_cards(public)[0])
-    with pytest.raises(ComponentError, match=rf"must have shape \({size},\), not \(3,\)"):
+    with pytest.raises(ComponentError, match=rf"must be numbers of shape \({size},\), not float64 of shape \(3,\)"):
         bucketed(public, np.zeros(3))
+    with pytest.raises(ComponentError, match=r"must be numbers .*, not object"):
+        bucketed(public, np.array(["a", 1] * size, object)[:size])
     forgetful = np.zeros(size)
     forgetful[first] = np.arange(first.stop)
-    with pytest.raises(ComponentError, match="or their player would forget"):
+    with pytest.raises(
+        ComponentError, match=r"share a bucket in round 2 but not before, .*: split the buckets of round 2"
+    ):
         bucketed(public, forgetful)
     with pytest.raises(ComponentError, match=r"buckets are made of hands, which .*bluff.* lacks"):
         bucketed(rlccfr.load_game("bluff"), np.zeros(3))
@@ -131,9 +143,29 @@ def test_unsound_buckets_are_refused(monkeypatch):
         equity_buckets(rlccfr.load_game("bluff"), 2)
     with pytest.raises(ComponentError, match="has its suits merged already"):
         symmetric_buckets(public)
-    monkeypatch.setattr(module, "MOST_HISTORIES", 10)
-    with pytest.raises(ComponentError, match="take fewer buckets"):
-        bucketed(public, equity_buckets(public, 2))
-    monkeypatch.setattr("rlccfr.games.merging.pairs.MOST_BUCKETS", 3)
-    with pytest.raises(ComponentError, match="buckets, and 3 are the most"):
-        bucketed(public, np.arange(size))
+
+
+def test_buckets_that_do_not_fit_are_refused_before_they_take_memory(monkeypatch):
+    public = holdem("ranks=3,suits=2,private=1,flop=1")
+    bucket = equity_buckets(public, 2)
+    histories = bucketed(public, bucket).tree.num_histories
+    monkeypatch.setattr(pairs, "MOST_HISTORIES", histories)
+    bucketed(public, bucket)
+    monkeypatch.setattr(pairs, "MOST_HISTORIES", histories - 1)
+    with pytest.raises(ComponentError, match=rf"{histories - 1} are the most here: take fewer buckets"):
+        bucketed(public, bucket)
+    monkeypatch.undo()
+    monkeypatch.setattr(pairs, "available_memory", lambda: pairs.BYTES * 10)
+    with pytest.raises(ComponentError, match="10 are the most here: take fewer buckets"):
+        bucketed(public, bucket)
+    monkeypatch.setattr(pairs, "MOST_BUCKETS", 3)
+    with pytest.raises(ComponentError, match="buckets in a round, and 3 are the most: take fewer"):
+        bucketed(public, np.arange(len(public.view.above)))
+
+
+def test_only_which_hands_share_a_bucket_matters():
+    public = holdem(SMALL)
+    bucket = equity_buckets(public, 3)
+    assert np.array_equal(bucketed(public, -0.5 * bucket).bucket, bucketed(public, bucket).bucket)
+    assert bucketed(public, -bucket).content_hash == bucketed(public, bucket).content_hash
+    assert bucketed(public, bucket // 2).content_hash != bucketed(public, bucket).content_hash
