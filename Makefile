@@ -4,6 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # The extended catalog, with the rules that join it when it is measured again.
 EXTENDED := "extended-tabular + sapcfr_plus + ddcfr_schedule + cfr_reset"
+PUBLIC_GAMES := "holdem(ranks=6,suits=2)" "holdem(ranks=7)" holdem
 
 .PHONY: help install demo test test-all verify bench measure docs site notebooks lint types wheel check clean
 
@@ -54,6 +55,7 @@ measure: install
 	$(BIN)/rlccfr sweep --families train --further 10000 --seeds 2 --catalog tabular --store runs/families
 	$(BIN)/rlccfr sweep --families validation --further 10000 --seeds 3 --catalog tabular --store runs/families
 	$(BIN)/rlccfr sweep --families test --further 10000 --seeds 3 --catalog tabular --store runs/families
+	$(BIN)/rlccfr sweep $(PUBLIC_GAMES) --iterations 1 --seconds 60 --seeds 1 --catalog public --store runs/public
 	$(BIN)/python -m benchmarks.teams
 
 docs: install

@@ -16,7 +16,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.teams import BETWEEN, BRIEF, FAMILIES_SWEPT, RESULTS, SWEPT, members, met, planned, say
+from benchmarks import teams
+from benchmarks.teams import FAMILIES_SWEPT, PUBLIC_SWEPT, RESULTS, SWEPT, say
+from rlccfr.agents import shipped
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.rows import load_results
@@ -26,8 +28,13 @@ from rlccfr.envs.sweeping.plan import Job
 
 Plan = Callable[[Store], list[Job]]
 KEPT: dict[Path, tuple[str, tuple[Budget, ...], Plan]] = {
-    SWEPT: ("measured-so-far.parquet", (), planned),
-    FAMILIES_SWEPT: ("families-so-far.parquet", (BRIEF, *met(), *BETWEEN), lambda store: members()),
+    SWEPT: ("measured-so-far.parquet", (), teams.planned),
+    FAMILIES_SWEPT: (
+        "families-so-far.parquet",
+        (teams.BRIEF, *teams.met(), *teams.BETWEEN),
+        lambda store: teams.members(),
+    ),
+    PUBLIC_SWEPT: ("public-so-far.parquet", shipped.PUBLIC_BUDGETS, lambda store: teams.on_public_trees()),
 }
 """For each store its file, the budgets that must be readable off the curves (by default all), and its runs."""
 

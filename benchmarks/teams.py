@@ -49,7 +49,7 @@ from rlccfr.envs.sweeping.close import close_calls
 from rlccfr.envs.sweeping.plan import FURTHER, Job, Limits, jobs
 from rlccfr.files import write_atomically
 
-SWEPT, FAMILIES_SWEPT = Path("runs") / "sweep", Path("runs") / "families"
+SWEPT, FAMILIES_SWEPT, PUBLIC_SWEPT = (Path("runs") / name for name in ("sweep", "families", "public"))
 RESULTS = Path(__file__).parent / "results"
 """Folder under version control: measurements that are not shipped, and what each file was made from."""
 
@@ -149,6 +149,12 @@ def members() -> list[Job]:
     """Return the runs of `make measure` on the families."""
     seeds = {**dict.fromkeys(TRAIN, range(2)), **dict.fromkeys(held_out(), range(3))}
     return jobs(seeds, shipped.tabular(), limits=LIMITS)
+
+
+def on_public_trees() -> list[Job]:
+    """Return the runs of `make measure` on games with a public tree."""
+    limits = Limits(iterations=1, seconds=shipped.PUBLIC_BUDGETS[-1].amount)
+    return jobs(dict.fromkeys(shipped.PUBLIC_GAMES, range(1)), Catalog.public(), limits=limits)
 
 
 def held_out() -> dict[str, str]:

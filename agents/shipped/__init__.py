@@ -21,6 +21,12 @@ GAMES = ("kuhn", "leduc", "goofspiel", "royal")
 BUDGETS = tuple(Budget("seconds", amount) for amount in (0.01, 0.1, 1.0))
 """The headline budgets, in engine CPU seconds."""
 
+PUBLIC_GAMES = ("holdem(ranks=6,suits=2)", "holdem(ranks=7)", "holdem")
+"""Games with a public tree on which the catalog ``public`` is measured: small, medium and [2-1] hold'em."""
+
+PUBLIC_BUDGETS = tuple(Budget("seconds", amount) for amount in (1.0, 10.0, 60.0))
+"""Budgets on these games, in engine CPU seconds."""
+
 DATA = Path(__file__).parent / "data"
 MEASURED = "paper.parquet"
 
