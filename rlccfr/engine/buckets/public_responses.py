@@ -53,7 +53,7 @@ class PublicResponses(Responses):
         self._table = self._merged.expand(policy)
         responses_to(whole.view, self._table, self._tables, *memory_of(whole, whole.dtype), self._schedule)
 
-    def add_up(self, player: int, gain: np.ndarray, mass: np.ndarray) -> None:
+    def fill_regrets(self, player: int, gain: np.ndarray, mass: np.ndarray) -> None:
         merged, whole, tables = self._merged, self._merged.whole, self._tables
         memory = memory_of(whole, whole.dtype)
         regrets_against_responses(whole.view, player, self._table, tables, *memory, self._schedule)

@@ -57,7 +57,7 @@ class RespondingStepper(FlatStepper):
             phases.increment_exactly(player, counts=False)
             phases.average(player, now[AVERAGE_DECAY])
         for player in PLAYERS:
-            responses.add_up(player, phases.estimates.gain, phases.estimates.mass)
+            responses.fill_regrets(player, phases.estimates.gain, phases.estimates.mass)
             phases.fold(player, now, ahead)
             phases.play_folded(player)
         state.counts[0] += 1

@@ -25,7 +25,7 @@ class Responses(ABC):
         """Find each player's best response to a policy of buckets, (sequences of buckets,), and keep both."""
 
     @abstractmethod
-    def add_up(self, player: int, gain: np.ndarray, mass: np.ndarray) -> None:
+    def fill_regrets(self, player: int, gain: np.ndarray, mass: np.ndarray) -> None:
         """Set what a player gains against the response to the last policy, added up over each bucket's members.
 
         Args:
@@ -50,7 +50,7 @@ class FlatResponses(Responses):
         best_responses(self._whole.view, self._policy, self._scratch)
         self._response = self._scratch.response.copy()
 
-    def add_up(self, player: int, gain: np.ndarray, mass: np.ndarray) -> None:
+    def fill_regrets(self, player: int, gain: np.ndarray, mass: np.ndarray) -> None:
         whole, tree, scratch = self._whole, self._merged.tree, self._scratch
         regrets_against(whole.view, player, self._policy, self._response, self._mass, scratch)
         for found, numbers, into, members, own in (

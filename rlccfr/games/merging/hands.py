@@ -28,8 +28,9 @@ def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) ->
 
     Args:
         name: component that asks for it, for errors.
-        feature: before the last public card, features are averaged over the cards that may still come.
-        splitter: function that splits hands.
+        feature: function from hand strengths to features; before the last public card, features are means over the
+            cards that may still come.
+        splitter: function that returns buckets.
 
     Returns:
         For a compiled game the bucket of each infoset, (n,). For a public-tree game the bucket of each private state
@@ -84,7 +85,7 @@ def rounds_by_cards(game: PublicGame) -> list[range]:
 
 
 def deal_nodes(deals: range) -> np.ndarray:
-    """Return a node of each deal, of which only the deal is set."""
+    """Return a record per deal with the deal alone, as kernels of terminals take it."""
     found = np.zeros(len(deals), NODE)
     found["deal"] = deals
     return found

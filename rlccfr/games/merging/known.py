@@ -1,4 +1,4 @@
-"""The merged games that were made of a game, kept with it."""
+"""Cache of the merged games of each game."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
 
 
 def row_masses(game: PublicGame, player: int) -> np.ndarray:
-    """Return what each of a player's rows counts for, placed like the view's ``above``; 0 for the other player's.
+    """Return what each of a player's rows counts for, placed like the view's ``above``; 0 for rows that are not.
 
     It is the number of private states and outcomes that the row stands for, times their probability given that the
     private states allow them. Times the game's ``unit``, it turns a row's values into its part of the game's value.
@@ -35,9 +35,8 @@ def row_masses(game: PublicGame, player: int) -> np.ndarray:
     view = game.view
     found = np.zeros(len(view.above))
     edges, counts = view.deals["edge"][:, player].tolist(), view.deals["rows"][:, player].tolist()
-    for above, edge, count in zip(
-        rows_above(game, player), edges, counts, strict=True
-    ):  # a deal comes after its parent
+    # A deal comes after its parent.
+    for above, edge, count in zip(rows_above(game, player), edges, counts, strict=True):
         own = slice(edge, edge + count)
         found[own] = found[above] * view.weight[own] if len(above) else game.mass[player]
     return found

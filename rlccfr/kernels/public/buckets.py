@@ -38,7 +38,7 @@ def add_pairs(view, nodes, bucket, mass, vectors, met, pairs, won):
         mass: weight of each row of player 0, placed likewise.
         vectors: as for :func:`fill_strengths`.
         met: (buckets,) working memory; -1.
-        pairs: (buckets, buckets) number of pairs; raised in place.
+        pairs: (buckets, buckets) weighted number of pairs; raised in place.
         won: (buckets, buckets) the same, where pairs that player 0 wins count 1, and those that it loses -1.
     """
     for number in range(len(nodes)):

@@ -74,8 +74,8 @@ def test_regrets_against_responses_are_those_of_the_compiled_game(parameters):
     theirs.respond(other)
     found, expected = np.zeros(len(policy)), np.zeros(len(policy))
     for player in range(2):
-        ours.add_up(player, found, np.zeros(len(policy)))
-        theirs.add_up(player, expected, np.zeros(len(policy)))
+        ours.fill_regrets(player, found, np.zeros(len(policy)))
+        theirs.fill_regrets(player, expected, np.zeros(len(policy)))
     assert found == pytest.approx(expected[order], abs=1e-12)
     assert np.abs(found).max() > 0.01
 
