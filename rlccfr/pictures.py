@@ -55,16 +55,20 @@ def save(axes: Axes, path: Path) -> None:
     Raises:
         RLCCFRError: the file can't be written.
     """
+    write_atomically(path, as_image(axes, path.suffix.removeprefix(".")), RLCCFRError)
+
+
+def as_image(axes: Axes, kind: str) -> bytes:
+    """Return the figure of ``axes`` as an image of a kind, such as ``svg``, and close the figure."""
     import matplotlib.pyplot as plt
     from matplotlib.figure import Figure
 
     picture, figure = io.BytesIO(), axes.figure
     assert isinstance(figure, Figure)  # no function here draws on a part of a figure
-    kind = path.suffix.removeprefix(".")
     undated = {"Date": None} if kind == "svg" else None  # a date would make equal pictures differ
     figure.savefig(picture, format=kind, metadata=undated)
     plt.close(figure)
-    write_atomically(path, picture.getvalue(), RLCCFRError)
+    return picture.getvalue()
 
 
 def draw_curve(curve: pd.DataFrame, x: str = "iteration", axes: Axes | None = None, label: str | None = None) -> Axes:

@@ -25,6 +25,8 @@ from rlccfr.envs.reward import DECADES
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import require_writable, write_atomically
 from rlccfr.games.names import openspiel_name
+from rlccfr.policies.public_policy import PublicPolicy
+from rlccfr.policies.range_pictures import range_section
 from rlccfr.policy import EXACT
 
 DIGITS = 4
@@ -53,6 +55,7 @@ def write_report(
     catalog: Catalog,
     recommended: RecommendationTable,
     budgets: Sequence[Budget],
+    policies: Sequence[PublicPolicy] = (),
 ) -> Path:
     """Write a self-contained HTML page: every algorithm on each game, the Pareto front, curves and a team's picks.
 
@@ -64,6 +67,7 @@ def write_report(
         catalog: algorithms of the page.
         recommended: table of the picks. The page has this table's games, and marks and lists its team's picks.
         budgets: budgets to choose from on the page, read off the runs' curves. The cell of a shorter run is grey.
+        policies: policies of hold'em or Bluff whose first decisions the page shows, by hands or rolls.
 
     Returns:
         The file's path.
@@ -79,6 +83,7 @@ def write_report(
     page = (folder / "report.html").read_text()
     parts = {
         "table": RecommendationTable(recommended.picks.drop(columns=LEFT_OUT)).to_html(),
+        "ranges": "".join(map(range_section, policies)),
         "plotly": get_plotlyjs(),
         "data": json.dumps(_data(table, catalog, recommended.picks, budgets), allow_nan=False, separators=(",", ":")),
         "script": (folder / "report.js").read_text(),

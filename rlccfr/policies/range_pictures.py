@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import html
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rlccfr.games.public.cards import RANKS
-from rlccfr.pictures import new_axes
+from rlccfr.pictures import as_image, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,6 +51,16 @@ def draw_range(policy: PublicPolicy, node: int, axes: Axes | None = None) -> Axe
     else:
         _draw_rolls(game.row_names(node), probabilities, moves, axes)
     return axes
+
+
+def range_section(policy: PublicPolicy) -> str:
+    """Return a section of an HTML page with the picture of a policy's first decision."""
+    data = base64.b64encode(as_image(draw_range(policy, 0), "svg")).decode()
+    title = f"The first decision on {html.escape(policy.game.name)}"
+    return (
+        f"<h2>{title}</h2>\n<p>What a policy does whose exploitability is {policy.exploitability():.4g}.</p>\n"
+        f'<img alt="{title}" src="data:image/svg+xml;base64,{data}">\n'
+    )
 
 
 def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, moves: list[str], axes: Axes) -> None:

@@ -16,13 +16,16 @@ from rlccfr.cli.console import (
     SeveralIterations,
     SeveralNodes,
     SeveralSeconds,
+    load,
     print_table,
     progress,
 )
 from rlccfr.cli.measured_games import Games, Measured, Results, SweptCatalog, SweptNetworks, measured
+from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.agents.judging.recommendation_table import RecommendationTable
+    from rlccfr.policies.public_policy import PublicPolicy
 
 SHOWN = ("game", "budget", "preset", *AXES, "exploitability", "throughput", "reward",
     "regret")  # fmt: skip
@@ -75,6 +78,14 @@ def report(
     results: Results = None,
     catalog: SweptCatalog = None,
     networks: SweptNetworks = None,
+    policies: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy",
+            help='Policy of hold\'em or Bluff whose first decision to draw: "holdem=policy.npz", which `rlccfr solve '
+            "holdem --policy policy.npz` wrote; may be repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Write measurements as one page for a browser.
 
@@ -85,10 +96,26 @@ def report(
     from rlccfr.envs.reward import PRESETS
 
     check_report(out)  # before teams are trained
+    drawn = [_policy(text) for text in policies or []]
     source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
     found = _ask(source, presets or list(PRESETS), "log")
-    write_report(out, source.table, source.catalog, found, source.budgets)
+    write_report(out, source.table, source.catalog, found, source.budgets, drawn)
     print(f"written to {out}")
+
+
+def _policy(text: str) -> PublicPolicy:
+    """Return the policy that an option names, as in ``holdem=policy.npz``."""
+    from rlccfr.games.public.view import PublicGame
+    from rlccfr.policies.public_policy import PublicPolicy
+
+    name, _, path = text.rpartition("=")
+    if not name:
+        raise RLCCFRError(f'--policy takes a game and a file, as in "holdem=policy.npz", not {text!r}')
+    game = load(name)
+    if not isinstance(game, PublicGame):
+        raise RLCCFRError(f"--policy draws hands of hold'em and rolls of Bluff, and {name!r} has neither: leave it out")
+    game.require_names()
+    return PublicPolicy.load(path, game)
 
 
 def _ask(source: Measured, presets: list[str], scale: str) -> RecommendationTable:

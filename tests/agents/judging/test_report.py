@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import base64
 import json
 import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from xml.etree import ElementTree
 
 import pytest
 
+import rlccfr
 from rlccfr.agents.judging.bench import TeamPlan, build_table
 from rlccfr.agents.judging.evidence import judging_part
 from rlccfr.agents.judging.report import write_report
@@ -19,6 +22,7 @@ from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.sweeping.plan import Limits, jobs
 from rlccfr.envs.sweeping.worker import measure
+from rlccfr.policies.public_policy import PublicPolicy
 
 pytestmark = pytest.mark.slow  # the fixture sweeps and trains
 
@@ -65,6 +69,18 @@ def test_a_deterministic_algorithms_speed_is_its_second_timings(page):
         speeds = [run[name] / run["reference_throughput"] for run, name in zip(runs, timings, strict=True)]
         shown = data["games"]["kuhn"]["cells"][CATALOG.flat(cell)]
         assert shown["speed"][-1] == pytest.approx(speeds, rel=1e-3)
+
+
+def test_the_page_shows_what_policies_of_holdem_play_first(page, tmp_path):
+    _, found, table = page
+    policies = [PublicPolicy.uniform(rlccfr.load_game(name)) for name in ("holdem(ranks=4,suits=2)", "bluff")]
+    text = write_report(tmp_path / "page.html", table, CATALOG, found, BUDGETS, policies).read_text()
+    _, *shown = text.split("<script>")[0].split("<h2>The first decision on ")
+    assert [part.split("</h2>")[0] for part in shown] == ["holdem(ranks=4,suits=2)", "bluff"]
+    for part, own in zip(shown, policies, strict=True):
+        assert f"exploitability is {own.exploitability():.4g}." in part
+        image = base64.b64decode(part.split("base64,")[1].split('"')[0])
+        assert ElementTree.fromstring(image).tag == "{http://www.w3.org/2000/svg}svg"
 
 
 @pytest.fixture(scope="module")
