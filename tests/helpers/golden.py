@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rlccfr
-from benchmarks.methods import METHODS
+from benchmarks.methods import METHODS, digest
 from rlccfr.agents import Hyperparameters, SelectorTeam, shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging import unseen_games as generalisation
@@ -49,9 +49,9 @@ def goldens() -> dict[str, Golden]:
     found = {
         "engine": Golden(provenance.ENGINE_VERSION, engine_runs),
         "layout of games": Golden(LAYOUT, layouts),
-        "environment": Golden("rlccfr/Selector-v0", episodes),
-        "judging": Golden(generalisation.VERSION, judgements),
-        "learning": Golden(training.VERSION, trained_teams),
+        "environment": Golden(on_measurements("rlccfr/Selector-v0"), episodes),
+        "judging": Golden(on_measurements(generalisation.VERSION), judgements),
+        "learning": Golden(on_measurements(training.VERSION), trained_teams),
     }
     for kind, registry in (("update rule", update_rules), ("sampler", samplers), ("abstraction", abstractions)):
         for entry in registry:
@@ -60,8 +60,13 @@ def goldens() -> dict[str, Golden]:
     for name, method in METHODS.items():
         if name == "team":
             continue  # "learning" is its output, with less training
-        found[f"method {name}"] = Golden(method.version, lambda name=name: choice(name))
+        found[f"method {name}"] = Golden(on_measurements(method.version), lambda name=name: choice(name))
     return found
+
+
+def on_measurements(version: str | int) -> str:
+    """Return a declared version with a digest of the shipped measurements, on which the output also depends."""
+    return f"{version}, measurements {digest(shipped.path(shipped.MEASURED))}"
 
 
 @cache
