@@ -128,10 +128,10 @@ def package() -> str:
         "algorithm in the paper's catalog, and of every tabular one in the extended catalog. It also ships teams "
         "trained on the paper's algorithms; `rlccfr table leduc --catalog extended-tabular` trains one on the extended "
         "catalog's. `rlccfr recommend leduc` names the best of all of them, and with `--catalog paper` the team's "
-        f"pick among the paper's. For any other game, {unmeasured.ranked()[0]} picks. It has learned from "
-        f"{len(TRAIN)} small games, and did best of {len(unmeasured.CHOOSERS)} choosers on validation games. Where the "
-        "single best algorithm of those small games did better on validation games of the game's kind, that one is "
-        "named instead. "
+        f"pick among the paper's. For any other game, it names the pick of {unmeasured.ranked()[0]}, learned from "
+        f"{len(TRAIN)} small games: of {len(unmeasured.CHOOSERS)} choosers, this had the least regret on validation "
+        "games. Where the single best algorithm of those small games did better on validation games of the game's "
+        "kind, it names that one. "
         '`rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says which it is, and how good '
         "such picks were on test games."
     )

@@ -138,18 +138,17 @@ def test_runs_of_a_file_are_taken_over(store, tmp_path):
         take_over(store.compact(tmp_path / "small.parquet", small=True), [job], other)
 
 
-def test_another_processors_runs_count_as_done(store, tmp_path, monkeypatch):
+def test_another_processors_runs_count_as_done(store, tmp_path):
     planned = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS)
     for job in planned[:3]:
         store.put(measure(job))
     store.put({**measure(planned[3]), "engine_version": "0/0"})
     file = store.compact(tmp_path / "runs.parquet")
-    monkeypatch.setattr("rlccfr.envs.sweeping.plan.processor_model", lambda: "another processor")
-    here = Store(tmp_path / "here")
+    here, planned = Store(tmp_path / "here"), [replace(job, processor="another processor") for job in planned]
     take_over(file, planned, here)
     assert left_to_do(planned, here) == planned[3:]  # the fourth was made by another engine version
     assert here.get(planned[0].id)["processor"] != "another processor"
-    longer = jobs({"kuhn": (0, 1)}, SMALL, limits=replace(LIMITS, iterations=50))
+    longer = [replace(job, limits=replace(LIMITS, iterations=50)) for job in planned]
     take_over(file, longer, here)
     assert left_to_do(longer, here) == longer  # the recorded runs are too short for them
 
