@@ -55,7 +55,8 @@ measure: install
 	$(BIN)/rlccfr sweep --families train --further 10000 --seeds 2 --catalog tabular --store runs/families
 	$(BIN)/rlccfr sweep --families validation --further 10000 --seeds 3 --catalog tabular --store runs/families
 	$(BIN)/rlccfr sweep --families test --further 10000 --seeds 3 --catalog tabular --store runs/families
-	$(BIN)/rlccfr sweep $(PUBLIC_GAMES) --iterations 1 --seconds 60 --seeds 1 --catalog public --store runs/public
+	$(BIN)/rlccfr sweep $(PUBLIC_GAMES) --iterations 1 --seconds 60 --seeds 1 --close 0.01 --close-seeds 3 \
+		--catalog public --store runs/public
 	$(BIN)/python -m benchmarks.teams
 
 docs: install

@@ -34,7 +34,7 @@ KEPT: dict[Path, tuple[str, tuple[Budget, ...], Plan]] = {
         (teams.BRIEF, *teams.met(), *teams.BETWEEN),
         lambda store: teams.members(),
     ),
-    PUBLIC_SWEPT: ("public-so-far.parquet", shipped.PUBLIC_BUDGETS, lambda store: teams.on_public_trees()),
+    PUBLIC_SWEPT: ("public-so-far.parquet", shipped.PUBLIC_BUDGETS, teams.on_public_trees),
 }
 """For each store its file, the budgets that must be readable off the curves (by default all), and its runs."""
 

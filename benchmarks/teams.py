@@ -1,11 +1,11 @@
 """``python -m benchmarks.teams``: write the files that the package ships, from the runs of `make measure`.
 
-These files go to agents/shipped/data: the runs of the paper's games, without other runs that runs/sweep may hold; a
-team for each of these games and one for all of them, trained on those runs; a team for unseen games, trained on the
-families' training games; the costs on these games, from which other choosers learn; and the judgement of that team and
-of these choosers on other games. The families' runs go to benchmarks/results, so
-that teams can be trained again without hours of measuring. A file is kept as long as it was made from the same runs by
-the same version of learning and judging; benchmarks/results/made-from.json records these. A file of measurements is
+These files go to agents/shipped/data: the runs of the paper's games, without other runs that runs/sweep may hold; the
+runs of games with a public tree, and a team for all of these; a team for each of the paper's games and one for all; a
+team for unseen games, trained on the families' training games; the costs on these games, from which other choosers
+learn; and the judgement of that team and of these choosers on other games. The families' runs go to benchmarks/results,
+so that teams can be trained again without hours of measuring. A file is kept as long as it was made from the same runs
+by the same version of learning and judging; benchmarks/results/made-from.json records these. A file of measurements is
 also kept if runs/ lacks some of its runs.
 """
 
@@ -67,6 +67,9 @@ BETWEEN = tuple(Budget("seconds", amount) for amount in (0.03, 0.3))
 CLOSE, LIMITS = 0.05, Limits(further=FURTHER)
 """Value of ``--close`` in `make measure`, and the limits of its runs."""
 
+PUBLIC_CLOSE, PUBLIC_SEEDS = 0.01, 3
+"""Values of ``--close`` and ``--close-seeds`` on games with a public tree."""
+
 JOINING = ("sapcfr_plus", "ddcfr_schedule", "cfr_reset")
 """Update rules that join the extended catalog when it is measured again."""
 
@@ -82,6 +85,13 @@ def main() -> None:
             origin(measured, met(), games),
             partial(write_team, partial(trained, games)),
         )
+    public = shipped.DATA / shipped.PUBLIC_MEASURED
+    published(public, Store(PUBLIC_SWEPT), on_public_trees, shipped.PUBLIC_BUDGETS)
+    made(
+        shipped.DATA / "team-public.npz",
+        origin(public, shipped.PUBLIC_BUDGETS, shipped.PUBLIC_GAMES),
+        partial(write_team, trained_on_public_trees),
+    )
     published(RESULTS / MEASURED, Store(FAMILIES_SWEPT), lambda store: members(), (BRIEF, *met(), *BETWEEN))
     made_for_unseen(shipped.DATA / "team.npz", TRAIN)
     made(
@@ -151,10 +161,11 @@ def members() -> list[Job]:
     return jobs(seeds, shipped.tabular(), limits=LIMITS)
 
 
-def on_public_trees() -> list[Job]:
-    """Return the runs of `make measure` on games with a public tree."""
+def on_public_trees(store: Store) -> list[Job]:
+    """Return the runs of `make measure` on games with a public tree, with more seeds of those close to the best."""
     limits = Limits(iterations=1, seconds=shipped.PUBLIC_BUDGETS[-1].amount)
-    return jobs(dict.fromkeys(shipped.PUBLIC_GAMES, range(1)), Catalog.public(), limits=limits)
+    first = jobs(dict.fromkeys(shipped.PUBLIC_GAMES, range(1)), shipped.public_catalog(), limits=limits)
+    return first + close_calls(first, store, range(PUBLIC_SEEDS), PUBLIC_CLOSE)
 
 
 def held_out() -> dict[str, str]:
@@ -210,6 +221,15 @@ def judgements(team: SelectorTeam, learned: MeasuredCosts, games: Sequence[str],
 def trained(games: Sequence[str]) -> SelectorTeam:
     """Return a team for some of the paper's games."""
     spec = EpisodeSpec.parse(games, budget=met(), catalog=shipped.catalog(), evaluator=shipped.results())
+    return train_on_table(spec)
+
+
+def trained_on_public_trees() -> SelectorTeam:
+    """Return a team for the games with a public tree."""
+    spec = EpisodeSpec.parse(
+        shipped.PUBLIC_GAMES, shipped.PUBLIC_BUDGETS, catalog=shipped.public_catalog(),
+        evaluator=shipped.public_results(),
+    )  # fmt: skip
     return train_on_table(spec)
 
 

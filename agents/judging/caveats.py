@@ -71,7 +71,8 @@ def _measured(found: Recommendation) -> list[str]:
 def _beaten(team: SelectorTeam, found: Recommendation, preset: Preset) -> list[str]:
     """Return a sentence if one of the paper's fixed algorithms was measured to be at least as good as the pick."""
     env, known = team.env, shipped.name_of(found.game)
-    table = [] if known is None or not (shipped.DATA / shipped.MEASURED).exists() else [shipped.results(known)]
+    measured = known is not None and (shipped.DATA / shipped.part_of(known).file).exists()
+    table = [shipped.results(known)] if measured else []
     evaluators: list[Evaluator] = [env.evaluator, *table]
     rewards = {}
     for name, cell in fixed_cells(team.catalog).items():

@@ -1,11 +1,12 @@
-"""The package's data: measurements of every algorithm on the paper's games, teams trained on them, and costs on small
-games, from which choosers learn."""
+"""The package's data: measurements of every algorithm on the paper's games and on games of hold'em, teams that have
+learned from the former, and costs on small games, from which choosers learn."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measuring.request import Budget
@@ -13,6 +14,7 @@ from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.errors import RLCCFRError
 from rlccfr.games.names import openspiel_name
+from rlccfr.games.public.names import is_public, rules_of
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -28,7 +30,7 @@ PUBLIC_BUDGETS = tuple(Budget("seconds", amount) for amount in (1.0, 10.0, 60.0)
 """Budgets on these games, in engine CPU seconds."""
 
 DATA = Path(__file__).parent / "data"
-MEASURED = "paper.parquet"
+MEASURED, PUBLIC_MEASURED = "paper.parquet", "public.parquet"
 
 
 def catalog() -> Catalog:
@@ -44,9 +46,54 @@ def tabular() -> Catalog:
     return Catalog.tabular()
 
 
+def public_catalog() -> Catalog:
+    """Return the catalog of algorithms that run on public trees."""
+    return Catalog.public()
+
+
+class Part(NamedTuple):
+    """A part of the package's measurements: games on which the same algorithms were measured.
+
+    Attributes:
+        file: name of the file of the runs in :data:`DATA`.
+        games: names of the games.
+        budgets: headline budgets, in engine CPU seconds, the longest last.
+        catalogs: catalogs of which every algorithm ran on every game, the default first.
+        told: these catalogs in words, for messages.
+    """
+
+    file: str
+    games: tuple[str, ...]
+    budgets: tuple[Budget, ...]
+    catalogs: tuple[Catalog, ...]
+    told: str
+
+
+def papers_part() -> Part:
+    """Return the part on the paper's games."""
+    catalogs = (catalog(), Catalog.extended_tabular())
+    told = "the catalogs paper, tabular and extended-tabular, networks of the preset sweep"
+    return Part(MEASURED, GAMES, BUDGETS, catalogs, told)
+
+
+def public_part() -> Part:
+    """Return the part on games with a public tree."""
+    return Part(PUBLIC_MEASURED, PUBLIC_GAMES, PUBLIC_BUDGETS, (public_catalog(),), "the catalog public")
+
+
+def part_of(game: str) -> Part:
+    """Return the part that a game belongs to, or would belong to if it had been measured."""
+    return public_part() if is_public(game) else papers_part()
+
+
 def name_of(game: str) -> str | None:
-    """Return which of :data:`GAMES` a game is, under any of its names; None if it is none of them."""
-    return next((name for name in GAMES if openspiel_name(name) == openspiel_name(game)), None)
+    """Return under which name a game was measured, whichever name it is given by; None if it was not.
+
+    Raises:
+        GameError: a parameter is unknown, or a value is out of range.
+    """
+    same: Callable[[str], object] = rules_of if is_public(game) else openspiel_name
+    return next((name for name in part_of(game).games if same(name) == same(game)), None)
 
 
 @cache
@@ -54,13 +101,26 @@ def results(game: str | None = None) -> TableEvaluator:
     """Return the measurements that come with the package.
 
     Args:
-        game: one of :data:`GAMES`, to get its measurements alone in less time; by default all of them.
+        game: name under which a game was measured, to get its measurements alone in less time; by default all of
+            :data:`GAMES`.
 
     Raises:
         RLCCFRError: the file is missing or damaged.
     """
-    frame = load_results(path(MEASURED))
-    return TableEvaluator(frame if game is None else frame[frame["game"] == game])
+    if game is None:
+        return TableEvaluator(path(MEASURED))
+    frame = load_results(path(part_of(game).file))
+    return TableEvaluator(frame[frame["game"] == game])
+
+
+@cache
+def public_results() -> TableEvaluator:
+    """Return the measurements on all of :data:`PUBLIC_GAMES`.
+
+    Raises:
+        RLCCFRError: the file is missing or damaged.
+    """
+    return TableEvaluator(path(PUBLIC_MEASURED))
 
 
 @cache
@@ -70,15 +130,17 @@ def team(game: str | None = None) -> SelectorTeam:
     Each team observes the budget and the reward weights, and so serves all of them.
 
     Args:
-        game: one of :data:`GAMES` for the team trained on it, or ``"all"`` for the team trained on all of them; by
-            default the team for games that were not measured.
+        game: one of :data:`GAMES` for the team trained on it, or ``"all"`` for the team trained on all of them; one of
+            :data:`PUBLIC_GAMES` for the team trained on all of those; by default the team for games that were not
+            measured.
 
     Raises:
         RLCCFRError: the file is missing or damaged.
     """
     from rlccfr.agents.team.team import SelectorTeam
 
-    return SelectorTeam.load(path(f"team-{game}.npz" if game else "team.npz"))
+    name = "public" if game in PUBLIC_GAMES else game
+    return SelectorTeam.load(path(f"team-{name}.npz" if name else "team.npz"))
 
 
 GENERALISATION = "generalisation.parquet"

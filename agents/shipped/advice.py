@@ -14,7 +14,7 @@ from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import TEAM
-from rlccfr.agents.shipped import unmeasured
+from rlccfr.agents.shipped import unmeasured, unmeasured_public
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, CatalogLike, PresetLike, parse_budget, parse_catalog, parse_preset
@@ -27,6 +27,7 @@ from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.reward import Preset
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import none_for_nan
+from rlccfr.games.public.names import is_public
 
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tied_set_size", "converged")
 
@@ -72,7 +73,7 @@ class Advice:
 
 def advise(
     game: str,
-    budget: BudgetLike = shipped.BUDGETS[-1],
+    budget: BudgetLike | None = None,
     preset: PresetLike = "accuracy",
     catalog: CatalogLike | None = None,
     evaluator: Evaluator | None = None,
@@ -84,11 +85,11 @@ def advise(
 
     Args:
         game: a name that :func:`rlccfr.load_game` takes.
-        budget: budget of the run; by default one engine CPU second.
+        budget: budget of the run; by default one engine CPU second, or sixty for a game with a public tree.
         preset: reward weights.
         catalog: catalog to choose from. By default, all that was measured, including the extended catalog's tabular
             algorithms. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
-            contain all of ``"tabular"``, from which choosers pick.
+            contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if it has a public tree.
         evaluator: what runs the probes of a chooser that has any; by default a :class:`LiveEvaluator`.
 
     Raises:
@@ -96,16 +97,22 @@ def advise(
         RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, or an installation
             without its data.
     """
-    asked, weights = parse_budget(budget), parse_preset(preset)
-    known = shipped.name_of(game)
+    public = is_public(game) and (shipped.DATA / shipped.PUBLIC_MEASURED).exists()
+    part = shipped.public_part() if public else shipped.papers_part()
+    known, weights = shipped.name_of(game) if public == is_public(game) else None, parse_preset(preset)
+    asked = part.budgets[-1] if budget is None else parse_budget(budget)
     wanted = None if catalog is None else parse_catalog(catalog).with_networks("sweep")
-    if known is not None and wanted != shipped.catalog():
+    if known is not None and (public or wanted != shipped.catalog()):
         table = shipped.results(known)
         best = best_measured(table, known, catalogs_of(table, known, wanted), asked, weights)
-        paper, note = shipped.catalog(), ""
+        paper, note = part.catalogs[0], ""
         if wanted is None and best.cell not in set(paper):
             note = f"; `--catalog paper` picks among the paper's {len(paper)} alone"
         return Advice(game, asked, weights, best.cell, "best measured", best.figures, f"{best.why}{note}")
+    if public:
+        _check_catalog(part.catalogs[0], wanted, "public")
+        found = unmeasured_public.choice(asked, weights)
+        return Advice(game, asked, weights, found.cell, found.basis, {}, found.why)
     if known is None:
         return _for_unmeasured(game, asked, weights, wanted, evaluator or LiveEvaluator())
     return _picked(game, known, asked, weights)
@@ -114,7 +121,7 @@ def advise(
 def _for_unmeasured(game: str, asked: Budget, weights: Preset, wanted: Catalog | None, evaluator: Evaluator) -> Advice:
     """Return the pick of the package's best chooser, or the SBS."""
     by = unmeasured.best(asked.unit, evaluator)
-    _check_catalog(by.chooser.catalog, wanted)
+    _check_catalog(by.chooser.catalog, wanted, "tabular")
     limit, note = _within(asked, by.chooser.budgets, by.who)
     found = unmeasured.choice(by, game, limit, weights)
     return Advice(game, asked, weights, found.cell, found.basis, {}, f"{found.why}{note}")
@@ -136,11 +143,11 @@ def _picked(game: str, known: str, asked: Budget, weights: Preset) -> Advice:
     return Advice(game, asked, weights, cell, "measured", figures[asked], why)
 
 
-def _check_catalog(learned: Catalog, wanted: Catalog | None) -> None:
+def _check_catalog(learned: Catalog, wanted: Catalog | None, name: str) -> None:
     """Refuse a catalog for a game that was not measured, unless it contains all that may be picked."""
     if wanted is not None and not set(learned) <= set(wanted):
         raise RLCCFRError(
-            "the game was not measured, and the package picks from the catalog tabular for such games: ask for that "
+            f"the game was not measured, and the package picks from the catalog {name} for such games: ask for that "
             "catalog, or measure with `rlccfr compare --catalog`"
         )
 

@@ -39,14 +39,12 @@ def catalogs_of(table: TableEvaluator, game: str, catalog: CatalogLike | None) -
     Raises:
         RLCCFRError: the catalog was not measured.
     """
+    part = shipped.part_of(game)
     if catalog is None:
-        everything = (shipped.catalog(), Catalog.extended_tabular())
-        return [one for one in everything if not _lacking(table, game, one)]
+        return [one for one in part.catalogs if not _lacking(table, game, one)]
     wanted = parse_catalog(catalog).with_networks("sweep")
     if lacking := _lacking(table, game, wanted):
-        raise RLCCFRError(
-            f"the package has no run of {lacking}; it has the catalogs paper, tabular and extended-tabular"
-        )
+        raise RLCCFRError(f"the package has no run of {lacking} on {game}; it has {part.told}")
     return [wanted]
 
 
@@ -62,7 +60,7 @@ def best_measured(
     Raises:
         BudgetError: a budget in iterations or nodes, for which some run has no curve.
     """
-    limit = _nearest(table, game, list(dict.fromkeys(chain(*catalogs))), budget)
+    limit = nearest(table, game, list(dict.fromkeys(chain(*catalogs))), budget)
     evidence = _evidence(table, game, catalogs, limit)
     task = Task(table, catalogs[0], game, limit, preset)
     rewards = task.rewards(evidence.choosing)
@@ -115,7 +113,7 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
     return words
 
 
-def _nearest(table: TableEvaluator, game: str, cells: Sequence[Cell], budget: Budget) -> Budget:
+def nearest(table: TableEvaluator, game: str, cells: Sequence[Cell], budget: Budget) -> Budget:
     """Return the budget if all runs cover it, else the nearest one that they cover.
 
     That is the longest headline budget or, in another unit, the length of the shortest run.
@@ -131,8 +129,9 @@ def _nearest(table: TableEvaluator, game: str, cells: Sequence[Cell], budget: Bu
     ]
     if not ends:
         return budget
-    if budget.unit == shipped.BUDGETS[-1].unit:
-        return shipped.BUDGETS[-1]
+    longest = shipped.part_of(game).budgets[-1]
+    if budget.unit == longest.unit:
+        return longest
     if min(ends) <= 0:
-        raise BudgetError(f"{game!r} was not measured in {budget.unit}; ask for a budget in {shipped.BUDGETS[-1].unit}")
+        raise BudgetError(f"{game!r} was not measured in {budget.unit}; ask for a budget in {longest.unit}")
     return Budget(budget.unit, min(ends))

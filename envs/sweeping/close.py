@@ -1,4 +1,4 @@
-"""The choice of algorithms with models that get more seeds, because they are close to the best."""
+"""The choice of algorithms that get more seeds, because they are close to the best."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.record import to_frame
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.store import Store
@@ -18,10 +20,11 @@ PARTS = (1, 10, 100)
 
 
 def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], within: float) -> list[Job]:
-    """Return further runs of the algorithms with models whose R̄ is close to the best on their game.
+    """Return further runs of the algorithms that draw at random and whose R̄ is close to the best on their game.
 
-    It is enough to be close under one preset's reward weights and one of these budgets: the least iterations, and the
-    parts of the least seconds (:data:`PARTS`). Only runs on record count.
+    It is enough to be close under one preset's reward weights and one of these budgets: the parts of the least seconds
+    (:data:`PARTS`), and the least iterations unless that is a single one, after which nothing can be told apart. Only
+    runs on record count.
 
     Args:
         planned: runs to judge by; those without a record in the store are skipped.
@@ -37,16 +40,16 @@ def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], with
     table, there, wanted = TableEvaluator(to_frame(records, curves=True)), set(planned), list(seeds)
     found = []
     for (game, limits), runs in measured.items():
-        close = set(_close(table, runs, limits, within))
-        more = (Job(game, cell, seed, limits) for cell, own in runs.items() if own[0].learns and cell in close
-                for seed in wanted)  # fmt: skip
+        close, tree = set(_close(table, runs, limits, within)), compiled(game)
+        drawing = (cell for cell in runs if cell in close and not is_deterministic((cell,), tree))
+        more = (Job(game, cell, seed, limits) for cell in drawing for seed in wanted)
         found += [job for job in more if job not in there]
     return found
 
 
 def _close(table: TableEvaluator, jobs: Mapping[Cell, Sequence[Job]], limits: Limits, within: float) -> Iterator[Cell]:
     """Yield the close algorithms, judged by the planned seeds alone: seeds added earlier must not change the choice."""
-    budgets = [Budget("iterations", limits.iterations)]
+    budgets = [Budget("iterations", limits.iterations)] if limits.iterations > 1 else []
     budgets += [Budget("seconds", limits.seconds / part) for part in PARTS if limits.seconds]
     for budget in budgets:
         runs = {

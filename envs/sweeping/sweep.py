@@ -33,11 +33,13 @@ class SweepPlan:
         catalog: algorithms to measure.
         seeds: number of engine seeds per tabular algorithm that draws at random.
         model_seeds: number of engine seeds per algorithm that fits models.
-        close: algorithms with models whose R̄ is at most this far from the best get ``seeds`` seeds, too; 0 for none.
+        close: algorithms that draw at random and whose R̄ is at most this far from the best get ``close_seeds`` seeds;
+            0 for none.
+        close_seeds: number of engine seeds of these algorithms; 0 for ``seeds``.
         limits: least length of a run, and its limits of time and memory.
 
     Raises:
-        RLCCFRError: ``seeds`` or ``model_seeds`` is not a positive whole number, or there are no games.
+        RLCCFRError: a number of seeds is not a whole number, or too small, or there are no games.
     """
 
     games: Sequence[str]
@@ -45,6 +47,7 @@ class SweepPlan:
     seeds: int = 5
     model_seeds: int = 2
     close: float = 0.0
+    close_seeds: int = 0
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -52,6 +55,7 @@ class SweepPlan:
             raise RLCCFRError(f"a sweep's games must be a list of at least one name, not {self.games!r}")
         whole_number(self.seeds, "seeds", 1, BudgetError)
         whole_number(self.model_seeds, "model_seeds", 1, BudgetError)
+        whole_number(self.close_seeds, "close_seeds", 0, BudgetError)
 
     def jobs(self) -> list[Job]:
         """Return all runs except those that :meth:`more_jobs` adds.
@@ -64,7 +68,8 @@ class SweepPlan:
 
     def more_jobs(self, store: Store, planned: Sequence[Job]) -> list[Job]:
         """Return further runs of the algorithms that were measured to be close to the best."""
-        return close_calls(planned, store, range(self.seeds), self.close) if self.close > 0 else []
+        seeds = range(self.close_seeds or self.seeds)
+        return close_calls(planned, store, seeds, self.close) if self.close > 0 else []
 
 
 def sweep(

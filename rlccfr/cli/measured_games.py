@@ -13,7 +13,7 @@ from rlccfr.errors import BudgetError, RLCCFRError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlccfr.catalog import Catalog
+    from rlccfr.catalog import Catalog, Cell
     from rlccfr.envs.measuring.request import Budget
     from rlccfr.envs.measuring.table import TableEvaluator
     from rlccfr.envs.sweeping.missing import Missing
@@ -34,7 +34,7 @@ Limits = tuple[list[int] | None, list[float] | None, list[int] | None]
 
 
 class Measured(NamedTuple):
-    """Measurements, the part that was asked for, and whether catalog and measurements are the package's."""
+    """Measurements, the part that was asked for, and whether the package has teams that learned from just these."""
 
     table: TableEvaluator
     catalog: Catalog
@@ -50,39 +50,59 @@ def measured(
 
     Args:
         results: store or file of a sweep; by default the package's measurements.
-        catalog: name of a catalog. By default, all algorithms that the package has measured, or ``paper`` if
-            ``results`` or ``networks`` is given.
+        catalog: name of a catalog. By default ``paper``, or ``public`` for the package's games of hold'em.
         networks: preset of the deep rules' networks, ``sweep`` by default.
 
     Raises:
-        RLCCFRError: there is nothing to read, a game or algorithm was not measured, or budgets of several units are
-            given.
+        RLCCFRError: there is nothing to read, a game or algorithm was not measured, the games have no measured catalog
+            in common, or budgets of several units are given.
         BudgetError: not all algorithms ran for as long as a budget.
     """
     with progress("reading the measurements"):
-        from rlccfr.agents import shipped
         from rlccfr.envs.episode import parse_budget, parse_catalog
+
+        asked = [parse_budget(one) for one in budgets(*limits)] if any(limits) else []
+        if results is None:
+            return _of_the_package(games, asked, catalog, networks)
+        from rlccfr.agents import shipped
         from rlccfr.envs.measuring.table import TableEvaluator
 
-        asked = [parse_budget(one) for one in budgets(*limits)] if any(limits) else shipped.BUDGETS
-        table = TableEvaluator(results) if results is not None else shipped.results()
+        table = TableEvaluator(results)
         if not table.games:
             raise RLCCFRError(f"{results} holds no measurements; name a store of `rlccfr sweep`")
-        named = [_shipped(game) for game in games or shipped.GAMES] if results is None else games or table.games
-        whole = results is None and catalog is None and networks is None
-        cells = shipped.catalog() if whole else parse_catalog(catalog or "paper").with_networks(networks or "sweep")
-        lacking = {
-            game: absent[0] for game in named if (absent := [cell for cell in cells if not table.seeds(game, cell)])
-        }
-        if lacking and results is None:
-            raise RLCCFRError(
-                f"the package has no run of {next(iter(lacking.values()))}; it has the catalogs paper, tabular and "
-                "extended-tabular, networks of the preset sweep"
-            )
-        if lacking and results is not None:
-            raise RLCCFRError(_unfinished(table, list(lacking), cells, results, catalog or "paper", networks))
-        _long_enough(table, named, cells, asked)
-        return Measured(table, cells, named, asked, shipped=whole)
+        cells, named = parse_catalog(catalog or "paper").with_networks(networks or "sweep"), games or table.games
+        if lacking := [game for game in named if _absent(table, game, cells)]:
+            raise RLCCFRError(_unfinished(table, lacking, cells, results, catalog or "paper", networks))
+        _long_enough(table, named, cells, asked or shipped.BUDGETS)
+        return Measured(table, cells, named, asked or shipped.BUDGETS, shipped=False)
+
+
+def _of_the_package(
+    games: list[str] | None, asked: list[Budget], catalog: str | None, networks: str | None
+) -> Measured:
+    """Return what was asked for of the package's measurements."""
+    from rlccfr.agents import shipped
+    from rlccfr.envs.episode import parse_catalog
+
+    named = [_shipped(game) for game in games or (shipped.PUBLIC_GAMES if catalog == "public" else shipped.GAMES)]
+    part, public = shipped.part_of(named[0]), shipped.public_part()
+    if other := next((game for game in named if game not in part.games), None):
+        raise RLCCFRError(
+            f"{named[0]!r} and {other!r} were measured with different algorithms and budgets: ask for one at a time"
+        )
+    table, default = (shipped.public_results(), "public") if part == public else (shipped.results(), "paper")
+    cells, whole, asked = part.catalogs[0], catalog is None and networks is None, asked or list(part.budgets)
+    if not whole:
+        cells = parse_catalog(catalog or default).with_networks(networks or "sweep")
+    if lacking := next((absent for game in named if (absent := _absent(table, game, cells))), None):
+        raise RLCCFRError(f"the package has no run of {lacking}; it has {part.told}")
+    _long_enough(table, named, cells, asked)
+    return Measured(table, cells, named, asked, shipped=whole)
+
+
+def _absent(table: TableEvaluator, game: str, cells: Catalog) -> Cell | None:
+    """Return the first algorithm of a catalog that was not measured on a game; None if all were."""
+    return next((cell for cell in cells if not table.seeds(game, cell)), None)
 
 
 def _unfinished(
@@ -173,8 +193,9 @@ def _shipped(game: str) -> str:
     name = shipped.name_of(game)
     if name is None:
         load(game)  # it may be misspelt
+        measured = ", ".join(shipped.part_of(game).games)
         raise RLCCFRError(
-            f"{game!r} is not among the measured games, {', '.join(shipped.GAMES)}; measure and compare it with "
+            f"{game!r} is not among the measured games, {measured}; measure and compare it with "
             f"`rlccfr compare '{game}'`, or let a team pick unmeasured with `rlccfr recommend '{game}'`"
         )
     return name

@@ -1,7 +1,7 @@
 """A small version of the shipped files, made as by ``python -m benchmarks.teams``.
 
-The package then has measurements of Kuhn poker and Goofspiel, and its team for other games has learned on three small
-games.
+The package then has measurements of Kuhn poker, Goofspiel and two games with a public tree, and its team for other
+games has learned on three small games.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ from rlccfr.envs.sweeping.worker import measure
 SMALL = Catalog(("cfr", "lcfr", "dcfr", "ecfr"), ("external", "none"), ("none",))
 GAMES = ("kuhn", "goofspiel")
 BUDGETS = (Budget("iterations", 10), Budget("iterations", 100))
+PUBLIC = Catalog(("cfr", "cfr_plus"), ("none", "public_chance"), ("none", "cfr_br"))
+PUBLIC_GAMES = ("holdem(ranks=3,suits=2,private=1,flop=1)", "bluff")
+PUBLIC_SETTINGS = {"PUBLIC_GAMES": PUBLIC_GAMES, "PUBLIC_BUDGETS": BUDGETS, "public_catalog": lambda: PUBLIC}
 FAMILIES = (
     Family("kuhn", ("kuhn(cards=3)", "kuhn(cards=4)"), ("kuhn(cards=5)",), ("kuhn(cards=7)",)),
     Family("leduc", ("leduc(ranks=3,suits=1,raises=1)",), ()),
@@ -42,10 +45,15 @@ def runs(games: Iterable[str]) -> list[Job]:
     return jobs(dict.fromkeys(games, range(3)), SMALL, limits=Limits(iterations=100, seconds=0.0))
 
 
-def sweep(path: Path, games: Iterable[str]) -> None:
-    """Measure these games' runs into a store."""
+def public_runs(store: Store) -> list[Job]:
+    """Return the runs on the games with a public tree: two seeds of each algorithm that draws at random."""
+    return jobs(dict.fromkeys(PUBLIC_GAMES, range(2)), PUBLIC, limits=Limits(iterations=100, seconds=0.0))
+
+
+def sweep(path: Path, planned: Iterable[Job]) -> None:
+    """Measure runs into a store."""
     store = Store(path)
-    for job in runs(games):
+    for job in planned:
         store.put(measure(job))
 
 
@@ -63,6 +71,7 @@ def small_package(folder: Path) -> Iterator[Path]:
             "BUDGETS": BUDGETS,
             "catalog": lambda: SMALL,
             "tabular": lambda: SMALL,
+            **PUBLIC_SETTINGS,
         },
         pretraining: {"SETTINGS": QUICK, "LONGER": QUICK},
         teams: {
@@ -73,6 +82,7 @@ def small_package(folder: Path) -> Iterator[Path]:
             "BETWEEN": (Budget("iterations", 30),),
             "ITERATIONS": 50,
             "planned": lambda store: runs(GAMES),
+            "on_public_trees": public_runs,
             "members": lambda: runs((*TRAIN, *HELD_OUT)),
         },
     }
@@ -81,15 +91,37 @@ def small_package(folder: Path) -> Iterator[Path]:
             for name, value in constants.items():
                 patch.setattr(module, name, value)
         patch.chdir(folder)
-        sweep(teams.SWEPT, (*GAMES, "kuhn(cards=4)"))
-        sweep(teams.FAMILIES_SWEPT, (*TRAIN, *HELD_OUT))
+        sweep(teams.SWEPT, runs((*GAMES, "kuhn(cards=4)")))
+        sweep(teams.PUBLIC_SWEPT, public_runs(Store(teams.PUBLIC_SWEPT)))
+        sweep(teams.FAMILIES_SWEPT, runs((*TRAIN, *HELD_OUT)))
         forget()
         teams.main()
         yield shipped.DATA
         forget()
 
 
+@contextmanager
+def public_package(folder: Path) -> Iterator[None]:
+    """Make the measurements of games with a public tree in a folder, which is the package's data in the meantime."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"DATA": folder, **PUBLIC_SETTINGS}.items():
+            patch.setattr(shipped, name, value)
+        store = Store(folder / "runs")
+        sweep(store.path, public_runs(store))
+        store.compact(folder / shipped.PUBLIC_MEASURED, small=True, budgets=BUDGETS)
+        forget()
+        yield
+        forget()
+
+
 def forget() -> None:
     """Empty the caches, so that files are read again."""
-    for cached in (shipped.results, shipped.team, unmeasured.judgements, unmeasured.costs, teams.others):
+    for cached in (
+        shipped.results,
+        shipped.public_results,
+        shipped.team,
+        unmeasured.judgements,
+        unmeasured.costs,
+        teams.others,
+    ):
         cached.cache_clear()

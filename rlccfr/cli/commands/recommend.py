@@ -91,10 +91,9 @@ def recommend(
 
 def _advise(game: str, limit: dict[str, Any] | None, preset: str, catalog: str | None, json: bool) -> None:
     with progress("asking the package"):
-        from rlccfr.agents.shipped import BUDGETS
         from rlccfr.agents.shipped.advice import advise
 
-        found = advise(game, limit or BUDGETS[-1], preset, catalog)
+        found = advise(game, limit, preset, catalog)
     if json:
         print_json(found.to_row())
         return

@@ -43,8 +43,10 @@ def sweep(
     seeds: Annotated[int, typer.Option(help="Engine seeds of each tabular algorithm that draws at random.")] = 5,
     model_seeds: Annotated[int, typer.Option(help="Engine seeds of each algorithm that fits models.")] = 2,
     close: Annotated[
-        float, typer.Option(help="Give an algorithm with models --seeds seeds if its reward is this close to the best.")
+        float,
+        typer.Option(help="Give an algorithm that draws at random more seeds if its reward is this close to the best."),
     ] = 0.0,
+    close_seeds: Annotated[int, typer.Option(help="Engine seeds of an algorithm close to the best. [as --seeds]")] = 0,
     iterations: Annotated[int, typer.Option(help="Least iterations of a run.")] = 1_000,
     seconds: Annotated[float, typer.Option(help="Least engine CPU seconds of a run.")] = 1.0,
     further: Annotated[
@@ -90,7 +92,8 @@ def sweep(
     for game in names:
         load(game)
     limits = Limits(iterations, seconds, further, timeout, megabytes)
-    plan = SweepPlan(names, parse_catalog(catalog).with_networks(networks), seeds, model_seeds, close, limits)
+    algorithms = parse_catalog(catalog).with_networks(networks)
+    plan = SweepPlan(names, algorithms, seeds, model_seeds, close, close_seeds, limits)
     planned, kept = plan.jobs(), Store(store, create=not status)
     if take is not None:
         _say(f"{take_over(take, planned, kept):,} runs taken over from {take}")
@@ -101,7 +104,7 @@ def sweep(
             todo = left_to_do(more if number else planned, kept, retry_failed=retry_failed)
             if todo and not status:
                 if number:
-                    _say(f"{len(todo):,} more runs of models close to the best")
+                    _say(f"{len(todo):,} more runs of algorithms close to the best")
                 _run(order(todo), kept, workers, dask, pilot)
     _tell(statuses(planned, kept), json)
     if compact is not None:

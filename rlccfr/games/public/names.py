@@ -126,16 +126,25 @@ def is_public(name: Any) -> bool:
     return found is not None and found[0] in PUBLIC
 
 
+def rules_of(name: str) -> Holdem | Bluff:
+    """Return the rules that the name of a public-tree game stands for; equal rules are one game under several names.
+
+    Raises:
+        GameError: a parameter is unknown, or a value is out of range.
+    """
+    found = parsed(name)
+    assert found is not None
+    games = PUBLIC[found[0]]
+    return games.rules(games.values(found[1]))
+
+
 def public_game(name: str) -> PublicGame:
     """Build a public-tree game, such as ``holdem(rounds=2,raises=4)``.
 
     Raises:
         GameError: a parameter is unknown, a value is out of range, or the game does not fit into memory.
     """
-    found = parsed(name)
-    assert found is not None
-    games = PUBLIC[found[0]]
-    rules = games.rules(games.values(found[1]))
+    rules = rules_of(name)
     least, left = BYTES * rules.least_entries(), available_memory()
     if left is not None and least > left:
         raise GameError(

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
-from small_package import BUDGETS, FAMILIES, HELD_OUT, SMALL, TRAIN, runs, small_package
+from small_package import BUDGETS, FAMILIES, HELD_OUT, PUBLIC_GAMES, SMALL, TRAIN, runs, small_package
 
 from benchmarks import methods, selection, simpler, teams
 from rlccfr.agents import shipped
@@ -46,8 +46,8 @@ def data(tmp_path_factory):
 
 def test_teams_are_small_files_that_know_budgets_and_weights(data):
     assert {path.name for path in data.iterdir()} == {
-        "paper.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team.npz", "costs.npz",
-        "generalisation.parquet",
+        "paper.parquet", "public.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team.npz",
+        "team-public.npz", "costs.npz", "generalisation.parquet",
     }  # fmt: skip
     team = shipped.team("kuhn")
     assert team.evaluations == 0
@@ -80,10 +80,11 @@ def test_what_is_there_is_made_again_if_it_came_from_something_else(data, monkey
 def test_measurements_stay_where_their_runs_are_not(data, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)  # a folder without sweeps; of the families it has one run
     Store(teams.FAMILIES_SWEPT).put(measure(runs(HELD_OUT)[0]))
-    before = {path: path.read_bytes() for path in (data / shipped.MEASURED, teams.RESULTS / teams.MEASURED)}
+    written = (data / shipped.MEASURED, data / shipped.PUBLIC_MEASURED, teams.RESULTS / teams.MEASURED)
+    before = {path: path.read_bytes() for path in written}
     teams.main()
     assert all(path.read_bytes() == content for path, content in before.items())
-    assert capsys.readouterr().err.count("stays as it is") == 2
+    assert capsys.readouterr().err.count("stays as it is") == 3
 
 
 def test_a_table_for_few_budgets_tells_the_same_of_them(data):
@@ -423,12 +424,25 @@ def test_what_can_not_be_answered_is_one_line(run, arguments, message):
 
 def test_a_package_without_its_data_says_what_to_do(data, monkeypatch, tmp_path):
     monkeypatch.setattr(shipped, "DATA", tmp_path)
-    for cached in (shipped.team, shipped.results):
+    for cached in (shipped.team, shipped.results, shipped.public_results):
         cached.cache_clear()
     with pytest.raises(RLCCFRError, match=r"has no paper.parquet; measure and train yourself"):
         advise("kuhn")
     with pytest.raises(RLCCFRError, match=r"has no team-kuhn.npz; measure and train yourself"):
         advise("kuhn", catalog=SMALL)
+
+
+def test_the_table_asks_one_team_for_all_games_with_a_public_tree(run):
+    code, out, _ = run("table", *PUBLIC_GAMES)
+    assert code == 0
+    picks = [line.split() for line in out.splitlines()[1:]]
+    assert [(line[0], " ".join(line[1:3])) for line in picks] == [
+        (game, str(budget)) for budget in BUDGETS for game in PUBLIC_GAMES
+    ]
+    team = shipped.team("bluff")
+    assert team.env.games == PUBLIC_GAMES
+    first = team.pick(PUBLIC_GAMES[0], BUDGETS[0], PRESETS["accuracy"])
+    assert picks[0][4:7] == list(first)
 
 
 def test_the_papers_figures_are_drawn(data, tmp_path):

@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs import Store
+from rlccfr.envs import Store, TableEvaluator
 from rlccfr.envs.sweeping.close import close_calls
 from rlccfr.envs.sweeping.plan import Limits, jobs
+from rlccfr.envs.sweeping.sweep import SweepPlan, sweep
 from rlccfr.envs.sweeping.worker import measure
+from rlccfr.errors import BudgetError
 
 RULES = ("cfr", "deep_cfr(preset='sweep')")
 
@@ -22,7 +24,7 @@ def measured(tmp_path_factory):
     return planned, store
 
 
-def test_models_close_to_the_best_get_the_seeds_that_they_lack(measured):
+def test_algorithms_close_to_the_best_get_the_seeds_that_they_lack(measured):
     planned, store = measured
     assert close_calls(planned, store, range(3), within=0.0) == []  # exact plain CFR is better under every preset
     more = close_calls(planned, store, range(3), within=2.0)  # rewards lie in [-1, 1], so all are close
@@ -53,3 +55,31 @@ def test_other_runs_in_the_store_are_let_be(measured, tmp_path):
         kept.put(record)
     kept.put(measure(replace(planned[-1], seed=2, limits=Limits(iterations=2, seconds=0))))
     assert close_calls(planned, kept, range(2), within=0.0) == []
+
+
+def test_tabular_algorithms_that_draw_get_more_seeds_too(tmp_path):
+    catalog = Catalog(("cfr",), ("none", "external", "outcome"), ("none",))
+    planned = jobs({"kuhn": range(1)}, catalog, limits=Limits(iterations=1000, seconds=0))
+    store = Store(tmp_path)
+    for job in planned:
+        store.put(measure(job))
+    more = close_calls(planned, store, range(3), within=2.0)
+    assert [(job.cell.sampler, job.seed) for job in more] == [
+        (sampler, seed) for sampler in ("external", "outcome") for seed in (1, 2)
+    ]
+
+
+def test_a_single_iteration_tells_nothing(tmp_path):
+    planned = jobs({"kuhn": range(1)}, Catalog(("cfr",), ("external",), ("none",)), limits=Limits(1, seconds=0))
+    store = Store(tmp_path)
+    store.put(measure(planned[0]))
+    assert close_calls(planned, store, range(3), within=2.0) == []
+
+
+def test_a_sweep_gives_close_algorithms_as_many_seeds_as_it_is_told(tmp_path):
+    catalog = Catalog(("cfr",), ("external",), ("none",))
+    plan = SweepPlan(["kuhn"], catalog, seeds=1, close=2.0, close_seeds=3, limits=Limits(iterations=10, seconds=0))
+    assert sweep(plan, tmp_path) == {"kuhn": {"ok": 3}}
+    assert TableEvaluator(Store(tmp_path)).seeds("kuhn", next(iter(catalog))) == (0, 1, 2)
+    with pytest.raises(BudgetError, match="close_seeds"):
+        replace(plan, close_seeds=-1)
