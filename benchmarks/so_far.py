@@ -4,15 +4,16 @@
 points of their curves that are published; ``load``, with which `make measure` begins, gives them back to runs/, so that
 sweeps go on from there on another machine. Runs of an earlier engine count for nothing. A game that another processor
 has measured in whole counts as measured: algorithms are compared within a game, so one processor per game is enough.
-A game that another processor has measured in part is measured again. Once the measurement is published, delete the
-files.
+A game that another processor has measured in part is measured again; but if only further seeds of algorithms close to
+the best are missing, these alone run here. Once the measurement is published, delete the files.
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,12 +41,21 @@ KEPT: dict[Path, tuple[str, tuple[Budget, ...], Plan]] = {
 
 
 def save(swept: Path, results: Path = RESULTS) -> None:
-    """Write a store's runs to its file, if there are any."""
-    name, budgets, _ = KEPT[swept]
+    """Write the runs of the plan that a store has to its file, if there are any.
+
+    A run of another processor, which counts as done under an id of this machine, gets its own id back.
+    """
+    name, budgets, plan = KEPT[swept]
     store = Store(swept)
-    if len(store):
-        store.compact(results / name, small=True, budgets=budgets)
-        say(f"{name}: {len(store):,} runs")
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Store(folder)
+        for job in plan(store):
+            record = store.get(job.id)
+            if record is not None:
+                kept.put({**record, "cell_id": replace(job, processor=record["processor"]).id})
+        if len(kept):
+            kept.compact(results / name, small=True, budgets=budgets)
+            say(f"{name}: {len(kept):,} runs")
 
 
 def load(swept: Path, results: Path = RESULTS) -> None:
@@ -54,36 +64,44 @@ def load(swept: Path, results: Path = RESULTS) -> None:
     if not (results / name).exists():
         return
     store, table = Store(swept), TableEvaluator(load_results(results / name))
-    standing: dict[str, str] = {}
-    while new := stand_ins(plan(store), table).items() - standing.items():  # a plan may depend on what is measured
-        standing |= dict(new)
-        put({local: cell_id for cell_id, local in new}, table, store)
+    own = {one for one in table.ids() if table.record(one)["processor"] == processor_model()}
+    put(own, table, store)
+    used: set[str] = set()
+    while new := stand_ins(plan(store), table, store):  # a plan may depend on what is measured
+        for local, cell_id in new.items():
+            store.put({**table.record(cell_id), "cell_id": local})
+        used.update(new.values())
         say(f"{swept}: {len(new):,} runs of other processors count as done")
-    put({cell_id: cell_id for cell_id in table.ids() if cell_id not in standing}, table, store)
+    put({one for one in table.ids() if one not in own | used}, table, store)
     say(f"{swept}: {len(store):,} runs with those from {name}")
 
 
-def stand_ins(jobs: list[Job], table: TableEvaluator) -> dict[str, str]:
-    """Return the runs of games that another processor has measured in whole: their ids there, with those here."""
+def put(ids: set[str], table: TableEvaluator, store: Store) -> None:
+    """Put those of a table's runs into a store that it lacks."""
+    for cell_id in ids:
+        if store.get(cell_id) is None:
+            store.put(table.record(cell_id))
+
+
+def stand_ins(jobs: list[Job], table: TableEvaluator, store: Store) -> dict[str, str]:
+    """Map ids here to ids in the table, for each game that another processor has measured in whole, and this has not.
+
+    A run of this machine's processor gives way, so that a game has one processor.
+    """
     games, there = defaultdict(list), set(table.ids())
     for job in jobs:
         games[job.game].append(job)
     processors = {table.record(cell_id)["processor"] for cell_id in there}
     found: dict[str, str] = {}
     for runs in games.values():
+        if all(store.get(job.id) is not None for job in runs):
+            continue
         for processor in sorted(processors - {processor_model()}):
-            others = {replace(job, processor=processor).id: job.id for job in runs}
-            if there.issuperset(others):
+            others = {job.id: replace(job, processor=processor).id for job in runs}
+            if there.issuperset(others.values()):
                 found |= others
                 break
     return found
-
-
-def put(ids: Mapping[str, str], table: TableEvaluator, store: Store) -> None:
-    """Put the runs that a store lacks into it; ``ids`` has their ids in the store, with those in the table."""
-    for own, cell_id in ids.items():
-        if store.get(own) is None:
-            store.put({**table.record(cell_id), "cell_id": own})
 
 
 if __name__ == "__main__":

@@ -85,13 +85,6 @@ def main() -> None:
             origin(measured, met(), games),
             partial(write_team, partial(trained, games)),
         )
-    public = shipped.DATA / shipped.PUBLIC_MEASURED
-    published(public, Store(PUBLIC_SWEPT), on_public_trees, shipped.PUBLIC_BUDGETS)
-    made(
-        shipped.DATA / "team-public.npz",
-        origin(public, shipped.PUBLIC_BUDGETS, shipped.PUBLIC_GAMES),
-        partial(write_team, trained_on_public_trees),
-    )
     published(RESULTS / MEASURED, Store(FAMILIES_SWEPT), lambda store: members(), (BRIEF, *met(), *BETWEEN))
     made_for_unseen(shipped.DATA / "team.npz", TRAIN)
     made(
@@ -101,6 +94,13 @@ def main() -> None:
     )
     basis = origin(RESULTS / MEASURED, (BRIEF, *met(), *BETWEEN), (*TRAIN, *held_out()))
     made(shipped.DATA / shipped.GENERALISATION, {**basis, "judging": generalisation.VERSION}, generalise)
+    public = shipped.DATA / shipped.PUBLIC_MEASURED
+    published(public, Store(PUBLIC_SWEPT), on_public_trees, shipped.PUBLIC_BUDGETS)
+    made(
+        shipped.DATA / "team-public.npz",
+        origin(public, shipped.PUBLIC_BUDGETS, shipped.PUBLIC_GAMES),
+        partial(write_team, trained_on_public_trees),
+    )
 
 
 def met() -> tuple[Budget, ...]:

@@ -45,14 +45,14 @@ class Limit:
         amount: budget in this unit; infinite if there is only a target.
         target: exploitability in the game's units, or None.
         start: the uniform policy's exploitability, where a target's progress begins; 0 without a target.
-        pass_size: number of histories, or of private states, that a pass touches.
+        nodes_per_iteration: number of histories, or of private states, that an iteration by exact passes touches.
     """
 
     unit: str
     amount: float
     target: float | None
     start: float
-    pass_size: int
+    nodes_per_iteration: int
 
     @classmethod
     def of(cls, engine: Engine, budget: dict[str, Any], until: float | str | None) -> Limit:
@@ -72,10 +72,10 @@ class Limit:
         if given:
             amount = checked_seconds(amount) if unit == "seconds" else whole_number(amount, unit, 1, BudgetError)
         if until is None:
-            return cls(unit, amount, None, 0.0, engine.stepper.pass_size)
+            return cls(unit, amount, None, 0.0, engine.stepper.nodes_per_iteration)
         game = engine.game
         start = policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]
-        return cls(unit, amount, target_of(game, until), start, engine.stepper.pass_size)
+        return cls(unit, amount, target_of(game, until), start, engine.stepper.nodes_per_iteration)
 
     def ends(self, points: Sequence[CurvePoint], begin: int) -> bool:
         """Return whether the curve has reached the target, or has stalled in a run without a budget.
@@ -87,7 +87,7 @@ class Limit:
             return False
         if points[-1].exploitability <= self.target:
             return True
-        return self.amount == math.inf and has_stalled(points[begin:], 2 * EARLY * self.pass_size)
+        return self.amount == math.inf and has_stalled(points[begin:], EARLY * self.nodes_per_iteration)
 
     def horizon(self, iterations: int, spent: float, costs: Mapping[str, float]) -> int:
         """Return how many iterations the run is expected to have in all; 0 if that is open, as on the way to a target.

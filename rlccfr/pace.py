@@ -19,7 +19,7 @@ class Pace:
 
     def __init__(self, stepper: Stepper[Any]) -> None:
         # A cautious guess, until some have been timed.
-        self._rate = 1.0 if stepper.learns else max(1.0, 1e6 / stepper.pass_size)
+        self._rate = 1.0 if stepper.learns else max(1.0, 2e6 / stepper.nodes_per_iteration)
 
     def most(self, iterations: int, seconds: float) -> int:
         """Return how many iterations to run in the next call, at least 1.

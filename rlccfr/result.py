@@ -34,8 +34,8 @@ class RunResult:
         nash_conv: sum of both players' gains from best responses to the average policy.
         iterations: number of iterations; one iteration updates each player once.
         nodes_touched: number of histories visited; an exact or best-response pass counts all of them, for each player.
-            In a public-tree game, private states at public nodes are counted; over buckets, histories of the game of
-            buckets are, except where players learn against best responses without buckets.
+            In a public-tree game, private states at public nodes are counted. With buckets, histories of the game of
+            buckets are counted, unless players learn against best responses without buckets.
         cpu_seconds: CPU seconds inside the engine, excluding loading, compiling and the measurement of exploitability.
         points: the curve's points: iteration, nodes, cpu_seconds, exploitability (of the average policy) and
             exploitability_current (of the current policy).

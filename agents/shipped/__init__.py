@@ -59,21 +59,21 @@ class Part(NamedTuple):
         games: names of the games.
         budgets: headline budgets, in engine CPU seconds, the longest last.
         catalogs: catalogs of which every algorithm ran on every game, the default first.
-        told: these catalogs in words, for messages.
+        described: these catalogs in words, for messages.
     """
 
     file: str
     games: tuple[str, ...]
     budgets: tuple[Budget, ...]
     catalogs: tuple[Catalog, ...]
-    told: str
+    described: str
 
 
-def papers_part() -> Part:
+def paper_part() -> Part:
     """Return the part on the paper's games."""
     catalogs = (catalog(), Catalog.extended_tabular())
-    told = "the catalogs paper, tabular and extended-tabular, networks of the preset sweep"
-    return Part(MEASURED, GAMES, BUDGETS, catalogs, told)
+    described = "the catalogs paper, tabular and extended-tabular, networks of the preset sweep"
+    return Part(MEASURED, GAMES, BUDGETS, catalogs, described)
 
 
 def public_part() -> Part:
@@ -83,7 +83,7 @@ def public_part() -> Part:
 
 def part_of(game: str) -> Part:
     """Return the part that a game belongs to, or would belong to if it had been measured."""
-    return public_part() if is_public(game) else papers_part()
+    return public_part() if is_public(game) else paper_part()
 
 
 def name_of(game: str) -> str | None:
@@ -123,7 +123,6 @@ def public_results() -> TableEvaluator:
     return TableEvaluator(path(PUBLIC_MEASURED))
 
 
-@cache
 def team(game: str | None = None) -> SelectorTeam:
     """Return a shipped team.
 
@@ -137,10 +136,16 @@ def team(game: str | None = None) -> SelectorTeam:
     Raises:
         RLCCFRError: the file is missing or damaged.
     """
+    name = "public" if game in PUBLIC_GAMES else game
+    return load_team(f"team-{name}.npz" if name else "team.npz")
+
+
+@cache
+def load_team(name: str) -> SelectorTeam:
+    """Return the team in a file of the package's data; it is read once."""
     from rlccfr.agents.team.team import SelectorTeam
 
-    name = "public" if game in PUBLIC_GAMES else game
-    return SelectorTeam.load(path(f"team-{name}.npz" if name else "team.npz"))
+    return SelectorTeam.load(path(name))
 
 
 GENERALISATION = "generalisation.parquet"

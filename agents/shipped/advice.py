@@ -41,7 +41,7 @@ class Advice:
         basis: ``"best measured"``: the best of the algorithms measured on this very game. ``"measured"``: the pick of a
             team that has learned from these measurements. ``"features"`` or ``"features and probes"``: a chooser's pick
             from the game's features alone, or also from short runs. ``"single best"``: the SBS of the training games,
-            which did better on validation games of this kind.
+            which did better on validation games of this kind; or that of the measured games with a public tree.
         figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured. For the best measured
             algorithm, ``regret`` is NaN.
         why: sentence on how sure the advice is.
@@ -98,15 +98,15 @@ def advise(
             without its data.
     """
     public = is_public(game) and (shipped.DATA / shipped.PUBLIC_MEASURED).exists()
-    part = shipped.public_part() if public else shipped.papers_part()
+    part = shipped.public_part() if public else shipped.paper_part()
     known, weights = shipped.name_of(game) if public == is_public(game) else None, parse_preset(preset)
     asked = part.budgets[-1] if budget is None else parse_budget(budget)
     wanted = None if catalog is None else parse_catalog(catalog).with_networks("sweep")
     if known is not None and (public or wanted != shipped.catalog()):
         table = shipped.results(known)
         best = best_measured(table, known, catalogs_of(table, known, wanted), asked, weights)
-        paper, note = part.catalogs[0], ""
-        if wanted is None and best.cell not in set(paper):
+        paper, note = shipped.catalog(), ""
+        if not public and wanted is None and best.cell not in set(paper):
             note = f"; `--catalog paper` picks among the paper's {len(paper)} alone"
         return Advice(game, asked, weights, best.cell, "best measured", best.figures, f"{best.why}{note}")
     if public:

@@ -41,15 +41,11 @@ def catalogs_of(table: TableEvaluator, game: str, catalog: CatalogLike | None) -
     """
     part = shipped.part_of(game)
     if catalog is None:
-        return [one for one in part.catalogs if not _lacking(table, game, one)]
+        return [one for one in part.catalogs if not table.lacking(game, one)]
     wanted = parse_catalog(catalog).with_networks("sweep")
-    if lacking := _lacking(table, game, wanted):
-        raise RLCCFRError(f"the package has no run of {lacking} on {game}; it has {part.told}")
+    if lacking := table.lacking(game, wanted):
+        raise RLCCFRError(f"the package has no run of {lacking} on {game}; it has {part.described}")
     return [wanted]
-
-
-def _lacking(table: TableEvaluator, game: str, catalog: Catalog) -> Cell | None:
-    return next((cell for cell in catalog if not table.seeds(game, cell)), None)
 
 
 def best_measured(

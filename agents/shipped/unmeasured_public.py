@@ -5,11 +5,9 @@ from __future__ import annotations
 from statistics import fmean
 
 from rlccfr.agents import shipped
-from rlccfr.agents.baselines.best import single_best
-from rlccfr.agents.baselines.task import Task
-from rlccfr.agents.judging.bench import Bench
+from rlccfr.agents.baselines.best import single_best, virtual_best
+from rlccfr.agents.baselines.task import rewards_of
 from rlccfr.agents.judging.evidence import Evidence
-from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.shipped.measured_best import nearest
 from rlccfr.agents.shipped.unmeasured import Choice
 from rlccfr.envs.measuring.request import Budget
@@ -29,16 +27,16 @@ def choice(budget: Budget, preset: Preset) -> Choice:
     (catalog,), games = part.catalogs, part.games
     limits = [nearest(table, game, list(catalog), budget) for game in games]
     limit = min(limits, key=lambda one: one.amount)
-    evidence = {game: Evidence.measured(table, catalog, game, limit) for game in games}
-    tasks = {game: Task(table, catalog, game, limit, preset) for game in games}
-    rewards = {game: tasks[game].rewards(evidence[game].choosing) for game in games}
-    rows = [row for game in games for row in Bench(tasks[game], evidence).exhaustive_rows() if row["method"] == SBS]
-    regret = fmean(row["regret"] for row in rows)
+    chosen, judged = {}, {}
+    for game in games:
+        evidence = Evidence.measured(table, catalog, game, limit)
+        chosen[game], judged[game] = (rewards_of(runs, preset) for runs in (evidence.choosing, evidence.judging))
+    regrets = [judged[game][virtual_best(chosen[game])] - judged[game][single_best(chosen, game)] for game in games]
     why = (
-        f"the best of {len(catalog)} algorithms on average over the measured games with a public tree, "
-        f"{', '.join(games)}; chosen by the others, such a pick is on average {regret:.3g} of reward below the best of "
-        "each of them"
+        f"the best of {len(catalog)} algorithms on average over the measured games with a public tree "
+        f"({', '.join(games)}); on each of these games, the best of the other games has on average "
+        f"{fmean(regrets):.3g} less reward than the game's own best"
     )
     if limit != budget:
         why += f"; chosen as for {limit}, the nearest to {budget} that all of them ran for"
-    return Choice(single_best(rewards, ""), "single best", why)
+    return Choice(single_best(chosen, ""), "single best", why)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,10 @@ class TableEvaluator(Evaluator):
         """Return an algorithm's engine seeds, sorted; (0,) if nothing is drawn at random, () if there is no run."""
         found = self._seeds.get(self._run_of(game, (cell,), None)[:2], set())
         return (0,) if None in found else tuple(sorted(seed for seed in found if seed is not None))
+
+    def lacking(self, game: str, catalog: Iterable[Cell]) -> Cell | None:
+        """Return the first algorithm of a catalog that has no run on a game; None if all have."""
+        return next((cell for cell in catalog if not self.seeds(game, cell)), None)
 
     def run(self, game: str, cell: Cell, seed: int) -> dict[str, Any]:
         """Return the record of an algorithm's longest run with a seed; its curve answers any shorter budget.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product, starmap
@@ -40,13 +41,22 @@ def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) 
     The numbers of seeds are inferred from the recorded runs; without any, the defaults of :class:`SweepPlan` apply.
     """
     drawing = [job for job in jobs(dict.fromkeys(games, range(2)), catalog) if job.seed == 1]
-    recorded = [(job.learns, len(table.seeds(job.game, job.cell))) for job in drawing]
-    seeds = max((count for learns, count in recorded if not learns and count), default=SweepPlan.seeds)
-    models = [count for learns, count in recorded if learns and count]
+    recorded = [(job.learns, table.seeds(job.game, job.cell)) for job in drawing]
+    seeds = _common([found for learns, found in recorded if not learns and found])
+    models = [len(found) for learns, found in recorded if learns and found]
     model_seeds = min(mode(models) if models else SweepPlan.model_seeds, seeds)  # close calls have more
     planned = jobs(dict.fromkeys(games, range(seeds)), catalog, range(model_seeds))
     there = [job for job in planned if job.seed in table.seeds(job.game, job.cell)]
     return Missing(len(planned) - len(there), len(planned), seeds, model_seeds, _limits(table, there[:PROBED]))
+
+
+def _common(recorded: Sequence[Sequence[int]]) -> int:
+    """Return how many seeds tabular algorithms have: up to the largest that a quarter of those with any run have.
+
+    Fewer have the seeds that only algorithms close to the best got.
+    """
+    counts = Counter(seed for seeds in recorded for seed in seeds)
+    return max((seed + 1 for seed, count in counts.items() if 4 * count >= len(recorded)), default=SweepPlan.seeds)
 
 
 def _limits(table: TableEvaluator, recorded: Iterable[Job]) -> Limits | None:

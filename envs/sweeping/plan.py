@@ -70,7 +70,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: an algorithm on a game with a seed, on this machine's processor or, if on record, on another."""
+    """One run: an algorithm on a game with a seed, on a processor, by default this machine's.
+
+    A worker on another machine gives the run's record this id, although its processor may differ.
+    """
 
     game: str
     cell: Cell

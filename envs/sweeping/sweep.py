@@ -35,11 +35,12 @@ class SweepPlan:
         model_seeds: number of engine seeds per algorithm that fits models.
         close: algorithms that draw at random and whose R̄ is at most this far from the best get ``close_seeds`` seeds;
             0 for none.
-        close_seeds: number of engine seeds of these algorithms; 0 for ``seeds``.
         limits: least length of a run, and its limits of time and memory.
+        close_seeds: number of engine seeds of these algorithms; 0 for ``seeds``.
 
     Raises:
-        RLCCFRError: a number of seeds is not a whole number, or too small, or there are no games.
+        RLCCFRError: a number of seeds is not a whole number or too small, ``close_seeds`` has no effect, or there are
+            no games.
     """
 
     games: Sequence[str]
@@ -47,8 +48,8 @@ class SweepPlan:
     seeds: int = 5
     model_seeds: int = 2
     close: float = 0.0
-    close_seeds: int = 0
     limits: Limits = field(default_factory=Limits)
+    close_seeds: int = 0
 
     def __post_init__(self) -> None:
         if isinstance(self.games, str) or not self.games:
@@ -56,6 +57,10 @@ class SweepPlan:
         whole_number(self.seeds, "seeds", 1, BudgetError)
         whole_number(self.model_seeds, "model_seeds", 1, BudgetError)
         whole_number(self.close_seeds, "close_seeds", 0, BudgetError)
+        if self.close_seeds and not (self.close > 0 and self.close_seeds > min(self.seeds, self.model_seeds)):
+            raise BudgetError(
+                "close_seeds needs close, the distance from the best reward, and must exceed the number of other seeds"
+            )
 
     def jobs(self) -> list[Job]:
         """Return all runs except those that :meth:`more_jobs` adds.

@@ -30,7 +30,7 @@ def saving(
         try:
             solver.save(checkpoint)
         except CheckpointError as error:  # a full disk is no reason to end the run
-            stderr.print(f"warning: {error}", highlight=False, markup=False)
+            stderr.print(f"warning: {error}", highlight=False, markup=False, soft_wrap=True)
         last = time.monotonic()
 
     return called
@@ -61,9 +61,8 @@ def solver_for(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: 
         raise CheckpointError(
             f"{checkpoint} belongs to a run with another {' and '.join(differing)}; name another --checkpoint"
         )
-    stderr.print(
-        f"going on after {saved.cpu_seconds:.3g} CPU seconds, from {checkpoint}", highlight=False, markup=False
-    )
+    words = f"resuming {checkpoint} after {saved.cpu_seconds:.3g} CPU seconds"
+    stderr.print(words, highlight=False, markup=False, soft_wrap=True)
     return saved
 
 

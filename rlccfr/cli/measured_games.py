@@ -13,18 +13,21 @@ from rlccfr.errors import BudgetError, RLCCFRError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlccfr.catalog import Catalog, Cell
+    from rlccfr.catalog import Catalog
     from rlccfr.envs.measuring.request import Budget
     from rlccfr.envs.measuring.table import TableEvaluator
     from rlccfr.envs.sweeping.missing import Missing
 
-Games = Annotated[list[str] | None, typer.Argument(help="Measured games. [all]")]
+Games = Annotated[list[str] | None, typer.Argument(help="Measured games. [the paper's four]")]
 Results = Annotated[
     Path | None, typer.Option(help="A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
 ]
 SweptCatalog = Annotated[
     str | None,
-    typer.Option("--catalog", help="What to choose from: paper, tabular, extended-tabular ..., as measured. [paper]"),
+    typer.Option(
+        "--catalog",
+        help="What to choose from, as measured: paper, tabular, public ... [paper, or public on hold'em]",
+    ),
 ]
 SweptNetworks = Annotated[
     str | None, typer.Option("--networks", help="Preset of the deep rules' networks in that sweep. [sweep]")
@@ -46,7 +49,7 @@ class Measured(NamedTuple):
 def measured(
     games: list[str] | None, limits: Limits, results: Path | None, catalog: str | None, networks: str | None
 ) -> Measured:
-    """Return the measurements to read; by default all measured games and the headline budgets.
+    """Return the measurements to read; by default those of the paper's games under the headline budgets.
 
     Args:
         results: store or file of a sweep; by default the package's measurements.
@@ -71,7 +74,7 @@ def measured(
         if not table.games:
             raise RLCCFRError(f"{results} holds no measurements; name a store of `rlccfr sweep`")
         cells, named = parse_catalog(catalog or "paper").with_networks(networks or "sweep"), games or table.games
-        if lacking := [game for game in named if _absent(table, game, cells)]:
+        if lacking := [game for game in named if table.lacking(game, cells)]:
             raise RLCCFRError(_unfinished(table, lacking, cells, results, catalog or "paper", networks))
         _long_enough(table, named, cells, asked or shipped.BUDGETS)
         return Measured(table, cells, named, asked or shipped.BUDGETS, shipped=False)
@@ -91,18 +94,14 @@ def _of_the_package(
             f"{named[0]!r} and {other!r} were measured with different algorithms and budgets: ask for one at a time"
         )
     table, default = (shipped.public_results(), "public") if part == public else (shipped.results(), "paper")
-    cells, whole, asked = part.catalogs[0], catalog is None and networks is None, asked or list(part.budgets)
-    if not whole:
+    cells = part.catalogs[0]
+    if catalog is not None or networks is not None:
         cells = parse_catalog(catalog or default).with_networks(networks or "sweep")
-    if lacking := next((absent for game in named if (absent := _absent(table, game, cells))), None):
-        raise RLCCFRError(f"the package has no run of {lacking}; it has {part.told}")
+    if lacking := next((absent for game in named if (absent := table.lacking(game, cells))), None):
+        raise RLCCFRError(f"the package has no run of {lacking}; it has {part.described}")
+    asked = asked or list(part.budgets)
     _long_enough(table, named, cells, asked)
-    return Measured(table, cells, named, asked, shipped=whole)
-
-
-def _absent(table: TableEvaluator, game: str, cells: Catalog) -> Cell | None:
-    """Return the first algorithm of a catalog that was not measured on a game; None if all were."""
-    return next((cell for cell in cells if not table.seeds(game, cell)), None)
+    return Measured(table, cells, named, asked, shipped=cells == part.catalogs[0])
 
 
 def _unfinished(
@@ -131,7 +130,7 @@ def _swept(table: TableEvaluator, games: Sequence[str], networks: str | None) ->
     """Return the largest named catalog that was measured in full on the given games; None if there is none."""
     from rlccfr.envs.episode import parse_catalog
 
-    for name in ("extended", "paper", "extended-tabular", "tabular"):
+    for name in ("extended", "paper", "extended-tabular", "tabular", "public"):
         cells = parse_catalog(name).with_networks(networks or "sweep")
         if all(table.seeds(game, cell) for game in games for cell in cells):
             return name
@@ -196,6 +195,6 @@ def _shipped(game: str) -> str:
         measured = ", ".join(shipped.part_of(game).games)
         raise RLCCFRError(
             f"{game!r} is not among the measured games, {measured}; measure and compare it with "
-            f"`rlccfr compare '{game}'`, or let a team pick unmeasured with `rlccfr recommend '{game}'`"
+            f"`rlccfr compare '{game}'`, or let the package pick unmeasured with `rlccfr recommend '{game}'`"
         )
     return name

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 SOMETIMES = (
     ("in mbb/g", "mbb", "thousandths of a big blind per game"),
-    ("inside the abstraction", "exploitability_abstract", "the same if best responses have buckets, too"),
+    (
+        "inside the abstraction",
+        "exploitability_abstract",
+        "the same, with best responses of one policy per bucket",
+    ),
 )
 """Title, name and meaning of facts that not all runs have."""
 

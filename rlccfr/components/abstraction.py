@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -58,8 +59,15 @@ class Abstraction(Component):
 
     @property
     def key(self) -> Hashable:
-        """Name of the buckets: their function, with its settings if it is a ``functools.partial``."""
+        """Name of the buckets, under which they are kept.
+
+        It is the function, with its settings if it is a ``functools.partial`` of settings that can be hashed. Another
+        function of a registered component is named by the component, whose factory may make it anew each time.
+        """
         found = self.buckets
         if isinstance(found, partial):
-            return found.func, found.args, tuple(sorted(found.keywords.items()))
-        return found
+            name = found.func, found.args, tuple(sorted(found.keywords.items()))
+            with suppress(TypeError):
+                hash(name)
+                return name
+        return (self.id, *sorted(self.hyperparameters.items())) if self.id else found

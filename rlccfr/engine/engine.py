@@ -121,8 +121,6 @@ class Engine:
         """
         merged = None
         if abstraction.buckets is not None:
-            if isinstance(self.game, PublicGame) and self.options.dtype is not None:
-                raise ComponentError("over buckets, tables are always in double precision: leave out dtype")
             merged = merged_game(self.game, abstraction.buckets, abstraction.key)
             merged = None if merged.tree is self.game else merged
         if self._state is not None:

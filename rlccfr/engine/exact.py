@@ -114,11 +114,6 @@ class ExactStepper(FlatStepper):
         return sums if self.blender is None else self.blender.better(self.state.iteration, sums)
 
     @property
-    def nodes_per_iteration(self) -> int:
-        """Number of histories that an iteration touches."""
-        return (4 if self.binding.procedure.best_response else 2) * self.state.game.num_histories
-
-    @property
     def form(self) -> SequenceForm:
         return self._quotient or self.state.game
 

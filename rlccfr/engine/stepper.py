@@ -46,9 +46,10 @@ class Stepper(ABC, Generic[State]):
         self.state, self.binding = state, binding
 
     @property
-    def pass_size(self) -> int:
-        """Number of histories, or of private states, that an exact pass touches."""
-        return int(self.state.game.pass_size)  # type: ignore[attr-defined]
+    def nodes_per_iteration(self) -> int:
+        """Number of histories, or of private states, that an iteration by exact passes touches."""
+        passes = 4 if self.binding.abstraction.best_response else 2
+        return passes * int(self.state.game.pass_size)  # type: ignore[attr-defined]
 
     @abstractmethod
     def advance(self, iterations: int, max_nodes: int) -> None:

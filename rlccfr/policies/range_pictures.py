@@ -58,7 +58,7 @@ def range_section(policy: PublicPolicy) -> str:
     data = base64.b64encode(as_image(draw_range(policy, 0), "svg")).decode()
     title = f"The first decision on {html.escape(policy.game.name)}"
     return (
-        f"<h2>{title}</h2>\n<p>What a policy does whose exploitability is {policy.exploitability():.4g}.</p>\n"
+        f"<h2>{title}</h2>\n<p>The policy's exploitability is {policy.exploitability():.4g}.</p>\n"
         f'<img alt="{title}" src="data:image/svg+xml;base64,{data}">\n'
     )
 

@@ -119,7 +119,7 @@ def forget() -> None:
     for cached in (
         shipped.results,
         shipped.public_results,
-        shipped.team,
+        shipped.load_team,
         unmeasured.judgements,
         unmeasured.costs,
         teams.others,

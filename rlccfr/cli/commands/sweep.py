@@ -93,7 +93,7 @@ def sweep(
         load(game)
     limits = Limits(iterations, seconds, further, timeout, megabytes)
     algorithms = parse_catalog(catalog).with_networks(networks)
-    plan = SweepPlan(names, algorithms, seeds, model_seeds, close, close_seeds, limits)
+    plan = SweepPlan(names, algorithms, seeds, model_seeds, close, limits, close_seeds)
     planned, kept = plan.jobs(), Store(store, create=not status)
     if take is not None:
         _say(f"{take_over(take, planned, kept):,} runs taken over from {take}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,9 +50,9 @@ def table(
 ) -> None:
     """Print the recommended-algorithm table: the picks of three trained agents, from measurements; nothing is run.
 
-    Measurements and teams come with the package, for 0.01, 0.1 and 1 CPU seconds unless other budgets are given. On
-    another catalog (`--catalog extended-tabular` was measured, too) or a sweep of your own, teams are trained first. To
-    measure another game: `rlccfr compare`.
+    Measurements and teams come with the package, for 0.01, 0.1 and 1 CPU seconds unless other budgets are given; for
+    hold'em (`--catalog public`), for 1, 10 and 60. On another catalog (`--catalog extended-tabular` was measured, too)
+    or a sweep of your own, teams are trained first. To measure another game: `rlccfr compare`.
     """
     from rlccfr.agents.judging.recommendation_table import checked_path
 
@@ -82,8 +83,8 @@ def report(
         list[str] | None,
         typer.Option(
             "--policy",
-            help='Policy of hold\'em or Bluff whose first decision to draw: "holdem=policy.npz", which `rlccfr solve '
-            "holdem --policy policy.npz` wrote; may be repeated.",
+            help='Draw the first decision of a policy of hold\'em or Bluff, given as GAME=FILE: "holdem=policy.npz", '
+            "which `rlccfr solve holdem --policy policy.npz` wrote; may be repeated.",
         ),
     ] = None,
 ) -> None:
@@ -108,9 +109,10 @@ def _policy(text: str) -> PublicPolicy:
     from rlccfr.games.public.view import PublicGame
     from rlccfr.policies.public_policy import PublicPolicy
 
-    name, _, path = text.rpartition("=")
-    if not name:
+    found = re.fullmatch(r"([^=(]+(?:\([^)]*\))?)=(.+)", text)
+    if found is None:
         raise RLCCFRError(f'--policy takes a game and a file, as in "holdem=policy.npz", not {text!r}')
+    name, path = found.groups()
     game = load(name)
     if not isinstance(game, PublicGame):
         raise RLCCFRError(f"--policy draws hands of hold'em and rolls of Bluff, and {name!r} has neither: leave it out")

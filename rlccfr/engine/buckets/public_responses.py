@@ -50,6 +50,7 @@ class PublicResponses(Responses):
 
     def respond(self, policy: np.ndarray) -> None:
         whole = self._merged.whole
+        self._table = self._table[:0]  # memory is counted for one table at a time
         self._table = self._merged.expand(policy)
         responses_to(whole.view, self._table, self._tables, *memory_of(whole, whole.dtype), self._schedule)
 

@@ -38,8 +38,8 @@ class RespondingStepper(FlatStepper):
         self._phases = Phases(state, binding, 1)
 
     @property
-    def pass_size(self) -> int:
-        return self._responses.nodes // 2
+    def nodes_per_iteration(self) -> int:
+        return self._responses.nodes
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         before = self.state.nodes

@@ -57,11 +57,6 @@ class PublicStepper(Stepper[PublicState]):
         found[:, FLOOR] /= self.state.game.unit  # tables leave the unit out
         return found.astype(self.state.dtype)
 
-    @property
-    def nodes_per_iteration(self) -> int:
-        """Number of private states that an iteration meets."""
-        return (4 if self.binding.abstraction.best_response else 2) * self.state.game.pass_size
-
     def average_sums(self) -> np.ndarray:
         return self.state.tables.policy_sum
 

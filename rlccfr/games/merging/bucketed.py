@@ -7,7 +7,6 @@ nothing of what passes over the public tree cost.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,6 +18,7 @@ from rlccfr.games import flat_tree
 from rlccfr.games.compiler import Traversal, build
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.merging.hands import rounds_by_cards
+from rlccfr.games.merging.merged import hash_of
 from rlccfr.games.merging.pairs import Pairs, numbered, pairs_of
 from rlccfr.games.public.masses import row_masses
 from rlccfr.games.public.view import CHANCE, SHOWDOWN, PublicGame, ranges
@@ -48,7 +48,7 @@ class BucketedGame:
     @property
     def content_hash(self) -> str:
         """Hash of the buckets."""
-        return hashlib.sha256(self.bucket.astype(np.int64).tobytes()).hexdigest()[:16]
+        return hash_of(self.bucket)
 
     def alike(self, other: object) -> bool:
         """Return whether both merge the same private states."""

@@ -85,7 +85,7 @@ def rounds_by_cards(game: PublicGame) -> list[range]:
 
 
 def deal_nodes(deals: range) -> np.ndarray:
-    """Return a record per deal with the deal alone, as kernels of terminals take it."""
+    """Return one node record per deal, with only the deal set, for kernels that take nodes."""
     found = np.zeros(len(deals), NODE)
     found["deal"] = deals
     return found

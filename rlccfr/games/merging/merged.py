@@ -18,6 +18,11 @@ from rlccfr.games.payoff_blocks import payoff_blocks
 from rlccfr.games.symmetry import by_first, payoff_matrix, refine, without_residues
 
 
+def hash_of(numbers: np.ndarray) -> str:
+    """Return a hash of whole numbers, whatever their type."""
+    return hashlib.sha256(numbers.astype(np.int64).tobytes()).hexdigest()[:16]
+
+
 @dataclass(frozen=True, eq=False)
 class MergedGame:
     """A game whose infosets are merged; m sequences before.
@@ -35,7 +40,7 @@ class MergedGame:
     @property
     def content_hash(self) -> str:
         """Hash of the buckets."""
-        return hashlib.sha256(self.place.astype(np.int64).tobytes()).hexdigest()[:16]
+        return hash_of(self.place)
 
     def alike(self, other: object) -> bool:
         """Return whether both merge the same infosets."""

@@ -77,7 +77,7 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
         ComponentError: the shape is wrong, there are too many buckets, or they do not split those of the round before.
     """
     size, bucket = len(game.view.above), np.asarray(bucket)
-    if bucket.shape != (size,) or bucket.dtype.kind not in "iuf":
+    if bucket.shape != (size,) or bucket.dtype.kind not in "biuf":
         raise ComponentError(
             f"buckets of {game.name!r} must be numbers of shape ({size},), not {bucket.dtype} of shape {bucket.shape}"
         )

@@ -27,7 +27,7 @@ def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
 
 
 def row_masses(game: PublicGame, player: int) -> np.ndarray:
-    """Return what each of a player's rows counts for, placed like the view's ``above``; 0 for rows that are not.
+    """Return what each of a player's rows counts for, placed like the view's ``above``; 0 for the other's rows.
 
     It is the number of private states and outcomes that the row stands for, times their probability given that the
     private states allow them. Times the game's ``unit``, it turns a row's values into its part of the game's value.

@@ -424,7 +424,7 @@ def test_what_can_not_be_answered_is_one_line(run, arguments, message):
 
 def test_a_package_without_its_data_says_what_to_do(data, monkeypatch, tmp_path):
     monkeypatch.setattr(shipped, "DATA", tmp_path)
-    for cached in (shipped.team, shipped.results, shipped.public_results):
+    for cached in (shipped.load_team, shipped.results, shipped.public_results):
         cached.cache_clear()
     with pytest.raises(RLCCFRError, match=r"has no paper.parquet; measure and train yourself"):
         advise("kuhn")

@@ -83,3 +83,9 @@ def test_a_sweep_gives_close_algorithms_as_many_seeds_as_it_is_told(tmp_path):
     assert TableEvaluator(Store(tmp_path)).seeds("kuhn", next(iter(catalog))) == (0, 1, 2)
     with pytest.raises(BudgetError, match="close_seeds"):
         replace(plan, close_seeds=-1)
+
+
+@pytest.mark.parametrize("settings", [{"close": 0.0}, {"close_seeds": 1}])
+def test_further_seeds_without_an_effect_are_refused(settings):
+    with pytest.raises(BudgetError, match="close_seeds needs close"):
+        SweepPlan(["kuhn"], **{"seeds": 1, "close": 2.0, "close_seeds": 3, **settings})

@@ -48,6 +48,12 @@ def test_more_seeds_of_models_that_are_close_to_the_best_are_not_asked_of_all():
     assert (found.runs, found.model_seeds) == (1, 2)
 
 
+def test_more_seeds_of_a_tabular_algorithm_that_is_close_to_the_best_are_not_asked_of_all():
+    more = [job for job in planned(3, 1, games=["kuhn"]) if job.cell[:2] == ("cfr", "external")]
+    found = missing_runs(table([*planned(1, 1, games=["kuhn"])[:-1], *more[1:]]), ["kuhn"], CATALOG)
+    assert (found.runs, found.seeds) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("limits", "told"),
     [

@@ -110,6 +110,7 @@ def test_version(run):
         (("table", "--results", "."), 1, "holds no measurements"),
         (("table", "kuhn", "--seconds", "100"), 1, "the shortest for 1: ask for less by --seconds, or measure"),
         (("report", "page.html", "--policy", "holdem.npz"), 1, "as in \"holdem=policy.npz\", not 'holdem.npz'"),
+        (("report", "page.html", "--policy", "holdem(raises=4)"), 1, "not 'holdem(raises=4)'"),
         (("report", "page.html", "--policy", "kuhn=kuhn.npz"), 1, "'kuhn' has neither: leave it out"),
         (("report", "page.html", "--policy", "bluff=none.npz"), 1, "can't read none.npz (No such file or directory)"),
         (("report", "page.html", "--iterations", "20000000"), 1, "not all algorithms ran for 20000000 iterations"),
@@ -344,7 +345,7 @@ def test_a_checkpoint_is_gone_on_with(run):
     half = ("solve", "leduc", "--sampler", "outcome", "--iterations", "500", "--checkpoint", "run.npz", "--json")
     assert "going on" not in run(*half)[2]
     _, out, err = run(*half)
-    assert err.startswith("going on after ")
+    assert err.startswith("resuming ")
     second = json.loads(out)
     whole = rlccfr.Solver(rlccfr.load_game("leduc"), "cfr_plus", "outcome").run(iterations=1000)
     assert (second["iterations"], second["exploitability"]) == (1000, whole.exploitability)

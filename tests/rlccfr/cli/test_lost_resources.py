@@ -46,7 +46,7 @@ def test_a_checkpoint_stays_whole_when_no_space_is_left(tmp_path, game):
     command = [sys.executable, "-c", SMALL_FILES, *solve(game, "--checkpoint-every", "1e-9", "--json")]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     resumed, *warnings, error = found.stderr.partition("the disk is full now\n")[2].splitlines()
-    assert resumed.startswith("going on after ")
+    assert resumed.startswith("resuming ")
     assert (found.returncode, error) == (1, f"error: {TOO_LARGE}")
     assert set(warnings) == {f"warning: {TOO_LARGE}"}
     assert '"iterations": 10' in found.stdout  # the results are not lost

@@ -86,6 +86,11 @@ def test_what_was_swept_whole_is_told(store):
     assert found.endswith('or go on with `rlccfr sweep "kuhn" --seeds 1 --store "runs"`')
 
 
+def test_a_sweep_of_the_public_catalog_is_told(store):
+    store(SweepPlan(["bluff"], Catalog.public(), 1, 1, limits=Limits(iterations=3, seconds=0.0)), 0)
+    assert "but none of 'public': ask for that by --catalog public" in message(["bluff"])
+
+
 def test_what_was_loaded_is_loaded_by_the_command(store, tmp_path, monkeypatch):
     store(SweepPlan(["kuhn"], Catalog.tabular()), 1)
     monkeypatch.setattr("rlccfr.plugins.loaded.files", [str(tmp_path / "my rule.py"), "/elsewhere/rule.py"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 from support import engine_state, game
@@ -108,6 +111,23 @@ def test_what_buckets_do_not_serve_is_refused():
 
 def itself(tree):
     return np.arange(tree.num_infosets)
+
+
+def test_buckets_are_made_once_for_each_game():
+    made = []
+
+    def counted(tree, numbers):
+        made.append(tree)
+        return numbers[0] + np.arange(tree.num_infosets)
+
+    def factory(width: int = 2) -> Abstraction:
+        return Abstraction(buckets=lambda tree: counted(tree, np.zeros(width)))
+
+    settings = partial(counted, numbers=np.zeros(2))  # these can't be hashed
+    closures = [replace(factory(width), id="mine", hyperparameters={"width": width}) for width in (2, 2, 3)]
+    for abstraction in (Abstraction(buckets=settings), Abstraction(buckets=settings), *closures):
+        rlccfr.Solver(game("kuhn"), "cfr", "none", abstraction)
+    assert len(made) == 3
 
 
 @pytest.mark.parametrize("rule", ["cfr", "dcfr", "ecfr"])

@@ -139,8 +139,7 @@ def test_buckets_change_only_before_a_run():
         (("deep_cfr", "external", "equity"), {}, "offer no tensors, which models need"),
         (("cfr", "public_chance", "equity(respond=True)"), {}, "passes are exact"),
         (("cfr", "none", "suits"), {}, "has its suits merged already"),
-        (("cfr", "none", "equity"), {"dtype": "float32"}, "always in double precision: leave out dtype"),
-        (("cfr", "none", "equity"), {"dtype": "float64"}, "always in double precision: leave out dtype"),
+        (("cfr", "none", "equity"), {"dtype": "float32"}, "are in double precision; leave out dtype='float32'"),
     ],
 )
 def test_what_does_not_run_over_buckets_is_refused(parts, options, message):
