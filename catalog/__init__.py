@@ -4,6 +4,7 @@ from rlccfr.catalog import (  # noqa: F401  (registers them)
     abstractions,
     deep,
     extended,
+    history_values,
     merging,
     public_chance,
     samplers,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from rlccfr.components import Guarantee, Sampler
 from rlccfr.registry import sampler
 
@@ -73,14 +75,23 @@ def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000
     source="Schmid et al., Variance reduction in Monte Carlo CFR using baselines, AAAI 2019, (9)-(10)",
     bounds={**_OPEN, "rate": (_TINY, 1.0)},
     guarantee=UNBIASED,
+    later=("key", "weighted"),
 )
-def variance_reduced(exploration: float = 0.6, rate: float = 0.5) -> Sampler:
+def variance_reduced(
+    exploration: float = 0.6,
+    rate: float = 0.5,
+    key: Literal["sequence", "history", "oracle"] = "sequence",
+    weighted: bool = True,
+) -> Sampler:
     """Outcome sampling with a learned baseline for every player's action, bootstrapped.
 
     A baseline moves toward the value that the action's walk returned. (Moving toward the importance-weighted estimate
-    diverges.) Differs from the source in one baseline per infoset and action, instead of one per history and action.
+    diverges.) Differs from the source in one baseline per infoset and action. key="history" has the source's, one per
+    history and action, and also one per outcome of chance. With key="oracle", they are the exact values of histories,
+    which leave the least variance. weighted=False is an ablation: it does not divide regrets by the probability of the
+    traverser's own draws.
     """
-    return Sampler(traverser="one", exploration=exploration, baseline_rate=rate)
+    return Sampler(traverser="one", exploration=exploration, baseline_rate=rate, baseline=key, weighted=weighted)
 
 
 @sampler(

@@ -1,4 +1,4 @@
-"""Controllers on disk: a NumPy archive, without pickles, of networks and choices."""
+"""Controllers on disk: a NumPy archive, without pickles, of networks and choices; and the rules that they steer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from rlccfr.components import UpdateRule
 from rlccfr.components.controller import AGENTS, OBSERVATION, Controller, Layer
-from rlccfr.errors import CheckpointError, RLCCFRError
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.files import write_atomically
+from rlccfr.registry import update_rules
 
 FORMAT = "rlccfr-controller-2"
 
@@ -88,3 +90,23 @@ def _network(arrays: Mapping[str, np.ndarray], place: str) -> tuple[Layer, ...]:
     depth = sum(name.startswith(f"{place}/") and name.endswith("/weights") for name in arrays)
     parts = ("weights", "biases")
     return tuple(tuple(arrays[f"{place}/{k}/{part}"].astype(float) for part in parts) for k in range(depth))  # type: ignore[misc]
+
+
+def rule_or_control(rule: Any, control: str | Path | Controller | None) -> UpdateRule:
+    """Return an update rule, or the one whose settings a controller chooses.
+
+    Args:
+        rule: what :meth:`Registry.resolve` takes.
+        control: ``"shipped"``, a file, or the controller itself; None for ``rule``.
+
+    Raises:
+        ComponentError: both are given, or there is no such component or file, or it holds no controller.
+    """
+    if control is None:
+        return update_rules.resolve(rule)
+    if rule != "cfr_plus":
+        raise ComponentError("give an update rule, or a controller that chooses its settings, not both")
+    if isinstance(control, Controller):
+        return UpdateRule.controlled_by(control)
+    name = control if control == "shipped" else str(Path(control).resolve())
+    return update_rules.resolve({"id": "controlled", "controller": name})

@@ -8,15 +8,14 @@ import importlib
 import inspect
 import math
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, get_args
 
 import numpy as np
 
-from rlccfr.components import Abstraction, Component, Controller, Guarantee, Sampler, UpdateRule
+from rlccfr.components import Abstraction, Component, Guarantee, Sampler, UpdateRule
 from rlccfr.errors import ComponentError, brief, first_line
 from rlccfr.plugins import is_the_librarys, source_digest
 
@@ -37,11 +36,18 @@ class Entry(Generic[C]):
     version: int = 1  # raise it when the definition changes: recorded measurements then no longer match
     given: Mapping[str, Any] = field(default_factory=dict)  # hyperparameters instead of the factory's defaults
     guarantee: Guarantee | None = None  # for the default hyperparameters; None: no theorem on record
+    later: tuple[str, ...] = ()  # hyperparameters that this version did not have at first
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
         """Values of the hyperparameters by name; None is a default that depends on another hyperparameter."""
         return {**self._defaults, **self.given}
+
+    @property
+    def defining(self) -> dict[str, Any]:
+        """The hyperparameters that tell measurements apart: those that came later count only with other values."""
+        old = self._defaults
+        return {name: x for name, x in self.hyperparameters.items() if name not in self.later or x != old[name]}
 
     @property
     def _defaults(self) -> dict[str, Any]:
@@ -136,6 +142,7 @@ class Registry(Generic[C]):
         bounds: Mapping[str, Bounds] | None = None,
         version: int = 1,
         guarantee: Guarantee | None = None,
+        later: Sequence[str] = (),
     ) -> Callable[[Callable[..., C]], Callable[..., C]]:
         """Return a decorator that registers a factory under an id.
 
@@ -146,10 +153,12 @@ class Registry(Generic[C]):
             bounds: closed intervals of numerical hyperparameters, by name; without one, a number must not be negative.
             version: version of the definition; raise it when the definition changes.
             guarantee: published theorems; without it, the component's algorithms are said to have no theorem on record.
+            later: hyperparameters that this version did not have at first. With their defaults, the component is what
+                it was, and recorded measurements still match.
 
         Raises:
-            ComponentError: the id is taken or is no identifier, a hyperparameter lacks a default, or ``bounds`` has a
-                name that is no hyperparameter.
+            ComponentError: the id is taken or is no identifier, a hyperparameter lacks a default, or ``bounds`` or
+                ``later`` has a name that is no hyperparameter.
         """
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
@@ -161,10 +170,12 @@ class Registry(Generic[C]):
             for name, parameter in parameters.items():
                 if parameter.default is inspect.Parameter.empty:
                     raise ComponentError(f"{self.kind} {id!r}: the hyperparameter {name!r} needs a default")
-            for name in bounds or {}:
-                if name not in parameters:
-                    raise ComponentError(f"{self.kind} {id!r} has bounds for {name!r}, but no such hyperparameter")
-            self._entries[id] = Entry(id, factory, self._type, source, dict(bounds or {}), version, guarantee=guarantee)
+            for what, names in (("bounds for", bounds or {}), ("later", later)):
+                if unknown := [name for name in names if name not in parameters]:
+                    raise ComponentError(f"{self.kind} {id!r} has {what} {unknown[0]!r}, but no such hyperparameter")
+            self._entries[id] = Entry(
+                id, factory, self._type, source, dict(bounds or {}), version, guarantee=guarantee, later=tuple(later)
+            )
             return factory
 
         return decorate
@@ -238,26 +249,6 @@ def make(id: str, **hyperparameters: Any) -> Component:
         raise ComponentError(f"unknown component {brief(id)}; {choices(id, [e.id for r in REGISTRIES for e in r])}")
     component: Component = found[0][id].make(**hyperparameters)
     return component
-
-
-def rule_or_control(rule: Any, control: str | Path | Controller | None) -> UpdateRule:
-    """Return an update rule, or the one whose settings a controller chooses.
-
-    Args:
-        rule: what :meth:`Registry.resolve` takes.
-        control: ``"shipped"``, a file, or the controller itself; None for ``rule``.
-
-    Raises:
-        ComponentError: both are given, or there is no such component or file, or it holds no controller.
-    """
-    if control is None:
-        return update_rules.resolve(rule)
-    if rule != "cfr_plus":
-        raise ComponentError("give an update rule, or a controller that chooses its settings, not both")
-    if isinstance(control, Controller):
-        return UpdateRule.controlled_by(control)
-    name = control if control == "shipped" else str(Path(control).resolve())
-    return update_rules.resolve({"id": "controlled", "controller": name})
 
 
 def parse(text: str) -> dict[str, Any]:

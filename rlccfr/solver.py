@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rlccfr.components import Abstraction, Controller, Sampler, UpdateRule
+from rlccfr.controller_file import rule_or_control
 from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
 from rlccfr.games.public.kinds import Game
@@ -20,7 +21,7 @@ from rlccfr.limits import Limit
 from rlccfr.pace import SLICE, Pace
 from rlccfr.policies.public_policy import policy_kind
 from rlccfr.policy import Policy, Values
-from rlccfr.registry import abstractions, rule_or_control, samplers, update_rules
+from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, next_point
 
 
@@ -81,9 +82,8 @@ class Solver:
         self.sampler, self.abstraction = samplers.resolve(sampler), abstractions.resolve(abstraction)
         self._engine = Engine(game, seed, options)
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
-        self._cpu_seconds = 0.0
+        self._pace, self._cpu_seconds = Pace(self._engine.stepper), 0.0
         self._curve: list[CurvePoint] = []
-        self._pace = Pace(self._engine.stepper)
 
     def run(
         self,

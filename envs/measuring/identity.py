@@ -30,7 +30,7 @@ def definitions(cell: Cell) -> list[dict[str, Any]]:
     """
     entries = [registry[id] for registry, id in zip(REGISTRIES, cell, strict=True)]
     return [
-        {"id": e.id, "version": e.version, "hyperparameters": e.hyperparameters} | ({"code": e.code} if e.code else {})
+        {"id": e.id, "version": e.version, "hyperparameters": e.defining} | ({"code": e.code} if e.code else {})
         for e in entries
     ]
 

@@ -178,7 +178,8 @@ class UpdateRule(Component):
 class Sampler(Component):
     """Choice of the children that a walk takes at each node.
 
-    The engine accounts for the probability with which a child was taken, so that every estimate is unbiased.
+    The engine accounts for the probability with which a child was taken, so that every estimate is unbiased, except
+    with learned ``values`` or without weights.
 
     Args:
         exact: whether an exact pass over the whole tree replaces walks; the other fields are then unused.
@@ -189,9 +190,18 @@ class Sampler(Component):
             These three need a game in which only chance hides anything.
         traverser: own actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with the uniform policy; or a
             ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
-        exploration: share of the uniform policy where one own action is drawn.
+        exploration: share of exploration where one own action is drawn; the rest is the policy.
+        explores: what that share is divided among equally: an infoset's ``"actions"``; or the own ``"sequences"`` that
+            end below them.
         probe: whether each own action that is not taken is valued by one on-policy roll-out.
         baseline_rate: step size of learned baselines, which reduce variance; 0 for none.
+        baseline: what has a baseline: each ``"sequence"``; or each ``"history"``, at chance nodes too. ``"oracle"`` has
+            the histories' exact values, which take a pass over the tree, and does not use ``baseline_rate``.
+        values: values of histories from which regrets follow in place of the walk's values; None for the walk's.
+            ``"oracle"`` has the exact ones, which take a pass over the tree. With ``"table"``, each walk sets the
+            values of its nodes to the means of their children's.
+        weighted: whether regrets are divided by the probability of the traverser's own draws. Without that, the mean
+            estimates at an infoset are its regrets times that probability, which only regret matching does not mind.
         inclusion: plain function ``f(policy, count, parameters, probability)`` that fills ``probability``, (A,). Each
             own action is taken with its probability, in (0, 1], independently of the others. ``policy``, (A,), is the
             current policy; ``count``, (A,), is the policy sum that equal weights of all iterations would give.
@@ -212,8 +222,12 @@ class Sampler(Component):
     opponent: Literal["all", "one"] = "one"
     traverser: Literal["all", "one", "subset"] = "all"
     exploration: float = 0.0
+    explores: Literal["actions", "sequences"] = "actions"
     probe: bool = False
     baseline_rate: float = 0.0
+    baseline: Literal["sequence", "history", "oracle"] = "sequence"
+    values: Literal["table", "oracle"] | None = None
+    weighted: bool = True
     inclusion: Callable[..., None] | None = None
     subset_size: int = 0
     mixture: Callable[..., float] | None = None
@@ -239,3 +253,21 @@ class Sampler(Component):
             raise ComponentError("give an inclusion function or a subset_size, not both")
         if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
             raise ComponentError("a mixture needs traverser='one', without probes and baselines")
+        if self.explores not in ("actions", "sequences"):
+            raise ComponentError(f"explores must be 'actions' or 'sequences', not {self.explores!r}")
+        if self.baseline not in ("sequence", "history", "oracle"):
+            raise ComponentError(f"baseline must be 'sequence', 'history' or 'oracle', not {self.baseline!r}")
+        if self.values not in (None, "table", "oracle"):
+            raise ComponentError(f"values must be 'table', 'oracle' or None, not {self.values!r}")
+        if self.values is not None and (self.baseline_rate or self.baseline != "sequence"):
+            raise ComponentError("values take the place of the walk's, so that baselines have no use: leave one out")
+        path = (self.traverser, self.chance, self.opponent) == ("one",) * 3
+        if (self.by_history or not self.weighted) and not (path and self.mixture is None and not self.probe):
+            raise ComponentError("values of histories and unweighted regrets need walks of one path, without probes")
+        if not (self.weighted or self.by_history):
+            raise ComponentError("unweighted regrets need values of histories, or baselines of histories")
+
+    @property
+    def by_history(self) -> bool:
+        """Whether walks need values of histories."""
+        return self.values is not None or self.baseline != "sequence"

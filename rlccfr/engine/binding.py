@@ -276,4 +276,9 @@ def _plan_of(sampler: Sampler) -> WalkPlan:
         mixes=sampler.mixture is not None,
         one_draw=sampler.one_draw,
         counts=sampler.inclusion is not None or sampler.mixture is not None,
+        balanced=sampler.explores == "sequences",
+        unweighted=not sampler.weighted,
+        by_history=sampler.by_history,
+        values_replace=sampler.values is not None,
+        oracle="oracle" in (sampler.values, sampler.baseline),
     )

@@ -18,7 +18,7 @@ from scipy import stats
 from rlccfr.components import SHARED_CHANCE, Abstraction, Component, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.state import RunState
-from rlccfr.engine.walks import walk_memory
+from rlccfr.engine.walks import balanced_policy, walk_memory
 from rlccfr.errors import BudgetError, ComponentError, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
@@ -67,6 +67,9 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
 def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 200_000) -> None:
     """Check that a sampler's estimates are unbiased, and that it runs with plain and with floored regrets.
 
+    The estimates of a sampler without weights must have the regrets times its own reach as their means. Those of a
+    sampler with learned values are not checked.
+
     Args:
         sampler: an id, ``{"id": ..., **hyperparameters}``, or the sampler itself.
         walks: number of walks per game and player, at least 200; more walks find smaller errors.
@@ -81,14 +84,14 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
     check_probabilities(made)
     for rule in ("cfr", "cfr_plus"):
         _check_runs({"update_rule": rule, "sampler": made})
-    if made.exact:
+    if made.exact or made.values == "table":
         return
     for name in (*GAMES, PUBLIC_CHANCE) if made.chance in SHARED_CHANCE else GAMES:
         tree = load_game(name)
         policy = _random_policy(tree)
         for player in (0, 1):
             found = Estimates.of(made, tree, policy, player, batches=200, walks=walks // 200)
-            expected = Estimates.exact(tree, policy, player, policy)
+            expected = Estimates.exact(tree, policy, player, policy, own_draws(made, tree, policy))
             for what, batches, mean in zip(Estimates._fields, found, expected, strict=True):
                 p, _ = smallest_p(batches, mean)
                 if p < LEVEL:
@@ -126,13 +129,30 @@ class Estimates(NamedTuple):
     mass: np.ndarray  # reach of the traverser's infosets by the other player and chance
 
     @classmethod
-    def exact(cls, tree: GameTree, policy: np.ndarray, player: int, response: np.ndarray) -> Estimates:
-        """Return the exact values of the estimates; ``response``, (m,), is the other player's policy."""
+    def exact(
+        cls,
+        tree: GameTree,
+        policy: np.ndarray,
+        player: int,
+        response: np.ndarray,
+        drawn: np.ndarray | None = None,
+    ) -> Estimates:
+        """Return the exact values of the estimates.
+
+        Args:
+            response: (m,) policy of the other player.
+            drawn: (m,) policy by which the player's own actions are drawn, if regrets and masses are not divided by its
+                reach; see :func:`own_draws`.
+        """
         scratch, increments = scratch_for(tree), np.zeros(tree.num_sequences)
         tables = Tables(np.zeros_like(increments), policy, increments, np.zeros((len(increments), 1)))
         own_increments(tree.view, tables, scratch, 1 - player, -1)
         regrets_against(tree.view, player, policy, response, scratch.mass, scratch)
-        return cls(scratch.gradient[:-2], increments, scratch.mass)
+        regrets, mass = scratch.gradient[:-2], scratch.mass
+        if drawn is not None:
+            reach = own_reach(tree, drawn)
+            regrets, mass = regrets * np.repeat(reach, np.diff(tree.view.first_sequence)), mass * reach
+        return cls(regrets, increments, mass)
 
     @classmethod
     def of(
@@ -173,6 +193,26 @@ class Estimates(NamedTuple):
             mass = np.where(tables.mass == UNVISITED, 0.0, tables.mass)
             found.regrets[batch], found.increments[batch], found.mass[batch] = tables.gain, tables.policy_sum, mass
         return found
+
+
+def own_draws(sampler: Sampler, tree: GameTree, policy: np.ndarray) -> np.ndarray | None:
+    """Return the policy (m,) by which a sampler without weights draws own actions; None for other samplers."""
+    if sampler.weighted:
+        return None
+    explored = balanced_policy(tree) if sampler.explores == "sequences" else tree.uniform_policy()
+    mixture: np.ndarray = sampler.exploration * explored + (1.0 - sampler.exploration) * policy
+    return mixture
+
+
+def own_reach(tree: GameTree, policy: np.ndarray) -> np.ndarray:
+    """Return each infoset's reach by its owner's earlier actions, (n,), under a policy (m,)."""
+    view, of_sequence = tree.view, np.ones(tree.num_sequences + 2)
+    found = np.empty(tree.num_infosets)
+    for infoset in range(tree.num_infosets):  # parents come first
+        own = slice(view.first_sequence[infoset], view.first_sequence[infoset + 1])
+        found[infoset] = of_sequence[view.parent[infoset]]
+        of_sequence[own] = found[infoset] * policy[own]
+    return found
 
 
 def smallest_p(batches: np.ndarray, expected: np.ndarray) -> tuple[float, int]:

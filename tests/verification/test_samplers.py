@@ -8,7 +8,7 @@ from support import SMALL_DICE, game, random_policy
 
 import rlccfr
 from rlccfr.registry import samplers
-from rlccfr.testing import Estimates, smallest_p
+from rlccfr.testing import Estimates, own_draws, smallest_p
 
 BATCHES = 400
 WALKS = 5_000  # per batch
@@ -22,6 +22,12 @@ SAMPLERS = {
     # Hyperparameters that leave actions out, which the defaults do only after about a million walks.
     "average_strategy": {"epsilon": 0.3, "beta": 1.0, "tau": 2.0},
     "variance_reduced": {},
+    "variance_reduced(key='history')": {},
+    "variance_reduced(key='history',weighted=False)": {},
+    "variance_reduced(key='oracle')": {},
+    "balanced": {},
+    "escher(value='oracle')": {},
+    "escher(value='oracle',explores='actions',weighted=True)": {},
     "robust_k": {},
     "mixed_linear": {"horizon": 2},
     "mixed_exponential": {"half_life": 1.0},
@@ -43,7 +49,8 @@ def compared(sampler: str, tree, policy, player: int, count: int = WALKS, respon
     """Return a row per kind of estimate, with the smallest p of all that were tested."""
     made = samplers.resolve({"id": sampler, **SAMPLERS[sampler]})
     found = Estimates.of(made, tree, policy, player, batches=BATCHES, walks=count, response=response, seed=player)
-    expected = Estimates.exact(tree, policy, player, policy if response is None else response)
+    played = policy if response is None else response
+    expected = Estimates.exact(tree, policy, player, played, own_draws(made, tree, policy))
     rows = []
     for what, batches, mean in zip(Estimates._fields, found, expected):
         if what == "increments" and response is not None:

@@ -7,6 +7,7 @@ from numba import types
 from rlccfr.kernels.handles import game_of, memory_of, sampling_of
 from rlccfr.kernels.jit import kernel
 from rlccfr.kernels.layout import F8S, HANDLE, RNG
+from rlccfr.kernels.walks.history_values import true_values
 from rlccfr.kernels.walks.walk import walk
 from rlccfr.kernels.walks.walk_layout import Weights
 
@@ -28,7 +29,7 @@ def add_walks(game, memory, sampling, parameters, rng, traverser, walks, average
     """
     histories, memory, sampling = game_of(game).histories, memory_of(memory), sampling_of(sampling)
     weights = Weights(1.0 / walks, 1.0 / walks if averages else 0.0)
-    touched = 0
+    touched = true_values(histories, traverser, memory.tables) if sampling.plan.oracle else 0
     for _ in range(walks):
         touched += walk(histories, traverser, weights, sampling, parameters, memory, rng)
     return touched

@@ -19,6 +19,7 @@ from rlccfr.kernels.layout import (
     Findings,
 )
 from rlccfr.kernels.passes.sequence_form import respond_and_average
+from rlccfr.kernels.walks.history_values import true_values
 from rlccfr.kernels.walks.scales import discount, discounted_step
 from rlccfr.kernels.walks.walk import walk
 from rlccfr.kernels.walks.walk_layout import UNVISITED, Weights
@@ -102,6 +103,8 @@ def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, p
             if not procedure.best_response:
                 discount(view, 1 - player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
                 average_weight = scale[1 - player, AVERAGE] * weight
+            if sampling.plan.oracle:
+                counts[1] += true_values(histories, player, walk_tables)
             for _ in range(procedure.walks):
                 weights = Weights(weight, average_weight)
                 counts[1] += walk(histories, player, weights, sampling, parameters[t], memory, rng)

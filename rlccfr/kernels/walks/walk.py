@@ -6,7 +6,7 @@ reaches history h. The weight w(h) = (opponent's and chance's reach) / q(h) is c
 * at i's nodes, instant regret of a += w (v(a) - sum_b policy(b) v(b)), mass += w;
 * at the opponent's nodes, average increment of a += w policy(a);
 * with a baseline b (0 without one, and at chance nodes), a child taken with probability p whose walk returned u has the
-  value b + (u - b) / p; a child left out has the value b;
+  value b + (u - b) / p; a child left out has the value b; with values of histories, see history_values.py;
 * with probes, a child of i's node has the value u if it is taken, and the result of a roll-out if it is left out.
 
 A history of chance may share its draw with others. The walk then takes the outcomes that have the label drawn; perhaps
@@ -28,8 +28,9 @@ import numpy as np
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.kernels.handles import draws_of
 from rlccfr.kernels.jit import inlined
+from rlccfr.kernels.walks.history_values import add_regrets, close_by_history, probability
 from rlccfr.kernels.walks.random_words import draw, random_word, uniform, uniform_at
-from rlccfr.kernels.walks.walk_layout import ALL, ONE, UNVISITED
+from rlccfr.kernels.walks.walk_layout import ALL, ONE
 
 
 @inlined
@@ -69,12 +70,6 @@ def roll_out(histories, node, traverser, tables, rng):
 
 
 @inlined
-def probability(tables, own, sequence):
-    """Return the probability of a sequence's last action: under the policy if ``own``, else under the response."""
-    return tables.policy[sequence] if own else tables.response[sequence]
-
-
-@inlined
 def include(here, own, sampling, parameters, memory, depth, luck, rng):
     """Decide which children a walk takes.
 
@@ -98,7 +93,8 @@ def include(here, own, sampling, parameters, memory, depth, luck, rng):
             taken[depth, k] = 1.0
     elif own and plan.traverser == ONE:
         for k in range(count):
-            taken[depth, k] = plan.exploration / count + (1.0 - plan.exploration) * tables.policy[first + k]
+            share = plan.exploration * tables.explore[first + k] if plan.balanced else plan.exploration / count
+            taken[depth, k] = share + (1.0 - plan.exploration) * tables.policy[first + k]
         keep_one(taken, depth, count, rng)
     elif own and plan.subset_size > 0:
         keep_some(taken, depth, count, min(plan.subset_size, count), rng)
@@ -216,14 +212,7 @@ def close_frame(histories, here, own, traverser, plan, memory, depth, rng):
         else:
             total += probability(tables, own, first + k) * value
     if own:
-        weight = frames.weight[depth]
-        if tables.mass[here["infoset"]] == UNVISITED:
-            tables.mass[here["infoset"]] = 0.0
-            tables.visited[tables.num_visited[traverser]] = here["infoset"]
-            tables.num_visited[traverser] += 1
-        tables.mass[here["infoset"]] += weight
-        for k in range(count):
-            tables.gain[first + k] += weight * (frames.value[depth, k] - total)
+        add_regrets(here, traverser, frames.weight[depth], total, memory, depth)
     return total, touched
 
 
@@ -246,7 +235,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
     scale = average_weight / weight
     luck = uniform(rng) if plan.one_draw else 0.0
     word = random_word(rng) if plan.chance_shared else np.uint64(0)
-    node, depth, touched, value = 0, -1, 0, 0.0
+    node, depth, touched, value, drawn = 0, -1, 0, 0.0, 1.0
     while True:
         here = histories.record[node]
         touched += 1
@@ -259,16 +248,21 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
                     tables.policy_sum[k] += scale * weight * tables.policy[k]
                     if plan.counts:
                         tables.uniform_count[k] += weight * tables.policy[k]
-            if actor == CHANCE and not plan.chance_all:
+            if actor == CHANCE and not (plan.chance_all or plan.by_history):
                 node = draw_chance(histories, here, rng)
                 continue
-            if actor == 1 - traverser and not plan.opponent_all and plan.baseline_rate == 0.0:
+            if actor == 1 - traverser and not (plan.opponent_all or plan.baseline_rate > 0.0 or plan.by_history):
                 node = here["first_child"] + draw(tables.response, first, count, rng)
                 continue
             depth += 1
             frames.node[depth], frames.action[depth], frames.weight[depth] = node, -1, weight
+            frames.drawn[depth] = drawn
             if actor == CHANCE and plan.chance_shared:
                 include_drawn(here, traverser, memory.draws, frames, depth, word)
+            elif actor == CHANCE and plan.by_history:
+                for k in range(count):
+                    frames.taken[depth, k] = histories.probability[here["first_child"] + k]
+                keep_one(frames.taken, depth, count, rng)
             else:
                 include(here, actor == traverser, sampling, parameters, memory, depth, luck, rng)
         while depth >= 0:
@@ -282,14 +276,19 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
             if action < count:
                 frames.action[depth] = action
                 node = here["first_child"] + action
-                weight = frames.weight[depth] / frames.taken[depth, action]
+                weight, drawn = frames.weight[depth] / frames.taken[depth, action], frames.drawn[depth]
                 if actor == CHANCE:
                     weight *= histories.probability[node]
                 elif actor != traverser:
                     weight *= tables.response[here["first_sequence"] + action]
+                else:
+                    drawn *= frames.taken[depth, action]
                 break
-            value, probed = close_frame(histories, here, actor == traverser, traverser, plan, memory, depth, rng)
-            touched += probed
+            if plan.by_history:
+                value = close_by_history(histories, here, actor == traverser, traverser, plan, memory, depth)
+            else:
+                value, probed = close_frame(histories, here, actor == traverser, traverser, plan, memory, depth, rng)
+                touched += probed
             depth -= 1
         if depth < 0:
             return touched

@@ -32,6 +32,11 @@ class WalkPlan(NamedTuple):
     mixes: bool  # walks ALL own actions, not ONE, with the mixture's probability
     one_draw: bool  # one random number decides this for the whole walk
     counts: bool  # uniform_count and visits are kept
+    balanced: bool  # own draws explore by WalkTables.explore, not uniformly
+    unweighted: bool  # regrets are not divided by the probability of the own draws
+    by_history: bool  # values of histories correct or replace the walk's; see kernels/walks/history_values.py
+    values_replace: bool
+    oracle: bool  # these values are computed exactly before each player's walks, which leave them as they are
 
 
 class Sampling(NamedTuple):
@@ -62,6 +67,8 @@ class WalkTables(NamedTuple):
     mass: np.ndarray  # (n,): sum of weights over this iteration's visits, or UNVISITED
     visited: np.ndarray  # (n,): infosets visited as traverser; player 1's part starts at its first infoset's index
     num_visited: np.ndarray  # (2,): end of each player's part of visited
+    explore: np.ndarray  # policy that own draws explore by, if they are balanced
+    history_value: np.ndarray  # (1 or 2, number of histories): values to player 0; empty if no sampler reads them
 
 
 class Frames(NamedTuple):
@@ -72,6 +79,7 @@ class Frames(NamedTuple):
     weight: np.ndarray  # (depth,): weight with which the walk reached the node
     value: np.ndarray  # (depth, actions): values that the children's walks returned
     taken: np.ndarray  # (depth, actions): probability with which each child is taken; 0: left out
+    drawn: np.ndarray  # (depth,): probability of the traverser's own draws above the node
 
 
 class SharedDraws(NamedTuple):
@@ -106,11 +114,11 @@ class WalkPath(NamedTuple):
 
 
 _B, _I, _F, _IS, _I4M = types.boolean, types.int64, types.float64, types.int64[::1], types.int32[:, ::1]
-PLAN = types.NamedTuple((_B, _B, _B, _I, _F, _B, _F, _I, _B, _B, _B), WalkPlan)
+PLAN = types.NamedTuple((_B, _B, _B, _I, _F, _B, _F, _I, *(_B,) * 8), WalkPlan)
 SAMPLING = types.NamedTuple((PLAN, HANDLE, HANDLE), Sampling)
 """Type of a sampler with handles in place of functions, as Python passes it; see kernels/handles.py."""
-WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, _IS), WalkTables)
-FRAMES = types.NamedTuple((_IS, _IS, F8S, F8M, F8M), Frames)
+WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, _IS, F8S, F8M), WalkTables)
+FRAMES = types.NamedTuple((_IS, _IS, F8S, F8M, F8M, F8S), Frames)
 DRAWS = types.NamedTuple((_I4M, _I4M, _IS, F8S, F8S), SharedDraws)
 WALK_MEMORY = types.NamedTuple((WALK_TABLES, FRAMES, HANDLE), WalkMemory)
 PATH = types.NamedTuple((_IS, _IS, F8S, F8S, F8S), WalkPath)
@@ -125,6 +133,7 @@ def frames_for(game: GameTree) -> Frames:
         weight=np.zeros(rows),
         value=np.zeros((rows, columns)),
         taken=np.zeros((rows, columns)),
+        drawn=np.zeros(rows),
     )
 
 

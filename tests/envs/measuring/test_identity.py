@@ -149,3 +149,13 @@ def test_openspiels_own_games_are_compiled_once(monkeypatch):
     tree = compiled("kuhn")
     monkeypatch.setattr(openspiel, "_open", None)
     assert compiled("kuhn") is tree
+
+
+def test_a_hyperparameter_that_came_later_leaves_measurements_as_they_are_at_its_default():
+    """Measurements of the paper's catalog were made before baselines could be keyed by history."""
+    before = {"id": "variance_reduced", "version": 1, "hyperparameters": {"exploration": 0.6, "rate": 0.5}}
+    cells_ = [Cell("cfr", sampler, "none") for sampler in ("variance_reduced", "variance_reduced(key='sequence')")]
+    assert [cells.definitions(cell)[1] for cell in cells_] == [before, before]
+    keyed = cells.definitions(Cell("cfr", "variance_reduced(key='history')", "none"))[1]
+    assert keyed["hyperparameters"] == {**before["hyperparameters"], "key": "history"}
+    assert cell_id(request(cells_[0])) != cell_id(request(Cell("cfr", "variance_reduced(key='history')", "none")))

@@ -1,0 +1,179 @@
+"""Walks with values of histories: as baselines, or in place of the walk's own values."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from support import SMALL_DICE, engine_state, game, random_policy
+
+import rlccfr
+from rlccfr.components import Sampler
+from rlccfr.engine.walks import HISTORY_VALUES, balanced_policy
+from rlccfr.errors import ComponentError
+from rlccfr.games.flat_tree import CHANCE, TERMINAL, utility_of
+from rlccfr.registry import samplers
+from rlccfr.testing import Estimates, own_reach
+
+ORACLES = ("variance_reduced(key='oracle')", "variance_reduced(key='oracle',weighted=False)", "escher(value='oracle')")
+LEARNED = ("variance_reduced(key='history')", "escher", "escher(explores='actions')")
+
+
+def values_of(tree, policy, node=0):
+    """Return player 0's expected utility at each history below a node, by plain recursion."""
+    here, found = tree.histories[node], {}
+    if here["actor"] == TERMINAL:
+        return {node: utility_of(tree.histories)[node]}
+    total = 0.0
+    for k in range(here["num_children"]):
+        child = int(here["first_child"]) + k
+        found |= values_of(tree, policy, child)
+        share = tree.probability[child] if here["actor"] == CHANCE else policy[here["first_sequence"] + k]
+        total += share * found[child]
+    return found | {node: total}
+
+
+def regrets_of_histories(tree, policy, player):
+    """Return for each infoset of a player the rows q(h, a) - v(h) of its histories."""
+    values, found = values_of(tree, policy), defaultdict(list)
+    for node, here in enumerate(tree.histories):
+        if here["actor"] == player:
+            children = int(here["first_child"]) + np.arange(here["num_children"])
+            row = np.array([values[int(child)] for child in children]) - values[node]
+            found[int(here["infoset"])].append((1 - 2 * player) * row)
+    return found
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", SMALL_DICE])
+@pytest.mark.parametrize("sampler", ORACLES)
+def test_with_exact_values_a_walk_leaves_no_variance_but_that_of_its_path(sampler, name):
+    """Where a single walk passes, its regrets are those of the history there, up to the walk's weight."""
+    tree = game(name)
+    policy, first = random_policy(tree, 2).probabilities, tree.view.first_sequence
+    for player in (0, 1):
+        expected, seen = regrets_of_histories(tree, policy, player), 0
+        found = Estimates.of(samplers.resolve(sampler), tree, policy, player, batches=100, walks=1, seed=player)
+        for regrets, mass in zip(found.regrets, found.mass, strict=True):
+            for infoset in np.flatnonzero(mass):
+                row = regrets[first[infoset] : first[infoset + 1]] / mass[infoset]
+                assert min(np.abs(row - one).max() for one in expected[int(infoset)]) < 1e-12
+                seen += 1
+        assert seen > 50
+
+
+@pytest.mark.parametrize("sampler", [ORACLES[1], ORACLES[2]])
+def test_without_weights_the_mass_of_a_walk_is_one(sampler):
+    tree = game("leduc")
+    policy = tree.uniform_policy()
+    found = Estimates.of(samplers.resolve(sampler), tree, policy, 0, batches=50, walks=1)
+    assert found.mass[found.mass > 0] == pytest.approx(1.0, abs=1e-12)
+
+
+def history_values(solver):
+    (found,) = (array for name, array in engine_state(solver).items() if name.endswith(HISTORY_VALUES))
+    return found
+
+
+def test_a_table_learns_the_values_of_a_fixed_policy():
+    """A rule that forgets its regrets at once plays the uniform policy for ever."""
+    tree = game("leduc")
+    still = rlccfr.components.UpdateRule(positive_discount=lambda t: 0.0 * t, negative_discount=lambda t: 0.0 * t,
+                                         policy_map=uniformly)  # fmt: skip
+    solver = rlccfr.Solver(tree, still, "escher(explores='actions')", seed=3)
+    solver.run(iterations=400_000, curve=False)
+    expected = values_of(tree, tree.uniform_policy())
+    got = history_values(solver)[0]
+    assert got == pytest.approx([expected[node] for node in range(tree.num_histories)], abs=1e-12)
+
+
+def uniformly(row, state, parameters, utility_range):
+    for a in range(len(row)):
+        row[a] = 1.0 / len(row)
+
+
+@pytest.mark.parametrize("abstraction", ["none", "cfr_br"])
+@pytest.mark.parametrize("sampler", LEARNED)
+def test_learned_values_are_kept_in_a_checkpoint(sampler, abstraction, tmp_path):
+    tree = game("leduc")
+    whole, part = (rlccfr.Solver(tree, "dcfr", sampler, abstraction, seed=5) for _ in range(2))
+    whole.run(iterations=400, curve=False)
+    part.run(iterations=200, curve=False)
+    part.save(tmp_path / "run.npz")
+    resumed = rlccfr.Solver.load(tmp_path / "run.npz", game=tree)
+    resumed.run(iterations=200, curve=False)
+    assert np.abs(history_values(whole)).max() > 0
+    assert len(history_values(whole)) == (2 if abstraction == "cfr_br" else 1)
+    for name, array in engine_state(whole).items():
+        np.testing.assert_array_equal(array, engine_state(resumed)[name])
+
+
+def test_models_learn_from_walks_with_values_and_resume(tmp_path):
+    """A model that is a table learns from walks what the tables of the rule learn."""
+    rule, tree = "deep_cfr(model='table',preset='sweep')", game("kuhn")
+    whole, part = (rlccfr.Solver(tree, rule, LEARNED[0], seed=2) for _ in range(2))
+    before = rlccfr.Policy.uniform(tree).exploitability()
+    assert whole.run(iterations=100, curve=False).exploitability < before / 3
+    part.run(iterations=50, curve=False)
+    part.save(tmp_path / "run.npz")
+    resumed = rlccfr.Solver.load(tmp_path / "run.npz", game=tree)
+    resumed.run(iterations=50, curve=False)
+    np.testing.assert_array_equal(whole.average_policy().probabilities, resumed.average_policy().probabilities)
+
+
+@pytest.mark.parametrize("rule", ["cfr", "cfr_plus", "ecfr"])
+@pytest.mark.parametrize("sampler", [*LEARNED, ORACLES[2], "balanced"])
+def test_runs_on_leduc_converge(sampler, rule):
+    tree = game("leduc")
+    iterations = 20_000 if sampler in ORACLES else 100_000
+    reached = rlccfr.Solver(tree, rule, sampler, seed=1).run(iterations=iterations, curve=False).exploitability
+    assert reached < rlccfr.Policy.uniform(tree).exploitability() / 5
+
+
+def test_a_sampler_can_change_during_a_run():
+    solver = rlccfr.Solver(game("leduc"), "cfr", "outcome", seed=1)
+    solver.run(iterations=1_000, curve=False)
+    for sampler in ("escher", "external", LEARNED[0]):
+        solver.switch(sampler=sampler)
+        solver.run(iterations=1_000, curve=False)
+    assert solver.exploitability() < rlccfr.Policy.uniform(game("leduc")).exploitability()
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", SMALL_DICE, "random_moves(seed=1)"])
+def test_the_balanced_policy_plays_every_sequence_often_enough(name):
+    tree = game(name)
+    policy, view = balanced_policy(tree), tree.view
+    reach = np.repeat(own_reach(tree, policy), np.diff(view.first_sequence)) * policy
+    for player in (0, 1):
+        own, infosets = tree.sequences_of(player), tree.infosets_of(player)
+        ends = np.setdiff1d(np.arange(own.start, own.stop), view.parent[infosets])
+        assert reach[ends].min() >= (1 - 1e-12) / len(ends)
+    sums = np.add.reduceat(policy, view.first_sequence[:-1])
+    assert sums == pytest.approx(np.ones(tree.num_infosets), abs=1e-12)
+
+
+def test_the_balanced_policy_on_kuhn():
+    """With each card the first player may bet, which ends its sequences, or check, and then call or fold to a bet."""
+    tree = game("kuhn")
+    policy, first = balanced_policy(tree), tree.view.first_sequence
+    for infoset in range(tree.num_infosets):
+        row = policy[first[infoset] : first[infoset + 1]]
+        opens = tree.view.parent[infoset] == tree.num_sequences
+        assert row == pytest.approx([2 / 3, 1 / 3] if opens else [1 / 2, 1 / 2])
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"explores": "both"}, "explores must be 'actions' or 'sequences'"),
+        ({"baseline": "node"}, "baseline must be 'sequence', 'history' or 'oracle'"),
+        ({"values": "none"}, "values must be 'table', 'oracle' or None"),
+        ({"values": "table", "baseline_rate": 0.5}, "leave one out"),
+        ({"baseline": "history", "opponent": "all"}, "need walks of one path"),
+        ({"values": "oracle", "probe": True}, "need walks of one path"),
+        ({"weighted": False}, "unweighted regrets need values of histories"),
+    ],
+)
+def test_fields_that_contradict_each_other_are_refused(fields, message):
+    with pytest.raises(ComponentError, match=message):
+        Sampler(**{"traverser": "one", "exploration": 0.6, **fields})
