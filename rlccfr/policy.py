@@ -15,6 +15,8 @@ from rlccfr.games.flat_tree import GameTree
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rlccfr.policies.matches import Match
+
 
 EXACT = 1e-15
 """An exploitability of at most this is 0 up to rounding; logarithmic axes begin here."""
@@ -95,6 +97,16 @@ class Policy:
     def values(self) -> Values:
         """Return the exact values of the policy and of best responses to it."""
         return Values.of(*self._evaluated())
+
+    def against(self, other: Policy) -> Match:
+        """Return the exact expected payoffs of this policy against another one, in both seats.
+
+        Raises:
+            PolicyError: the other policy is for another game, or another version of the game.
+        """
+        from rlccfr.policies.matches import exact_match
+
+        return exact_match(self, other)
 
     def nash_conv(self) -> float:
         _, first, second = self._evaluated()  # as in Values: the players' values of the policy add up to 0

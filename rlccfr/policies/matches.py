@@ -1,0 +1,157 @@
+"""Matches of two policies: exact values, and games played out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from rlccfr.errors import BudgetError, PolicyError, whole_number
+from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.games.public.view import PublicGame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rlccfr.policy import Policy
+
+P = TypeVar("P", bound="Policy")
+Draws = Callable[[int], "Policy"]
+"""Function from a seed to the policy of one game, such as :meth:`rlccfr.Solver.draw_policy`."""
+
+TWO_SIDED = 1.96
+"""Half-width, in standard deviations, of the interval around the mean that contains 95 % of a normal distribution."""
+
+
+class Match(NamedTuple):
+    """Payoffs of the first of two policies, per game and in the game's units.
+
+    Attributes:
+        value: mean over both seats.
+        seats: as player 0 and as player 1.
+        error: half-width of the 95 % interval of ``value``; 0 if it is exact.
+        pairs: number of pairs of games that were played; 0 if ``value`` is exact.
+    """
+
+    value: float
+    seats: tuple[float, float]
+    error: float = 0.0
+    pairs: int = 0
+
+
+def exact_match(first: Policy, second: Policy) -> Match:
+    """Return the expected payoffs of the first policy against the second.
+
+    Raises:
+        PolicyError: the policies are for different games, or for different versions of one.
+    """
+    _check_alike(first, second)
+    straight, swapped = (seated(*pair).values().game for pair in ((first, second), (second, first)))
+    seats = straight[0], swapped[1]
+    return Match(sum(seats) / 2, seats)
+
+
+def played_match(first: Policy | Draws, second: Policy | Draws, game: Any, pairs: int = 10_000, seed: int = 0) -> Match:
+    """Play pairs of games, and return the mean payoffs of the first policy against the second.
+
+    The policies change seats in the second game of each pair, in which chance draws by the same random numbers: the
+    same cards are dealt. So luck of the deal cancels in part (duplicate poker).
+
+    Args:
+        first, second: a policy; or a function from a seed to a policy, which is called anew for each pair.
+        game: the compiled game.
+        pairs: number of pairs, at least 2.
+        seed: seed of all draws.
+
+    Raises:
+        BudgetError: too few pairs.
+        PolicyError: a policy is for another game, or the game is solved by its public tree.
+    """
+    whole_number(pairs, "pairs", 2, BudgetError)
+    if isinstance(game, PublicGame):
+        raise PolicyError(f"{game.name!r} is solved by its public tree, over which matches are exact: leave out pairs")
+    from rlccfr.kernels.handles import handle_of
+    from rlccfr.kernels.layout import GAME, Game
+    from rlccfr.kernels.walks.playing import play_pairs
+
+    handle, payoffs = handle_of(Game.of(game), GAME), np.empty((pairs, 2))
+    deal, rng = np.zeros(1, np.uint64), np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    if not (callable(first) or callable(second)):
+        play_pairs(handle, *_both_ways(first, second), deal, rng, payoffs)
+    else:
+        for pair in range(pairs):
+            drawn = (side(seed + pair) if callable(side) else side for side in (first, second))
+            play_pairs(handle, *_both_ways(*drawn), deal, rng, payoffs[pair : pair + 1])
+    own = payoffs * (1.0, -1.0)
+    error = TWO_SIDED * float(own.mean(axis=1).std(ddof=1)) / pairs**0.5
+    seats = float(own[:, 0].mean()), float(own[:, 1].mean())
+    return Match(sum(seats) / 2, seats, error, pairs)
+
+
+def distances(first: Policy, second: Policy) -> pd.DataFrame:
+    """Return how far apart two policies of a compiled game are, by the depth of infosets.
+
+    Returns:
+        A row per depth, which is the number of moves that both players have made before: ``depth``, ``infosets``, and
+        the ``mean`` and standard ``deviation`` over these infosets of the total variation between the policies, from 0
+        to 1.
+
+    Raises:
+        PolicyError: the policies are for different games, or the game is solved by its public tree.
+    """
+    import pandas as pd
+
+    _check_alike(first, second)
+    tree = first.game
+    if isinstance(tree, PublicGame):
+        raise PolicyError(f"{tree.name!r} is solved by its public tree, which has no list of infosets")
+    gaps = np.abs(first.probabilities - second.probabilities)
+    found = pd.DataFrame(
+        {"depth": _moves_before(tree), "gap": np.add.reduceat(gaps, tree.view.first_sequence[:-1]) / 2}
+    ).groupby("depth")["gap"]
+    table = found.agg(infosets="count", mean="mean", deviation=lambda gap: gap.std(ddof=0))
+    return table.reset_index()
+
+
+def _moves_before(tree: GameTree) -> np.ndarray:
+    """Return the number of moves of both players before each infoset, (n,); the least over its histories."""
+    histories, moves = tree.histories, np.zeros(tree.num_histories, np.int64)
+    level = np.zeros(1, np.int64)
+    while len(level):
+        level = level[histories["actor"][level] != TERMINAL]
+        counts = histories["num_children"][level].astype(np.int64)
+        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        below = np.repeat(histories["first_child"][level], counts) + offsets
+        moves[below] = np.repeat(moves[level] + (histories["actor"][level] < CHANCE), counts)
+        level = below
+    decides = np.flatnonzero(histories["actor"] < CHANCE)
+    found = np.full(tree.num_infosets, tree.depth)
+    np.minimum.at(found, histories["infoset"][decides], moves[decides])
+    return found
+
+
+def seated(first: P, second: P) -> P:
+    """Return the policy in which player 0 plays like the first policy, and player 1 like the second."""
+    game, kind = first.game, type(first)
+    if isinstance(game, PublicGame):
+        own, table = first.table, second.table
+        table = table.astype(np.promote_types(own.dtype, table.dtype))
+        places = game.view.nodes["table"][game.decisions]
+        acts = game.view.nodes["kind"][game.decisions] == 0
+        for place, size in zip(places[acts].tolist(), (game.actions * game.rows)[acts].tolist(), strict=True):
+            table[place : place + size] = own[place : place + size]
+        return kind(game, table)
+    probabilities, sequences = second.probabilities.copy(), game.sequences_of(0)
+    probabilities[sequences] = first.probabilities[sequences]
+    return kind(game, probabilities)
+
+
+def _both_ways(first: Policy, second: Policy) -> tuple[np.ndarray, np.ndarray]:
+    _check_alike(first, second)
+    return seated(first, second).probabilities, seated(second, first).probabilities
+
+
+def _check_alike(first: Policy, second: Policy) -> None:
+    if first.game.content_hash != second.game.content_hash:
+        raise PolicyError(f"a policy of {first.game.name!r} can't play against one of {second.game.name!r}")
