@@ -88,8 +88,8 @@ def variance_reduced(
     A baseline moves toward the value that the action's walk returned. (Moving toward the importance-weighted estimate
     diverges.) Differs from the source in one baseline per infoset and action. key="history" has the source's, one per
     history and action, and also one per outcome of chance. With key="oracle", they are the exact values of histories,
-    which leave the least variance. weighted=False is an ablation: it does not divide regrets by the probability of the
-    traverser's own draws.
+    which leave the least variance. weighted=False is an ablation without a bound: it does not divide regrets by the
+    probability of the traverser's own draws.
     """
     return Sampler(traverser="one", exploration=exploration, baseline_rate=rate, baseline=key, weighted=weighted)
 

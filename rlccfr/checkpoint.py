@@ -24,6 +24,15 @@ MOST_COMPRESSED = 2**28
 """Bytes of the largest solver that is compressed, which takes about 30 times as long as writing it."""
 
 
+def is_solver(path: Path) -> bool:
+    """Return whether a file can be read and its header is that of a saved solver."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return bool(json.loads(str(archive["header"]))["format"] == FORMAT)
+    except Exception:  # the errors of other files have no common base
+        return False
+
+
 def save_solver(solver: Solver, path: Path) -> None:
     """Write a solver to a file; see :meth:`Solver.save`."""
     components = {

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 import numpy as np
 
@@ -114,6 +114,11 @@ class Entry(Generic[C]):
             value = float(value) if abs(value) <= sys.float_info.max else math.inf
         if type(value) is not type(default):
             raise ComponentError(f"{self.id!r}: {name} must be {wanted}, not {value!r}")
+        if isinstance(value, str):
+            hint = inspect.signature(self.factory, eval_str=True).parameters[name].annotation
+            if get_origin(hint) is Literal and value not in get_args(hint):
+                allowed = " or ".join(map(repr, get_args(hint)))
+                raise ComponentError(f"{self.id!r}: {name} must be {allowed}, not {brief(value)}")
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             low, high = self.bounds.get(name, NON_NEGATIVE)
             if not (math.isfinite(value) and low <= value <= high):

@@ -188,11 +188,11 @@ class Sampler(Component):
             drawn once for all histories with the same public past. With ``"public"``, all private states are taken.
             With ``"opponent"``, the opponent's private state is drawn as well. With ``"own"``, the traverser's is.
             These three need a game in which only chance hides anything.
-        traverser: own actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with the uniform policy; or a
+        traverser: own actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with exploration; or a
             ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
         exploration: share of exploration where one own action is drawn; the rest is the policy.
-        explores: what that share is divided among equally: an infoset's ``"actions"``; or the own ``"sequences"`` that
-            end below them.
+        explores: unit of exploration: all ``"actions"`` of an infoset are equally likely; or all own ``"sequences"``
+            that end below it, so that an action is as likely as the number of those below it.
         probe: whether each own action that is not taken is valued by one on-policy roll-out.
         baseline_rate: step size of learned baselines, which reduce variance; 0 for none.
         baseline: what has a baseline: each ``"sequence"``; or each ``"history"``, at chance nodes too. ``"oracle"`` has
@@ -201,7 +201,8 @@ class Sampler(Component):
             ``"oracle"`` has the exact ones, which take a pass over the tree. With ``"table"``, each walk sets the
             values of its nodes to the means of their children's.
         weighted: whether regrets are divided by the probability of the traverser's own draws. Without that, the mean
-            estimates at an infoset are its regrets times that probability, which only regret matching does not mind.
+            estimates at an infoset are its regrets times that probability. Regret matching does not mind this if the
+            probability never changes, as with ``exploration=1``; else iterations are reweighted, and no bound is known.
         inclusion: plain function ``f(policy, count, parameters, probability)`` that fills ``probability``, (A,). Each
             own action is taken with its probability, in (0, 1], independently of the others. ``policy``, (A,), is the
             current policy; ``count``, (A,), is the policy sum that equal weights of all iterations would give.
@@ -253,10 +254,16 @@ class Sampler(Component):
             raise ComponentError("give an inclusion function or a subset_size, not both")
         if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
             raise ComponentError("a mixture needs traverser='one', without probes and baselines")
+        if not isinstance(self.weighted, bool):
+            raise ComponentError(f"weighted must be True or False, not {self.weighted!r}")
         if self.explores not in ("actions", "sequences"):
             raise ComponentError(f"explores must be 'actions' or 'sequences', not {self.explores!r}")
+        if self.explores == "sequences" and self.traverser != "one":
+            raise ComponentError("explores='sequences' needs traverser='one'")
         if self.baseline not in ("sequence", "history", "oracle"):
             raise ComponentError(f"baseline must be 'sequence', 'history' or 'oracle', not {self.baseline!r}")
+        if self.baseline == "history" and not self.baseline_rate:
+            raise ComponentError("baseline='history' needs a baseline_rate")
         if self.values not in (None, "table", "oracle"):
             raise ComponentError(f"values must be 'table', 'oracle' or None, not {self.values!r}")
         if self.values is not None and (self.baseline_rate or self.baseline != "sequence"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,7 +32,7 @@ from rlccfr.kernels.walks.scales import settle_all
 
 _SAVED = ("counts", "scale", "rng", "baseline", "uniform_count", "visits")
 _SAVED_TABLES = ("regret", "policy", "policy_sum")
-_RULE = "rule_"
+_RULE, _VALUES = "rule_", "values_"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +54,8 @@ class RunState:
         baseline: (m,) learned values that reduce the variance of walks.
         uniform_count: (m,) policy sum in which all iterations have the same weight, for samplers that read it.
         visits: (n,) number of the owner's walks through each infoset.
+        history_values: values of histories that walks have learned, by what they are for; see
+            :func:`rlccfr.engine.walks.values_for`.
         scratch: working memory, overwritten by every pass.
         merged: the solver's game, if ``game`` is it with its infosets merged into buckets; None if it is the game.
     """
@@ -71,6 +73,7 @@ class RunState:
     visits: np.ndarray
     scratch: Scratch
     merged: MergedGame | BucketedGame | None = None
+    history_values: dict[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def at_start(cls, game: GameTree, seed: int, merged: MergedGame | BucketedGame | None = None) -> RunState:
@@ -159,6 +162,7 @@ class RunState:
         """Return the arrays that the next iteration depends on, by their names in a file."""
         found = {name: getattr(self, name) for name in _SAVED}
         found |= {name: getattr(self.tables, name) for name in _SAVED_TABLES}
+        found |= {f"{_VALUES}{name}": array for name, array in self.history_values.items()}
         return found | {f"{_RULE}{name}": array for name, array in self.rule_arrays().items()}
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> RunState:
@@ -170,6 +174,10 @@ class RunState:
             getattr(self, name)[...] = saved[name]
         for name in _SAVED_TABLES:
             getattr(self.tables, name)[...] = saved[name]
+        for name in saved:
+            if name.startswith(_VALUES):
+                known = self.history_values.setdefault(name.removeprefix(_VALUES), np.empty_like(saved[name]))
+                known[...] = saved[name]
         arrays = {name.removeprefix(_RULE): saved[name] for name in saved if name.startswith(_RULE)}
         for column, name in enumerate(self.columns):
             self.tables.state[:, column] = arrays[name]

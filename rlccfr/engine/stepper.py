@@ -176,4 +176,4 @@ class FlatStepper(Stepper[RunState]):
         return self._whole_value(self.state.tables.policy)
 
     def is_finite(self) -> bool:
-        return all(np.isfinite(table).all() for table in self.tables)
+        return all(np.isfinite(table).all() for table in (*self.tables, *self.state.history_values.values()))

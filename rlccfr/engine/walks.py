@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -28,8 +28,7 @@ kernels.announce(kernels.WALKS, "walks")
 from rlccfr.kernels.walks.quick_iterations import quick_iterations  # noqa: E402
 from rlccfr.kernels.walks.sampled_iterations import sampled_iterations  # noqa: E402
 
-HISTORY_VALUES = "history_values"
-"""Name of the values of histories in a checkpoint."""
+_balanced: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
 
 
 class QuickStepper(FlatStepper):
@@ -57,8 +56,7 @@ class WalkStepper(FlatStepper):
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
-        memory = walk_memory(state, binding)
-        self._values, self._memory = memory.tables.history_value, handle_of(memory, WALK_MEMORY)
+        self._memory = handle_of(walk_memory(state, binding), WALK_MEMORY)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state, binding = self.state, self.binding
@@ -74,15 +72,6 @@ class WalkStepper(FlatStepper):
             binding.sampler.schedule(first, iterations),
             max_nodes,
         )
-
-    def is_finite(self) -> bool:
-        return super().is_finite() and bool(np.isfinite(self._values).all())
-
-    def saved(self) -> dict[str, np.ndarray]:
-        return saved_values(self._values)
-
-    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
-        restore_values(self._values, saved)
 
 
 def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
@@ -100,7 +89,7 @@ def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
         visited=np.zeros(game.num_infosets, np.uint32),
         num_visited=game.view.infoset_begin[:2].astype(np.int64),
         explore=balanced_policy(game) if binding.plan.balanced else np.zeros(0),
-        history_value=history_values(game, binding),
+        history_value=values_for(state, binding),
     )
     return WalkMemory(tables, frames_for(game), handle_of(binding.draws, DRAWS))
 
@@ -109,38 +98,40 @@ def balanced_policy(game: GameTree) -> np.ndarray:
     """Return the policy (m,) that takes an action in proportion to the number of own sequences that end below it.
 
     A sequence ends if its player does not move after it. Of a player's Z such sequences, this policy plays each with
-    probability at least 1 / Z, since the infosets after an action share its sequences, and only one of them is met.
+    probability at least 1 / Z, since the infosets after an action share its sequences, and only one of them is met. It
+    is computed once for each game.
     """
-    view = game.view
-    first = view.first_sequence.astype(np.int64)
-    ends = np.zeros(game.num_sequences + 2)
-    policy = np.empty(game.num_sequences)
-    for infoset in range(game.num_infosets - 1, -1, -1):  # infosets come after their parents
-        own = slice(first[infoset], first[infoset + 1])
-        ends[own] = np.maximum(ends[own], 1.0)
-        total = ends[own].sum()
-        policy[own] = ends[own] / total
-        ends[view.parent[infoset]] += total
-    return policy
+    if game not in _balanced:
+        view = game.view
+        first = view.first_sequence.astype(np.int64)
+        ends = np.zeros(game.num_sequences + 2)
+        policy = np.empty(game.num_sequences)
+        for infoset in range(game.num_infosets - 1, -1, -1):  # infosets come after their parents
+            own = slice(first[infoset], first[infoset + 1])
+            ends[own] = np.maximum(ends[own], 1.0)
+            total = ends[own].sum()
+            policy[own] = ends[own] / total
+            ends[view.parent[infoset]] += total
+        _balanced[game] = policy
+    return _balanced[game]
 
 
-def history_values(game: GameTree, binding: Binding) -> np.ndarray:
-    """Return the first values of histories: 0, but where they replace the walk's, payoffs at the game's ends."""
-    if not binding.plan.by_history:
+def values_for(state: RunState, binding: Binding) -> np.ndarray:
+    """Return the values of histories that a sampler's walks read, (rows, histories); (1, 0) if they read none.
+
+    Values that walks learn are kept in the state, so that they survive a switch and come back after one to another
+    sampler. Initially they are 0; if they replace the walk's values, those at the game's ends are the payoffs.
+    """
+    game, plan = state.game, binding.plan
+    if not plan.by_history:
         return np.zeros((1, 0))
-    values = np.zeros((2 if binding.abstraction.best_response else 1, game.num_histories))
-    if binding.plan.values_replace:
-        ends = game.histories["actor"] == TERMINAL
-        values[:, ends] = utility_of(game.histories)[ends]
-    return values
-
-
-def saved_values(values: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the values of histories by their name in a file; an empty dict if there are none."""
-    return {HISTORY_VALUES: values} if values.size else {}
-
-
-def restore_values(values: np.ndarray, saved: Mapping[str, np.ndarray]) -> None:
-    """Overwrite the values of histories with those that :func:`saved_values` returned."""
-    if values.size:
-        values[...] = saved[HISTORY_VALUES]
+    rows = 2 if binding.abstraction.best_response else 1  # then each traverser meets another opponent
+    if plan.oracle:
+        return np.zeros((rows, game.num_histories))
+    name = f"{'replacing' if plan.values_replace else 'baselines'}_{rows}"
+    if name not in state.history_values:
+        values = state.history_values[name] = np.zeros((rows, game.num_histories))
+        if plan.values_replace:
+            ends = game.histories["actor"] == TERMINAL
+            values[:, ends] = utility_of(game.histories)[ends]
+    return state.history_values[name]

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound="Policy")
 Draws = Callable[[int], "Policy"]
-"""Function from a seed to the policy of one game, such as :meth:`rlccfr.Solver.draw_policy`."""
-
-TWO_SIDED = 1.96
-"""Half-width, in standard deviations, of the interval around the mean that contains 95 % of a normal distribution."""
+"""Function from a seed to a policy, such as :meth:`rlccfr.Solver.draw_policy`."""
 
 
 class Match(NamedTuple):
@@ -65,26 +62,31 @@ def played_match(first: Policy | Draws, second: Policy | Draws, game: Any, pairs
         seed: seed of all draws.
 
     Raises:
-        BudgetError: too few pairs.
+        BudgetError: too few pairs, or a negative seed.
         PolicyError: a policy is for another game, or the game is solved by its public tree.
     """
     whole_number(pairs, "pairs", 2, BudgetError)
+    whole_number(seed, "seed", 0, BudgetError)
     if isinstance(game, PublicGame):
         raise PolicyError(f"{game.name!r} is solved by its public tree, over which matches are exact: leave out pairs")
+    from scipy import stats
+
     from rlccfr.kernels.handles import handle_of
     from rlccfr.kernels.layout import GAME, Game
     from rlccfr.kernels.walks.playing import play_pairs
 
     handle, payoffs = handle_of(Game.of(game), GAME), np.empty((pairs, 2))
-    deal, rng = np.zeros(1, np.uint64), np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    games, *sides = np.random.SeedSequence(seed).spawn(3)
+    deal, rng = np.zeros(1, np.uint64), games.generate_state(1, np.uint64)
     if not (callable(first) or callable(second)):
-        play_pairs(handle, *_both_ways(first, second), deal, rng, payoffs)
+        play_pairs(handle, *_both_ways(first, second, game), deal, rng, payoffs)
     else:
+        seeds = np.stack([side.generate_state(pairs) for side in sides]).tolist()
         for pair in range(pairs):
-            drawn = (side(seed + pair) if callable(side) else side for side in (first, second))
-            play_pairs(handle, *_both_ways(*drawn), deal, rng, payoffs[pair : pair + 1])
+            drawn = [one(own[pair]) if callable(one) else one for one, own in zip((first, second), seeds, strict=True)]
+            play_pairs(handle, *_both_ways(drawn[0], drawn[1], game), deal, rng, payoffs[pair : pair + 1])
     own = payoffs * (1.0, -1.0)
-    error = TWO_SIDED * float(own.mean(axis=1).std(ddof=1)) / pairs**0.5
+    error = float(stats.t.ppf(0.975, pairs - 1) * own.mean(axis=1).std(ddof=1)) / pairs**0.5
     seats = float(own[:, 0].mean()), float(own[:, 1].mean())
     return Match(sum(seats) / 2, seats, error, pairs)
 
@@ -147,8 +149,11 @@ def seated(first: P, second: P) -> P:
     return kind(game, probabilities)
 
 
-def _both_ways(first: Policy, second: Policy) -> tuple[np.ndarray, np.ndarray]:
+def _both_ways(first: Policy, second: Policy, game: GameTree) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities (m,) of both seatings of two policies of a game."""
     _check_alike(first, second)
+    if first.game.content_hash != game.content_hash:
+        raise PolicyError(f"policies of {first.game.name!r} can't play {game.name!r}")
     return seated(first, second).probabilities, seated(second, first).probabilities
 
 

@@ -45,6 +45,8 @@ def save_public_policy(policy: PublicPolicy, path: Path) -> None:
 
 def load_public_table(path: Path, game: PublicGame) -> np.ndarray:
     """Return the entries, (m,), that a saved policy is proportional to; see :meth:`PublicPolicy.load`."""
+    if path.suffix == ".csv":
+        raise CheckpointError(f"{path} is a table to look at; policies of {game.name!r} are read from .npz alone")
     try:
         with np.load(path, allow_pickle=False) as archive:
             header, table = json.loads(str(archive["header"])), archive["table"]

@@ -67,8 +67,8 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
 def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 200_000) -> None:
     """Check that a sampler's estimates are unbiased, and that it runs with plain and with floored regrets.
 
-    The estimates of a sampler without weights must have the regrets times its own reach as their means. Those of a
-    sampler with learned values are not checked.
+    The estimates of a sampler without weights must have the regrets times its own reach as their means. Regrets from
+    learned values are not checked.
 
     Args:
         sampler: an id, ``{"id": ..., **hyperparameters}``, or the sampler itself.
@@ -84,7 +84,7 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
     check_probabilities(made)
     for rule in ("cfr", "cfr_plus"):
         _check_runs({"update_rule": rule, "sampler": made})
-    if made.exact or made.values == "table":
+    if made.exact:
         return
     for name in (*GAMES, PUBLIC_CHANCE) if made.chance in SHARED_CHANCE else GAMES:
         tree = load_game(name)
@@ -93,6 +93,8 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
             found = Estimates.of(made, tree, policy, player, batches=200, walks=walks // 200)
             expected = Estimates.exact(tree, policy, player, policy, own_draws(made, tree, policy))
             for what, batches, mean in zip(Estimates._fields, found, expected, strict=True):
+                if what == "regrets" and made.values == "table":
+                    continue
                 p, _ = smallest_p(batches, mean)
                 if p < LEVEL:
                     raise ConformanceError(

@@ -24,15 +24,15 @@ def match(
         typer.Argument(help="'uniform', a policy that `rlccfr solve --policy` wrote, or a run that --checkpoint kept."),
     ],
     second: Annotated[str, typer.Argument(help="The opponent, likewise.")],
-    pairs: Annotated[int, typer.Option(help="Play out so many pairs of games. [none: payoffs are exact]")] = 0,
+    pairs: Annotated[int, typer.Option(help="Pairs of games to play out; 0 computes exact payoffs.")] = 0,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Let two policies play against each other.
 
     Without --pairs, expected payoffs are computed exactly. With it, games are played out, and the means have a 95 %
-    interval. Each deal is played twice, with changed seats. A run whose update rule has average='value_networks' draws
-    a network for each pair.
+    interval. Each deal is played twice, with seats exchanged. A run whose update rule has average='value_networks'
+    draws a network for each pair.
     """
     tree = load(game)
     with progress("playing" if pairs else "computing the payoffs"):
@@ -49,39 +49,47 @@ def match(
 
 
 def _policy(name: str, tree: Any) -> Policy:
-    """Return the policy that a name or a file stands for; of a run it is the average policy."""
+    """Return the policy that a name or a file stands for; of a run it is the average policy.
+
+    Raises:
+        CheckpointError: the file can't be read, or is for another game.
+    """
     from rlccfr.policies.public_policy import policy_kind
 
-    kind = policy_kind(tree)
     if name == UNIFORM:
-        return kind.uniform(tree)
-    try:
-        return kind.load(name, tree)
-    except CheckpointError:
-        run = _run(name, tree)
-        if run is None:
-            raise
-        average: Policy = run.average_policy()
+        return policy_kind(tree).uniform(tree)
+    if _is_run(name):
+        average: Policy = _run(name, tree).average_policy()
         return average
+    return policy_kind(tree).load(name, tree)
 
 
 def _player(name: str, tree: Any) -> Policy | Draws:
-    """Return the same, or for a run that keeps its networks the function that draws one of them."""
-    run = _run(name, tree)
-    if run is not None and run.update_rule.networks and run.update_rule.networks.average == "value_networks":
-        draws: Draws = run.draw_policy
-        return draws
+    """Return what :func:`_policy` does; but for a run that keeps its networks, the function that draws one of them."""
+    if name != UNIFORM and _is_run(name):
+        run = _run(name, tree)
+        networks = run.update_rule.networks
+        if networks is not None and networks.average == "value_networks":
+            draws: Draws = run.draw_policy
+            return draws
     return _policy(name, tree)
 
 
+def _is_run(name: str) -> bool:
+    """Return whether a file holds a run; a file that can't be read, or of another kind, counts as a policy."""
+    from rlccfr.checkpoint import is_solver
+
+    return is_solver(Path(name))
+
+
 def _run(name: str, tree: Any) -> Any:
-    """Return the run in a file, or None if there is none."""
+    """Return the run in a file."""
     from rlccfr.solver import Solver
 
-    try:
-        return Solver.load(Path(name), game=tree)
-    except CheckpointError:
-        return None
+    run = Solver.load(Path(name), game=tree)
+    if run.game.content_hash != tree.content_hash:
+        raise CheckpointError(f"{name} is a run on {run.game.name!r}, not on {tree.name!r}")
+    return run
 
 
 def _print(found: Match, first: str, big_blind: float | None) -> None:

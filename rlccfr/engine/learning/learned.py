@@ -11,7 +11,6 @@ from rlccfr.engine.learning.phases import Phases
 from rlccfr.engine.learning.players import DeepPlayer, Past, Player, make_player, past_weight
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import FlatStepper, Stepper
-from rlccfr.engine.walks import restore_values, saved_values
 from rlccfr.errors import ComponentError
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY
@@ -136,9 +135,8 @@ class LearnedStepper(FlatStepper):
 
     def saved(self) -> State:
         states = [prefixed(f"player{player}", self.players[player].state()) for player in PLAYERS]
-        return states[0] | states[1] | saved_values(self._phases.estimates.history_value)
+        return states[0] | states[1]
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         for player in PLAYERS:
             self.players[player].restore(unprefixed(f"player{player}", dict(saved)))
-        restore_values(self._phases.estimates.history_value, saved)

@@ -5,8 +5,9 @@ reaches history h. The weight w(h) = (opponent's and chance's reach) / q(h) is c
 
 * at i's nodes, instant regret of a += w (v(a) - sum_b policy(b) v(b)), mass += w;
 * at the opponent's nodes, average increment of a += w policy(a);
-* with a baseline b (0 without one, and at chance nodes), a child taken with probability p whose walk returned u has the
-  value b + (u - b) / p; a child left out has the value b; with values of histories, see history_values.py;
+* with a baseline b of sequences (0 without one, and at chance nodes), a child taken with probability p whose walk
+  returned u has the value b + (u - b) / p; a child left out has the value b;
+* values of histories work likewise, or take the place of the walk's; see history_values.py;
 * with probes, a child of i's node has the value u if it is taken, and the result of a roll-out if it is left out.
 
 A history of chance may share its draw with others. The walk then takes the outcomes that have the label drawn; perhaps

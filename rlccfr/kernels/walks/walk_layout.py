@@ -25,9 +25,9 @@ class WalkPlan(NamedTuple):
     chance_shared: bool  # of all outcomes, only those with the label drawn; see SharedDraws
     opponent_all: bool
     traverser: int  # ALL, ONE (with exploration) or SUBSET (by an inclusion function or a size)
-    exploration: float  # share of the uniform policy if ONE own action is drawn
+    exploration: float  # share of exploration if ONE own action is drawn
     probe: bool  # each own action not taken is valued by one on-policy roll-out
-    baseline_rate: float  # 0: no baseline
+    baseline_rate: float  # 0: no baseline, except for the oracle's
     subset_size: int  # 0: the inclusion function decides
     mixes: bool  # walks ALL own actions, not ONE, with the mixture's probability
     one_draw: bool  # one random number decides this for the whole walk

@@ -59,6 +59,7 @@ def test_games_played_out_have_the_exact_payoffs_as_their_mean(name):
     first, second = (random_policy(tree, seed) for seed in (1, 2))
     exact, found = first.against(second), played_match(first, second, tree, pairs=200_000, seed=3)
     assert abs(found.value - exact.value) < 2 * found.error
+    assert found.seats == pytest.approx(exact.seats, abs=4 * found.error)
     assert found.pairs == 200_000
     assert played_match(first, second, tree, pairs=200_000, seed=3) == found
     assert played_match(first, second, tree, pairs=200_000, seed=4) != found
@@ -75,6 +76,15 @@ def test_the_same_cards_are_dealt_in_both_games_of_a_pair():
     assert found.seats[0] == -found.seats[1]
 
 
+def test_the_interval_is_as_wide_as_the_spread():
+    tree = game("leduc")
+    first, second = (random_policy(tree, seed) for seed in (1, 2))
+    found = [played_match(first, second, tree, pairs=500, seed=seed) for seed in range(100)]
+    spread = np.std([one.value for one in found], ddof=1)
+    assert np.mean([one.error for one in found]) == pytest.approx(1.96 * spread, rel=0.25)
+    assert 88 <= sum(abs(one.value - first.against(second).value) < one.error for one in found) <= 100
+
+
 def test_a_function_draws_a_policy_for_each_pair():
     tree, seeds = game("kuhn"), []
     first, second = (random_policy(tree, seed) for seed in (1, 2))
@@ -84,9 +94,23 @@ def test_a_function_draws_a_policy_for_each_pair():
         return first if seed % 2 else second
 
     found = played_match(drawn, second, tree, pairs=4_000, seed=10)
-    assert seeds == list(range(10, 4_010))
+    assert len(seeds) == len(set(seeds)) == 4_000
     half = first.against(second).value / 2  # every other pair is a policy against itself
     assert abs(found.value - half) < 3 * found.error
+
+
+def test_two_functions_draw_independently():
+    tree = game("kuhn")
+    solver, second = rlccfr.Solver(tree), random_policy(tree, 2)
+    solver.run(iterations=100, curve=False)
+    first = solver.average_policy()
+
+    def drawn(seed):
+        return first if seed % 2 else second
+
+    found = played_match(drawn, lambda seed: second if seed % 2 else first, tree, pairs=10_000, seed=1)
+    assert abs(found.value) < 2 * found.error  # with the same seeds, it would be that of first against second
+    assert abs(first.against(second).value) > 6 * found.error
 
 
 def test_what_can_not_be_played_is_refused():
@@ -95,6 +119,12 @@ def test_what_can_not_be_played_is_refused():
         kuhn.against(leduc)
     with pytest.raises(BudgetError, match="pairs"):
         played_match(kuhn, kuhn, kuhn.game, pairs=1)
+    with pytest.raises(BudgetError, match="seed"):
+        played_match(kuhn, kuhn, kuhn.game, seed=-1)
+    for policy, other in ((kuhn, leduc), (leduc, kuhn)):
+        for side in (policy, lambda seed, policy=policy: policy):
+            with pytest.raises(PolicyError, match="can't play"):
+                played_match(side, policy, other.game, pairs=2)
     holdem = rlccfr.PublicPolicy.uniform(game(SMALL_HOLDEM))
     with pytest.raises(PolicyError, match="matches are exact: leave out pairs"):
         played_match(holdem, holdem, holdem.game)
@@ -125,9 +155,28 @@ def test_the_command_plays(run, tmp_path, monkeypatch):
     _, out, _ = run("match", "kuhn", "kuhn.csv", "uniform", "--pairs", "1000", "--seed", "5")
     assert "(95 %), 1,000 pairs of games" in out
     assert run("match", SMALL_HOLDEM, "uniform", "uniform")[1].split()[:4] == ["payoff", "per", "game", "0"]
-    code, out, err = run("match", "leduc", "kuhn.csv", "uniform")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("leduc", "kuhn.csv", "uniform"), "is a policy of another game than 'leduc'"),
+        (("leduc", "run", "run"), "run is a run on 'kuhn', not on 'leduc'"),
+        (("kuhn", "nothing.npz", "uniform"), "can't read nothing.npz"),
+        (("kuhn", "uniform", "uniform", "--pairs", "20", "--seed", "-1"), "seed"),
+        ((SMALL_HOLDEM, "hands.csv", "uniform"), "hands.csv is a table to look at"),
+        ((SMALL_HOLDEM, "uniform", "uniform", "--pairs", "20"), "matches are exact: leave out pairs"),
+    ],
+)
+def test_what_can_not_be_played_is_one_line(run, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert run("solve", "kuhn", "--iterations", "5", "--policy", "kuhn.csv", "--checkpoint", "run")[0] == 0
+    assert run("solve", SMALL_HOLDEM, "--iterations", "5", "--policy", "hands.csv")[0] == 0
+    assert run("match", "kuhn", "run", "kuhn.csv")[1].split()[3] == "0"
+    code, out, err = run("match", *arguments)
     assert (code, out) == (1, "")
-    assert "is for another game" in err or "is a policy of another game" in err
+    assert err.count("\n") == 1
+    assert message in err
 
 
 def test_a_run_with_value_networks_draws_them(run, tmp_path, monkeypatch):

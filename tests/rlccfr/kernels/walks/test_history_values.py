@@ -10,7 +10,7 @@ from support import SMALL_DICE, engine_state, game, random_policy
 
 import rlccfr
 from rlccfr.components import Sampler
-from rlccfr.engine.walks import HISTORY_VALUES, balanced_policy
+from rlccfr.engine.walks import balanced_policy
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, utility_of
 from rlccfr.registry import samplers
@@ -71,20 +71,23 @@ def test_without_weights_the_mass_of_a_walk_is_one(sampler):
 
 
 def history_values(solver):
-    (found,) = (array for name, array in engine_state(solver).items() if name.endswith(HISTORY_VALUES))
+    (found,) = (array for name, array in engine_state(solver).items() if name.startswith("values_"))
     return found
 
 
-def test_a_table_learns_the_values_of_a_fixed_policy():
-    """A rule that forgets its regrets at once plays the uniform policy for ever."""
-    tree = game("leduc")
-    still = rlccfr.components.UpdateRule(positive_discount=lambda t: 0.0 * t, negative_discount=lambda t: 0.0 * t,
-                                         policy_map=uniformly)  # fmt: skip
-    solver = rlccfr.Solver(tree, still, "escher(explores='actions')", seed=3)
+@pytest.mark.parametrize(
+    ("sampler", "name"),
+    [("escher(explores='actions')", "leduc"), ("variance_reduced(exploration=1.0,key='history')", "kuhn")],
+)
+def test_values_of_a_fixed_policy_are_learned(sampler, name):
+    """The rule plays the uniform policy for ever, so that all histories are visited often."""
+    tree, still = game(name), rlccfr.components.UpdateRule(policy_map=uniformly)
+    solver = rlccfr.Solver(tree, still, sampler, seed=3)
     solver.run(iterations=400_000, curve=False)
     expected = values_of(tree, tree.uniform_policy())
-    got = history_values(solver)[0]
-    assert got == pytest.approx([expected[node] for node in range(tree.num_histories)], abs=1e-12)
+    learned = slice(name == "kuhn", None)  # nothing needs a baseline of the root
+    wanted = np.array([expected[node] for node in range(tree.num_histories)])
+    assert history_values(solver)[0][learned] == pytest.approx(wanted[learned], abs=1e-12)
 
 
 def uniformly(row, state, parameters, utility_range):
@@ -130,6 +133,24 @@ def test_runs_on_leduc_converge(sampler, rule):
     assert reached < rlccfr.Policy.uniform(tree).exploitability() / 5
 
 
+@pytest.mark.parametrize("sampler", LEARNED)
+def test_learned_values_survive_a_switch(sampler):
+    solver = rlccfr.Solver(game("kuhn"), "cfr", sampler, seed=1)
+    solver.run(iterations=200, curve=False)
+    before = history_values(solver).copy()
+    for change in ({"update_rule": "dcfr"}, {"sampler": "external"}, {"sampler": sampler}):
+        solver.switch(**change)
+        np.testing.assert_array_equal(history_values(solver), before)
+    solver.run(iterations=200, curve=False)
+    assert np.abs(history_values(solver) - before).max() > 0
+
+
+def test_exact_values_take_no_room_in_a_checkpoint():
+    solver = rlccfr.Solver(game("kuhn"), "cfr", ORACLES[0])
+    solver.run(iterations=10, curve=False)
+    assert not [name for name in engine_state(solver) if name.startswith("values_")]
+
+
 def test_a_sampler_can_change_during_a_run():
     solver = rlccfr.Solver(game("leduc"), "cfr", "outcome", seed=1)
     solver.run(iterations=1_000, curve=False)
@@ -169,11 +190,26 @@ def test_the_balanced_policy_on_kuhn():
         ({"baseline": "node"}, "baseline must be 'sequence', 'history' or 'oracle'"),
         ({"values": "none"}, "values must be 'table', 'oracle' or None"),
         ({"values": "table", "baseline_rate": 0.5}, "leave one out"),
-        ({"baseline": "history", "opponent": "all"}, "need walks of one path"),
+        ({"baseline": "oracle", "opponent": "all"}, "need walks of one path"),
         ({"values": "oracle", "probe": True}, "need walks of one path"),
         ({"weighted": False}, "unweighted regrets need values of histories"),
+        ({"weighted": "no"}, "weighted must be True or False"),
+        ({"explores": "sequences", "traverser": "all"}, "explores='sequences' needs traverser='one'"),
+        ({"baseline": "history"}, "needs a baseline_rate"),
     ],
 )
 def test_fields_that_contradict_each_other_are_refused(fields, message):
     with pytest.raises(ComponentError, match=message):
         Sampler(**{"traverser": "one", "exploration": 0.6, **fields})
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("variance_reduced(key='node')", "key must be 'sequence' or 'history' or 'oracle', not 'node'"),
+        ("escher(value='network')", "value must be 'table' or 'oracle', not 'network'"),
+    ],
+)
+def test_errors_name_the_hyperparameter(spec, message):
+    with pytest.raises(ComponentError, match=message):
+        samplers.resolve(spec)

@@ -19,11 +19,11 @@ _VALUES = Guarantee(sampled_open="its estimates have their exact means only with
 
 @sampler("balanced", source=f"{FARINA_2020} (exploration-balanced outcome sampling)", bounds=_OPEN, guarantee=UNBIASED)
 def balanced(exploration: float = 0.6) -> Sampler:
-    """Outcome sampling that explores by the sizes of subtrees: one path, own actions drawn from a mixture.
+    """Outcome sampling that explores by the sizes of subtrees: one path.
 
-    It consists of the policy and, with weight ``exploration``, the balanced policy. That takes an action in proportion
-    to the number of own sequences that end below it, and so plays each of all Z such sequences with probability at
-    least 1/Z.
+    Own actions are drawn from exploration x balanced policy + (1 - exploration) x policy. The balanced policy takes an
+    action in proportion to the number of own sequences that end below it. So it plays each of all Z such sequences with
+    probability at least 1/Z.
     """
     return Sampler(traverser="one", exploration=exploration, explores="sequences")
 
@@ -36,10 +36,11 @@ def escher(
 ) -> Sampler:
     """One path, own actions drawn by a fixed policy; regrets from values of histories, without importance weights.
 
-    At each own node h of the path, the regret of a grows by q(h, a) - sum_b policy(b) q(h, b). With exact q, which
-    value="oracle" computes by a pass over the tree, its mean is the infoset's regret times the fixed policy's reach.
-    value="table" learns q: a walk sets the value of each of its nodes to the mean of its children's. Differs from the
-    source, which fits q by a network. The average has the weight 1/(the fixed policy's reach) at the opponent's nodes.
-    weighted=True is an ablation: it divides regrets by that reach.
+    At each own node h of the path, the regret of a grows by q(h, a) - sum_b policy(b) q(h, b), where q(h, a) is the
+    traverser's value of the history after a. With exact q, which value="oracle" computes by a pass over the tree, its
+    mean is the infoset's regret times the fixed policy's reach. value="table" learns q: a walk sets the value of each
+    of its nodes to the mean of its children's. Differs from the source, which fits q by a network. The opponent's
+    average policy gets increments of weight 1/(the fixed policy's reach). weighted=True is an ablation: it divides
+    regrets by that reach.
     """
     return Sampler(traverser="one", exploration=1.0, explores=explores, values=value, weighted=weighted)
