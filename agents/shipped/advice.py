@@ -85,7 +85,8 @@ def advise(
 
     Args:
         game: a name that :func:`rlccfr.load_game` takes.
-        budget: budget of the run; by default one engine CPU second, or sixty for a game with a public tree.
+        budget: budget of the run; by default one engine CPU second; sixty for a game with a public tree, if there are
+            measurements of such games.
         preset: reward weights.
         catalog: catalog to choose from. By default, all that was measured, including the extended catalog's tabular
             algorithms. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must

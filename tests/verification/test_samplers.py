@@ -97,12 +97,9 @@ def test_estimates_from_shared_draws_are_unbiased(sampler, name):
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
-@pytest.mark.parametrize(
-    ("sampler", "share"),
-    [("variance_reduced", 0.8), ("probing", 0.8), ("variance_reduced(key='history')", 0.8)],
-)
-def test_baselines_and_probes_reduce_the_variance(sampler, share, name):
-    """The variance of regrets from ten walks, summed over sequences, is well below outcome sampling's.
+@pytest.mark.parametrize("sampler", ["variance_reduced", "probing", "variance_reduced(key='history')"])
+def test_baselines_and_probes_reduce_the_variance(sampler, name):
+    """The variance of regrets from ten walks, summed over sequences, is at least a fifth below outcome sampling's.
 
     Both samplers have the same exploration. Baselines are learned during the first half of the walks, which is left
     out.
@@ -114,7 +111,7 @@ def test_baselines_and_probes_reduce_the_variance(sampler, share, name):
             made = samplers.resolve({"id": id, "exploration": 0.6})
             found = Estimates.of(made, tree, policy, player, batches=batches, walks=10, seed=player).regrets
             variances.append(found[batches // 2 :, tree.sequences_of(player)].var(axis=0).sum())
-        assert variances[1] < share * variances[0]
+        assert variances[1] < 0.8 * variances[0]
 
 
 def test_a_biased_estimate_is_found():
