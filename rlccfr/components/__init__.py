@@ -28,6 +28,8 @@ from rlccfr.components.abstraction import Abstraction as Abstraction
 from rlccfr.components.component import Component as Component
 from rlccfr.components.controller import Controller as Controller
 from rlccfr.components.guarantee import Guarantee as Guarantee
+from rlccfr.components.sampler import SHARED_CHANCE as SHARED_CHANCE
+from rlccfr.components.sampler import Sampler as Sampler
 from rlccfr.components.schedules import SCHEDULE_COLUMNS as SCHEDULE_COLUMNS
 from rlccfr.components.schedules import UNIT as UNIT
 from rlccfr.components.schedules import ZERO as ZERO
@@ -36,12 +38,6 @@ from rlccfr.components.schedules import always as always
 from rlccfr.components.schedules import schedule_rows
 from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import Networks
-
-WALKS = ("all", "one", "subset")
-"""Values of a sampler's ``chance``, ``opponent`` and ``traverser``; only ``traverser`` may be ``"subset"``."""
-
-SHARED_CHANCE = ("public", "opponent", "own")
-"""Values that only a sampler's ``chance`` may have: what is drawn once for all histories that players see alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,109 +168,3 @@ class UpdateRule(Component):
         columns: dict[str, Schedule | float] = {name: getattr(self, name) for name in SCHEDULE_COLUMNS}
         columns |= {f"parameters[{index}]": schedule for index, schedule in enumerate(self.parameters)}
         return schedule_rows(self.id or "the rule", columns, first, count)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sampler(Component):
-    """Choice of the children that a walk takes at each node.
-
-    The engine accounts for the probability with which a child was taken, so that every estimate is unbiased, except
-    with learned ``values`` or without weights.
-
-    Args:
-        exact: whether an exact pass over the whole tree replaces walks; the other fields are then unused.
-        chance, opponent: children taken at nodes of chance and of the opponent: ``"all"``, or ``"one"``, drawn with
-            its true probability. ``chance`` may also tell what is public from private states. A public outcome is then
-            drawn once for all histories with the same public past. With ``"public"``, all private states are taken.
-            With ``"opponent"``, the opponent's private state is drawn as well. With ``"own"``, the traverser's is.
-            These three need a game in which only chance hides anything.
-        traverser: own actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with exploration; or a
-            ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
-        exploration: share of exploration where one own action is drawn; the rest is the policy.
-        explores: unit of exploration: all ``"actions"`` of an infoset are equally likely; or all own ``"sequences"``
-            that end below it, so that an action is as likely as the number of those below it.
-        probe: whether each own action that is not taken is valued by one on-policy roll-out.
-        baseline_rate: step size of learned baselines, which reduce variance; 0 for none.
-        baseline: what has a baseline: each ``"sequence"``; or each ``"history"``, at chance nodes too. ``"oracle"`` has
-            the histories' exact values, which take a pass over the tree, and does not use ``baseline_rate``.
-        values: values of histories from which regrets follow in place of the walk's values; None for the walk's.
-            ``"oracle"`` has the exact ones, which take a pass over the tree. With ``"table"``, each walk sets the
-            values of its nodes to the means of their children's.
-        weighted: whether regrets are divided by the probability of the traverser's own draws. Without that, the mean
-            estimates at an infoset are its regrets times that probability. Regret matching does not mind this if the
-            probability never changes, as with ``exploration=1``; else iterations are reweighted, and no bound is known.
-        inclusion: plain function ``f(policy, count, parameters, probability)`` that fills ``probability``, (A,). Each
-            own action is taken with its probability, in (0, 1], independently of the others. ``policy``, (A,), is the
-            current policy; ``count``, (A,), is the policy sum that equal weights of all iterations would give.
-        subset_size: number of own actions taken, in place of ``inclusion``; all subsets of this size are equally
-            likely.
-        mixture: plain function ``f(policy, count, visits, parameters)`` that returns the probability, in [0, 1], with
-            which all own actions of an infoset are taken, rather than one. ``visits`` is the number of earlier walks
-            through the infoset; ``policy`` and ``count`` are as for ``inclusion``.
-        one_draw: whether a mixture draws its random number once per walk, not at every node.
-        parameters: numbers, or schedules of numbers, whose values ``inclusion`` or ``mixture`` receives as an array.
-
-    Raises:
-        ComponentError: a field has an unknown value, or the fields contradict each other.
-    """
-
-    exact: bool = False
-    chance: Literal["all", "one", "public", "opponent", "own"] = "one"
-    opponent: Literal["all", "one"] = "one"
-    traverser: Literal["all", "one", "subset"] = "all"
-    exploration: float = 0.0
-    explores: Literal["actions", "sequences"] = "actions"
-    probe: bool = False
-    baseline_rate: float = 0.0
-    baseline: Literal["sequence", "history", "oracle"] = "sequence"
-    values: Literal["table", "oracle"] | None = None
-    weighted: bool = True
-    inclusion: Callable[..., None] | None = None
-    subset_size: int = 0
-    mixture: Callable[..., float] | None = None
-    one_draw: bool = False
-    parameters: tuple[float | Schedule, ...] = ()
-
-    def schedule(self, first: int, count: int) -> np.ndarray:
-        """Return the parameters of iterations ``first`` to ``first + count - 1``, shape (count, len(parameters))."""
-        t = np.arange(first, first + count, dtype=np.float64)
-        rows = np.empty((count, len(self.parameters)))
-        for k, parameter in enumerate(self.parameters):
-            rows[:, k] = parameter(t) if callable(parameter) else parameter
-        return rows
-
-    def __post_init__(self) -> None:
-        fields = (("chance", (*WALKS[:2], *SHARED_CHANCE)), ("opponent", WALKS[:2]), ("traverser", WALKS))
-        for field_, choices in fields:
-            if getattr(self, field_) not in choices:
-                raise ComponentError(f"{field_} must be one of {', '.join(choices)}, not {getattr(self, field_)!r}")
-        if (self.traverser == "subset") != (self.inclusion is not None or self.subset_size > 0):
-            raise ComponentError("traverser='subset', and only this one, needs an inclusion function or a subset_size")
-        if self.inclusion is not None and self.subset_size:
-            raise ComponentError("give an inclusion function or a subset_size, not both")
-        if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
-            raise ComponentError("a mixture needs traverser='one', without probes and baselines")
-        if not isinstance(self.weighted, bool):
-            raise ComponentError(f"weighted must be True or False, not {self.weighted!r}")
-        if self.explores not in ("actions", "sequences"):
-            raise ComponentError(f"explores must be 'actions' or 'sequences', not {self.explores!r}")
-        if self.explores == "sequences" and self.traverser != "one":
-            raise ComponentError("explores='sequences' needs traverser='one'")
-        if self.baseline not in ("sequence", "history", "oracle"):
-            raise ComponentError(f"baseline must be 'sequence', 'history' or 'oracle', not {self.baseline!r}")
-        if self.baseline == "history" and not self.baseline_rate:
-            raise ComponentError("baseline='history' needs a baseline_rate")
-        if self.values not in (None, "table", "oracle"):
-            raise ComponentError(f"values must be 'table', 'oracle' or None, not {self.values!r}")
-        if self.values is not None and (self.baseline_rate or self.baseline != "sequence"):
-            raise ComponentError("values take the place of the walk's, so that baselines have no use: leave one out")
-        path = (self.traverser, self.chance, self.opponent) == ("one",) * 3
-        if (self.by_history or not self.weighted) and not (path and self.mixture is None and not self.probe):
-            raise ComponentError("values of histories and unweighted regrets need walks of one path, without probes")
-        if not (self.weighted or self.by_history):
-            raise ComponentError("unweighted regrets need values of histories, or baselines of histories")
-
-    @property
-    def by_history(self) -> bool:
-        """Whether walks need values of histories."""
-        return self.values is not None or self.baseline != "sequence"
