@@ -14,16 +14,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from typing import Any, get_type_hints
 
 import numpy as np
 
 from rlccfr.catalog import update_rules as tabular
+from rlccfr.catalog.network_settings import NetworkSettings, network_settings
 from rlccfr.components import Guarantee, UpdateRule
 from rlccfr.errors import ComponentError
-from rlccfr.networks.settings import Approximator, Networks
+from rlccfr.networks.settings import Networks
 from rlccfr.registry import Bounds, update_rule
 
 Factory = Callable[..., UpdateRule]
@@ -32,79 +33,6 @@ BROWN_2019 = "Brown et al., Deep counterfactual regret minimization, ICML 2019"
 STEINBERGER_2019 = "Steinberger, Single deep counterfactual regret minimization, 2019"
 XU_2026 = "Xu et al., deep discounted CFR+ with bootstrapped targets, AAAI 2026"
 
-
-@dataclass(frozen=True, kw_only=True)
-class NetworkSettings:
-    """Sizes of networks and of their training; the hyperparameters that every deep rule has.
-
-    Attributes:
-        hidden, layers: width and number of hidden layers.
-        traversals: number of walks per player and iteration, if the sampler walks.
-        train_steps, policy_steps: number of steps per fit of advantages, and per fit of the average policy.
-        batch_size: number of infosets per step; all of them if there are fewer.
-        memory: number of rows kept for each network by reservoir sampling.
-        learning_rate: learning rate of Adam.
-        retrain_from_scratch: whether each fit of advantages begins with new weights.
-        train_every: number of iterations between fits, after the fit that follows the first iteration.
-    """
-
-    hidden: int = 64
-    layers: int = 2
-    traversals: int = 400
-    train_steps: int = 40
-    policy_steps: int = 20
-    batch_size: int = 512
-    memory: int = 1_000_000
-    learning_rate: float = 1e-3
-    retrain_from_scratch: bool = False
-    train_every: int = 5
-
-    def networks(self, model: str = "mlp", average: str = "network", device: str = "cpu") -> Networks:
-        """Return :class:`Networks` with these settings.
-
-        Args:
-            model: ``"mlp"``, or ``"table"``: an exact table in place of each network.
-            average: ``"network"``, ``"value_networks"`` (all are kept, weighted with their reach) or ``"table"``.
-            device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
-
-        Raises:
-            ComponentError: an invalid value.
-        """
-        value = Approximator(
-            kind=model,  # type: ignore[arg-type]  # checked there
-            hidden=self.hidden,
-            layers=self.layers,
-            learning_rate=self.learning_rate,
-            train_steps=self.train_steps,
-            batch_size=self.batch_size,
-            from_scratch=self.retrain_from_scratch,
-            device=device,
-        )
-        return Networks(
-            value=value,
-            policy=replace(value, train_steps=self.policy_steps, from_scratch=False),
-            average=average,  # type: ignore[arg-type]  # checked there
-            traversals=self.traversals,
-            memory=self.memory,
-            train_every=self.train_every,
-        )
-
-
-FAST = NetworkSettings()
-NETWORK_SETTINGS = {
-    "sweep": replace(FAST, traversals=100, batch_size=128, learning_rate=3e-3, train_every=10),
-    "fast": FAST,
-    "paper": replace(
-        FAST, layers=3, traversals=1500, train_steps=750, policy_steps=50, batch_size=2048, retrain_from_scratch=True,
-        train_every=1,
-    ),
-}  # fmt: skip
-"""Network settings by name, for little, normal and plenty of time.
-
-``paper`` has Steinberger's settings for Leduc poker, except for the network of the average policy. His is trained from
-scratch at each measured iteration, for 5,000 steps. Here it continues from its last weights, for ``policy_steps`` after
-each fit. His data have linear weights, as in deep_lcfr.
-"""
 
 _SIZES = get_type_hints(NetworkSettings)
 _AT_LEAST_ONE = ("hidden", "traversals", "train_steps", "policy_steps", "batch_size", "memory", "train_every")
@@ -124,11 +52,10 @@ def _common_hyperparameters() -> dict[str, inspect.Parameter]:
 
 def _networks(given: Mapping[str, Any]) -> Networks:
     """Return the networks that common hyperparameters ask for."""
-    preset = given["preset"]
-    if preset not in NETWORK_SETTINGS:
-        raise ComponentError(f"preset must be one of {', '.join(NETWORK_SETTINGS)}, not {preset!r}")
     sizes = {name: given[name] for name in _SIZES if given[name] is not None}
-    return replace(NETWORK_SETTINGS[preset], **sizes).networks(given["model"], given["average"], given["device"])
+    return replace(network_settings(given["preset"]), **sizes).networks(
+        given["model"], given["average"], given["device"]
+    )
 
 
 def deep_rule(

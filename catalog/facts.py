@@ -44,7 +44,7 @@ def facts(cell: Cell | tuple[str, str, str]) -> Facts:
     cell = Cell(*cell)
     entries = update_rules[cell.update_rule], samplers[cell.sampler], abstractions[cell.abstraction]
     rule, sampler, abstraction = entries[0].make(), entries[1].make(), entries[2].make()
-    learns = rule.learns or abstraction.learns
+    learns = rule.learns or sampler.learns or abstraction.learns
     cost = ("tree" if sampler.exact else "walk") + " + best responses" * abstraction.best_response + " + fit" * learns
     known = NOTHING if any(entry.guarantee is None for entry in entries) else _known(*entries)
     return Facts(*known, sampler.exact and not learns, cost, ("torch",) * learns)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import Literal
 
+from rlccfr.catalog.network_settings import network_settings
 from rlccfr.catalog.samplers import UNBIASED
 from rlccfr.components import Guarantee, Sampler
+from rlccfr.networks.settings import HistoryNetwork
 from rlccfr.registry import sampler
 
 FARINA_2020 = "Farina, Kroer and Sandholm, Stochastic regret minimization in extensive-form games, ICML 2020"
 MCALEER_2023 = (
     "McAleer, Farina, Lanctot and Sandholm, ESCHER: eschewing importance sampling in games by computing a history "
     "value function to estimate regret, ICLR 2023"
+)
+STEINBERGER_2020 = (
+    "Steinberger, Lerer and Brown, DREAM: deep regret minimization with advantage baselines and model-free learning, "
+    "2020"
 )
 _OPEN = {"exploration": (1e-6, 1.0)}
 _VALUES = Guarantee(sampled_open="its estimates have their exact means only with exact values (value='oracle')")
@@ -30,17 +36,45 @@ def balanced(exploration: float = 0.6) -> Sampler:
 
 @sampler("escher", source=MCALEER_2023, guarantee=_VALUES)
 def escher(
-    value: Literal["table", "oracle"] = "table",
+    value: Literal["table", "oracle", "network"] = "table",
     explores: Literal["sequences", "actions"] = "sequences",
     weighted: bool = False,
+    preset: str = "fast",
 ) -> Sampler:
     """One path, own actions drawn by a fixed policy; regrets from values of histories, without importance weights.
 
     At each own node h of the path, the regret of a grows by q(h, a) - sum_b policy(b) q(h, b), where q(h, a) is the
     traverser's value of the history after a. With exact q, which value="oracle" computes by a pass over the tree, its
     mean is the infoset's regret times the fixed policy's reach. value="table" learns q: a walk sets the value of each
-    of its nodes to the mean of its children's. Differs from the source, which fits q by a network. The opponent's
-    average policy gets increments of weight 1/(the fixed policy's reach). weighted=True is an ablation: it divides
-    regrets by that reach.
+    of its nodes to the mean of its children's. value="network" fits q by a network with the settings ``preset``, as the
+    source does; with a deep rule this is Deep ESCHER. The network learns from expected values one action later, the
+    source's from the ends of further walks. The opponent's average policy gets increments of weight 1/(the fixed
+    policy's reach). weighted=True is an ablation: it divides regrets by that reach.
     """
-    return Sampler(traverser="one", exploration=1.0, explores=explores, values=value, weighted=weighted)
+    network = history_network(preset) if value == "network" else None
+    return Sampler(
+        traverser="one", exploration=1.0, explores=explores, values=value, weighted=weighted, network=network
+    )
+
+
+@sampler("dream", source=STEINBERGER_2020, bounds=_OPEN, guarantee=UNBIASED)
+def dream(exploration: float = 0.5, preset: str = "fast") -> Sampler:
+    """One path, as in outcome sampling, with baselines of histories that a network learns; DREAM with deep_lcfr.
+
+    The network, with the settings ``preset``, learns from expected values one action later. Differs from the source,
+    which needs no model of the game, in taking the payoffs where the game ends and the probabilities of chance. The
+    number of walks is a deep rule's; with a tabular rule, it is that of ``preset``.
+    """
+    return Sampler(traverser="one", exploration=exploration, baseline="network", network=history_network(preset))
+
+
+def history_network(preset: str) -> HistoryNetwork:
+    """Return settings of a network of histories by the name of a deep rule's settings.
+
+    Raises:
+        ComponentError: an unknown name.
+    """
+    settings = network_settings(preset)
+    return HistoryNetwork(
+        model=settings.networks().value, traversals=settings.traversals, train_every=settings.train_every
+    )

@@ -46,9 +46,9 @@ def solver_for(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: 
     from rlccfr.solver import Solver
 
     fresh = Solver(tree, *cell, **options)
-    if options["walks"] != 1 and (fresh.update_rule.learns or fresh.abstraction.learns):
+    if options["walks"] != 1 and any(part.learns for part in (fresh.update_rule, fresh.sampler, fresh.abstraction)):
         raise ComponentError(
-            "--walks is for components without models; set the others' hyperparameter traversals instead"
+            "--walks is for components without models; the others' settings have a number of walks, traversals"
         )
     if checkpoint is None or not checkpoint.exists():
         return fresh

@@ -11,9 +11,12 @@ import numpy as np
 from rlccfr.components.component import Component
 from rlccfr.components.schedules import Schedule
 from rlccfr.errors import ComponentError
+from rlccfr.networks.settings import HistoryNetwork
 
 _CHOICES = ("all", "one", "subset")
 """Values of a sampler's ``chance``, ``opponent`` and ``traverser``; only ``traverser`` may be ``"subset"``."""
+
+_BASELINES, _VALUES = ("sequence", "history", "oracle", "network"), ("table", "oracle", "network")
 
 SHARED_CHANCE = ("public", "opponent", "own")
 """Values that only a sampler's ``chance`` may have: what is drawn once for all histories that players see alike."""
@@ -41,10 +44,12 @@ class Sampler(Component):
         probe: whether each own action that is not taken is valued by one on-policy roll-out.
         baseline_rate: step size of learned baselines, which reduce variance; 0 for none.
         baseline: what has a baseline: each ``"sequence"``; or each ``"history"``, at chance nodes too. ``"oracle"`` has
-            the histories' exact values, which take a pass over the tree, and does not use ``baseline_rate``.
+            the histories' exact values, which take a pass over the tree, and ``"network"`` those of a network. These
+            two do not use ``baseline_rate``.
         values: values of histories from which regrets follow in place of the walk's values; None for the walk's.
             ``"oracle"`` has the exact ones, which take a pass over the tree. With ``"table"``, each walk sets the
-            values of its nodes to the means of their children's.
+            values of its nodes to the means of their children's. ``"network"`` has those of a network.
+        network: settings of the network, if ``baseline`` or ``values`` has one.
         weighted: whether regrets are divided by the probability of the traverser's own draws. Without that, the mean
             estimates at an infoset are its regrets times that probability. Regret matching does not mind this if the
             probability never changes, as with ``exploration=1``; else iterations are reweighted, and no bound is known.
@@ -71,8 +76,9 @@ class Sampler(Component):
     explores: Literal["actions", "sequences"] = "actions"
     probe: bool = False
     baseline_rate: float = 0.0
-    baseline: Literal["sequence", "history", "oracle"] = "sequence"
-    values: Literal["table", "oracle"] | None = None
+    baseline: Literal["sequence", "history", "oracle", "network"] = "sequence"
+    values: Literal["table", "oracle", "network"] | None = None
+    network: HistoryNetwork | None = None
     weighted: bool = True
     inclusion: Callable[..., None] | None = None
     subset_size: int = 0
@@ -105,19 +111,27 @@ class Sampler(Component):
             raise ComponentError(f"explores must be 'actions' or 'sequences', not {self.explores!r}")
         if self.explores == "sequences" and self.traverser != "one":
             raise ComponentError("explores='sequences' needs traverser='one'")
-        if self.baseline not in ("sequence", "history", "oracle"):
-            raise ComponentError(f"baseline must be 'sequence', 'history' or 'oracle', not {self.baseline!r}")
+        if self.baseline not in _BASELINES:
+            raise ComponentError(f"baseline must be one of {', '.join(_BASELINES)}, not {self.baseline!r}")
         if self.baseline == "history" and not self.baseline_rate:
             raise ComponentError("baseline='history' needs a baseline_rate")
-        if self.values not in (None, "table", "oracle"):
-            raise ComponentError(f"values must be 'table', 'oracle' or None, not {self.values!r}")
+        if self.values not in (None, *_VALUES):
+            raise ComponentError(f"values must be one of {', '.join(_VALUES)}, or None, not {self.values!r}")
         if self.values is not None and (self.baseline_rate or self.baseline != "sequence"):
             raise ComponentError("values take the place of the walk's, so that baselines have no use: leave one out")
+        if ("network" in (self.values, self.baseline)) != (self.network is not None):
+            raise ComponentError(
+                "give the settings of a network to values='network' or baseline='network', and only there"
+            )
         path = (self.traverser, self.chance, self.opponent) == ("one",) * 3
         if (self.by_history or not self.weighted) and not (path and self.mixture is None and not self.probe):
             raise ComponentError("values of histories and unweighted regrets need walks of one path, without probes")
         if not (self.weighted or self.by_history):
             raise ComponentError("unweighted regrets need values of histories, or baselines of histories")
+
+    @property
+    def learns(self) -> bool:
+        return self.network is not None
 
     @property
     def by_history(self) -> bool:

@@ -206,8 +206,8 @@ class Binding:
 
     @property
     def learns(self) -> bool:
-        """Whether policies come from models."""
-        return self.rule.learns or self.abstraction.learns
+        """Whether models are fitted between iterations."""
+        return self.rule.learns or self.abstraction.learns or self.sampler.learns
 
     @property
     def is_quick(self) -> bool:
@@ -281,4 +281,5 @@ def _plan_of(sampler: Sampler) -> WalkPlan:
         by_history=sampler.by_history,
         values_replace=sampler.values is not None,
         oracle="oracle" in (sampler.values, sampler.baseline),
+        fitted=sampler.network is not None,
     )

@@ -90,6 +90,7 @@ def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
         num_visited=game.view.infoset_begin[:2].astype(np.int64),
         explore=balanced_policy(game) if binding.plan.balanced else np.zeros(0),
         history_value=values_for(state, binding),
+        history_visits=visits_for(state, binding),
     )
     return WalkMemory(tables, frames_for(game), handle_of(binding.draws, DRAWS))
 
@@ -119,8 +120,8 @@ def balanced_policy(game: GameTree) -> np.ndarray:
 def values_for(state: RunState, binding: Binding) -> np.ndarray:
     """Return the values of histories that a sampler's walks read, (rows, histories); (1, 0) if they read none.
 
-    Values that walks learn are kept in the state, so that they survive a switch and come back after one to another
-    sampler. Initially they are 0; if they replace the walk's values, those at the game's ends are the payoffs.
+    Values that are learned are kept in the state, so that they survive a switch and come back after one to another
+    sampler. Initially they are 0; unless they are baselines that walks learn, those at the game's ends are the payoffs.
     """
     game, plan = state.game, binding.plan
     if not plan.by_history:
@@ -128,10 +129,18 @@ def values_for(state: RunState, binding: Binding) -> np.ndarray:
     rows = 2 if binding.abstraction.best_response else 1  # then each traverser meets another opponent
     if plan.oracle:
         return np.zeros((rows, game.num_histories))
-    name = f"{'replacing' if plan.values_replace else 'baselines'}_{rows}"
+    kind = "fitted" if plan.fitted else "replacing" if plan.values_replace else "baselines"
+    name = f"{kind}_{rows}"
     if name not in state.history_values:
         values = state.history_values[name] = np.zeros((rows, game.num_histories))
-        if plan.values_replace:
+        if kind != "baselines":
             ends = game.histories["actor"] == TERMINAL
             values[:, ends] = utility_of(game.histories)[ends]
     return state.history_values[name]
+
+
+def visits_for(state: RunState, binding: Binding) -> np.ndarray:
+    """Return the number of walks through each history, (histories,), if a model of values needs it; else (0,)."""
+    if not binding.plan.fitted:
+        return np.zeros(0)
+    return state.history_values.setdefault("visits", np.zeros(state.game.num_histories))

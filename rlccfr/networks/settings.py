@@ -49,6 +49,32 @@ class Approximator:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HistoryNetwork:
+    """Settings of a network that values histories for a sampler; see :class:`rlccfr.components.Sampler`.
+
+    It is fitted to each visited history's expected value one action later, under the policies of the moment and the
+    network's own values of the histories there. Ends have their payoffs, and nodes of chance the mean of their
+    outcomes.
+
+    Args:
+        model: settings of the model.
+        traversals: number of walks per player and iteration; a rule with networks has its own.
+        train_every: number of iterations between fits; one more fit follows the first iteration.
+
+    Raises:
+        ComponentError: a value is out of range.
+    """
+
+    model: Approximator
+    traversals: int = 1
+    train_every: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("traversals", "train_every"):
+            _at_least_one(name, getattr(self, name))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Networks:
     """Settings of the networks that learn an update rule's advantages: their targets, data and memory.
 

@@ -28,6 +28,7 @@ SAMPLERS = {
     "balanced": {},
     "escher(value='oracle')": {},
     "escher(value='oracle',explores='actions',weighted=True)": {},
+    "dream": {},
     "robust_k": {},
     "mixed_linear": {"horizon": 2},
     "mixed_exponential": {"half_life": 1.0},

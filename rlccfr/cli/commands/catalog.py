@@ -81,7 +81,7 @@ def _print_components(id: str | None, markdown: bool, json: bool) -> None:
     elif id is not None:
         print("\n\n".join(as_text(kind, entry) for kind, entry in entries))
         if any(None in entry.hyperparameters.values() for _, entry in entries):
-            from rlccfr.catalog.deep import NetworkSettings
+            from rlccfr.catalog.network_settings import NetworkSettings
 
             print(f"\n{inspect.getdoc(NetworkSettings)}\n")
             print("\n".join(_presets()))
@@ -111,7 +111,7 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
     for cell in cells:
         known = facts(cell)
         groups.setdefault((known.guarantee, known.reason, known.cost, ", ".join(known.needs)), []).append(str(cell))
-    from rlccfr.catalog.deep import NetworkSettings
+    from rlccfr.catalog.network_settings import NetworkSettings
 
     lines += [
         "",
@@ -131,7 +131,7 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
 
 def _presets() -> list[str]:
     """Return a Markdown table of the network settings by preset."""
-    from rlccfr.catalog.deep import NETWORK_SETTINGS
+    from rlccfr.catalog.network_settings import NETWORK_SETTINGS
 
     columns = [vars(settings) for settings in NETWORK_SETTINGS.values()]
     lines = [f"| | {' | '.join(NETWORK_SETTINGS)} |", "|---" * (len(columns) + 1) + "|"]

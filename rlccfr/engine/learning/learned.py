@@ -1,4 +1,4 @@
-"""Iterations whose policies come from models: rules with networks, and regressors."""
+"""Iterations with models between them: rules with networks, regressors, and samplers with a network of values."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from rlccfr.engine.binding import Binding
+from rlccfr.engine.learning.deep_player import DeepPlayer, Past
 from rlccfr.engine.learning.phases import Phases
-from rlccfr.engine.learning.players import DeepPlayer, Past, Player, make_player, past_weight
+from rlccfr.engine.learning.players import Player, make_player, past_weight
+from rlccfr.engine.learning.valued_histories import ValuedHistories
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import FlatStepper, Stepper
 from rlccfr.errors import ComponentError
@@ -42,8 +44,18 @@ class LearnedStepper(FlatStepper):
             if isinstance(previous, LearnedStepper)
             else [make_player(state.game, state.seed, rule, abstraction, player) for player in PLAYERS]
         )
-        own = rule.networks.traversals if rule.networks else abstraction.traversals
+        parts = (rule.networks, abstraction, sampler.network)
+        own = next((part.traversals for part in parts if part is not None and part.traversals), None)
         self._phases = Phases(state, binding, own or binding.options.walks)
+        self._values = self._valued(previous)
+
+    def _valued(self, previous: Stepper[RunState] | None) -> ValuedHistories | None:
+        """Return the models of the sampler's values of histories, those of the previous stepper if they still fit."""
+        settings = self.binding.sampler.network
+        if settings is None:
+            return None
+        kept = previous._values if isinstance(previous, LearnedStepper) else None
+        return kept if kept and kept.settings == settings else ValuedHistories(self.state, settings, self._phases)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         before = self.state.nodes
@@ -75,6 +87,8 @@ class LearnedStepper(FlatStepper):
                 self._update(player, now, ahead)
         for learner in self.players:
             learner.learn_average(state.iteration + 1)
+        if self._values is not None:
+            self._values.learn(phases, state.iteration + 1)
         state.counts[0] += 1
 
     def _average(self, player: int, now: np.ndarray) -> None:
@@ -135,8 +149,10 @@ class LearnedStepper(FlatStepper):
 
     def saved(self) -> State:
         states = [prefixed(f"player{player}", self.players[player].state()) for player in PLAYERS]
-        return states[0] | states[1]
+        return states[0] | states[1] | (self._values.state() if self._values is not None else {})
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         for player in PLAYERS:
             self.players[player].restore(unprefixed(f"player{player}", dict(saved)))
+        if self._values is not None:
+            self._values.restore(dict(saved))

@@ -9,7 +9,7 @@ from rlccfr.engine.state import RunState
 from rlccfr.engine.walks import walk_memory
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import SCRATCH, TABLES
-from rlccfr.kernels.learning.phase_kernels import estimate_exactly, fold_player, own_increments, policies_from
+from rlccfr.kernels.learning.phase_kernels import back_up, estimate_exactly, fold_player, own_increments, policies_from
 from rlccfr.kernels.passes.sequence_form import best_responses
 from rlccfr.kernels.walks.estimates import add_walks
 from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY
@@ -128,3 +128,13 @@ class Phases:
         for player in (0, 1):
             estimate_exactly(state.game_handle, self._scratch_handle, aside, player)
         return mass
+
+    def backed_up(self, traverser: int) -> np.ndarray:
+        """Return the values one action later, (histories,), at histories where a player moves; elsewhere 0.
+
+        They follow from the present policies and values. In the table, the values at nodes of chance are set to the
+        means of their outcomes'.
+        """
+        target = np.zeros(self._state.game.num_histories)
+        back_up(self._state.game_handle, self._memory_handle, traverser, target)
+        return target

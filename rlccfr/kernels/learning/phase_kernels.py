@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from numba import types
 
+from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.kernels.fold import add_prediction, fold_general, fold_plain, keep_regret, next_policy
 from rlccfr.kernels.handles import game_of, memory_of, rule_of, scratch_of, tables_of
 from rlccfr.kernels.jit import kernel
@@ -25,6 +26,7 @@ from rlccfr.kernels.layout import (
 )
 from rlccfr.kernels.passes.rows import sequences_of
 from rlccfr.kernels.passes.sequence_form import reach_and_average_pass, regrets_against
+from rlccfr.kernels.walks.history_values import mean_of_children
 from rlccfr.kernels.walks.walk_layout import UNVISITED
 
 _ONE = (1.0, 1.0)
@@ -114,3 +116,25 @@ def policies_from(game, tables, rule, player, row, ahead):
         for k in range(first, last):
             tables.policy[k] = row[k]
         next_policy(tables, first, last, ahead, rule)
+
+
+@kernel(types.void(HANDLE, HANDLE, types.int64, F8S))
+def back_up(game, memory, traverser, target):
+    """Set values at nodes of chance to the means of their outcomes', and targets to the means one action later.
+
+    Args:
+        game, memory: handles. The traverser's row of ``history_value`` in the memory's tables is changed in place at
+            nodes of chance alone.
+        target: (number of histories,) overwritten at nodes of players.
+    """
+    histories, tables = game_of(game).histories, memory_of(memory).tables
+    known = tables.history_value[traverser * (len(tables.history_value) - 1)]
+    for node in range(len(histories.record) - 1, -1, -1):  # children have higher numbers
+        here = histories.record[node]
+        if here["actor"] == TERMINAL:
+            continue
+        mean = mean_of_children(histories, here, here["actor"] == traverser, tables, known)
+        if here["actor"] == CHANCE:
+            known[node] = mean
+        else:
+            target[node] = mean

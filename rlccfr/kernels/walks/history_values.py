@@ -7,7 +7,9 @@ play best responses, so that each traverser meets another opponent, there is a r
   b + (u - b) / p; a child left out has the value b (Schmid et al. 2019, with baselines of histories). If b is the true
   value of each child, so is the value of each node.
 * In place of the walk's values: the regrets at a node follow from the table alone. On the way home, a walk sets the
-  value of each of its nodes to the mean of its children's (see catalog/history_values.py: escher).
+  value of each of its nodes to the mean of its children's (see catalog/one_path.py: escher).
+
+Values may also be exact (the oracle's), or a model's. Walks then leave them as they are.
 
 Arguments of all functions are those of kernels/walks/walk.py.
 """
@@ -59,24 +61,43 @@ def close_by_history(histories, here, own, traverser, plan, memory, depth):
     first, child, count = here["first_sequence"], here["first_child"], here["num_children"]
     known = tables.history_value[traverser * (len(tables.history_value) - 1)]
     sign = 1.0 - 2.0 * traverser
+    moves = not (plan.oracle or plan.fitted)
+    if plan.fitted:
+        tables.history_visits[frames.node[depth]] += 1.0
     total = 0.0
     for k in range(count):
         value, taken = sign * known[child + k], frames.taken[depth, k]
         if taken > 0.0 and not plan.values_replace:
             surprise = frames.value[depth, k] - value
-            if not plan.oracle:
+            if moves:
                 known[child + k] += plan.baseline_rate * sign * surprise
             value += surprise / taken
         frames.value[depth, k] = value
         total += value * (
             histories.probability[child + k] if here["actor"] == CHANCE else probability(tables, own, first + k)
         )
-    if plan.values_replace and not plan.oracle:
+    if plan.values_replace and moves:
         known[frames.node[depth]] = sign * total
     if own:
         weight = frames.weight[depth] * (frames.drawn[depth] if plan.unweighted else 1.0)
         add_regrets(here, traverser, weight, total, memory, depth)
     return total
+
+
+@inlined
+def mean_of_children(histories, here, own, tables, known):
+    """Return the mean of the values after a node that is no end, under chance, the policy or the response.
+
+    Args:
+        known: (number of histories,) values.
+    """
+    mean, child = 0.0, here["first_child"]
+    for k in range(here["num_children"]):
+        if here["actor"] == CHANCE:
+            mean += histories.probability[child + k] * known[child + k]
+        else:
+            mean += probability(tables, own, here["first_sequence"] + k) * known[child + k]
+    return mean
 
 
 @inlined
@@ -94,12 +115,6 @@ def true_values(histories, traverser, tables):
         here = histories.record[node]
         if here["actor"] == TERMINAL:
             known[node] = histories.utility[2 * node]
-            continue
-        total, child = 0.0, here["first_child"]
-        for k in range(here["num_children"]):
-            if here["actor"] == CHANCE:
-                total += histories.probability[child + k] * known[child + k]
-            else:
-                total += probability(tables, here["actor"] == traverser, here["first_sequence"] + k) * known[child + k]
-        known[node] = total
+        else:
+            known[node] = mean_of_children(histories, here, here["actor"] == traverser, tables, known)
     return len(histories.record)

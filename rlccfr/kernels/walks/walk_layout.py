@@ -37,6 +37,7 @@ class WalkPlan(NamedTuple):
     by_history: bool  # values of histories correct or replace the walk's; see kernels/walks/history_values.py
     values_replace: bool
     oracle: bool  # these values are computed exactly before each player's walks, which leave them as they are
+    fitted: bool  # a model gives these values: walks leave them as they are, and count the visits
 
 
 class Sampling(NamedTuple):
@@ -69,6 +70,7 @@ class WalkTables(NamedTuple):
     num_visited: np.ndarray  # (2,): end of each player's part of visited
     explore: np.ndarray  # policy that own draws explore by, if they are balanced
     history_value: np.ndarray  # (1 or 2, number of histories): values to player 0; empty if no sampler reads them
+    history_visits: np.ndarray  # (number of histories,): number of walks through a history; empty if none are counted
 
 
 class Frames(NamedTuple):
@@ -114,10 +116,10 @@ class WalkPath(NamedTuple):
 
 
 _B, _I, _F, _IS, _I4M = types.boolean, types.int64, types.float64, types.int64[::1], types.int32[:, ::1]
-PLAN = types.NamedTuple((_B, _B, _B, _I, _F, _B, _F, _I, *(_B,) * 8), WalkPlan)
+PLAN = types.NamedTuple((_B, _B, _B, _I, _F, _B, _F, _I, *(_B,) * 9), WalkPlan)
 SAMPLING = types.NamedTuple((PLAN, HANDLE, HANDLE), Sampling)
 """Type of a sampler with handles in place of functions, as Python passes it; see kernels/handles.py."""
-WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, _IS, F8S, F8M), WalkTables)
+WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, _IS, F8S, F8M, F8S), WalkTables)
 FRAMES = types.NamedTuple((_IS, _IS, F8S, F8M, F8M, F8S), Frames)
 DRAWS = types.NamedTuple((_I4M, _I4M, _IS, F8S, F8S), SharedDraws)
 WALK_MEMORY = types.NamedTuple((WALK_TABLES, FRAMES, HANDLE), WalkMemory)

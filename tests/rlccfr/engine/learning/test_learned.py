@@ -329,7 +329,7 @@ def test_a_switch_that_fails_or_is_interrupted_leaves_the_solver_whole(monkeypat
     for one in (solver, untouched):
         one.run(iterations=30, curve=False)
     with monkeypatch.context() as patched:
-        patched.setattr("rlccfr.engine.learning.players.DeepPlayer.enter", lambda *_: 1 / 0)
+        patched.setattr("rlccfr.engine.learning.deep_player.DeepPlayer.enter", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             solver.switch(update_rule="deep_dcfr")
     assert solver.update_rule.id == "dcfr"

@@ -13,11 +13,13 @@ from rlccfr.components import Sampler
 from rlccfr.engine.walks import balanced_policy
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, utility_of
+from rlccfr.networks.settings import Approximator, HistoryNetwork
 from rlccfr.registry import samplers
 from rlccfr.testing import Estimates, own_reach
 
 ORACLES = ("variance_reduced(key='oracle')", "variance_reduced(key='oracle',weighted=False)", "escher(value='oracle')")
 LEARNED = ("variance_reduced(key='history')", "escher", "escher(explores='actions')")
+FITTED = ("dream(preset='sweep')", "escher(value='network',preset='sweep')")
 
 
 def values_of(tree, policy, node=0):
@@ -90,6 +92,18 @@ def test_values_of_a_fixed_policy_are_learned(sampler, name):
     assert history_values(solver)[0][learned] == pytest.approx(wanted[learned], abs=1e-12)
 
 
+@pytest.mark.parametrize("fields", [{"values": "network"}, {"baseline": "network"}])
+def test_a_model_that_fits_exactly_learns_the_values_of_a_fixed_policy(fields):
+    """Each fit carries values one action further up, so that as many fits as the tree is deep reach the root."""
+    tree, still = game("leduc"), rlccfr.components.UpdateRule(policy_map=uniformly)
+    exact = HistoryNetwork(model=Approximator(kind="table"), traversals=20_000)
+    solver = rlccfr.Solver(tree, still, Sampler(traverser="one", exploration=1.0, network=exact, **fields), seed=3)
+    solver.run(iterations=tree.depth + 10, curve=False)
+    expected = values_of(tree, tree.uniform_policy())
+    wanted = np.array([expected[node] for node in range(tree.num_histories)])
+    assert engine_state(solver)["values_fitted_1"][0] == pytest.approx(wanted, abs=1e-12)
+
+
 def uniformly(row, state, parameters, utility_range):
     for a in range(len(row)):
         row[a] = 1.0 / len(row)
@@ -122,6 +136,45 @@ def test_models_learn_from_walks_with_values_and_resume(tmp_path):
     resumed = rlccfr.Solver.load(tmp_path / "run.npz", game=tree)
     resumed.run(iterations=50, curve=False)
     np.testing.assert_array_equal(whole.average_policy().probabilities, resumed.average_policy().probabilities)
+
+
+@pytest.mark.parametrize("abstraction", ["none", "cfr_br"])
+@pytest.mark.parametrize("rule", ["dcfr", "deep_cfr(preset='sweep')"])
+@pytest.mark.parametrize("sampler", FITTED)
+def test_networks_of_values_are_kept_in_a_checkpoint(sampler, rule, abstraction, tmp_path):
+    tree = game("kuhn")
+    whole, part = (rlccfr.Solver(tree, rule, sampler, abstraction, seed=5) for _ in range(2))
+    whole.run(iterations=30, curve=False)
+    part.run(iterations=15, curve=False)
+    part.save(tmp_path / "run.npz")
+    resumed = rlccfr.Solver.load(tmp_path / "run.npz", game=tree)
+    resumed.run(iterations=15, curve=False)
+    for name, array in engine_state(whole).items():
+        np.testing.assert_array_equal(array, engine_state(resumed)[name])
+
+
+@pytest.mark.parametrize(("rule", "iterations"), [("cfr", 1_000), ("deep_lcfr(preset='sweep')", 300)])
+@pytest.mark.parametrize("sampler", FITTED)
+def test_runs_with_networks_of_values_converge(sampler, rule, iterations):
+    tree = game("kuhn")
+    reached = rlccfr.Solver(tree, rule, sampler, seed=1).run(iterations=iterations, curve=False).exploitability
+    assert reached < rlccfr.Policy.uniform(tree).exploitability() / 5
+
+
+@pytest.mark.parametrize("change", ["sampler", "update_rule"])
+@pytest.mark.parametrize("sampler", FITTED)
+def test_new_networks_take_over_from_learned_values(sampler, change):
+    """Policies stay uniform, so that the values before a switch are still right after it."""
+    still, too = (rlccfr.components.UpdateRule(policy_map=uniformly, floor=floor) for floor in (0.0, -1.0))
+    solver = rlccfr.Solver(game("kuhn"), still, sampler, seed=1)
+    solver.run(iterations=200, curve=False)
+    before = engine_state(solver)["values_fitted_1"].copy()
+    for switch in [{"sampler": "external"}, {"sampler": sampler}] if change == "sampler" else [{"update_rule": too}]:
+        solver.switch(**switch)
+        np.testing.assert_array_equal(engine_state(solver)["values_fitted_1"], before)
+    solver.run(iterations=10, curve=False)
+    after = engine_state(solver)["values_fitted_1"]
+    assert 0 < np.abs(after - before).max() < np.abs(before).max() / 10
 
 
 @pytest.mark.parametrize("rule", ["cfr", "cfr_plus", "ecfr"])
@@ -187,8 +240,10 @@ def test_the_balanced_policy_on_kuhn():
     ("fields", "message"),
     [
         ({"explores": "both"}, "explores must be 'actions' or 'sequences'"),
-        ({"baseline": "node"}, "baseline must be 'sequence', 'history' or 'oracle'"),
-        ({"values": "none"}, "values must be 'table', 'oracle' or None"),
+        ({"baseline": "node"}, "baseline must be one of sequence, history, oracle, network"),
+        ({"values": "none"}, "values must be one of table, oracle, network, or None"),
+        ({"values": "network"}, "give the settings of a network"),
+        ({"network": HistoryNetwork(model=Approximator())}, "give the settings of a network"),
         ({"values": "table", "baseline_rate": 0.5}, "leave one out"),
         ({"baseline": "oracle", "opponent": "all"}, "need walks of one path"),
         ({"values": "oracle", "probe": True}, "need walks of one path"),
@@ -207,7 +262,8 @@ def test_fields_that_contradict_each_other_are_refused(fields, message):
     ("spec", "message"),
     [
         ("variance_reduced(key='node')", "key must be 'sequence' or 'history' or 'oracle', not 'node'"),
-        ("escher(value='network')", "value must be 'table' or 'oracle', not 'network'"),
+        ("escher(value='tables')", "value must be 'table' or 'oracle' or 'network', not 'tables'"),
+        ("dream(preset='tiny')", "preset must be one of sweep, fast, paper, not 'tiny'"),
     ],
 )
 def test_errors_name_the_hyperparameter(spec, message):

@@ -1,7 +1,8 @@
-"""Features of infosets: the inputs of models."""
+"""Features of infosets and of histories: the inputs of models."""
 
 from __future__ import annotations
 
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,6 +12,7 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.openspiel import openspiel_game
 
 _kept: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
+_kept_of_histories: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
 
 
 def infoset_features(game: GameTree) -> np.ndarray:
@@ -27,7 +29,42 @@ def infoset_features(game: GameTree) -> np.ndarray:
     return _kept[game]
 
 
-def _infoset_features(game: GameTree) -> np.ndarray:
+def history_features(game: GameTree) -> np.ndarray:
+    """Return both players' tensors at each history where a player moves, (number of these, 2 d) float32.
+
+    The histories are in the order of their numbers. Like :func:`infoset_features`, they are made at first use.
+
+    Raises:
+        ComponentError: the game offers no such tensors.
+    """
+    if game not in _kept_of_histories:
+        _kept_of_histories[game] = _history_features(game)
+    return _kept_of_histories[game]
+
+
+def _history_features(game: GameTree) -> np.ndarray:
+    opened, histories = _with_tensors(game), game.histories
+    size = opened.information_state_tensor_size()
+    row = np.cumsum(histories["infoset"] >= 0) - 1
+    found = np.empty((row[-1] + 1, 2, size), np.float32)
+    stack = [(0, opened.new_initial_state())]
+    while stack:
+        number, state = stack.pop()
+        here = histories[number]
+        if here["infoset"] >= 0:
+            found[row[number]] = [state.information_state_tensor(player) for player in (0, 1)]
+        first = int(here["first_child"])
+        below = range(first, first + int(here["num_children"]))
+        stack.extend((child, state.child(int(game.edge_action[child]))) for child in below)
+    return found.reshape(len(found), -1)
+
+
+def _with_tensors(game: GameTree) -> Any:
+    """Return OpenSpiel's game.
+
+    Raises:
+        ComponentError: it offers no information state tensors.
+    """
     if not game.openspiel_name:
         raise ComponentError(f"buckets of {game.name!r} offer no tensors, which models need; use tabular components")
     opened = openspiel_game(game)
@@ -35,6 +72,11 @@ def _infoset_features(game: GameTree) -> np.ndarray:
         raise ComponentError(
             f"{game.name!r} offers no information state tensors, which models need; use tabular components"
         )
+    return opened
+
+
+def _infoset_features(game: GameTree) -> np.ndarray:
+    opened = _with_tensors(game)
     tensors = np.empty((game.num_infosets, opened.information_state_tensor_size()), np.float32)
     for infoset, actions in enumerate(_ways_there(game)):
         state = opened.new_initial_state()

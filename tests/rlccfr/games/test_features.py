@@ -5,8 +5,8 @@ import pytest
 from support import FORGETFUL, SMALL_DICE, game
 
 import rlccfr
-from rlccfr.games.infoset_features import infoset_features
-from rlccfr.networks.inputs import inputs_of
+from rlccfr.games.features import history_features, infoset_features
+from rlccfr.networks.inputs import inputs_of, inputs_of_histories
 
 
 @pytest.mark.slow
@@ -72,3 +72,18 @@ def test_a_game_without_tensors_is_for_tables_only():
     with pytest.raises(rlccfr.ComponentError, match="tensors"):
         solver.switch(update_rule="deep_cfr")
     assert solver.run(iterations=10).iterations == 20
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", SMALL_DICE])
+def test_features_of_histories_are_both_players_tensors(name):
+    tree = game(name)
+    found, histories = history_features(tree), tree.histories
+    decisions = np.flatnonzero(histories["infoset"] >= 0)
+    own = found.reshape(len(decisions), 2, -1)[np.arange(len(decisions)), histories["actor"][decisions]]
+    np.testing.assert_array_equal(own, infoset_features(tree)[histories["infoset"][decisions]])
+    assert len(np.unique(inputs_of_histories(tree).matrix, axis=0)) == len(decisions)
+
+
+def test_features_of_histories_need_tensors():
+    with pytest.raises(rlccfr.ComponentError, match="offer no tensors, which models need"):
+        rlccfr.Solver(game("holdem(ranks=4,suits=2)"), "cfr", "dream", "equity(buckets=2)")
