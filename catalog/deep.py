@@ -21,7 +21,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from rlccfr.catalog import update_rules as tabular
-from rlccfr.catalog.network_settings import NetworkSettings, network_settings
+from rlccfr.catalog.network_settings import NetworkOptions, NetworkSettings, network_settings
 from rlccfr.components import Guarantee, UpdateRule
 from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import Networks
@@ -34,16 +34,22 @@ STEINBERGER_2019 = "Steinberger, Single deep counterfactual regret minimization,
 XU_2026 = "Xu et al., deep discounted CFR+ with bootstrapped targets, AAAI 2026"
 
 
-_SIZES = get_type_hints(NetworkSettings)
-_AT_LEAST_ONE = ("hidden", "traversals", "train_steps", "policy_steps", "batch_size", "memory", "train_every")
+_SIZES, _OPTIONS = get_type_hints(NetworkSettings), get_type_hints(NetworkOptions)
+_AT_LEAST_ONE = (
+    "hidden", "traversals", "train_steps", "policy_steps", "batch_size", "memory", "train_every", "retrain_horizon",
+)  # fmt: skip
 _BOUNDS = {**dict.fromkeys(_AT_LEAST_ONE, (1.0, 1e9)), "learning_rate": (1e-9, 1e300)}
+_LATER = ("fallback", "full_memory", "kept_networks", "retrain", "retrain_horizon", "skipped_steps")
 
 
 def _common_hyperparameters() -> dict[str, inspect.Parameter]:
     """Return the hyperparameters of every deep rule; where a size is None, the size in ``preset`` is used."""
-    defaults: dict[str, tuple[Any, Any]] = {"preset": (str, "fast"), "model": (str, "mlp"), "average": (str, "network")}
-    defaults |= {name: (kind | None, None) for name, kind in _SIZES.items()}
-    defaults["device"] = (str, "cpu")
+    options = {name: (kind, getattr(NetworkOptions(), name)) for name, kind in _OPTIONS.items()}
+    defaults: dict[str, tuple[Any, Any]] = {
+        "preset": (str, "fast"),
+        **{x: options.pop(x) for x in ("model", "average")},
+    }
+    defaults |= {name: (kind | None, None) for name, kind in _SIZES.items()} | options
     return {
         name: inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
         for name, (kind, default) in defaults.items()
@@ -53,9 +59,8 @@ def _common_hyperparameters() -> dict[str, inspect.Parameter]:
 def _networks(given: Mapping[str, Any]) -> Networks:
     """Return the networks that common hyperparameters ask for."""
     sizes = {name: given[name] for name in _SIZES if given[name] is not None}
-    return replace(network_settings(given["preset"]), **sizes).networks(
-        given["model"], given["average"], given["device"]
-    )
+    options = NetworkOptions(**{name: given[name] for name in _OPTIONS})
+    return replace(network_settings(given["preset"]), **sizes).networks(options)
 
 
 def deep_rule(
@@ -63,8 +68,8 @@ def deep_rule(
 ) -> Callable[[Factory], Factory]:
     """Register a deep rule: a function of networks and of its own hyperparameters.
 
-    The registered rule has the function's hyperparameters, and after them ``preset``, ``model``, ``average``, those of
-    :class:`NetworkSettings`, and ``device``.
+    The registered rule has the function's hyperparameters, and after them ``preset``, and those of
+    :class:`NetworkSettings` and of :class:`NetworkOptions`.
 
     Args:
         id, source, bounds: as for :func:`rlccfr.registry.update_rule`; the network settings have bounds of their own.
@@ -92,14 +97,15 @@ def deep_rule(
             return rule
 
         factory.__signature__ = inspect.Signature([*own.values(), *common.values()])  # type: ignore[attr-defined]
-        register = update_rule(id, source=source, bounds={**_BOUNDS, **(bounds or {})}, guarantee=guarantee)
+        limits = {**_BOUNDS, **(bounds or {})}
+        register = update_rule(id, source=source, bounds=limits, guarantee=guarantee, later=_LATER)
         return register(factory)
 
     return decorate
 
 
 def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode: str = "mass") -> UpdateRule:
-    """Return a tabular rule with networks; if no advantage is positive, it plays the best action (Brown et al.).
+    """Return a tabular rule with networks, which plays their fallback where no advantage is positive.
 
     Args:
         relabel: whether older data take the last fit's values as targets; see :class:`Networks`.
@@ -111,7 +117,7 @@ def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode
     if mode not in ("mass", "bootstrapped"):
         raise ComponentError(f"mode must be 'mass' or 'bootstrapped', not {mode!r}")
     networks = replace(networks, relabel=relabel, bootstrapped=mode == "bootstrapped")
-    return replace(rule, networks=networks, fallback="argmax")
+    return replace(rule, networks=networks, fallback=networks.fallback)
 
 
 @deep_rule(

@@ -3,9 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from rlccfr.errors import ComponentError
-from rlccfr.networks.settings import Approximator, Networks
+from rlccfr.networks.settings import Approximator, Average, Fallback, FullMemory, Kind, Networks
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    """Choices among forms of networks and of their training; hyperparameters that every deep rule has.
+
+    Attributes:
+        model: ``"mlp"``, or ``"table"``: an exact table in place of each network.
+        average: ``"network"``, ``"value_networks"`` (all are kept, weighted with their reach) or ``"table"``.
+        device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
+        fallback: policy where no advantage is positive: the best action, or the uniform policy.
+        full_memory: what happens to new rows when the memory is full: ``"reservoir"`` keeps a random sample of all
+            rows, ``"window"`` the newest ones.
+        kept_networks: largest number of value networks that are kept, by reservoir sampling; 0 keeps all.
+        retrain: probability f(t) that a fit takes place when it is due after iteration t: ``"always"``; ``"linear"``,
+            1 - t/retrain_horizon; or ``"exponential"``, 2^(-t/retrain_horizon). (Meyer 2021.)
+        retrain_horizon: number of iterations.
+        skipped_steps: number of training steps, on the newest data alone, in place of a fit that does not take place.
+    """
+
+    model: Kind = "mlp"
+    average: Average = "network"
+    device: str = "cpu"
+    fallback: Fallback = "argmax"
+    full_memory: FullMemory = "reservoir"
+    kept_networks: int = 0
+    retrain: Literal["always", "linear", "exponential"] = "always"
+    retrain_horizon: int = 100
+    skipped_steps: int = 0
+
+    def probability(self, iteration: int) -> float:
+        """Return the probability that a fit takes place after an iteration."""
+        if self.retrain == "linear":
+            return max(0.0, 1.0 - iteration / self.retrain_horizon)
+        return 2.0 ** (-iteration / self.retrain_horizon) if self.retrain == "exponential" else 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +53,7 @@ class NetworkSettings:
         traversals: number of walks per player and iteration, if the sampler walks.
         train_steps, policy_steps: number of steps per fit of advantages, and per fit of the average policy.
         batch_size: number of infosets per step; all of them if there are fewer.
-        memory: number of rows kept for each network by reservoir sampling.
+        memory: largest number of rows kept for each network.
         learning_rate: learning rate of Adam.
         retrain_from_scratch: whether each fit of advantages begins with new weights.
         train_every: number of iterations between fits, after the fit that follows the first iteration.
@@ -34,34 +70,35 @@ class NetworkSettings:
     retrain_from_scratch: bool = False
     train_every: int = 5
 
-    def networks(self, model: str = "mlp", average: str = "network", device: str = "cpu") -> Networks:
-        """Return :class:`Networks` with these settings.
-
-        Args:
-            model: ``"mlp"``, or ``"table"``: an exact table in place of each network.
-            average: ``"network"``, ``"value_networks"`` (all are kept, weighted with their reach) or ``"table"``.
-            device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
+    def networks(self, options: NetworkOptions | None = None) -> Networks:
+        """Return :class:`Networks` with these settings and with the options, by default :class:`NetworkOptions`'s.
 
         Raises:
             ComponentError: an invalid value.
         """
+        options = options or NetworkOptions()
         value = Approximator(
-            kind=model,  # type: ignore[arg-type]  # checked there
+            kind=options.model,
             hidden=self.hidden,
             layers=self.layers,
             learning_rate=self.learning_rate,
             train_steps=self.train_steps,
             batch_size=self.batch_size,
             from_scratch=self.retrain_from_scratch,
-            device=device,
+            device=options.device,
         )
         return Networks(
             value=value,
             policy=replace(value, train_steps=self.policy_steps, from_scratch=False),
-            average=average,  # type: ignore[arg-type]  # checked there
+            average=options.average,
+            fallback=options.fallback,
             traversals=self.traversals,
             memory=self.memory,
+            full_memory=options.full_memory,
+            kept_networks=options.kept_networks,
             train_every=self.train_every,
+            retrain=options.probability,
+            skipped_steps=options.skipped_steps,
         )
 
 

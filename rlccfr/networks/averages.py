@@ -21,7 +21,7 @@ class AverageModel:
 
     def __init__(self, game: GameTree, player: int, networks: Networks, inputs: Inputs, seed: Sequence[int]) -> None:
         self._first = game.view.first_sequence[:-1]
-        memory = Memory(game, networks.memory, seed, vectors=True)
+        memory = Memory(game, networks.memory, seed, vectors=True, full=networks.full_memory)
         self._learner = Learner(game, player, inputs, networks.policy, memory, seed)
 
     def observe(self, increment: np.ndarray, decay: float) -> None:
@@ -47,43 +47,63 @@ class AverageModel:
 
 
 class PlayedModels:
-    """Every value model of one player, with its weight in the average (SD-CFR: Steinberger 2019).
+    """Value models of one player, with their weights in the average (SD-CFR: Steinberger 2019).
 
     Number 0 is a policy, (player's sequences,), in place of a model. It is the policy before the first fit. After a
     switch it is the average policy up to the switch, with the weight of the iterations before it.
+
+    Args:
+        weight: weight of the policy.
+        kept: largest number of models, a random sample of all (reservoir sampling); 0 keeps every model. What was
+            played under a model that is not kept has no part in the average.
+        seed: seed of the sample.
     """
 
-    def __init__(self, policy: np.ndarray, weight: float = 0.0) -> None:
+    def __init__(self, policy: np.ndarray, weight: float = 0.0, kept: int = 0, seed: Sequence[int] = (0,)) -> None:
         self.first = policy.copy()
         self.snapshots: list[np.ndarray] = []
         self._weights = np.array([weight])
+        self._kept, self._seed = kept, seed
+        self._seen, self._playing = 0, 0  # number of models added; number of the model that is played, -1 if not kept
 
     def add(self, snapshot: np.ndarray) -> None:
         """Add a model by its snapshot; it is played from now on."""
-        self.snapshots.append(snapshot)
-        self._weights = np.append(self._weights, 0.0)
+        self._seen += 1
+        if not self._kept or len(self.snapshots) < self._kept:
+            self.snapshots.append(snapshot)
+            self._weights = np.append(self._weights, 0.0)
+            self._playing = len(self.snapshots)
+            return
+        place = int(np.random.default_rng([*self._seed, self._seen]).integers(self._seen))
+        self._playing = place + 1 if place < self._kept else -1
+        if place < self._kept:
+            self.snapshots[place], self._weights[place + 1] = snapshot, 0.0
 
     def play(self, decay: float) -> None:
         """Multiply all weights by ``decay``, then add one iteration of the newest model."""
         self._weights *= decay
-        self._weights[-1] += 1.0
+        if self._playing >= 0:
+            self._weights[self._playing] += 1.0
 
     def draw(self, rng: np.random.Generator) -> int:
         """Draw the number of a model by weight; 0 is the first policy."""
-        share = self._weights / self._weights.sum() if self._weights.any() else [1.0]
-        return int(rng.choice(len(self._weights), p=share))
+        return int(rng.choice(len(self._weights), p=self.shares()))
 
     def __len__(self) -> int:
         return len(self._weights)
 
-    def share(self, number: int) -> float:
-        """Return the share of a model in the average."""
-        return float(self._weights[number] / self._weights.sum())
+    def shares(self) -> np.ndarray:
+        """Return the share of each number in the average, (number of models + 1,)."""
+        shares: np.ndarray = np.eye(1, len(self._weights))[0]
+        return self._weights / self._weights.sum() if self._weights.any() else shares
 
     def state(self) -> State:
         snapshots = np.array(self.snapshots) if self.snapshots else np.zeros((0, 0))
-        return {"first": self.first, "snapshots": snapshots, "weights": self._weights}
+        counts = np.array([self._seen, self._playing])
+        return {"first": self.first, "snapshots": snapshots, "weights": self._weights, "counts": counts}
 
     def restore(self, state: State) -> None:
         self.first, self._weights = state["first"], state["weights"]
         self.snapshots = list(state["snapshots"])
+        known = len(self.snapshots)  # a file that has no counts is of a time when every model was kept
+        self._seen, self._playing = map(int, state.get("counts", [known, known]))

@@ -80,9 +80,20 @@ class Learner:
         own = mass[self.infosets]
         self.fit(divided(vector[self.sequences], own[self.infoset_of]), own, entering=True)
 
-    def fit(self, target: np.ndarray, weight: np.ndarray, *, entering: bool = False) -> None:
-        """Fit the model to targets (player's sequences,) with weights (player's infosets,)."""
-        self.model.fit(target / self.unit, weight, [*self._seed, int(self.fits[0])], ENTRY_FITS if entering else 1)
+    def step(self, steps: int) -> None:
+        """Take training steps on the data since the last fit alone; these stay for the next fit."""
+        mass = self.fresh_mass[self.infosets]
+        self.fit(divided(self.fresh[self.sequences], mass[self.infoset_of]), mass, steps=steps)
+
+    def fit(self, target: np.ndarray, weight: np.ndarray, *, entering: bool = False, steps: int = 0) -> None:
+        """Fit the model to targets (player's sequences,) with weights (player's infosets,).
+
+        Args:
+            entering: whether models take over from tables, which takes more steps.
+            steps: number of training steps from the present weights; 0 for a fit as the settings say.
+        """
+        seed = [*self._seed, int(self.fits[0])]
+        self.model.fit(target / self.unit, weight, seed, ENTRY_FITS if entering else 1, steps)
         self.values = self.model.predict() * self.unit
         self.fits += 1
 
@@ -126,8 +137,9 @@ class Advantages:
     def _new_learner(
         self, game: GameTree, player: int, inputs: Inputs, seed: Sequence[int], *, vectors: bool
     ) -> Learner:
-        memory = Memory(game, self._networks.memory, seed, vectors=vectors)
-        learner = Learner(game, player, inputs, self._networks.value, memory, seed)
+        networks = self._networks
+        memory = Memory(game, networks.memory, seed, vectors=vectors, full=networks.full_memory)
+        learner = Learner(game, player, inputs, networks.value, memory, seed)
         learner.unit = self._utility_range
         return learner
 
@@ -188,6 +200,11 @@ class Advantages:
         else:
             learner.learn(old if self._networks.relabel else None)
         self._negative_ratio[:], self._positive[:], self._observed[:] = 1.0, 1.0, 0.0
+
+    def step(self, steps: int) -> None:
+        """Take training steps on the newest data in place of a fit."""
+        for learner in [self._learner] if self._mean is None else [self._learner, self._mean]:
+            learner.step(steps)
 
     def enter(self, mass: np.ndarray, regret: np.ndarray, weight: float, *mean: np.ndarray) -> None:
         """Take over from tables.

@@ -8,12 +8,13 @@ import numpy as np
 
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.learning.reservoir import KEPT, SEEN, Rows, insert_rows
+from rlccfr.networks.settings import FullMemory
 
 LARGEST_SCALE = 1e100
 
 
 class Memory:
-    """Rows (infoset, mass, vector) under a common discount, kept by reservoir sampling if there are too many.
+    """Rows (infoset, mass, vector) under a common discount, of which a bounded number is kept.
 
     Up to a constant, the squared error over all rows equals the error over one row per infoset, with the total mass
     and the mean of the infoset's rows. So a fit needs only the sums per infoset. Rows are kept only to be subtracted
@@ -22,9 +23,13 @@ class Memory:
     Args:
         capacity: largest number of rows.
         vectors: whether vectors are kept, not only masses.
+        full: rows that a full memory keeps: a random sample of all, or the newest; see :class:`Networks`.
     """
 
-    def __init__(self, game: GameTree, capacity: int, seed: Sequence[int], *, vectors: bool) -> None:
+    def __init__(
+        self, game: GameTree, capacity: int, seed: Sequence[int], *, vectors: bool, full: FullMemory = "reservoir"
+    ) -> None:
+        self._newest = full == "window"
         self._first_sequence = game.view.first_sequence
         self._rows = Rows(
             infoset=np.empty(capacity, np.uint32),
@@ -63,20 +68,27 @@ class Memory:
     def add(self, infosets: np.ndarray, mass: np.ndarray, vector: np.ndarray) -> None:
         """Offer the memory a row for each of ``infosets``, from tables over infosets (n,) and sequences (m,)."""
         insert_rows(
-            self._first_sequence, infosets.astype(np.uint32), mass, vector, self._scale[0], self._rows, self._rng
+            self._first_sequence,
+            infosets.astype(np.uint32),
+            mass,
+            vector,
+            self._scale[0],
+            self._rows,
+            self._newest,
+            self._rng,
         )
 
     @property
     def _seen_per_kept(self) -> float:
         seen, kept = self._rows.counts[[SEEN, KEPT]]
-        return float(seen / kept) if kept else 1.0
+        return float(seen / kept) if kept and not self._newest else 1.0
 
     def mass(self) -> np.ndarray:
-        """Return estimates, (n,), of the discounted sums of masses over all rows added so far."""
+        """Return estimates, (n,), of the discounted sums of masses over all rows added so far, or over the newest."""
         return self._rows.mass_sum * self._seen_per_kept
 
     def vector(self) -> np.ndarray:
-        """Return estimates, (m,), of the discounted sums of vectors over all rows added so far."""
+        """Return estimates, (m,), of the discounted sums of vectors over the same rows."""
         return self._rows.vector_sum * self._seen_per_kept
 
     def state(self) -> dict[str, np.ndarray]:

@@ -38,7 +38,7 @@ class Model(Protocol):
     def weights(self) -> np.ndarray:
         """Return a copy, in one dimension, of all that ``predict`` depends on."""
 
-    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1) -> None:
+    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1, steps: int = 0) -> None:
         """Fit the model to targets.
 
         Args:
@@ -47,6 +47,7 @@ class Model(Protocol):
             seed: seed of the draws in this fit.
             times: number of fits whose training steps this fit takes; without effect for a table, and for a model that
                 begins each fit with new weights.
+            steps: number of training steps from the present weights, whatever the settings say; 0 for the settings'.
         """
 
     def state(self) -> dict[str, np.ndarray]:
@@ -68,7 +69,7 @@ class Table:
     def weights(self) -> np.ndarray:
         return self._values.copy()
 
-    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1) -> None:
+    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1, steps: int = 0) -> None:
         known = weight[self._infoset] > 0
         self._values[known] = target[known]
 
@@ -125,8 +126,9 @@ class Mlp:
         return np.asarray(self._flat.cpu().numpy().copy())
 
     @torch.inference_mode()
-    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1) -> None:
-        if self._settings.from_scratch:
+    def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1, steps: int = 0) -> None:
+        new = self._settings.from_scratch and not steps
+        if new:
             self._begin(seed)
         weight = weight[self._inputs.infoset]
         rows = np.flatnonzero(weight)
@@ -135,7 +137,7 @@ class Mlp:
         goal = np.zeros(self._mask.shape, np.float32)
         goal.flat[self._inputs.position] = target
         # A fit that begins with new weights takes the usual number of steps, however much there is to learn.
-        steps = self._settings.train_steps * (1 if self._settings.from_scratch else times)
+        steps = steps or self._settings.train_steps * (1 if new else times)
         size = self._settings.batch_size
         share = weight[rows] / weight[rows].sum()
         if len(rows) <= size:

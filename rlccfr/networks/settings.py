@@ -12,6 +12,8 @@ from rlccfr.errors import ComponentError
 
 Kind = Literal["mlp", "table"]
 Average = Literal["network", "value_networks", "table"]
+Fallback = Literal["argmax", "uniform"]
+FullMemory = Literal["reservoir", "window"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,10 +99,19 @@ class Networks:
         average: form of the average policy. ``"network"`` is the policy model. ``"value_networks"`` keeps every value
             model, weighted by its exact reach. ``"table"`` is the sampled average, as in a tabular rule.
         traversals: number of walks per player and iteration, if the sampler walks.
-        memory: largest number of rows kept per model, by reservoir sampling; a row holds one infoset's data of one fit.
+        fallback: policy where no advantage is positive; see :class:`rlccfr.components.UpdateRule`.
+        memory: largest number of rows kept per model; a row holds one infoset's data of one fit.
+        full_memory: which rows are kept in a full memory: a random sample of all (``"reservoir"``), or the newest
+            (``"window"``).
+        kept_networks: largest number of value models that ``average="value_networks"`` keeps, by reservoir sampling;
+            0 keeps all.
         train_every: number E of iterations between fits; one more fit follows the first iteration. The policy stays
             the same until the next fit. A step then takes the regrets of E iterations, so there are 1/E as many steps,
             each E times as large. This costs a factor of at most sqrt(E) in CFR's bound.
+        retrain: function from an iteration to the probability that a fit which is due takes place; None for 1. The fit
+            after the first iteration always does.
+        skipped_steps: number of training steps, on the data since the last fit alone, in place of a fit that does not
+            take place.
 
     Raises:
         ComponentError: a value is unknown or out of range.
@@ -113,12 +124,23 @@ class Networks:
     action_weight: Callable[[np.ndarray], np.ndarray] | None = None
     mean_arrays: tuple[str, ...] = ()
     average: Average = "network"
+    fallback: Fallback = "argmax"
     traversals: int = 1
     memory: int = 1_000_000
+    full_memory: FullMemory = "reservoir"
+    kept_networks: int = 0
     train_every: int = 1
+    retrain: Callable[[int], float] | None = None
+    skipped_steps: int = 0
 
     def __post_init__(self) -> None:
         _one_of("average", self.average, get_args(Average))
+        _one_of("fallback", self.fallback, get_args(Fallback))
+        _one_of("full_memory", self.full_memory, get_args(FullMemory))
+        if self.kept_networks and self.average != "value_networks":
+            raise ComponentError("kept_networks needs average='value_networks', which keeps some")
+        if self.skipped_steps and (self.relabel or self.bootstrapped):
+            raise ComponentError("skipped_steps needs a rule whose data keep their own targets, such as deep_cfr")
         for name in ("traversals", "memory", "train_every"):
             _at_least_one(name, getattr(self, name))
 

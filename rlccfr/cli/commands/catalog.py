@@ -81,10 +81,7 @@ def _print_components(id: str | None, markdown: bool, json: bool) -> None:
     elif id is not None:
         print("\n\n".join(as_text(kind, entry) for kind, entry in entries))
         if any(None in entry.hyperparameters.values() for _, entry in entries):
-            from rlccfr.catalog.network_settings import NetworkSettings
-
-            print(f"\n{inspect.getdoc(NetworkSettings)}\n")
-            print("\n".join(_presets()))
+            print("\n" + "\n".join(_settings_of_networks()))
     else:
         rows = [(kind, entry.id, entry.summary) for kind, entry in entries]
         print_table(("axis", "id", "what"), rows)
@@ -111,30 +108,27 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
     for cell in cells:
         known = facts(cell)
         groups.setdefault((known.guarantee, known.reason, known.cost, ", ".join(known.needs)), []).append(str(cell))
-    from rlccfr.catalog.network_settings import NetworkSettings
-
-    lines += [
-        "",
-        "## Networks of the deep rules",
-        "",
-        "```text",
-        str(inspect.getdoc(NetworkSettings)),
-        "```",
-        "",
-        *_presets(),
-    ]
+    lines += ["", "## Networks of the deep rules", "", *_settings_of_networks("```text", "```")]
     lines += ["", f"## Guarantees of the {len(cells)} algorithms", ""]
     lines += ["| guarantee | reason | an iteration costs | needs | algorithms |", "|---|---|---|---|---|"]
     lines += [f"| {' | '.join(key)} | {_shortened(names)} |" for key, names in groups.items()]
     return "\n".join(lines)
 
 
-def _presets() -> list[str]:
-    """Return a Markdown table of the network settings by preset."""
-    from rlccfr.catalog.network_settings import NETWORK_SETTINGS
+def _settings_of_networks(*fence: str) -> list[str]:
+    """Return the settings and options of networks as lines, with a table of the settings by preset.
 
+    Args:
+        fence: lines before and after the text of each.
+    """
+    from rlccfr.catalog.network_settings import NETWORK_SETTINGS, NetworkOptions, NetworkSettings
+
+    before, after = fence[:1], fence[1:]
+    lines = [
+        line for kind in (NetworkSettings, NetworkOptions) for line in (*before, str(inspect.getdoc(kind)), *after, "")
+    ]
     columns = [vars(settings) for settings in NETWORK_SETTINGS.values()]
-    lines = [f"| | {' | '.join(NETWORK_SETTINGS)} |", "|---" * (len(columns) + 1) + "|"]
+    lines += [f"| | {' | '.join(NETWORK_SETTINGS)} |", "|---" * (len(columns) + 1) + "|"]
     return [*lines, *(f"| {name} | {' | '.join(str(of[name]) for of in columns)} |" for name in columns[0])]
 
 

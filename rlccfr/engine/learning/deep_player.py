@@ -14,8 +14,8 @@ from rlccfr.networks.averages import AverageModel, PlayedModels
 from rlccfr.networks.inputs import inputs_of
 from rlccfr.networks.learners import Advantages, State, prefixed, unprefixed
 
-ADVANTAGES, AVERAGE = 1, 2
-"""Second words of the networks' seeds; the third kind is in rlccfr/engine/learning/players.py."""
+ADVANTAGES, AVERAGE, RETRAIN, KEPT_NETWORKS = 1, 2, 5, 6
+"""Second words of seeds; those of other models are in players.py and valued_histories.py."""
 
 
 class Past(NamedTuple):
@@ -34,7 +34,7 @@ class DeepPlayer:
         self._rule, self._networks = rule, rule.networks
         self._sequences = game.sequences_of(player)
         inputs = inputs_of(game, player, per_sequence=abstraction.regressor is not None)
-        self._player = player
+        self._player, self._seed = player, seed
         self._advantages = Advantages(game, player, rule, inputs, [seed, ADVANTAGES, player])
         self._model: AverageModel | None = None
         if self._networks.average == "network":
@@ -52,7 +52,7 @@ class DeepPlayer:
             self._model.observe(increment, decay)
         elif self._networks.average == "value_networks":
             if self.played is None:
-                self.played = PlayedModels(state.tables.policy[self._sequences])
+                self.played = self._played(state.tables.policy[self._sequences])
             self.played.play(decay)
 
     def observe(self, mass: np.ndarray, gain: np.ndarray, now: np.ndarray) -> None:
@@ -70,7 +70,12 @@ class DeepPlayer:
         """
         if not self._fits_at(iteration):
             return None
-        self._advantages.learn()
+        if self._skips(iteration):
+            if not self._networks.skipped_steps:
+                return None
+            self._advantages.step(self._networks.skipped_steps)
+        else:
+            self._advantages.learn()
         if self.played is not None:
             self.played.add(self._advantages.snapshot())
         return self._advantages.rows()
@@ -90,6 +95,17 @@ class DeepPlayer:
         """
         return iteration == 1 or iteration % self._networks.train_every == 0
 
+    def _skips(self, iteration: int) -> bool:
+        """Return whether a fit that is due does not take place."""
+        likely = self._networks.retrain
+        if likely is None or iteration == 1:
+            return False
+        luck = np.random.default_rng([self._seed, RETRAIN, self._player, iteration]).random()
+        return bool(luck >= likely(iteration))
+
+    def _played(self, policy: np.ndarray, weight: float = 0.0) -> PlayedModels:
+        return PlayedModels(policy, weight, self._networks.kept_networks, [self._seed, KEPT_NETWORKS, self._player])
+
     def enter(self, state: RunState, past: Past) -> np.ndarray:
         """Take over from tables; return the row (player's sequences,) from which the policies follow."""
         game, tables, first = state.game, state.tables, state.game.view.first_sequence[:-1]
@@ -104,7 +120,7 @@ class DeepPlayer:
         if self._model is not None:
             self._model.enter(tables.policy_sum)
         if self._networks.average == "value_networks":
-            self.played = PlayedModels(past.average[self._sequences], self._weight_of_average(state))
+            self.played = self._played(past.average[self._sequences], self._weight_of_average(state))
             self.played.add(self._advantages.snapshot())
         return self._advantages.rows()
 
@@ -121,6 +137,11 @@ class DeepPlayer:
     def rows(self) -> np.ndarray:
         """Return the row (player's sequences,) from which the policies follow."""
         return self._advantages.rows()
+
+    @property
+    def samples_networks(self) -> bool:
+        """Whether the average is that of a sample of the networks, so that the table does not hold it."""
+        return self.played is not None and self._networks.kept_networks > 0
 
     def average_sums(self) -> np.ndarray | None:
         """Return an array (player's sequences,) proportional to the average policy at each infoset.
@@ -147,5 +168,5 @@ class DeepPlayer:
         if self._model is not None:
             self._model.restore(unprefixed("average", state))
         if played := unprefixed("played", state):
-            self.played = PlayedModels(played["first"])
+            self.played = self._played(played["first"])
             self.played.restore(played)

@@ -123,25 +123,39 @@ class LearnedStepper(FlatStepper):
 
     def own_sums(self) -> np.ndarray:
         sums = self.state.tables.policy_sum.copy()
-        for player in PLAYERS:
-            if (modelled := self.players[player].average_sums()) is not None:
+        for player, learner in zip(PLAYERS, self.players, strict=True):
+            modelled = learner.average_sums()
+            if isinstance(learner, DeepPlayer) and learner.samples_networks:
+                modelled = self._mixed(player, learner)
+            if modelled is not None:
                 sums[self.state.game.sequences_of(player)] = modelled
         return sums
 
+    def _mixed(self, player: int, learner: DeepPlayer) -> np.ndarray:
+        """Return the sums (player's sequences,) of the policies of the networks that were kept."""
+        assert learner.played is not None
+        total = np.zeros(len(learner.played.first))
+        for number, share in enumerate(learner.played.shares()):
+            total += share * self._phases.sums_of(player, self._policy_of(player, learner, number))
+        return total
+
+    def _policy_of(self, player: int, learner: DeepPlayer, number: int) -> np.ndarray:
+        """Return the policy (player's sequences,) of a network that was played, or the first policy for number 0."""
+        assert learner.played is not None
+        row = learner.rows_of(number)
+        if row is None:
+            return learner.played.first
+        return self._phases.policies(player, row, self.binding.rows(self.state.iteration + 1, 0)[0])
+
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
-        ahead = self.binding.rows(self.state.iteration + 1, 0)[0]
         policy = self.state.tables.policy.copy()
         for player, learner in zip(PLAYERS, self.players, strict=True):
             if not isinstance(learner, DeepPlayer) or learner.played is None:
                 raise ComponentError(
                     "policies are drawn only under an update rule with average='value_networks', after an iteration"
                 )
-            row = learner.rows_of(learner.played.draw(rng))
-            sequences = self.state.game.sequences_of(player)
-            if row is None:
-                policy[sequences] = learner.played.first
-            else:
-                policy[sequences] = self._phases.policies(player, row, ahead)
+            drawn = self._policy_of(player, learner, learner.played.draw(rng))
+            policy[self.state.game.sequences_of(player)] = drawn
         return self.expanded(policy)
 
     def is_finite(self) -> bool:

@@ -82,6 +82,14 @@ class Phases:
             sequences = state.game.sequences_of(player)
             state.uniform_count[sequences] += self.increment[sequences]
 
+    def sums_of(self, player: int, policy: np.ndarray) -> np.ndarray:
+        """Return the exact increments (player's sequences,) of an average by one policy of the same shape."""
+        state, sequences = self._state, self._state.game.sequences_of(player)
+        tables = state.tables._replace(policy=state.tables.policy.copy(), policy_sum=np.zeros_like(self.increment))
+        tables.policy[sequences] = policy
+        own_increments(state.game.view, tables, state.scratch, player, self._binding.flags.average_column)
+        return tables.policy_sum[sequences]
+
     def average(self, player: int, decay: float) -> None:
         """Multiply one player's policy sum by ``decay``, add the increments, and clear the increments."""
         sequences = self._state.game.sequences_of(player)

@@ -1,4 +1,4 @@
-"""Reservoir sampling of rows (infoset, mass, vector over the infoset's sequences), and sums over the rows kept."""
+"""Rows (infoset, mass, vector over the infoset's sequences) in a bounded memory, and sums over the rows kept."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def _leave(first_sequence, slot, scale, rows):
             rows.vector_sum[k] = stays * (rows.vector_sum[k] - rows.vector[slot, k - first] / scale)
 
 
-@kernel(types.void(U4S, U4S, F8S, F8S, F8, ROWS, RNG))
-def insert_rows(first_sequence, infosets, mass, vector, scale, rows, rng):
-    """Offer one row per infoset to the reservoir; when it is full, a row enters by chance and replaces a random one.
+@kernel(types.void(U4S, U4S, F8S, F8S, F8, ROWS, types.boolean, RNG))
+def insert_rows(first_sequence, infosets, mass, vector, scale, rows, newest, rng):
+    """Offer one row per infoset to the memory; when it is full, a row enters by chance and replaces a random one.
 
     Source: Vitter, "Random sampling with a reservoir", ACM TOMS 1985, algorithm R.
 
@@ -65,6 +65,7 @@ def insert_rows(first_sequence, infosets, mass, vector, scale, rows, rng):
         mass, vector: (n,) and (m,) tables with the new rows' masses and vectors, in current units.
         scale: factor from current units to those of the rows.
         rows: changed in place.
+        newest: whether each row enters a full memory, and replaces the oldest one.
         rng: (1,) state of the generator, advanced in place.
     """
     capacity, width = rows.vector.shape
@@ -74,7 +75,7 @@ def insert_rows(first_sequence, infosets, mass, vector, scale, rows, rng):
         if slot < capacity:
             rows.counts[KEPT] += 1
         else:
-            slot = np.int64(uniform(rng) * rows.counts[SEEN])
+            slot = (rows.counts[SEEN] - 1) % capacity if newest else np.int64(uniform(rng) * rows.counts[SEEN])
             if slot >= capacity:
                 continue
             _leave(first_sequence, slot, scale, rows)

@@ -231,24 +231,25 @@ def test_the_bootstrapped_form_is_what_its_source_fits():
 
 
 @pytest.mark.parametrize("model", ["table", "mlp"])
+@pytest.mark.parametrize("kept", [0, 4, 100])
 @pytest.mark.parametrize(("rule", "every"), [("deep_cfr", 1), ("deep_lcfr", 3), ("deep_ecfr_plus", 1)])
-def test_kept_value_networks_mix_to_the_average_policy(rule, every, model):
+def test_kept_value_networks_mix_to_the_average_policy(rule, every, model, kept):
     """The policies' sequence forms, weighted by their shares, add up to the average's, as SD-CFR claims."""
     tree = game("kuhn")
-    chosen = make(rule, model=model, average="value_networks", preset="sweep", train_every=every)
+    chosen = make(rule, model=model, average="value_networks", preset="sweep", train_every=every, kept_networks=kept)
     solver = rlccfr.Solver(tree, chosen, "external", seed=1)
     solver.run(iterations=20, curve=False)
+    assert kept != 4 or len(learners(solver)[0].played) == 1 + 4
     ahead = chosen.schedule(21, 0)[0]
     for player, learner in enumerate(learners(solver)):
         sequences = tree.sequences_of(player)
-        mixture, shares = np.zeros(tree.num_sequences), 0.0
+        mixture = np.zeros(tree.num_sequences)
         for number in range(len(learner.played)):
             row = learner.rows_of(number)
             policy = tree.uniform_policy()
             policy[sequences] = learner.played.first if row is None else model_policies(solver, player, row, ahead)
-            mixture += learner.played.share(number) * reach(tree, policy)
-            shares += learner.played.share(number)
-        assert shares == pytest.approx(1.0)
+            mixture += learner.played.shares()[number] * reach(tree, policy)
+        assert learner.played.shares().sum() == pytest.approx(1.0)
         found = rlccfr.Policy.from_sums(tree, mixture).probabilities[sequences]
         assert found == pytest.approx(solver.average_policy().probabilities[sequences], abs=1e-6)
 
@@ -363,14 +364,17 @@ def test_other_threads_have_no_ctrl_c_to_hold_back():
     ("spec", "message"),
     [
         ({"id": "deep_cfr", "preset": "quick"}, "preset must be one of"),
-        ({"id": "deep_cfr", "model": "tree"}, "model must be one of"),
-        ({"id": "deep_cfr", "average": "none"}, "average must be one of"),
+        ({"id": "deep_cfr", "model": "tree"}, "model must be 'mlp' or 'table', not 'tree'"),
+        ({"id": "deep_cfr", "average": "none"}, "average must be 'network' or"),
         ({"id": "deep_cfr", "device": "tpu"}, "device must be one of"),
         ({"id": "deep_cfr", "hidden": 0}, "hidden must lie in"),
         ({"id": "deep_cfr", "hidden": 1.5}, "hidden must be of type int"),
         ({"id": "deep_cfr", "retrain_from_scratch": 1}, "retrain_from_scratch must be of type bool"),
         ({"id": "deep_cfr", "mode": "bootstrapped"}, "no hyperparameter 'mode'"),
         ({"id": "deep_cfr_plus", "mode": "boot"}, "mode must be"),
+        ({"id": "deep_cfr", "kept_networks": 5}, "kept_networks needs average='value_networks'"),
+        ({"id": "deep_dcfr", "skipped_steps": 5}, "skipped_steps needs a rule whose data keep their own targets"),
+        ({"id": "deep_cfr", "retrain": "never"}, "retrain must be 'always' or 'linear' or 'exponential'"),
     ],
 )
 def test_settings_are_checked_in_one_line(spec, message):
