@@ -1,0 +1,140 @@
+"""Estimates of a sampler's walks, their exact means, and a test of one against the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.engine.binding import Binding, RunOptions
+from rlccfr.engine.state import RunState
+from rlccfr.engine.walks import balanced_policy, walk_memory
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.kernels.handles import handle_of
+from rlccfr.kernels.layout import Tables, scratch_for
+from rlccfr.kernels.learning.phase_kernels import own_increments
+from rlccfr.kernels.passes.sequence_form import regrets_against
+from rlccfr.kernels.walks.estimates import add_walks
+from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY
+from rlccfr.solver import Solver
+
+
+class Estimates(NamedTuple):
+    """Estimates from one player's walks: arrays (m,), (m,) and (n,), or one row of each array per batch of walks."""
+
+    regrets: np.ndarray  # instantaneous regrets of the traverser
+    increments: np.ndarray  # increments of the other player's policy sum
+    mass: np.ndarray  # reach of the traverser's infosets by the other player and chance
+
+    @classmethod
+    def exact(
+        cls,
+        tree: GameTree,
+        policy: np.ndarray,
+        player: int,
+        response: np.ndarray,
+        drawn: np.ndarray | None = None,
+    ) -> Estimates:
+        """Return the exact values of the estimates.
+
+        Args:
+            response: (m,) policy of the other player.
+            drawn: (m,) policy by which the player's own actions are drawn, if regrets and masses are not divided by its
+                reach; see :func:`own_draws`.
+        """
+        scratch, increments = scratch_for(tree), np.zeros(tree.num_sequences)
+        tables = Tables(np.zeros_like(increments), policy, increments, np.zeros((len(increments), 1)))
+        own_increments(tree.view, tables, scratch, 1 - player, -1)
+        regrets_against(tree.view, player, policy, response, scratch.mass, scratch)
+        regrets, mass = scratch.gradient[:-2], scratch.mass
+        if drawn is not None:
+            reach = own_reach(tree, drawn)
+            regrets, mass = regrets * np.repeat(reach, np.diff(tree.view.first_sequence)), mass * reach
+        return cls(regrets, increments, mass)
+
+    @classmethod
+    def of(
+        cls,
+        sampler: Sampler,
+        tree: GameTree,
+        policy: np.ndarray,
+        player: int,
+        *,
+        batches: int,
+        walks: int,
+        response: np.ndarray | None = None,
+        seed: int = 0,
+        values: Mapping[str, np.ndarray] | None = None,
+    ) -> Estimates:
+        """Return the mean estimates of each batch of walks, from a fixed policy, (m,), and random counts.
+
+        Args:
+            batches: number of batches.
+            walks: number of walks per batch.
+            response: (m,) policy of the other player; by default ``policy``.
+            values: values of histories that a run has learned, from :func:`learned_values`; by default 0.
+        """
+        state, opponent = RunState.at_start(tree, seed), Abstraction(best_response=response is not None)
+        binding = Binding.of(tree, UpdateRule(), sampler, opponent, RunOptions(), 0)
+        state.history_values.update({name: array.copy() for name, array in (values or {}).items()})
+        memory = walk_memory(state, binding)
+        tables, handle = memory.tables, handle_of(memory, WALK_MEMORY)
+        parameters = sampler.schedule(1, 1)[0]
+        tables.policy[:] = policy
+        tables.response[:] = policy if response is None else response
+        tables.uniform_count[:] = np.random.default_rng(7).random(tree.num_sequences)
+        sizes = (tree.num_sequences, tree.num_sequences, tree.num_infosets)
+        found = cls(*(np.empty((batches, size)) for size in sizes))
+        for batch in range(batches):
+            tables.policy_sum[:] = 0
+            tables.gain[:] = 0
+            tables.mass[:] = UNVISITED
+            tables.num_visited[:] = tree.view.infoset_begin[:2]
+            add_walks(state.game_handle, handle, binding.sampling_handle, parameters, state.rng, player, walks, True)
+            mass = np.where(tables.mass == UNVISITED, 0.0, tables.mass)
+            found.regrets[batch], found.increments[batch], found.mass[batch] = tables.gain, tables.policy_sum, mass
+        return found
+
+
+def own_draws(sampler: Sampler, tree: GameTree, policy: np.ndarray) -> np.ndarray | None:
+    """Return the policy (m,) by which a sampler without weights draws own actions; None for other samplers."""
+    if sampler.weighted:
+        return None
+    explored = balanced_policy(tree) if sampler.explores == "sequences" else tree.uniform_policy()
+    mixture: np.ndarray = sampler.exploration * explored + (1.0 - sampler.exploration) * policy
+    return mixture
+
+
+def own_reach(tree: GameTree, policy: np.ndarray) -> np.ndarray:
+    """Return each infoset's reach by its owner's earlier actions, (n,), under a policy (m,)."""
+    view, of_sequence = tree.view, np.ones(tree.num_sequences + 2)
+    found = np.empty(tree.num_infosets)
+    for infoset in range(tree.num_infosets):  # parents come first
+        own = slice(view.first_sequence[infoset], view.first_sequence[infoset + 1])
+        found[infoset] = of_sequence[view.parent[infoset]]
+        of_sequence[own] = found[infoset] * policy[own]
+    return found
+
+
+def smallest_p(batches: np.ndarray, expected: np.ndarray) -> tuple[float, int]:
+    """Return the smallest Holm-corrected p-value of "the mean is ``expected``", and the number of columns tested.
+
+    A column that does not vary must be as expected: its p-value is 1 or 0.
+    """
+    count = len(batches)
+    mean, error = batches.mean(0), batches.std(0, ddof=1) / np.sqrt(count)
+    fixed = error < 1e-12 * max(1.0, float(np.abs(expected).max(initial=0.0)))
+    if not np.allclose(mean[fixed], expected[fixed], rtol=0, atol=1e-10):
+        return 0.0, int(fixed.sum())
+    z = (mean[~fixed] - expected[~fixed]) / error[~fixed]
+    if not len(z):
+        return 1.0, 0
+    return float(min(1.0, 2 * stats.t.sf(np.abs(z).max(), count - 1) * len(z))), len(z)
+
+
+def learned_values(solver: Solver) -> dict[str, np.ndarray]:
+    """Return the values of histories that a run has learned, by what they are for; empty if there are none."""
+    return dict(solver._engine.state.history_values)
