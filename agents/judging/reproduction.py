@@ -45,8 +45,22 @@ PANELS = (
 )
 
 
-def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTeam, path: Path) -> Cell:
+Line = tuple[list[float], list[float]]
+"""Iterations, and the exploitability after each of them."""
+
+
+def draw(
+    panel: Panel,
+    table: TableEvaluator,
+    catalog: Catalog,
+    team: SelectorTeam,
+    path: Path,
+    beside: Mapping[str, Line] | None = None,
+) -> Cell:
     """Draw a figure to a file, in the format of its suffix, and return the team's pick.
+
+    Args:
+        beside: further lines by name, drawn thinly.
 
     Raises:
         MissingCellError: an algorithm was not measured.
@@ -61,6 +75,8 @@ def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTe
     axes = figure.subplots()
     for (name, cell), colour in zip(fixed_cells(catalog).items(), COLOURS, strict=False):
         axes.loglog(*_curve(table, panel.game, cell), label=name, color=colour)
+    for name, line in (beside or {}).items():
+        axes.loglog(*line, label=name, color="0.6", linewidth=1, linestyle="--")
     axes.loglog(*_curve(table, panel.game, pick), label=f"the team's pick: {pick}", color=PICK_COLOUR, linewidth=3)
     axes.set(
         title=f"Figure {panel.number}: {panel.game}, weights {panel.preset}",
@@ -73,7 +89,16 @@ def draw(panel: Panel, table: TableEvaluator, catalog: Catalog, team: SelectorTe
     return pick
 
 
-def _curve(table: TableEvaluator, game: str, cell: Cell) -> tuple[list[float], list[float]]:
+def final(table: TableEvaluator, game: str, cell: Cell) -> float:
+    """Return the exploitability at the end of the curve that :func:`draw` draws for an algorithm.
+
+    Raises:
+        MissingCellError: there is no run.
+    """
+    return _curve(table, game, cell)[1][-1]
+
+
+def _curve(table: TableEvaluator, game: str, cell: Cell) -> Line:
     """Return the iterations of a judging run, up to the largest of :data:`ITERATIONS`, and its exploitabilities there.
 
     A deterministic algorithm has one run, in which the iterations alone determine the exploitability.

@@ -22,7 +22,6 @@ from rlccfr.policy import Policy
 from rlccfr.registry import Registry, abstractions, samplers, update_rules
 from rlccfr.solver import Solver
 from rlccfr.testing.estimates import Estimates as Estimates
-from rlccfr.testing.estimates import learned_values as learned_values
 from rlccfr.testing.estimates import own_draws as own_draws
 from rlccfr.testing.estimates import own_reach as own_reach
 from rlccfr.testing.estimates import smallest_p as smallest_p

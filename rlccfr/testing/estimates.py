@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +66,6 @@ class Estimates(NamedTuple):
         walks: int,
         response: np.ndarray | None = None,
         seed: int = 0,
-        values: Mapping[str, np.ndarray] | None = None,
     ) -> Estimates:
         """Return the mean estimates of each batch of walks, from a fixed policy, (m,), and random counts.
 
@@ -75,11 +73,41 @@ class Estimates(NamedTuple):
             batches: number of batches.
             walks: number of walks per batch.
             response: (m,) policy of the other player; by default ``policy``.
-            values: values of histories that a run has learned, from :func:`learned_values`; by default 0.
         """
-        state, opponent = RunState.at_start(tree, seed), Abstraction(best_response=response is not None)
-        binding = Binding.of(tree, UpdateRule(), sampler, opponent, RunOptions(), 0)
-        state.history_values.update({name: array.copy() for name, array in (values or {}).items()})
+        return cls._drawn(RunState.at_start(tree, seed), sampler, (policy, response), player, batches, walks)
+
+    @classmethod
+    def now(cls, solver: Solver, player: int, *, batches: int, walks: int, seed: int = 0) -> Estimates:
+        """Return the same from a run's current policies and its learned values of histories, without changing the run.
+
+        Args:
+            solver: solver of a flat game, without best responses.
+        """
+        state = RunState.at_start(solver.game, seed)
+        learned = solver._engine.state.history_values
+        state.history_values.update({name: array.copy() for name, array in learned.items()})
+        policy = solver.current_policy().probabilities
+        return cls._drawn(state, solver.sampler, (policy, None), player, batches, walks)
+
+    @classmethod
+    def _drawn(
+        cls,
+        state: RunState,
+        sampler: Sampler,
+        played: tuple[np.ndarray, np.ndarray | None],
+        player: int,
+        batches: int,
+        walks: int,
+    ) -> Estimates:
+        """Return the mean estimates of each batch.
+
+        Args:
+            played: policy (m,), and the other player's if it is another.
+        """
+        tree, (policy, response) = state.game, played
+        binding = Binding.of(
+            tree, UpdateRule(), sampler, Abstraction(best_response=response is not None), RunOptions(), 0
+        )
         memory = walk_memory(state, binding)
         tables, handle = memory.tables, handle_of(memory, WALK_MEMORY)
         parameters = sampler.schedule(1, 1)[0]
@@ -133,8 +161,3 @@ def smallest_p(batches: np.ndarray, expected: np.ndarray) -> tuple[float, int]:
     if not len(z):
         return 1.0, 0
     return float(min(1.0, 2 * stats.t.sf(np.abs(z).max(), count - 1) * len(z))), len(z)
-
-
-def learned_values(solver: Solver) -> dict[str, np.ndarray]:
-    """Return the values of histories that a run has learned, by what they are for; empty if there are none."""
-    return dict(solver._engine.state.history_values)

@@ -7,39 +7,31 @@ from typing import Annotated
 
 import typer
 
-from rlccfr.cli.console import RUNS, print_table, progress
-from rlccfr.errors import RLCCFRError
+from rlccfr.cli.console import RUNS, Interrupted, progress
+from rlccfr.experiments import EXPERIMENTS, load_experiment
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="Paper: rlccfr, by Keshavarzi, Navidi and Tefagh.")] = "rlccfr",
-    out: Annotated[Path, typer.Option(help="Directory for the figures.")] = RUNS / "reproduction",
-    measure: Annotated[bool, typer.Option(help="Measure Table 4 here; the networks take minutes.")] = True,
+    paper: Annotated[str, typer.Argument(help=f"Experiment: {', '.join(EXPERIMENTS)}.")] = "rlccfr",
+    quick: Annotated[bool, typer.Option(help="Run a small part, in about a minute.")] = False,
+    out: Annotated[Path, typer.Option(help="Directory for the page and its pictures.")] = RUNS / "experiments",
+    store: Annotated[Path, typer.Option(help="Directory that keeps measured cases, to go on later.")] = RUNS
+    / "experiments",
 ) -> None:
-    """Reproduce a paper's experiments.
+    """Run a published experiment again, and write a page about it.
 
-    Figures 2 to 5 are drawn from the measurements that come with the package: exploitability against iterations of the
-    paper's fixed algorithms, and of what the team picks under the caption's weights. Table 4, iterations per second on
-    Kuhn poker, is measured.
+    The page has the protocol, what is found here with intervals, and the published figures beside. A full run takes up
+    to an hour. It may be stopped, and goes on where it stopped.
     """
-    if paper != "rlccfr":
-        raise RLCCFRError(f"{paper!r} can't be reproduced, only 'rlccfr'")
-    with progress("drawing"):
-        from rlccfr.agents import shipped
-        from rlccfr.agents.baselines.fixed import fixed_cells
-        from rlccfr.agents.judging.reproduction import PANELS, draw, throughputs
-        from rlccfr.envs.measuring.live import LiveEvaluator
-        from rlccfr.files import write_atomically
+    wanted = load_experiment(paper)
+    with progress(f"reproducing {paper}") as report:
+        from rlccfr.experiments.running import kept_at, measure, write_page
 
-        measured, lines = shipped.results(), []
-        for panel in PANELS:
-            path = out / f"figure-{panel.number}.svg"
-            pick = draw(panel, measured, shipped.catalog(), shipped.team(panel.game), path)
-            lines.append((f"Figure {panel.number}", panel.game, panel.preset, str(pick), str(path)))
-    print_table(("", "game", "weights", "the team's pick", "file"), lines)
-    print("Under these weights speed counts beside exploitability, so a pick's line need not be the lowest.")
-    if measure:
-        with progress("measuring throughputs on Kuhn poker") as report:
-            table = throughputs(LiveEvaluator(), fixed_cells(shipped.catalog()), report)
-        write_atomically(out / "table-4.csv", table.to_csv(index=False).encode(), RLCCFRError)
-        print_table(list(table.columns), table.to_numpy().tolist(), title="Table 4: iterations per CPU second")
+        try:
+            rows = measure(wanted, store, quick, report)
+        except KeyboardInterrupt:
+            kept = kept_at(wanted, store, quick)
+            raise Interrupted(f"interrupted; {kept} keeps what was measured, and the same command goes on") from None
+        page = write_page(wanted, rows, out, quick)
+    print(page.read_text(), end="")
+    print(f"\nThis page is {page}; its pictures are beside it.")

@@ -1,0 +1,220 @@
+"""Samplers between external and outcome sampling (Meyer 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rlccfr.components import Sampler
+from rlccfr.experiments.experiment import Case, Experiment, Row
+from rlccfr.experiments.pages import draw, interval, table
+from rlccfr.games.names import load_game
+from rlccfr.policy import Policy
+from rlccfr.registry import samplers
+from rlccfr.solver import Solver
+
+TABLE_ITERATIONS = 2**10
+EXPLORATION = (0.0, 0.25, 0.5, 0.75, 1.0)
+TABLE = {
+    "outcome": "outcome",
+    "linear mix": f"mixed_linear(horizon={TABLE_ITERATIONS})",
+    "linear mix per node": f"mixed_linear(horizon={TABLE_ITERATIONS},per_node=True)",
+    "half-life 8": "mixed_exponential(half_life=8.0)",
+    "half-life 1024": "mixed_exponential(half_life=1024.0)",
+    "locus": f"mixed_locus(horizon={TABLE_ITERATIONS})",
+}
+PUBLISHED = {"outcome": (2.22, 2.22, 2.20, 2.34, 2.37), "linear mix per node": (1.48, 1.58, 1.65, 1.67, 1.73)}
+"""Rows of Meyer's Table 5.1."""
+
+SHARES = ((1024.0, 2**12, ".338"), (8.0, 2**12, ".0027"), (8.0, 2**15, ".00034"))
+"""Half-life and number of iterations of exponential mixes, and Meyer's share of iterations by external sampling."""
+
+CURVES = {
+    "external": "external",
+    "outcome": "outcome",
+    "linear mix": "mixed_linear(horizon={horizon})",
+    "linear mix per node": "mixed_linear(horizon={horizon},per_node=True)",
+    "half-life 8": "mixed_exponential(half_life=8.0)",
+    "half-life 1024": "mixed_exponential(half_life=1024.0)",
+    "locus, t > T/2": "mixed_locus(horizon={horizon},half_life=1e12,visits=1e12)",
+    "locus, half-life 1024": "mixed_locus(horizon=1000000000,half_life=1024.0,visits=1e12)",
+    "locus, 100 visits": "mixed_locus(horizon=1000000000,half_life=1e12,visits=100.0)",
+}
+"""Samplers of the curves; a locus has each of its three criteria alone."""
+
+GAMES = {"kuhn": 2**8, "leduc": 2**12}
+"""Games of the curves, and their numbers of iterations."""
+
+DICE = "liars_dice(numdice=1,dice_sides=6,bidding_rule=reset-face)"
+LIKELY, LIKELY_ITERATIONS = 0.85, 2**16
+
+
+def on_policy(sampler: str, exploration: float) -> Sampler:
+    """Return a sampler with a share of exploration; 0, which the registry refuses, is Meyer's on-policy sampling.
+
+    With 0, an action of probability 0 is not sampled where one action is drawn, so that estimates are biased.
+    """
+    return replace(samplers.resolve(sampler), exploration=exploration, id="")
+
+
+def reached(sampler: str, exploration: float, seeds: int) -> list[Row]:
+    """Return the exploitability of CFR on Leduc after 2^10 iterations, for each seed."""
+    game, made = load_game("leduc"), on_policy(sampler, exploration)
+    runs = (Solver(game, "cfr", made, seed=seed).run(iterations=TABLE_ITERATIONS, curve=False) for seed in range(seeds))
+    return [{"exploitability": run.exploitability} for run in runs]
+
+
+def curve(game: str, sampler: str, iterations: int, latest: bool, seed: int) -> list[Row]:
+    """Return the exploitability of the average policy, or of the latest one, at powers of 2."""
+    made = on_policy(sampler.format(horizon=iterations), 0.0) if sampler != "external" else samplers.resolve(sampler)
+    solver = Solver(load_game(game), "cfr", made, seed=seed)
+    rows: list[Row] = []
+    for power in range(3, iterations.bit_length()):
+        result = solver.run(iterations=2**power - (2 ** (power - 1) if rows else 0), curve=False)
+        policy = solver.current_policy() if latest else solver.average_policy()
+        rows.append({"histories": result.nodes_touched, "exploitability": policy.exploitability()})
+    return rows
+
+
+def likely(iterations: int, seed: int) -> list[Row]:
+    """Return the share of Leduc's infosets where external sampling comes to prefer one action by far."""
+    game = load_game("leduc")
+    solver = Solver(game, "cfr", "external", seed=seed)
+    solver.run(iterations=iterations, curve=False)
+    largest = np.maximum.reduceat(solver.average_policy().probabilities, game.view.first_sequence[:-1])
+    return [{"share": float(np.mean(largest > LIKELY))}]
+
+
+@cache
+def touched_by_outcome(iterations: int) -> int:
+    """Return how many histories outcome sampling touches on Liar's dice."""
+    return (
+        Solver(load_game(DICE), "cfr", on_policy("outcome", 0.0)).run(iterations=iterations, curve=False).nodes_touched
+    )
+
+
+def dice(sampler: str, outcomes: int, seed: int) -> list[Row]:
+    """Return the exploitability on Liar's dice after as many histories as some iterations of outcome sampling touch."""
+    nodes = touched_by_outcome(outcomes)
+    made = samplers.resolve(sampler) if sampler == "external" else on_policy(sampler, 0.0)
+    result = Solver(load_game(DICE), "cfr", made, seed=seed).run(nodes=nodes, curve=False)
+    return [{"exploitability": result.exploitability, "iterations": result.iterations}]
+
+
+def cases(quick: bool) -> list[Case]:
+    """Return all cases."""
+    seeds, outcomes = (3, 2**11) if quick else (20, 2**16)
+    found = [
+        Case(f"table/{name}/{exploration:g}", partial(reached, sampler, exploration, seeds))
+        for name, sampler in TABLE.items()
+        for exploration in (EXPLORATION[::2] if quick else EXPLORATION)
+    ]
+    found += [
+        Case(
+            f"{'latest' if latest else 'curve'}/{game}/{name}/{seed}",
+            partial(curve, game, sampler, iterations, latest, seed),
+        )
+        for game, iterations in GAMES.items()
+        for latest in (False, True)
+        for name, sampler in CURVES.items()
+        for seed in range(1 if quick else 10)
+    ]
+    found += [
+        Case(f"likely/{seed}", partial(likely, 2_000 if quick else LIKELY_ITERATIONS, seed))
+        for seed in range(1 if quick else 5)
+    ]
+    found += [
+        Case(f"dice/{name}/{seed}", partial(dice, sampler, outcomes, seed))
+        for name, sampler in (*list(CURVES.items())[:2], ("half-life 16", "mixed_exponential(half_life=16.0)"))
+        for seed in range(1 if quick else 5)
+    ]
+    return found
+
+
+def share(half_life: float, iterations: int) -> float:
+    """Return the share of iterations that an exponential mix walks externally, if t counts from 1 as in Meyer's sum."""
+    mix = samplers.resolve({"id": "mixed_exponential", "half_life": half_life})
+    rows = mix.schedule(2, iterations)  # the sampler counts from 0
+    assert mix.mixture is not None
+    return float(np.mean([mix.mixture(None, None, 0.0, row) for row in rows]))
+
+
+def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
+    """Yield the lines of the page."""
+    split = rows["case"].str.split("/")
+    rows["part"], rows["name"], rows["seed"] = split.str[0], split.str[-2], split.str[-1]
+    yield from table_5_1(rows[rows["part"] == "table"])
+    yield from ("", "## Share of external sampling in exponential mixes", "")
+    yield from table(
+        ("half-life", "iterations", "here", "Meyer"),
+        [(f"{life:g}", f"{count:,}", f"{share(life, count):.3g}", told) for life, count, told in SHARES],
+    )
+    shares = rows.loc[rows["part"] == "likely", "share"]
+    yield from (
+        "",
+        f"After {2_000 if quick else LIKELY_ITERATIONS:,} iterations of external sampling on Leduc, "
+        f"{interval(100 * shares)} % of the infosets have an action of probability above {LIKELY} in the average "
+        "policy; Meyer has 23.7 %.",
+    )
+    for game, iterations in GAMES.items():
+        for part, text in (("curve", "average policy"), ("latest", "latest policy")):
+            own = rows[(rows["part"] == part) & (split.str[1] == game)].rename(columns={"name": "sampler"})
+            name = f"meyer-{game}-{part}.svg"
+            draw(own, "histories", "sampler", folder / name, f"{game}, {text}")
+            yield from ("", f"## {game}, {iterations:,} iterations, {text}", "", f"![Exploitability]({name})", "")
+            last = own.groupby(["sampler", "seed"], sort=False).tail(1)
+            ends = [
+                (sampler, interval(of["exploitability"]), f"{of['histories'].mean():,.0f}")
+                for sampler, of in last.groupby("sampler", sort=False)
+            ]
+            yield from table(("sampler", "exploitability", "histories"), ends)
+    yield from liars_dice(rows[rows["part"] == "dice"], quick)
+
+
+def table_5_1(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield the section on Meyer's Table 5.1."""
+    uniform = Policy.uniform(load_game("leduc")).exploitability()
+    shown, found = [], rows.groupby(["name", "seed"], sort=False)["exploitability"].apply(list)
+    columns = list(dict.fromkeys(rows["seed"]))
+    for name in TABLE:
+        shown.append((name, *(interval(found[name, column]) for column in columns)))
+        if name in PUBLISHED:
+            told = dict(zip((f"{one:g}" for one in EXPLORATION), PUBLISHED[name], strict=True))
+            shown.append((f"{name}, Meyer", *(f"{told[column]:.2f}" for column in columns)))
+    yield from (
+        "## Table 5.1: exploration",
+        "",
+        f"CFR on Leduc, {TABLE_ITERATIONS:,} iterations of one walk a player. Exploitability as the mean over "
+        f"{len(found.iloc[0])} seeds with half of its 95 % interval; the uniform policy has {uniform:.3g}. A column is "
+        "a share of exploration. With 0, estimates are biased, because an action of probability 0 is not sampled again "
+        "where one action is drawn.",
+        "",
+    )
+    yield from table(("sampler", *columns), shown)
+
+
+def liars_dice(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
+    """Yield the section on Meyer's Figure 6.1."""
+    yield from (
+        "",
+        "## Figure 6.1: Liar's dice",
+        "",
+        "Exploitability with one die of six sides each, after as many histories as "
+        f"{2**11 if quick else 2**16:,} iterations of outcome sampling touch. In Meyer's figure, the mix is well below "
+        "outcome sampling. There a node that is walked externally counts ten times; here histories are counted one by "
+        "one.",
+        "",
+    )
+    ends: Sequence[tuple[str, str, str]] = [
+        (str(name), interval(of["exploitability"]), f"{of['iterations'].mean():,.0f}")
+        for name, of in rows.groupby("name", sort=False)
+    ]
+    yield from table(("sampler", "exploitability", "iterations"), ends)
+
+
+EXPERIMENT = Experiment("meyer", "Samplers between external and outcome sampling", cases, page)

@@ -1,0 +1,50 @@
+"""Figures of the experiments that can be checked by other means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import game
+
+import rlccfr
+from rlccfr.experiments import escher, meyer
+from rlccfr.registry import samplers
+from rlccfr.testing import Estimates
+
+
+@pytest.mark.parametrize(("half_life", "iterations", "published"), meyer.SHARES)
+def test_the_share_of_external_iterations_is_meyers(half_life, iterations, published):
+    assert f"{meyer.share(half_life, iterations):.2g}".lstrip("0") == published.rstrip("8") or published == ".338"
+    assert meyer.share(half_life, iterations) == pytest.approx(float(published), rel=0.01)
+
+
+@pytest.mark.parametrize("name", escher.ESTIMATORS)
+def test_the_variance_is_that_of_visits(name):
+    """On Kuhn, from the estimates of all walks at once."""
+    (row,) = escher.variance("kuhn", name, 3, 10, 400, "sweep")
+    tree, sampler = game("kuhn"), escher.estimator(name, "sweep")
+    solver = rlccfr.Solver(tree, "cfr", sampler, seed=3, walks=100 if sampler.network is None else 1)
+    solver.run(iterations=10, curve=False)
+    spreads, weights = [], []
+    for player in (0, 1):
+        batches = [Estimates.now(solver, player, batches=200, walks=1, seed=3 * 1_000_003 + batch) for batch in (0, 1)]
+        regrets, mass = (np.vstack([getattr(one, part) for one in batches]) for part in ("regrets", "mass"))
+        for infoset in range(tree.infosets_of(player).start, tree.infosets_of(player).stop):
+            visited = regrets[mass[:, infoset] > 0][:, tree.infoset_sequences(infoset)]
+            if len(visited) > 1:
+                spreads.append(visited.var(axis=0, ddof=1).mean())
+                weights.append(len(visited))
+    assert row["variance"] == pytest.approx(np.average(spreads, weights=weights), rel=1e-9)
+
+
+def test_exact_values_leave_the_variance_of_histories_alone():
+    """With ESCHER's exact values, a walk's regrets depend on its histories; with a random weight, they vary more."""
+    tree = game("leduc")
+    policy = tree.uniform_policy()
+    found = {
+        weighted: Estimates.of(
+            samplers.resolve(f"escher(value='oracle',weighted={weighted})"), tree, policy, 0, batches=500, walks=1
+        ).regrets.var(axis=0)
+        for weighted in (False, True)
+    }
+    assert found[False].sum() < found[True].sum() / 10

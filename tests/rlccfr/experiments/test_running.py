@@ -1,0 +1,103 @@
+"""Running experiments: what is measured is kept, and pages are written from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from rlccfr.errors import RLCCFRError
+from rlccfr.experiments import EXPERIMENTS, load_experiment
+from rlccfr.experiments.experiment import Case, Experiment
+from rlccfr.experiments.pages import interval, ratio
+from rlccfr.experiments.running import kept_at, measure, write_page
+
+
+class Stopped(Exception):
+    pass
+
+
+def counting(calls: Counter, *, stop_at: str = "") -> Experiment:
+    """Return an experiment of three cases that counts how often each is measured."""
+
+    def observe(name):
+        if name == stop_at:
+            raise Stopped
+        calls[name] += 1
+        return [{"name": name, "value": calls[name]}]
+
+    def page(rows, folder, quick):
+        yield f"{len(rows)} rows{', quick' * quick}"
+
+    return Experiment(
+        "trial", "A trial", lambda quick: [Case(name, lambda name=name: observe(name)) for name in "abc"], page
+    )
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path):
+    calls = Counter()
+    with pytest.raises(Stopped):
+        measure(counting(calls, stop_at="c"), tmp_path, False)
+    shares = []
+    rows = measure(counting(calls), tmp_path, False, lambda share, key: shares.append((round(share, 2), key)))
+    assert calls == {"a": 1, "b": 1, "c": 1}
+    assert rows["case"].tolist() == rows["name"].tolist() == ["a", "b", "c"]
+    assert shares == [(0.0, "a"), (0.33, "b"), (0.67, "c")]
+
+
+def test_a_quick_run_is_kept_apart(tmp_path):
+    calls = Counter()
+    for quick in (True, False):
+        page = write_page(counting(calls), measure(counting(calls), tmp_path, quick), tmp_path, quick)
+        assert page.read_text().startswith("# A trial\n")
+        assert f"`rlccfr reproduce trial{' --quick' * quick}`, rlccfr 0.1.0" in page.read_text()
+    assert set(calls.values()) == {2}
+
+
+def test_runs_of_another_engine_count_for_nothing(tmp_path, monkeypatch):
+    calls = Counter()
+    measure(counting(calls), tmp_path, False)
+    monkeypatch.setattr("rlccfr.experiments.running.engine_version", lambda: "0.1.0/0")
+    measure(counting(calls), tmp_path, False)
+    assert set(calls.values()) == {2}
+
+
+def test_a_damaged_file_is_named_in_one_line(tmp_path):
+    kept_at(counting(Counter()), tmp_path, False).write_text('{"case": "a"')
+    with pytest.raises(RLCCFRError, match=r"trial.jsonl can't be read .*: delete it to measure again") as error:
+        measure(counting(Counter()), tmp_path, False)
+    assert "\n" not in str(error.value)
+
+
+def test_means_come_with_their_intervals():
+    """For 1, 2, 3: the standard error is 1/sqrt 3, and Student's quantile with 2 degrees of freedom is 4.3027."""
+    assert interval([1.0, 2.0, 3.0]) == "2 ± 2.5"
+    assert interval([0.5]) == "0.5"
+    assert ratio([2.0, 8.0], [1.0, 1.0]).startswith("4 (")
+
+
+@pytest.mark.parametrize("id", EXPERIMENTS)
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_case_has_a_key_of_its_own(id, quick):
+    found = load_experiment(id)
+    keys = [case.key for case in found.cases(quick)]
+    assert found.id == id
+    assert len(set(keys)) == len(keys) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id", EXPERIMENTS)
+def test_a_quick_run_writes_its_page(run, id, tmp_path):
+    """Within about a minute; a second call measures nothing, and writes the same page."""
+    arguments = ("reproduce", id, "--quick", "--out", str(tmp_path), "--store", str(tmp_path))
+    code, out, _ = run(*arguments)
+    page = tmp_path / "quick" / f"{id}.md"
+    text = page.read_text()
+    assert code == 0
+    assert text in out
+    assert "nan" not in text.split()
+    pictures = [line.partition("](")[2].rstrip(")") for line in text.splitlines() if line.startswith("![")]
+    assert pictures
+    assert all((page.parent / name).stat().st_size > 1_000 for name in pictures)
+    assert run(*arguments)[0] == 0
+    assert page.read_text() == text
