@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from rlccfr.experiments.experiment import Experiment
 
 EXPERIMENTS = {
+    "ddcfr": "rlccfr.experiments.ddcfr:EXPERIMENT",
+    "deep-cfr": "rlccfr.experiments.deep_cfr:EXPERIMENT",
     "escher": "rlccfr.experiments.escher:EXPERIMENT",
     "meyer": "rlccfr.experiments.meyer:EXPERIMENT",
+    "pcs": "rlccfr.experiments.pcs:EXPERIMENT",
     "rlccfr": "rlccfr.experiments.rlccfr_paper:EXPERIMENT",
+    "sd-cfr": "rlccfr.experiments.sd_cfr:EXPERIMENT",
 }
 """Import paths of all experiments, by the ids that ``rlccfr reproduce`` takes."""
 

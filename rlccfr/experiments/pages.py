@@ -33,10 +33,16 @@ def interval(values: Iterable[float]) -> str:
     return f"{found.mean():.3g} ± {half:.2g}"
 
 
-def ratio(above: Sequence[float], below: Sequence[float]) -> str:
-    """Return the geometric mean of ratios, seed by seed, and Student's interval of it on the logarithmic scale."""
-    logs = np.log(above) - np.log(below)
-    half = stats.t.ppf((1 + LEVEL) / 2, len(logs) - 1) * stats.sem(logs) if len(logs) > 1 else np.nan
+def ratio(above: Iterable[float], below: Iterable[float]) -> str:
+    """Return the geometric mean of ratios, pair by pair, and Student's interval on the logarithmic scale if it has one.
+
+    Args:
+        above, below: as many values each, in the order of seeds.
+    """
+    logs = np.log(np.asarray(list(above))) - np.log(np.asarray(list(below)))
+    if len(logs) < 2:
+        return f"{np.exp(logs.mean()):.3g}"
+    half = stats.t.ppf((1 + LEVEL) / 2, len(logs) - 1) * stats.sem(logs)
     low, middle, high = np.exp(logs.mean() + np.array([-half, 0.0, half]))
     return f"{middle:.3g} ({low:.3g} to {high:.3g})"
 

@@ -1,0 +1,109 @@
+"""Learned schedules: DDCFR's published figures, and what rules and the shipped controller reach on its games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from rlccfr.experiments.experiment import Case, Experiment, Row
+from rlccfr.experiments.pages import draw, table
+from rlccfr.games.names import load_game
+from rlccfr.policy import EXACT
+from rlccfr.solver import Solver
+
+ITERATIONS = 1_000
+MAX_HISTORIES = 10_000_000
+
+
+class Published(NamedTuple):
+    """A game of DDCFR, with the exploitability of DCFR and of DDCFR after 1,000 iterations.
+
+    Attributes:
+        differs: whether DCFR's figure is not that of the game here, so that the game is another one.
+    """
+
+    game: str
+    dcfr: float
+    ddcfr: float
+    differs: bool = False
+
+
+_BATTLESHIP = (
+    "battleship(board_width=2,board_height={},ship_sizes=[2],ship_values=[2],num_shots=3,allow_repeated_shots=False)"
+)
+_BIG_LEDUC = (
+    "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=6 6,"
+    "numSuits=2,numRanks=12,numHoleCards=1,numBoardCards=0 1)"
+)
+_GOOFSPIEL = "goofspiel(num_cards=4,imp_info=True,points_order=descending,returns_type=win_loss)"
+PUBLISHED = {
+    "Kuhn": Published("kuhn", 1.47e-4, 4.02e-5),
+    "Leduc": Published("leduc", 1.53e-4, 1.20e-4),
+    "Goofspiel-4": Published(_GOOFSPIEL, 4.10e-4, 3.8e-5),
+    "Liar's dice-4": Published("liars_dice(numdice=1,dice_sides=4)", 2.62e-5, 1.73e-5),
+    "Battleship-2": Published(_BATTLESHIP.format(2), 2.12e-3, 1.40e-3, differs=True),
+    "Battleship-3": Published(_BATTLESHIP.format(3), 1.58e-3, 7.6e-4),
+    "Big Leduc": Published(_BIG_LEDUC, 1.65e-4, 7.9e-5),
+}
+"""The games of DDCFR that can be built here, with the figures published with its code (Xu et al., Dynamic discounted
+counterfactual regret minimization, ICLR 2024)."""
+
+RULES = ("dcfr", "ddcfr_schedule", "pcfr_plus", "pdcfr_plus", "sapcfr_plus")
+CONTROLLER = "controller"
+
+
+def curve(game: str, rule: str) -> list[Row]:
+    """Return the curve of an update rule, or of the shipped controller, by exact passes."""
+    tree = load_game(game, max_histories=MAX_HISTORIES)
+    solver = Solver(tree, control="shipped") if rule == CONTROLLER else Solver(tree, rule)
+    points = solver.run(iterations=ITERATIONS).points
+    return [
+        {"iterations": one.iteration, "exploitability": max(one.exploitability, EXACT), "seconds": one.cpu_seconds}
+        for one in points
+        if one.iteration
+    ]
+
+
+def cases(quick: bool) -> list[Case]:
+    """Return all cases."""
+    games = ("Kuhn", "Leduc", "Goofspiel-4") if quick else PUBLISHED
+    return [
+        Case(f"{title}/{rule}", partial(curve, PUBLISHED[title].game, rule))
+        for title in games
+        for rule in (*RULES, CONTROLLER)
+    ]
+
+
+def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
+    """Yield the lines of the page."""
+    rows[["game", "rule"]] = rows["case"].str.rsplit("/", n=1).tolist()
+    rows["seed"] = 0
+    yield from (
+        f"Exploitability after {ITERATIONS:,} iterations by exact passes. DDCFR is a learned controller of DCFR's "
+        "schedule; it asks for the exploitability at each decision, and does not count that cost. The controller here "
+        "is the one that the library ships. `ddcfr_schedule` is DDCFR's mean schedule as a fixed rule. Published "
+        "figures are those that come with DDCFR's code. Of its games, the river subgames can't be built here.",
+        "",
+    )
+    last = rows.groupby(["game", "rule"], sort=False).tail(1).set_index(["game", "rule"])["exploitability"]
+    shown = []
+    for title in map(str, dict.fromkeys(rows["game"])):
+        told, here = PUBLISHED[title], [last[title, rule] for rule in (*RULES, CONTROLLER)]
+        gain = "-" if told.differs else f"{told.ddcfr / here[-1]:.3g}"
+        shown.append((title, *(f"{one:.3g}" for one in (told.dcfr, told.ddcfr, *here)), gain))
+    columns = ("game", "DCFR, published", "DDCFR, published", *RULES, CONTROLLER, "DDCFR / controller")
+    yield from table(columns, shown)
+    different = ", ".join(title for title, told in PUBLISHED.items() if told.differs and title in set(rows["game"]))
+    if different:
+        yield from ("", f"On {different}, DCFR's published figure is not that of the game here: no ratio is told.")
+    for number, (game, own) in enumerate(rows.groupby("game", sort=False)):
+        name = f"ddcfr-{number}.svg"
+        draw(own, "iterations", "rule", folder / name, str(game))
+        yield from ("", f"## {game!s}", "", f"![Exploitability against iterations]({name})")
+
+
+EXPERIMENT = Experiment("ddcfr", "Learned schedules", cases, page)

@@ -1,0 +1,113 @@
+"""Public chance sampling beside its variants and exact passes (Johanson et al. 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rlccfr.experiments.experiment import Case, Experiment, Row
+from rlccfr.experiments.pages import draw, table
+from rlccfr.games.names import load_game
+from rlccfr.solver import Solver
+
+RULE = "cfr"
+SAMPLERS = {
+    "exact passes": "none",
+    "PCS": "public_chance",
+    "OPCS": "opponent_public_chance",
+    "SPCS": "self_public_chance",
+    "CS": "chance",
+}
+GAMES = {
+    "[2-1] hold'em": ("holdem", 20.0),
+    "[2-4] hold'em": ("holdem(raises=4)", 40.0),
+    "Bluff(2,1)": ("bluff(dice=2)", 30.0),
+}
+"""Name and CPU seconds of each game."""
+
+QUICK = {"hold'em with 6 ranks of 2 suits": ("holdem(ranks=6,suits=2)", 1.0), "Bluff(1,1)": ("bluff", 1.0)}
+TIMES = (0.3, 1.0, 3.0, 10.0, 20.0)
+"""CPU seconds at which the page compares exploitabilities."""
+
+
+def curve(game: str, sampler: str, seconds: float, seed: int) -> list[Row]:
+    """Return the points of a run."""
+    solver = Solver(load_game(game), RULE, sampler, seed=seed)
+    solver.run(seconds=seconds)
+    return [
+        {"CPU seconds": one.cpu_seconds, "exploitability": one.exploitability} for one in solver.points if one.iteration
+    ]
+
+
+def cases(quick: bool) -> list[Case]:
+    """Return all cases; exact passes draw nothing, so they have one seed."""
+    return [
+        Case(f"{title}/{name}/{seed}", partial(curve, game, sampler, seconds, seed))
+        for title, (game, seconds) in (QUICK if quick else GAMES).items()
+        for name, sampler in SAMPLERS.items()
+        for seed in range(1 if quick or sampler == "none" else 5)
+    ]
+
+
+def at(points: pd.DataFrame, seconds: float) -> float:
+    """Return a run's exploitability after some CPU seconds, read between points of its curve on logarithmic axes.
+
+    NaN before the first point, and after the last one.
+    """
+    x, y = np.log(points["CPU seconds"]), np.log(points["exploitability"])
+    wanted = np.log(seconds)
+    return float(np.exp(np.interp(wanted, x, y, left=np.nan, right=np.nan if wanted > x.max() + 0.1 else None)))
+
+
+def means(runs: pd.DataFrame) -> list[float]:
+    """Return the geometric mean over seeds of the exploitability at each of :data:`TIMES`."""
+    return [float(np.exp(np.mean([np.log(at(run, time)) for _, run in runs.groupby("seed")]))) for time in TIMES]
+
+
+def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
+    """Yield the lines of the page."""
+    rows[["game", "sampler", "seed"]] = rows["case"].str.rsplit("/", n=2).tolist()
+    yield from (
+        f"The update rule is `{RULE}`, on one thread, with 5 seeds for what draws. Exact passes meet all boards and "
+        "private states. Public chance sampling (PCS) draws a public outcome at each chance node. OPCS also draws the "
+        "opponent's private state, SPCS the player's own, and CS both (Johanson, Bard, Lanctot, Gibson and Bowling, "
+        "AAMAS 2012). A number is the exploitability of the average policy, as the geometric mean over seeds. Times "
+        "are in engine CPU seconds; a dash means that the run has no point before or after that time.",
+        "",
+        "In the figures of that paper, PCS converges fastest on [2-1] and [2-4] hold'em, and OPCS and SPCS are slower "
+        "than CS; on Bluff with two dice each, PCS is far ahead of CS. The paper has no exact passes.",
+    )
+    for number, (title, own) in enumerate(rows.groupby("game", sort=False)):
+        name = f"pcs-{number}.svg"
+        draw(own, "CPU seconds", "sampler", folder / name, str(title))
+        found = {sampler: means(runs) for sampler, runs in own.groupby("sampler", sort=False)}
+        times = [k for k in range(len(TIMES)) if any(np.isfinite(values[k]) for values in found.values())]
+        best = {k: np.nanmin([values[k] for values in found.values()]) for k in times}
+        processors = " and ".join(own["processor"].unique())
+        yield from (
+            "",
+            f"## {title}",
+            "",
+            f"![Exploitability against CPU seconds]({name})",
+            "",
+            f"On {processors}:",
+            "",
+        )
+        yield from table(
+            ("", *(f"{TIMES[k]:g} s" for k in times)),
+            [(sampler, *(told(values[k], best[k]) for k in times)) for sampler, values in found.items()],
+        )
+
+
+def told(value: float, best: float) -> str:
+    """Return a cell of the table; the best of a column is bold."""
+    if np.isnan(value):
+        return "-"
+    return f"**{value:.3g}**" if value == best else f"{value:.3g}"
+
+
+EXPERIMENT = Experiment("pcs", "Drawing chance, or passing over all of it", cases, page)
