@@ -21,6 +21,7 @@ EXPERIMENTS = {
     "escher": "rlccfr.experiments.escher:EXPERIMENT",
     "meyer": "rlccfr.experiments.meyer:EXPERIMENT",
     "pcs": "rlccfr.experiments.pcs:EXPERIMENT",
+    "policy-gradients": "rlccfr.experiments.policy_gradients:EXPERIMENT",
     "rlccfr": "rlccfr.experiments.rlccfr_paper:EXPERIMENT",
     "sd-cfr": "rlccfr.experiments.sd_cfr:EXPERIMENT",
 }
@@ -34,6 +35,6 @@ def load_experiment(id: str) -> Experiment:
         RLCCFRError: an unknown id.
     """
     if id not in EXPERIMENTS:
-        raise RLCCFRError(f"{id!r} can't be reproduced; take one of {', '.join(EXPERIMENTS)}")
+        raise RLCCFRError(f"{id!r} can't be reproduced; take one of {', '.join(EXPERIMENTS)}, or claims")
     found: Experiment = resolve_name(EXPERIMENTS[id])
     return found

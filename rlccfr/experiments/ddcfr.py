@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from rlccfr.experiments.experiment import Case, Experiment, Row
-from rlccfr.experiments.pages import draw, table
+from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
+from rlccfr.experiments.pages import draw, ends_of, grouped, table, told
 from rlccfr.games.names import load_game
 from rlccfr.policy import EXACT
 from rlccfr.solver import Solver
@@ -78,10 +78,49 @@ def cases(quick: bool) -> list[Case]:
     ]
 
 
+def parsed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the parts of the cases' keys."""
+    rows[["game", "rule"]] = rows["case"].str.rsplit("/", n=1).tolist()
+    return rows.assign(seed=0)
+
+
+def ends(rows: pd.DataFrame) -> dict[tuple[str, ...], float]:
+    """Return the exploitability at the end of each run, by game and rule."""
+    return {key: value for key, (value,) in grouped(ends_of(rows, "game", "rule"), "game", "rule").items()}
+
+
+def claims(rows: pd.DataFrame) -> list[Claim]:
+    """Judge what the sources say, and what the library says of its controller."""
+    last = ends(parsed(rows))
+    games = list(dict.fromkeys(game for game, _ in last))
+    alike = [title for title in games if not PUBLISHED[title].differs]
+    beaten = [title for title in alike if last[title, CONTROLLER] < PUBLISHED[title].ddcfr]
+    schedule, asymmetric = (
+        [title for title in games if last[title, one] < last[title, other]]
+        for one, other in (("ddcfr_schedule", "dcfr"), ("sapcfr_plus", "pcfr_plus"))
+    )
+    return [
+        Claim(
+            "DDCFR's schedule is better than DCFR's",
+            told(len(schedule) == len(games)),
+            f"its mean as a fixed rule is, on {len(schedule)} of {len(games)} games",
+        ),
+        Claim(
+            "SAPCFR+ is better than PCFR+ on most games (AAAI 2026)",
+            told(2 * len(asymmetric) > len(games)),
+            f"on {len(asymmetric)} of {len(games)} games",
+        ),
+        Claim(
+            "(not said there) The library's controller beats DDCFR on all games but one",
+            told(len(beaten) >= len(alike) - 1),
+            f"on {len(beaten)} of {len(alike)} games",
+        ),
+    ]
+
+
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
-    rows[["game", "rule"]] = rows["case"].str.rsplit("/", n=1).tolist()
-    rows["seed"] = 0
+    rows = parsed(rows)
     yield from (
         f"Exploitability after {ITERATIONS:,} iterations by exact passes. DDCFR is a learned controller of DCFR's "
         "schedule; it asks for the exploitability at each decision, and does not count that cost. The controller here "
@@ -89,8 +128,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "figures are those that come with DDCFR's code. Of its games, the river subgames can't be built here.",
         "",
     )
-    last = rows.groupby(["game", "rule"], sort=False).tail(1).set_index(["game", "rule"])["exploitability"]
-    shown = []
+    last, shown = ends(rows), []
     for title in map(str, dict.fromkeys(rows["game"])):
         told, here = PUBLISHED[title], [last[title, rule] for rule in (*RULES, CONTROLLER)]
         gain = "-" if told.differs else f"{told.ddcfr / here[-1]:.3g}"
@@ -106,4 +144,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         yield from ("", f"## {game!s}", "", f"![Exploitability against iterations]({name})")
 
 
-EXPERIMENT = Experiment("ddcfr", "Learned schedules", cases, page)
+EXPERIMENT = Experiment(
+    "ddcfr", "Learned schedules",
+    "Xu et al., Dynamic discounted counterfactual regret minimization, ICLR 2024", cases, page, claims,
+)  # fmt: skip

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from rlccfr.experiments.experiment import Case, Experiment, Row
-from rlccfr.experiments.pages import draw, interval, ratio, table
+from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
+from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, interval, table, told
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.solver import Solver
@@ -43,6 +43,19 @@ ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     "width 128": ("deep_lcfr", {"hidden": 128}, "lower, up to a point"),
 }
 """Update rule, settings other than the base's, and what Brown et al. say of flop hold'em."""
+
+SAID = {
+    "fine-tuned": "Fitting from scratch is better than fine-tuning",
+    "uniform fallback": "The best action is the better fallback",
+    "small window": "A reservoir is better than a window",
+    "a quarter of the steps": "Fewer steps end higher",
+    "width 8": "A narrow network ends higher",
+    "width 128": "A wide network ends lower",
+}
+"""What the source says of ablations."""
+
+DIRECTIONS = {**dict.fromkeys(SAID, "above_one"), "width 128": "below_one"}
+"""Verdict on an ablation's ratio: the claim is that it is above 1, or below."""
 
 ITERATIONS = 300
 DEEP_CFR, NFSP = 37, 47
@@ -82,6 +95,38 @@ def cases(quick: bool) -> list[Case]:
     return [*found, Case("flop", partial(flop, "flop_holdem", f"{DEEP_CFR}mbb"))]
 
 
+def parsed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of runs with networks, with the parts of the cases' keys."""
+    own = rows[rows["case"] != "flop"].copy()
+    own[["game", "ablation", "seed"]] = own["case"].str.rsplit("/", n=2).tolist()
+    return own
+
+
+def last(rows: pd.DataFrame, value: str = "exploitability") -> dict[str, list[float]]:
+    """Return a column at the ends of the runs on one game, by ablation."""
+    return {name: values for (name,), values in grouped(ends_of(rows, "ablation"), "ablation", value=value).items()}
+
+
+def worse(name: str, ends: Mapping[str, Sequence[float]]) -> Ratio:
+    """Return an ablation's ratio to the base; the small window's is to the small reservoir."""
+    return Ratio.of(ends[name], ends["small reservoir" if name == "small window" else "base"])
+
+
+def claims(rows: pd.DataFrame) -> list[Claim]:
+    """Judge, by Leduc, what the source says of flop hold'em."""
+    own = parsed(rows)
+    ends = last(own[own["game"] == "leduc"])
+    found = [
+        Claim(f"{SAID[name]} ({name})", getattr(worse(name, ends), verdict), f"ratio {worse(name, ends)}")
+        for name, verdict in DIRECTIONS.items()
+        if name in ends
+    ]
+    taken = rows[rows["case"] == "flop"].iloc[0]
+    said = "(not said there) Exact passes reach Deep CFR's 37 mbb/g within 60 CPU seconds"
+    figures = f"{taken['seconds']:.3g} CPU seconds until {taken['target']}"
+    return [*found, Claim(said, told(taken["seconds"] < 60), figures)]
+
+
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
     base = ", ".join(f"{name}={value!r}" for name, value in BASE.items())
@@ -91,8 +136,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "layers over information state tensors, without the source's embeddings of cards. A ratio above 1 means that a "
         "line ends higher than the base, seed by seed, with Student's 95 % interval.",
     )
-    own = rows[rows["case"] != "flop"].copy()
-    own[["game", "ablation", "seed"]] = own["case"].str.rsplit("/", n=2).tolist()
+    own = parsed(rows)
     for number, (game, of) in enumerate(own.groupby("game", sort=False)):
         yield from ablations(str(game), of, folder / f"deep-cfr-{number}.svg")
     taken = rows[rows["case"] == "flop"].iloc[0]
@@ -110,20 +154,21 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 def ablations(game: str, rows: pd.DataFrame, picture: Path) -> Iterator[str]:
     """Yield the section on one game."""
     draw(rows, "iterations", "ablation", picture, game)
-    last = rows.groupby(["ablation", "seed"], sort=False).tail(1)
-    ends = {str(name): of.sort_values("seed") for name, of in last.groupby("ablation", sort=False)}
+    ends, seconds = last(rows), last(rows, "seconds")
     uniform = Policy.uniform(load_game(game)).exploitability()
     yield from ("", f"## `{game}`", "", f"![Exploitability against iterations]({picture.name})", "")
     yield f"Exploitability after {rows['iterations'].max():,.0f} iterations; the uniform policy has {uniform:.3g}."
     yield ""
     shown = []
-    for name, of in ends.items():
-        beside = "small reservoir" if name == "small window" else "base"
-        times = "-" if name == beside else ratio(of["exploitability"], ends[beside]["exploitability"])
-        shown.append((name, interval(of["exploitability"]), times, interval(of["seconds"]), ABLATIONS[name][2]))
+    for name, values in ends.items():
+        times = "-" if name == "base" else worse(name, ends)
+        shown.append((name, interval(values), times, interval(seconds[name]), ABLATIONS[name][2]))
     yield from table(("", "exploitability", "ratio to the base", "CPU seconds", "said of flop hold'em"), shown)
     if "small window" in ends:
         yield from ("", "The ratio of the small window is to the small reservoir.")
 
 
-EXPERIMENT = Experiment("deep-cfr", "Deep CFR: what its parts are worth", cases, page)
+EXPERIMENT = Experiment(
+    "deep-cfr", "Deep CFR: what its parts are worth",
+    "Brown, Lerer, Gross and Sandholm, Deep counterfactual regret minimization, ICML 2019", cases, page, claims,
+)  # fmt: skip

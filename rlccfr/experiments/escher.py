@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.components import Sampler
-from rlccfr.experiments.experiment import Case, Experiment, Row
-from rlccfr.experiments.pages import draw, interval, ratio, table
+from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
+from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, interval, table, told
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.registry import samplers
@@ -53,6 +53,10 @@ DEEP = {
     "DREAM": ("deep_lcfr", "dream"),
     "Deep ESCHER": ("deep_cfr", "escher(value='network')"),
 }
+SOURCE = (
+    "McAleer, Farina, Lanctot and Sandholm, ESCHER, ICLR 2023; Steinberger, Lerer and Brown, DREAM, 2020; Schmid, "
+    "Burch, Lanctot, Moravcik, Kadlec and Bowling, Variance reduction in Monte Carlo CFR using baselines, AAAI 2019"
+)
 BATCH = 200
 """Number of walks whose estimates are held at once."""
 
@@ -131,24 +135,66 @@ def cases(quick: bool) -> list[Case]:
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
-    rows[["part", "name", "other", "seed"]] = [
-        (*parts[:-1], *[""] * (4 - len(parts)), parts[-1]) for parts in rows["case"].str.split("/")
-    ]
+    rows = parsed(rows)
     yield from variances(rows[rows["part"] == "variance"])
     yield from plus(rows[rows["part"] == "plus"])
     uniform = Policy.uniform(load_game("leduc")).exploitability()
     for part, text in (("tables", "plain CFR"), ("networks", "deep rules, with the settings `fast`")):
         own = rows[rows["part"] == part].rename(columns={"name": "sampler"})
         draw(own, "histories", "sampler", folder / f"escher-{part}.svg", f"Leduc, {text}")
-        last = own.groupby(["sampler", "seed"], sort=False).tail(1)
         yield from ("", f"## Leduc, {text}", "", f"![Exploitability against histories](escher-{part}.svg)", "")
         yield f"At the end of the runs; the uniform policy has {uniform:.3g}:"
         yield ""
+        last = ends_of(own, "sampler")
+        seconds = grouped(last, "sampler", value="seconds")
         ends = [
-            (name, interval(of["exploitability"]), interval(of["seconds"]))
-            for name, of in last.groupby("sampler", sort=False)
+            (name, interval(values), interval(seconds[name,])) for (name,), values in grouped(last, "sampler").items()
         ]
         yield from table(("sampler", "exploitability", "CPU seconds"), ends)
+
+
+def parsed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the parts of the cases' keys: ``part``, ``name``, ``other`` (perhaps "") and ``seed``."""
+    keys = [(*parts[:-1], *[""] * (4 - len(parts)), parts[-1]) for parts in rows["case"].str.split("/")]
+    return rows.assign(**dict(zip(("part", "name", "other", "seed"), zip(*keys, strict=True), strict=True)))
+
+
+def claims(rows: pd.DataFrame) -> list[Claim]:
+    """Judge what the sources say."""
+    rows = parsed(rows)
+    spreads = grouped(rows[rows["part"] == "variance"], "name", "other", value="variance")
+    means = {key: float(np.mean(values)) for key, values in spreads.items()}
+    games = list(dict.fromkeys(game for game, _ in means))
+    least = [game for game in games if means[game, "ESCHER"] < min(means[game, one] for one in ESTIMATORS[1:])]
+    between = [
+        game for game in least if max(means[game, "ablation 1"], means[game, "ablation 2"]) < means[game, "DREAM"]
+    ]
+    ratios = plus_ratios(rows[rows["part"] == "plus"])
+    return [
+        Claim(
+            "ESCHER's estimates vary least, by orders of magnitude",
+            told(least == games and all(10 * means[game, "ESCHER"] < means[game, "DREAM"] for game in games)),
+            "ESCHER and DREAM: "
+            + ", ".join(f"{means[game, 'ESCHER']:.2g} and {means[game, 'DREAM']:.2g} on {game}" for game in games),
+        ),
+        Claim(
+            "Both ablations lie between ESCHER and DREAM",
+            told(between == games),
+            f"on {len(between)} of {len(games)} games",
+        ),
+        Claim(
+            "With baselines, CFR+ beats CFR under sampling",
+            ratios["histories"].below_one,
+            f"ratio {ratios['histories']} with baselines of histories, {ratios['sequences']} with those of sequences",
+        ),
+        Claim("Without baselines, CFR beats CFR+", ratios["none"].above_one, f"ratio {ratios['none']}"),
+    ]
+
+
+def plus_ratios(rows: pd.DataFrame) -> dict[str, Ratio]:
+    """Return the ratio of CFR+'s exploitability to CFR's for each kind of baselines."""
+    found = grouped(rows, "name", "other")
+    return {name: Ratio.of(found[name, "cfr_plus"], values) for (name, rule), values in found.items() if rule == "cfr"}
 
 
 def variances(rows: pd.DataFrame) -> Iterator[str]:
@@ -164,10 +210,11 @@ def variances(rows: pd.DataFrame) -> Iterator[str]:
         "can be compared, and the order of the estimators.",
         "",
     )
-    shown = []
-    for game, of in rows.groupby("name", sort=False):
-        found = of.groupby("other")["variance"].apply(list)
-        shown.append((f"{game}, here", *(interval(found[name]) for name in ESTIMATORS)))
+    found = grouped(rows, "name", "other", value="variance")
+    shown: list[tuple[str, ...]] = [
+        (f"{game}, here", *(interval(found[game, name]) for name in ESTIMATORS))
+        for game in dict.fromkeys(game for game, _ in found)
+    ]
     shown += [(f"{game}, published", *values) for game, values in PUBLISHED.items()]
     yield from table(("game", *ESTIMATORS), shown)
 
@@ -182,12 +229,12 @@ def plus(rows: pd.DataFrame) -> Iterator[str]:
         "say that baselines are what lets CFR+ be used with sampling. A ratio below 1 means that CFR+ is better.",
         "",
     )
-    shown = []
-    for name, of in rows.groupby("name", sort=False):
-        found = {rule: own.sort_values("seed")["exploitability"].tolist() for rule, own in of.groupby("other")}
-        ratios = ratio(found["cfr_plus"], found["cfr"])
-        shown.append((name, interval(found["cfr"]), interval(found["cfr_plus"]), ratios))
+    found = grouped(rows, "name", "other")
+    shown = [
+        (name, *(interval(found[name, rule]) for rule in ("cfr", "cfr_plus")), times)
+        for name, times in plus_ratios(rows).items()
+    ]
     yield from table(("baselines of", "cfr", "cfr_plus", "ratio"), shown)
 
 
-EXPERIMENT = Experiment("escher", "One path: variance, baselines and values of histories", cases, page)
+EXPERIMENT = Experiment("escher", "One path: variance, baselines and values of histories", SOURCE, cases, page, claims)

@@ -25,6 +25,19 @@ class Case(NamedTuple):
     measure: Callable[[], Sequence[Row]]
 
 
+class Claim(NamedTuple):
+    """What a source says, and what is found here.
+
+    Attributes:
+        verdict: ``"holds"``, ``"does not hold"`` or ``"can't be told here"``.
+        figures: the figures by which it is judged.
+    """
+
+    said: str
+    verdict: str
+    figures: str
+
+
 @dataclass(frozen=True)
 class Experiment:
     """A published experiment.
@@ -32,12 +45,16 @@ class Experiment:
     Attributes:
         id: name on the command line, and of the page's file.
         title: title of the page.
+        source: the publication.
         cases: function that returns all cases: those of the full run, or the few of a quick one.
         page: function that draws pictures into a directory and yields the page's lines after the title. It takes all
-            rows, which have a further column ``case``, and whether the run was a quick one.
+            rows, which have the further columns ``case`` and ``processor``, and whether the run was a quick one.
+        claims: function that judges, by the same rows, what the source says.
     """
 
     id: str
     title: str
+    source: str
     cases: Callable[[bool], Sequence[Case]]
     page: Callable[[pd.DataFrame, Path, bool], Iterator[str]]
+    claims: Callable[[pd.DataFrame], Sequence[Claim]]

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.components import Sampler
-from rlccfr.experiments.experiment import Case, Experiment, Row
-from rlccfr.experiments.pages import draw, interval, table
+from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
+from rlccfr.experiments.pages import Ratio, all_of, draw, grouped, interval, table
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.registry import samplers
@@ -144,10 +144,34 @@ def share(half_life: float, iterations: int) -> float:
     return float(np.mean([mix.mixture(None, None, 0.0, row) for row in rows]))
 
 
+def parsed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the parts of the cases' keys: the seed is the last one, or a share of exploration."""
+    keys = rows["case"].str.split("/")
+    return rows.assign(part=keys.str[0], game=keys.str[1], name=keys.str[-2], seed=keys.str[-1])
+
+
+def claims(rows: pd.DataFrame) -> list[Claim]:
+    """Judge what the source says."""
+    rows = parsed(rows)
+    found = grouped(rows[rows["part"] == "table"], "name", "seed")
+    mixed = {one: Ratio.of(found["linear mix per node", one], found["outcome", one]) for one in ("0", "1")}
+    less = Ratio.of(found["linear mix per node", "0"], found["linear mix per node", "1"])
+    dice = grouped(rows[rows["part"] == "dice"], "name")
+    mix = Ratio.of(dice["half-life 16",], dice["outcome",])
+    return [
+        Claim(
+            "A mix with external sampling is better than outcome sampling",
+            all_of(one.below_one for one in mixed.values()),
+            ", ".join(f"exploration {one}: ratio {times}" for one, times in mixed.items()),
+        ),
+        Claim("Less exploration is better", less.below_one, f"none to full: ratio {less}"),
+        Claim("On Liar's dice, the mix of half-life 16 is well below outcome sampling", mix.below_one, f"ratio {mix}"),
+    ]  # fmt: skip
+
+
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
-    split = rows["case"].str.split("/")
-    rows["part"], rows["name"], rows["seed"] = split.str[0], split.str[-2], split.str[-1]
+    rows = parsed(rows)
     yield from table_5_1(rows[rows["part"] == "table"])
     yield from ("", "## Share of external sampling in exponential mixes", "")
     yield from table(
@@ -163,7 +187,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     )
     for game, iterations in GAMES.items():
         for part, text in (("curve", "average policy"), ("latest", "latest policy")):
-            own = rows[(rows["part"] == part) & (split.str[1] == game)].rename(columns={"name": "sampler"})
+            own = rows[(rows["part"] == part) & (rows["game"] == game)].rename(columns={"name": "sampler"})
             name = f"meyer-{game}-{part}.svg"
             draw(own, "histories", "sampler", folder / name, f"{game}, {text}")
             yield from ("", f"## {game}, {iterations:,} iterations, {text}", "", f"![Exploitability]({name})", "")
@@ -179,7 +203,8 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 def table_5_1(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the section on Meyer's Table 5.1."""
     uniform = Policy.uniform(load_game("leduc")).exploitability()
-    shown, found = [], rows.groupby(["name", "seed"], sort=False)["exploitability"].apply(list)
+    shown, found = [], grouped(rows, "name", "seed")
+    seeds = len(next(iter(found.values())))
     columns = list(dict.fromkeys(rows["seed"]))
     for name in TABLE:
         shown.append((name, *(interval(found[name, column]) for column in columns)))
@@ -190,7 +215,7 @@ def table_5_1(rows: pd.DataFrame) -> Iterator[str]:
         "## Table 5.1: exploration",
         "",
         f"CFR on Leduc, {TABLE_ITERATIONS:,} iterations of one walk a player. Exploitability as the mean over "
-        f"{len(found.iloc[0])} seeds with half of its 95 % interval; the uniform policy has {uniform:.3g}. A column is "
+        f"{seeds} seeds with half of its 95 % interval; the uniform policy has {uniform:.3g}. A column is "
         "a share of exploration. With 0, estimates are biased, because an action of probability 0 is not sampled again "
         "where one action is drawn.",
         "",
@@ -217,4 +242,9 @@ def liars_dice(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
     yield from table(("sampler", "exploitability", "iterations"), ends)
 
 
-EXPERIMENT = Experiment("meyer", "Samplers between external and outcome sampling", cases, page)
+EXPERIMENT = Experiment(
+    "meyer", "Samplers between external and outcome sampling",
+    "Meyer, Toward Generality: Building Better Counterfactual Regret Minimization for Imperfect Information Games, "
+    "Harvard bachelor's thesis, 2021",
+    cases, page, claims,
+)  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,9 @@ from rlccfr.pictures import new_axes, save
 
 LEVEL = 0.95
 """Level of all intervals."""
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "can't be told here"
+"""Verdicts on what a source says. A ratio is judged by its interval, which has to lie on one side of 1."""
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
@@ -33,18 +36,58 @@ def interval(values: Iterable[float]) -> str:
     return f"{found.mean():.3g} ± {half:.2g}"
 
 
-def ratio(above: Iterable[float], below: Iterable[float]) -> str:
-    """Return the geometric mean of ratios, pair by pair, and Student's interval on the logarithmic scale if it has one.
+def grouped(rows: pd.DataFrame, *keys: str, value: str = "exploitability") -> dict[tuple[str, ...], list[float]]:
+    """Return a column's values by other columns, the groups in the rows' order, each in the order of seeds."""
+    found: dict[tuple[str, ...], list[float]] = {
+        tuple(map(str, row)): [] for row in rows[[*keys]].itertuples(index=False)
+    }
+    for *key, one in rows.sort_values("seed", kind="stable")[[*keys, value]].itertuples(index=False):
+        found[tuple(map(str, key))].append(float(one))
+    return found
 
-    Args:
-        above, below: as many values each, in the order of seeds.
-    """
-    logs = np.log(np.asarray(list(above))) - np.log(np.asarray(list(below)))
-    if len(logs) < 2:
-        return f"{np.exp(logs.mean()):.3g}"
-    half = stats.t.ppf((1 + LEVEL) / 2, len(logs) - 1) * stats.sem(logs)
-    low, middle, high = np.exp(logs.mean() + np.array([-half, 0.0, half]))
-    return f"{middle:.3g} ({low:.3g} to {high:.3g})"
+
+def ends_of(rows: pd.DataFrame, *keys: str) -> pd.DataFrame:
+    """Return the last row of each run: of each value of ``keys`` and each seed."""
+    return rows.groupby([*keys, "seed"], sort=False).tail(1)
+
+
+class Ratio(NamedTuple):
+    """A geometric mean of ratios, with Student's interval on the logarithmic scale; NaN if there is only one."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, above: Iterable[float], below: Iterable[float]) -> Ratio:
+        """Return the ratio of values in pairs, such as those of the same seed."""
+        logs = np.log(np.asarray(list(above))) - np.log(np.asarray(list(below)))
+        half = stats.t.ppf((1 + LEVEL) / 2, len(logs) - 1) * stats.sem(logs) if len(logs) > 1 else np.nan
+        return cls(*(float(np.exp(logs.mean() + shift)) for shift in (0.0, -half, half)))
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3g}" + ("" if np.isnan(self.low) else f" ({self.low:.3g} to {self.high:.3g})")
+
+    @property
+    def below_one(self) -> str:
+        """Verdict on the claim that the ratio is below 1; a ratio without an interval tells nothing."""
+        return HOLDS if self.high < 1 else FAILS if self.low > 1 else OPEN
+
+    @property
+    def above_one(self) -> str:
+        """Verdict on the claim that the ratio is above 1."""
+        return HOLDS if self.low > 1 else FAILS if self.high < 1 else OPEN
+
+
+def all_of(verdicts: Iterable[str]) -> str:
+    """Return the verdict on several claims together."""
+    found = set(verdicts)
+    return FAILS if FAILS in found else OPEN if OPEN in found or not found else HOLDS
+
+
+def told(holds: bool) -> str:
+    """Return the verdict on what can be told by looking."""
+    return HOLDS if holds else FAILS
 
 
 def draw(rows: pd.DataFrame, x: str, by: str, path: Path, title: str) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rlccfr.experiments.experiment import Case, Experiment, Row
-from rlccfr.experiments.pages import draw, table
+from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
+from rlccfr.experiments.pages import Ratio, all_of, draw, ends_of, grouped, table, told
 from rlccfr.games.names import load_game
 from rlccfr.solver import Solver
 
@@ -68,9 +68,45 @@ def means(runs: pd.DataFrame) -> list[float]:
     return [float(np.exp(np.mean([np.log(at(run, time)) for _, run in runs.groupby("seed")]))) for time in TIMES]
 
 
+def parsed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the parts of the cases' keys."""
+    rows[["game", "sampler", "seed"]] = rows["case"].str.rsplit("/", n=2).tolist()
+    return rows
+
+
+def claims(rows: pd.DataFrame) -> list[Claim]:
+    """Judge what the source says, by the ends of the runs."""
+    found = grouped(ends_of(parsed(rows), "game", "sampler"), "game", "sampler")
+    games = list(dict.fromkeys(game for game, _ in found))
+    holdem = [game for game in games if "hold'em" in game]
+    faster = {game: Ratio.of(found[game, "CS"], found[game, "PCS"]) for game in games}
+    slower = {
+        f"{game}, {one}": Ratio.of(found[game, one], found[game, "CS"]) for game in holdem for one in ("OPCS", "SPCS")
+    }
+    best = [game for game in games if np.mean(found[game, "exact passes"]) < np.mean(found[game, "PCS"])]
+    return [
+        Claim(
+            "PCS converges faster than CS on all games",
+            all_of(one.above_one for one in faster.values()),
+            "CS's exploitability is so many times PCS's: "
+            + ", ".join(f"{name}: {one}" for name, one in faster.items()),
+        ),
+        Claim(
+            "OPCS and SPCS are slower than CS on hold'em",
+            all_of(one.above_one for one in slower.values()),
+            "times CS's: " + ", ".join(f"{name}: {one}" for name, one in slower.items()),
+        ),
+        Claim(
+            "(not said there) Exact passes of this engine are ahead of PCS",
+            told(len(best) == len(games)),
+            f"on {len(best)} of {len(games)} games at the end of the runs",
+        ),
+    ]
+
+
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
-    rows[["game", "sampler", "seed"]] = rows["case"].str.rsplit("/", n=2).tolist()
+    rows = parsed(rows)
     yield from (
         f"The update rule is `{RULE}`, on one thread, with 5 seeds for what draws. Exact passes meet all boards and "
         "private states. Public chance sampling (PCS) draws a public outcome at each chance node. OPCS also draws the "
@@ -99,15 +135,20 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         )
         yield from table(
             ("", *(f"{TIMES[k]:g} s" for k in times)),
-            [(sampler, *(told(values[k], best[k]) for k in times)) for sampler, values in found.items()],
+            [(sampler, *(cell(values[k], best[k]) for k in times)) for sampler, values in found.items()],
         )
 
 
-def told(value: float, best: float) -> str:
+def cell(value: float, best: float) -> str:
     """Return a cell of the table; the best of a column is bold."""
     if np.isnan(value):
         return "-"
     return f"**{value:.3g}**" if value == best else f"{value:.3g}"
 
 
-EXPERIMENT = Experiment("pcs", "Drawing chance, or passing over all of it", cases, page)
+EXPERIMENT = Experiment(
+    "pcs", "Drawing chance, or passing over all of it",
+    "Johanson, Bard, Lanctot, Gibson and Bowling, Efficient Nash equilibrium approximation through Monte Carlo "
+    "counterfactual regret minimization, AAMAS 2012",
+    cases, page, claims,
+)  # fmt: skip

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -15,9 +14,10 @@ from rlccfr.agents.judging.reproduction import ITERATIONS, PANELS, draw, final, 
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.experiments.experiment import Case, Experiment, Row
-from rlccfr.experiments.pages import table
+from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
+from rlccfr.experiments.pages import OPEN, table, told
 from rlccfr.games.names import load_game
+from rlccfr.policy import Policy
 from rlccfr.solver import Solver
 
 PUBLISHED = {
@@ -86,18 +86,23 @@ def cases(quick: bool) -> list[Case]:
     return found
 
 
-class Ends(NamedTuple):
-    """What a figure's algorithms have reached at their ends, by name; the team's pick is named RLCCFR."""
+def parsed(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the rows on speeds, by algorithm; on ECFR's published form; and on longer runs."""
+    parts = rows["case"].str.split("/").str[0]
+    speeds, published, later = (rows[parts == part] for part in ("speed", "ecfr", "longer"))
+    return speeds.set_index("algorithm"), published, later
 
-    pick: Cell
-    exploitability: Mapping[str, float]
-    converged: bool
+
+def ends(game: str, preset: str) -> tuple[Cell, dict[str, float]]:
+    """Return the team's pick for a figure, and what the figure's algorithms reach; the pick is named RLCCFR."""
+    measured, pick = shipped.results(), shipped.team(game).pick(game, Budget("iterations", ITERATIONS[0]), preset)
+    algorithms = {**fixed_cells(shipped.catalog()), "RLCCFR": pick}
+    return pick, {name: final(measured, game, cell) for name, cell in algorithms.items()}
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
-    rows["part"] = rows["case"].str.split("/").str[0]
-    speeds = rows[rows["part"] == "speed"].set_index("algorithm")
+    speeds, published, _ = parsed(rows)
     yield from table_4(speeds)
     yield from ("", "## Figures 2 to 5: exploitability against iterations", "")
     yield (
@@ -105,16 +110,14 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "draws nothing has one run. The published form of ECFR is drawn beside the catalog's. Captions name the reward "
         "weights, which count speed too, so that a pick need not be the lowest line."
     )
-    ends = {}
     for panel in PANELS:
-        own = rows[rows["case"] == f"ecfr/{panel.game}"]
+        own = published[published["case"] == f"ecfr/{panel.game}"]
         beside = {"ECFR as published": (own["iteration"].tolist(), own["exploitability"].tolist())} if len(own) else {}
-        team, measured, name = shipped.team(panel.game), shipped.results(), f"rlccfr-figure-{panel.number}.svg"
-        pick = draw(panel, measured, shipped.catalog(), team, folder / name, beside)
-        reached = {name: final(measured, panel.game, cell) for name, cell in fixed_cells(shipped.catalog()).items()}
-        last, started = final(measured, panel.game, pick), load_game(panel.game)
-        uniform = Solver(started).exploitability()
-        ends[panel.game] = Ends(pick, {**reached, "RLCCFR": last}, last < uniform / 10)
+        name = f"rlccfr-figure-{panel.number}.svg"
+        draw(panel, shipped.results(), shipped.catalog(), shipped.team(panel.game), folder / name, beside)
+        pick, reached = ends(panel.game, panel.preset)
+        uniform = Policy.uniform(load_game(panel.game)).exploitability()
+        note = "" if reached["RLCCFR"] < uniform / 10 else ", which has not converged"
         yield from (
             "",
             f"### Figure {panel.number}: {panel.game}, weights {panel.preset}",
@@ -122,8 +125,8 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
             f"![Figure]({name})",
             "",
         )
-        yield f"The team's pick is `{pick}`{'' if ends[panel.game].converged else ', which has not converged'}."
-    yield from claims(speeds, ends, rows[rows["part"] == "longer"])
+        yield f"The team's pick is `{pick}`{note}."
+    yield from ("", 'The paper speaks of "eight" methods and lists seven, and of "three" games and lists four.')
 
 
 def table_4(speeds: pd.DataFrame) -> Iterator[str]:
@@ -152,32 +155,35 @@ def table_4(speeds: pd.DataFrame) -> Iterator[str]:
     yield from table(("", *(f"{group}, {count}" for group in groups for count in counts)), shown)
 
 
-def claims(speeds: pd.DataFrame, ends: Mapping[str, Ends], later: pd.DataFrame) -> Iterator[str]:
-    """Yield the section that judges what the paper says."""
-    yield from ("", "## What the paper says, and what is found here", "")
-    rows = []
-    for game, name, said in (
-        ("kuhn", "RLCCFR", "On Kuhn, RLCCFR is best"),
-        ("leduc", "DCFR", "On Leduc, DCFR is best"),
-        ("goofspiel", "ECFR", "On Goofspiel, ECFR is best"),
-    ):
-        reached = ends[game].exploitability
+def claims(rows: pd.DataFrame) -> list[Claim]:
+    """Judge what the paper says."""
+    speeds, _, later = parsed(rows)
+    presets = {panel.game: panel.preset for panel in PANELS}
+    found = []
+    for game, name in (("kuhn", "RLCCFR"), ("leduc", "DCFR"), ("goofspiel", "ECFR")):
+        _, reached = ends(game, presets[game])
         best = min(reached, key=reached.__getitem__)
-        found = f"{best} has {reached[best]:.2g}" + ("" if best == name else f", {name} {reached[name]:.2g}")
-        rows.append((said, "holds" if best == name else "does not hold", found))
-    column = f"{ITERATIONS[-1]:,} iterations"
-    fastest = speeds[column].astype(float).idxmax()
-    rows.append(("RLCCFR is fastest", "holds" if fastest == "RLCCFR" else "does not hold", f"{fastest} is fastest"))
-    gains = later.groupby("case", sort=False)["exploitability"].apply(lambda of: of.iloc[0] / of.iloc[1])
-    told = ", ".join(f"{' '.join(str(case).split('/')[1:])} {gain:.3g}" for case, gain in gains.items())
-    rows.append((
-        "After 10,000 iterations, little is gained", "holds" if gains.max() < LITTLE else "does not hold",
-        f"times lower after {LONGER:,} iterations: {told}",
-    ))  # fmt: skip
-    rows.append(("On Royal, a smaller exploitability is better", "not a claim about algorithms", ""))
-    yield from table(("said", "here", "figures at the ends of the runs"), rows)
-    yield ""
-    yield 'The paper speaks of "eight" methods and lists seven, and of "three" games and lists four.'
+        figures = f"{best} ends at {reached[best]:.2g}" + ("" if best == name else f", {name} at {reached[name]:.2g}")
+        found.append(Claim(f"On {game}, {name} is best", told(best == name), figures))
+    fastest = speeds[f"{ITERATIONS[-1]:,} iterations"].astype(float).idxmax()
+    gains = {}
+    for case, of in later.groupby("case", sort=False):
+        before, after = of["exploitability"]
+        gains[" ".join(str(case).split("/")[1:])] = before / after
+    return [
+        *found,
+        Claim("RLCCFR is fastest", told(fastest == "RLCCFR"), f"{fastest} is"),
+        Claim(
+            "After 10,000 iterations, little is gained",
+            told(max(gains.values()) < LITTLE),
+            f"times lower after {LONGER:,}: " + ", ".join(f"{name} {gain:.3g}" for name, gain in gains.items()),
+        ),
+        Claim("On Royal, a smaller exploitability is better", OPEN, "this says nothing about algorithms"),
+    ]
 
 
-EXPERIMENT = Experiment("rlccfr", "RLCCFR: the paper's table and figures", cases, page)
+EXPERIMENT = Experiment(
+    "rlccfr", "RLCCFR: the paper's table and figures",
+    "Keshavarzi, Navidi and Tefagh, Combining CFR-based algorithms with deep reinforcement learning techniques",
+    cases, page, claims,
+)  # fmt: skip

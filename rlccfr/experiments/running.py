@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ import pandas as pd
 import rlccfr
 from rlccfr.envs.measuring.provenance import engine_version, processor_model
 from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.experiments import EXPERIMENTS, load_experiment
 from rlccfr.experiments.experiment import Experiment
+from rlccfr.experiments.pages import table
 from rlccfr.files import as_json, require_writable, write_atomically
 
 
@@ -41,11 +43,22 @@ def measure(
             made = {"case": case.key, "rows": list(case.measure()), "engine": engine_version()}
             known[case.key] = {**made, "processor": processor_model()}
             write_atomically(path, "".join(f"{as_json(one)}\n" for one in known.values()).encode(), RLCCFRError)
-    rows = [
-        {"case": case.key, "processor": known[case.key]["processor"], **row}
-        for case in cases
-        for row in known[case.key]["rows"]
-    ]
+    return _rows([case.key for case in cases], known)
+
+
+def stored(experiment: Experiment, store: Path) -> pd.DataFrame | None:
+    """Return the rows of a full run that a store has; None if it lacks some case.
+
+    Raises:
+        RLCCFRError: the file can't be read.
+    """
+    keys, known = [case.key for case in experiment.cases(False)], _known(kept_at(experiment, store, False))
+    return _rows(keys, known) if known.keys() >= set(keys) else None
+
+
+def _rows(keys: Sequence[str], known: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows of cases, with the case's key and processor."""
+    rows = [{"case": key, "processor": known[key]["processor"], **row} for key in keys for row in known[key]["rows"]]
     return pd.DataFrame(rows)
 
 
@@ -70,8 +83,41 @@ def write_page(experiment: Experiment, rows: pd.DataFrame, out: Path, quick: boo
         "",
         f"Written by `{command}`, {version()}, from runs on {processors}; not edited by hand.",
         "",
-        *experiment.page(rows, folder, quick),
+        f"Source: {experiment.source}.",
+        "",
+        *experiment.page(rows.copy(), folder, quick),
+        "",
+        "## What is said, and what is found here",
+        "",
+        *table(("said", "here", "figures"), experiment.claims(rows.copy())),
     ]
+    write_atomically(path, ("\n".join(lines) + "\n").encode(), RLCCFRError)
+    return path
+
+
+def write_claims(store: Path, out: Path) -> Path:
+    """Write a page of all that the sources say, from the full runs that a store has, and return its path.
+
+    Raises:
+        RLCCFRError: a file can't be read or written.
+    """
+    path = out / "claims.md"
+    require_writable(path)
+    lines = [
+        "# What the papers say, and what is found here",
+        "",
+        f"Written by `rlccfr reproduce claims`, {version()}; not edited by hand. A claim about a ratio is judged by "
+        "its 95 % interval, which has to lie on one side of 1; each page says what was run.",
+    ]
+    for id in EXPERIMENTS:
+        experiment = load_experiment(id)
+        rows = stored(experiment, store)
+        lines += ["", f"## {experiment.title}", "", f"{experiment.source}: `rlccfr reproduce {id}`.", ""]
+        if rows is None:
+            lines += ["This experiment has not been run in full yet."]
+        else:
+            lines += [f"[The page]({id}.md) has the figures.", ""]
+            lines += table(("said", "here", "figures"), experiment.claims(rows))
     write_atomically(path, ("\n".join(lines) + "\n").encode(), RLCCFRError)
     return path
 

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from rlccfr.experiments.experiment import Case, Experiment, Row
-from rlccfr.experiments.pages import draw, interval, ratio, table
+from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
+from rlccfr.experiments.pages import Ratio, all_of, draw, grouped, interval, table, told
 from rlccfr.games.names import load_game
 from rlccfr.policies.matches import distances, exact_match
 from rlccfr.solver import Solver
@@ -86,9 +87,48 @@ def cases(quick: bool) -> list[Case]:
     return [*found, Case("large/0", partial(both, LARGE, 40, {**SETTINGS, **LARGE_SETTINGS}, 0))]
 
 
+def parsed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the parts of the cases' keys."""
+    keys = rows["case"].str.split("/")
+    return rows.assign(part=keys.str[0], seed=keys.str[-1])
+
+
+def last(rows: pd.DataFrame) -> dict[str, list[float]]:
+    """Return the exploitability at the end of the runs on Leduc, by average."""
+    ends = rows[(rows["iterations"] == rows["iterations"].max()) & rows["exploitability"].notna()]
+    return {name: values for (name,), values in grouped(ends, "average").items()}
+
+
+def claims(rows: pd.DataFrame) -> list[Claim]:
+    """Judge what the source says."""
+    rows = parsed(rows)
+    small = rows[rows["part"].isin(["leduc", "kept"])]
+    found = last(small)
+    times = Ratio.of(found["SD-CFR"], found["Deep CFR"])
+    kept = {name: Ratio.of(of, found["SD-CFR"][: len(of)]) for name, of in found.items() if "networks" in name}
+    values = rows[rows["average"] == "match"]
+    apart = rows[rows["average"] == "distance"].groupby("depth")["mean"].mean()
+    shallow, deep = (float(half.mean()) for half in np.array_split(apart.to_numpy(), 2))
+    return [
+        Claim("SD-CFR ends below Deep CFR", times.below_one, f"ratio {times}"),
+        Claim(
+            "An average over a sample of the networks ends higher", all_of(one.above_one for one in kept.values()),
+            ", ".join(f"{name}: ratio {one}" for name, one in kept.items()),
+        ),
+        Claim(
+            "SD-CFR wins the match throughout", told(bool((values["value"] > 0).all())),
+            f"ahead at {(values['value'] > 0).sum()} of {len(values)} points",
+        ),
+        Claim(
+            "The two averages differ more at greater depth", told(deep > shallow),
+            f"{shallow:.3f} in the first half of the depths, {deep:.3f} in the second",
+        ),
+    ]  # fmt: skip
+
+
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
-    rows["part"], rows["seed"] = rows["case"].str.split("/").str[0], rows["case"].str.split("/").str[-1]
+    rows = parsed(rows)
     settings = ", ".join(f"{name}={value!r}" for name, value in (QUICK if quick else SETTINGS).items())
     yield from (
         "Both averages come from the same value networks, which are trained with the settings "
@@ -117,12 +157,11 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 def ends(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the table of exploitabilities at the end of the runs."""
-    last = rows[rows["iterations"] == rows["iterations"].max()]
-    found = {str(name): of.sort_values("seed")["exploitability"] for name, of in last.groupby("average", sort=False)}
+    found = last(rows)
     shown = [(name, len(of), interval(of)) for name, of in found.items()]
     yield from table(("average", "seeds", f"exploitability after {rows['iterations'].max():,.0f} iterations"), shown)
     yield ""
-    yield f"SD-CFR's is {ratio(found['SD-CFR'], found['Deep CFR'])} times Deep CFR's, seed by seed."
+    yield f"SD-CFR's is {Ratio.of(found['SD-CFR'], found['Deep CFR'])} times Deep CFR's, seed by seed."
 
 
 def match(rows: pd.DataFrame) -> Iterator[str]:
@@ -152,4 +191,7 @@ def apart(rows: pd.DataFrame) -> Iterator[str]:
     yield from table(("depth", "mean", "deviation", "published mean", "published deviation"), shown)
 
 
-EXPERIMENT = Experiment("sd-cfr", "SD-CFR beside Deep CFR: averages of networks", cases, page)
+EXPERIMENT = Experiment(
+    "sd-cfr", "SD-CFR beside Deep CFR: averages of networks",
+    "Steinberger, Single deep counterfactual regret minimization, 2019", cases, page, claims,
+)  # fmt: skip

@@ -10,9 +10,13 @@ import typer
 from rlccfr.cli.console import RUNS, Interrupted, progress
 from rlccfr.experiments import EXPERIMENTS, load_experiment
 
+CLAIMS = "claims"
+
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help=f"Experiment: {', '.join(EXPERIMENTS)}.")] = "rlccfr",
+    paper: Annotated[
+        str, typer.Argument(help=f"Experiment: {', '.join(EXPERIMENTS)}; or claims, a page of all that was found.")
+    ] = "rlccfr",
     quick: Annotated[bool, typer.Option(help="Run a small part, in about a minute.")] = False,
     out: Annotated[Path, typer.Option(help="Directory for the page and its pictures.")] = RUNS / "experiments",
     store: Annotated[Path, typer.Option(help="Directory that keeps measured cases, to go on later.")] = RUNS
@@ -23,6 +27,11 @@ def reproduce(
     The page has the protocol, what is found here with intervals, and the published figures beside. A full run takes up
     to an hour. It may be stopped, and goes on where it stopped.
     """
+    if paper == CLAIMS:
+        from rlccfr.experiments.running import write_claims
+
+        print(write_claims(store, out).read_text(), end="")
+        return
     wanted = load_experiment(paper)
     with progress(f"reproducing {paper}") as report:
         from rlccfr.experiments.running import kept_at, measure, write_page

@@ -8,8 +8,8 @@ import pytest
 
 from rlccfr.errors import RLCCFRError
 from rlccfr.experiments import EXPERIMENTS, load_experiment
-from rlccfr.experiments.experiment import Case, Experiment
-from rlccfr.experiments.pages import interval, ratio
+from rlccfr.experiments.experiment import Case, Claim, Experiment
+from rlccfr.experiments.pages import FAILS, HOLDS, OPEN, Ratio, all_of, interval, told
 from rlccfr.experiments.running import kept_at, measure, write_page
 
 
@@ -29,9 +29,13 @@ def counting(calls: Counter, *, stop_at: str = "") -> Experiment:
     def page(rows, folder, quick):
         yield f"{len(rows)} rows{', quick' * quick}"
 
-    return Experiment(
-        "trial", "A trial", lambda quick: [Case(name, lambda name=name: observe(name)) for name in "abc"], page
-    )
+    def cases(quick):
+        return [Case(name, lambda name=name: observe(name)) for name in "abc"]
+
+    def claims(rows):
+        return [Claim("It has three rows", told(len(rows) == 3), f"{len(rows)}")]
+
+    return Experiment("trial", "A trial", "Nobody, 2026", cases, page, claims)
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path):
@@ -73,7 +77,30 @@ def test_means_come_with_their_intervals():
     """For 1, 2, 3: the standard error is 1/sqrt 3, and Student's quantile with 2 degrees of freedom is 4.3027."""
     assert interval([1.0, 2.0, 3.0]) == "2 ± 2.5"
     assert interval([0.5]) == "0.5"
-    assert ratio([2.0, 8.0], [1.0, 1.0]).startswith("4 (")
+
+
+def test_a_ratio_is_judged_by_its_interval():
+    """The logarithms of 2 and 8 have the mean log 4 and the standard error log 2; Student's quantile is 12.706."""
+    wide = Ratio.of([2.0, 8.0], [1.0, 1.0])
+    assert wide == pytest.approx((4.0, 4.0 / 2**12.706, 4.0 * 2**12.706), rel=1e-3)
+    assert (wide.above_one, wide.below_one) == (OPEN, OPEN)
+    high = Ratio.of([2.0, 2.1, 1.9], [1.0, 1.0, 1.0])
+    assert (high.above_one, high.below_one) == (HOLDS, FAILS)
+    assert str(Ratio.of([3.0], [1.0])) == "3"
+    assert Ratio.of([3.0], [1.0]).above_one == OPEN
+
+
+def test_verdicts_together():
+    assert all_of([HOLDS, HOLDS]) == HOLDS
+    assert all_of([HOLDS, OPEN, FAILS]) == FAILS
+    assert all_of([HOLDS, OPEN]) == all_of([]) == OPEN
+
+
+def test_what_was_not_run_in_full_is_said(run, tmp_path):
+    code, out, _ = run("reproduce", "claims", "--store", str(tmp_path), "--out", str(tmp_path))
+    assert code == 0
+    assert out.count("This experiment has not been run in full yet.") == len(EXPERIMENTS)
+    assert (tmp_path / "claims.md").read_text() == out
 
 
 @pytest.mark.parametrize("id", EXPERIMENTS)
@@ -95,7 +122,8 @@ def test_a_quick_run_writes_its_page(run, id, tmp_path):
     text = page.read_text()
     assert code == 0
     assert text in out
-    assert "nan" not in text.split()
+    assert "nan" not in text.replace("(", " ").split()
+    assert "## What is said, and what is found here" in text
     pictures = [line.partition("](")[2].rstrip(")") for line in text.splitlines() if line.startswith("![")]
     assert pictures
     assert all((page.parent / name).stat().st_size > 1_000 for name in pictures)
