@@ -30,9 +30,13 @@ def infoset_features(game: GameTree) -> np.ndarray:
 
 
 def history_features(game: GameTree) -> np.ndarray:
-    """Return both players' tensors at each history where a player moves, (number of these, 2 d) float32.
+    """Return features of the histories where a player moves, in the order of their numbers, float32.
 
-    The histories are in the order of their numbers. Like :func:`infoset_features`, they are made at first use.
+    They are both players' tensors and, if the last move was a player's, which action that was: where players move at
+    the same time, the tensors do not tell. Like :func:`infoset_features`, they are made at first use.
+
+    Returns:
+        Array (number of these histories, 2 d + largest action + 1).
 
     Raises:
         ComponentError: the game offers no such tensors.
@@ -46,17 +50,21 @@ def _history_features(game: GameTree) -> np.ndarray:
     opened, histories = _with_tensors(game), game.histories
     size = opened.information_state_tensor_size()
     row = np.cumsum(histories["infoset"] >= 0) - 1
-    found = np.empty((row[-1] + 1, 2, size), np.float32)
-    stack = [(0, opened.new_initial_state())]
+    tensors = np.empty((row[-1] + 1, 2, size), np.float32)
+    last = np.zeros((row[-1] + 1, opened.num_distinct_actions()), np.float32)
+    stack = [(0, -1, opened.new_initial_state())]
     while stack:
-        number, state = stack.pop()
+        number, action, state = stack.pop()
         here = histories[number]
         if here["infoset"] >= 0:
-            found[row[number]] = [state.information_state_tensor(player) for player in (0, 1)]
+            tensors[row[number]] = [state.information_state_tensor(player) for player in (0, 1)]
+            if action >= 0:
+                last[row[number], action] = 1.0
         first = int(here["first_child"])
-        below = range(first, first + int(here["num_children"]))
-        stack.extend((child, state.child(int(game.edge_action[child]))) for child in below)
-    return found.reshape(len(found), -1)
+        for child in range(first, first + int(here["num_children"])):
+            action = int(game.edge_action[child])
+            stack.append((child, action if here["infoset"] >= 0 else -1, state.child(action)))
+    return np.hstack([tensors.reshape(len(tensors), -1), last])
 
 
 def _with_tensors(game: GameTree) -> Any:

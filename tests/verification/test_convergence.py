@@ -59,6 +59,30 @@ def test_every_cell_converges(name, part, figures):
     assert np.isfinite([row["exploitability"] for row in rows]).all()
 
 
+ONE_PATH = ("outcome", "balanced", "variance_reduced(key='history')", "escher", "escher(value='network')", "dream")
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("name", ["kuhn", "goofspiel", "leduc"])
+def test_samplers_of_one_path_converge(name, figures):
+    """The gate: at most half of the uniform policy's exploitability with `cfr`, after 2,000 exact passes' histories."""
+    tree = game(name)
+    uniform = rlccfr.Policy.uniform(tree).exploitability()
+    rows = []
+    for rule in ("cfr", "cfr_plus", "dcfr"):
+        for sampler in ONE_PATH:
+            solver = rlccfr.Solver(tree, rule, sampler, seed=0)
+            result = solver.run(nodes=2 * ITERATIONS * tree.num_histories, curve=False)
+            rows.append(
+                {"update rule": rule, "sampler": sampler, "iterations": result.iterations,
+                 "exploitability": result.exploitability, "of uniform": result.exploitability / uniform,
+                 "CPU seconds": result.cpu_seconds,
+                 "published guarantee": verdict(Cell(rule, sampler.split("(")[0], "none"))}
+            )  # fmt: skip
+    figures(f"Samplers of one path on {name}", rows, f"{tree.num_histories:,} histories; seed 0.")
+    assert all(row["of uniform"] <= 0.5 for row in rows if row["update rule"] == "cfr")
+
+
 def _cells(part: str) -> list[Cell]:
     """Return a part of the paper's catalog, so that no test lasts for hours."""
     cells = list(Catalog.paper())

@@ -64,6 +64,28 @@ def test_deep_cfr_on_leduc(figures):
 
 
 @pytest.mark.verify
+def test_one_path_with_networks_of_values_on_leduc(figures):
+    """DREAM and Deep ESCHER, beside deep rules with outcome sampling.
+
+    The gate: at most half of the uniform policy's exploitability within 10 CPU minutes.
+    """
+    algorithms = {
+        "DREAM": ("deep_lcfr", "dream"),
+        "Deep ESCHER": ("deep_cfr", "escher(value='network')"),
+        "outcome sampling": ("deep_lcfr", "outcome"),
+    }
+    rows = [
+        row(runs("leduc", rule, sampler, 2 * ITERATIONS, 3), algorithm=name)
+        for name, (rule, sampler) in algorithms.items()
+    ]
+    figures(
+        "DREAM and Deep ESCHER on Leduc, default network settings", rows, f"{2 * ITERATIONS:,} iterations, 3 seeds."
+    )
+    uniform = rlccfr.Policy.uniform(game("leduc")).exploitability()
+    assert all(row["highest"] <= 0.5 * uniform and row["CPU seconds"] <= 600 for row in rows[:2])
+
+
+@pytest.mark.verify
 def test_deep_rules_on_leduc(figures):
     rows = [
         row(runs("leduc", rule, sampler, ITERATIONS, 1), **{"update rule": rule, "sampler": sampler})
