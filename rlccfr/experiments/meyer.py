@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rlccfr.components import Sampler
+from rlccfr.experiments.deep_cfr import BASE
 from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
 from rlccfr.experiments.pages import Ratio, all_of, draw, grouped, interval, table
 from rlccfr.games.names import load_game
@@ -51,6 +53,15 @@ GAMES = {"kuhn": 2**8, "leduc": 2**12}
 """Games of the curves, and their numbers of iterations."""
 
 DICE = "liars_dice(numdice=1,dice_sides=6,bidding_rule=reset-face)"
+SKIPS: Mapping[str, Mapping[str, Any]] = {
+    "every fit": {},
+    "linear, network kept": {"retrain": "linear"},
+    "linear, 20 steps on the newest data": {"retrain": "linear", "skipped_steps": 20},
+    "halving, network kept": {"retrain": "exponential"},
+    "halving, 20 steps on the newest data": {"retrain": "exponential", "skipped_steps": 20},
+}
+"""Probability with which Deep CFR fits anew, and what it does otherwise."""
+
 LIKELY, LIKELY_ITERATIONS = 0.85, 2**16
 
 
@@ -106,6 +117,13 @@ def dice(sampler: str, outcomes: int, seed: int) -> list[Row]:
     return [{"exploitability": result.exploitability, "iterations": result.iterations}]
 
 
+def skipping(name: str, iterations: int, seed: int) -> list[Row]:
+    """Return what Deep CFR reaches on Leduc if some of its fits are skipped."""
+    rule = {"id": "deep_cfr", **BASE, **SKIPS[name], "retrain_horizon": max(iterations // 2, 1)}
+    result = Solver(load_game("leduc"), rule, "external", seed=seed).run(iterations=iterations, curve=False)
+    return [{"exploitability": result.exploitability, "seconds": result.cpu_seconds}]
+
+
 def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     seeds, outcomes = (3, 2**11) if quick else (20, 2**16)
@@ -132,6 +150,11 @@ def cases(quick: bool) -> list[Case]:
         Case(f"dice/{name}/{seed}", partial(dice, sampler, outcomes, seed))
         for name, sampler in (*list(CURVES.items())[:2], ("half-life 16", "mixed_exponential(half_life=16.0)"))
         for seed in range(1 if quick else 5)
+    ]
+    found += [
+        Case(f"skips/{name}/{seed}", partial(skipping, name, 6 if quick else 100, seed))
+        for name in SKIPS
+        for seed in range(1 if quick else 3)
     ]
     return found
 
@@ -198,6 +221,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
             ]
             yield from table(("sampler", "exploitability", "histories"), ends)
     yield from liars_dice(rows[rows["part"] == "dice"], quick)
+    yield from deep(rows[rows["part"] == "skips"])
 
 
 def table_5_1(rows: pd.DataFrame) -> Iterator[str]:
@@ -240,6 +264,23 @@ def liars_dice(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
         for name, of in rows.groupby("name", sort=False)
     ]
     yield from table(("sampler", "exploitability", "iterations"), ends)
+
+
+def deep(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield the section on Deep CFR."""
+    yield from (
+        "",
+        "## Deep CFR with skipped fits, on Leduc",
+        "",
+        "The probability of a fit falls linearly to 0 at half of the run, or halves with each half of it. The settings "
+        "are those of the page on Deep CFR.",
+        "",
+    )
+    seconds = grouped(rows, "name", value="seconds")
+    yield from table(
+        ("", "exploitability", "CPU seconds"),
+        [(name, interval(values), interval(seconds[name,])) for (name,), values in grouped(rows, "name").items()],
+    )
 
 
 EXPERIMENT = Experiment(
