@@ -94,7 +94,7 @@ def deep_rule(
             rule = function(networks, **{name: value for name, value in given.items() if name in own})
             if not (isinstance(rule, UpdateRule) and rule.learns):
                 raise ComponentError(f"{id!r} must return a rule with its networks: learned(rule, networks)")
-            return rule
+            return replace(rule, fallback="uniform") if given.get("fallback") == "uniform" else rule
 
         factory.__signature__ = inspect.Signature([*own.values(), *common.values()])  # type: ignore[attr-defined]
         limits = {**_BOUNDS, **(bounds or {})}
@@ -105,7 +105,7 @@ def deep_rule(
 
 
 def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode: str = "mass") -> UpdateRule:
-    """Return a tabular rule with networks, which plays their fallback where no advantage is positive.
+    """Return a tabular rule with networks; if no advantage is positive, it plays the best action (Brown et al.).
 
     Args:
         relabel: whether older data take the last fit's values as targets; see :class:`Networks`.
@@ -117,7 +117,7 @@ def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode
     if mode not in ("mass", "bootstrapped"):
         raise ComponentError(f"mode must be 'mass' or 'bootstrapped', not {mode!r}")
     networks = replace(networks, relabel=relabel, bootstrapped=mode == "bootstrapped")
-    return replace(rule, networks=networks, fallback=networks.fallback)
+    return replace(rule, networks=networks, fallback="argmax")
 
 
 @deep_rule(

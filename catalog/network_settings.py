@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rlccfr.errors import ComponentError
-from rlccfr.networks.settings import Approximator, Average, Fallback, FullMemory, Kind, Networks
+from rlccfr.networks.settings import Approximator, Average, FullMemory, Kind, Networks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,22 +15,23 @@ class NetworkOptions:
 
     Attributes:
         model: ``"mlp"``, or ``"table"``: an exact table in place of each network.
-        average: ``"network"``, ``"value_networks"`` (all are kept, weighted with their reach) or ``"table"``.
+        average: ``"network"``, ``"value_networks"`` (they are kept, weighted with their reach) or ``"table"``.
         device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
         fallback: policy where no advantage is positive: the best action, or the uniform policy.
         full_memory: what happens to new rows when the memory is full: ``"reservoir"`` keeps a random sample of all
             rows, ``"window"`` the newest ones.
         kept_networks: largest number of value networks that are kept, by reservoir sampling; 0 keeps all.
-        retrain: probability f(t) that a fit takes place when it is due after iteration t: ``"always"``; ``"linear"``,
-            1 - t/retrain_horizon; or ``"exponential"``, 2^(-t/retrain_horizon). (Meyer 2021.)
+        retrain: probability f(t) that a fit of advantages takes place when it is due after iteration t: ``"always"``;
+            ``"linear"``, 1 - t/retrain_horizon; or ``"exponential"``, 2^(-t/retrain_horizon). (Meyer 2021.)
         retrain_horizon: number of iterations.
-        skipped_steps: number of training steps, on the newest data alone, in place of a fit that does not take place.
+        skipped_steps: number of training steps in place of a fit that does not take place, on the data since the last
+            fit alone; with ``model="table"``, these data replace the entries that they have.
     """
 
     model: Kind = "mlp"
     average: Average = "network"
     device: str = "cpu"
-    fallback: Fallback = "argmax"
+    fallback: Literal["argmax", "uniform"] = "argmax"
     full_memory: FullMemory = "reservoir"
     kept_networks: int = 0
     retrain: Literal["always", "linear", "exponential"] = "always"
@@ -91,7 +92,6 @@ class NetworkSettings:
             value=value,
             policy=replace(value, train_steps=self.policy_steps, from_scratch=False),
             average=options.average,
-            fallback=options.fallback,
             traversals=self.traversals,
             memory=self.memory,
             full_memory=options.full_memory,

@@ -48,8 +48,8 @@ def escher(
     mean is the infoset's regret times the fixed policy's reach. value="table" learns q: a walk sets the value of each
     of its nodes to the mean of its children's. value="network" fits q by a network with the settings ``preset``, as the
     source does; with a deep rule this is Deep ESCHER. The network learns from expected values one action later, the
-    source's from the ends of further walks. The opponent's average policy gets increments of weight 1/(the fixed
-    policy's reach). weighted=True is an ablation: it divides regrets by that reach.
+    source's from the ends of further walks. Sampled averages get increments of weight 1/(the fixed policy's reach).
+    weighted=True is an ablation: it divides regrets by that reach.
     """
     network = history_network(preset) if value == "network" else None
     return Sampler(
@@ -62,8 +62,8 @@ def dream(exploration: float = 0.5, preset: str = "fast") -> Sampler:
     """One path, as in outcome sampling, with baselines of histories that a network learns; DREAM with deep_lcfr.
 
     The network, with the settings ``preset``, learns from expected values one action later. Differs from the source,
-    which needs no model of the game, in taking the payoffs where the game ends and the probabilities of chance. The
-    number of walks is a deep rule's; with a tabular rule, it is that of ``preset``.
+    which needs no model of the game, in taking the payoffs where the game ends and the probabilities of chance. With a
+    deep rule, the number of walks is that rule's traversals; with a tabular rule, it is that of ``preset``.
     """
     return Sampler(traverser="one", exploration=exploration, baseline="network", network=history_network(preset))
 

@@ -48,7 +48,7 @@ def solver_for(tree: GameTree, cell: Cell, options: dict[str, Any], checkpoint: 
     fresh = Solver(tree, *cell, **options)
     if options["walks"] != 1 and any(part.learns for part in (fresh.update_rule, fresh.sampler, fresh.abstraction)):
         raise ComponentError(
-            "--walks is for components without models; the others' settings have a number of walks, traversals"
+            "--walks is for components without models; with models, set the hyperparameter traversals or preset"
         )
     if checkpoint is None or not checkpoint.exists():
         return fresh

@@ -127,7 +127,8 @@ class RunState:
         regret, policy, policy_sum, _ = self.tables
         tables, scale = Tables(regret.copy(), policy.copy(), policy_sum.copy(), own), self.scale.copy()
         settle_all(self.game.view, tables, scale)
-        return replace(self, tables=tables, scale=scale, columns=rule.arrays, shelved=arrays)
+        learned = dict(self.history_values)  # a binding that fails must leave no new arrays here
+        return replace(self, tables=tables, scale=scale, columns=rule.arrays, shelved=arrays, history_values=learned)
 
     def refresh(self, binding: Binding) -> None:
         """After a switch of rules, raise regrets to the floor and set every infoset's policy from its regrets."""

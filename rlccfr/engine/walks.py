@@ -143,4 +143,5 @@ def visits_for(state: RunState, binding: Binding) -> np.ndarray:
     """Return the number of walks through each history, (histories,), if a model of values needs it; else (0,)."""
     if not binding.plan.fitted:
         return np.zeros(0)
-    return state.history_values.setdefault("visits", np.zeros(state.game.num_histories))
+    rows = 2 if binding.abstraction.best_response else 1  # as many as of values
+    return state.history_values.setdefault(f"visits_{rows}", np.zeros(state.game.num_histories))

@@ -130,14 +130,14 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     )
     last, shown = ends(rows), []
     for title in map(str, dict.fromkeys(rows["game"])):
-        told, here = PUBLISHED[title], [last[title, rule] for rule in (*RULES, CONTROLLER)]
-        gain = "-" if told.differs else f"{told.ddcfr / here[-1]:.3g}"
-        shown.append((title, *(f"{one:.3g}" for one in (told.dcfr, told.ddcfr, *here)), gain))
+        there, here = PUBLISHED[title], [last[title, rule] for rule in (*RULES, CONTROLLER)]
+        gain = "-" if there.differs else f"{there.ddcfr / here[-1]:.3g}"
+        shown.append((title, *(f"{one:.3g}" for one in (there.dcfr, there.ddcfr, *here)), gain))
     columns = ("game", "DCFR, published", "DDCFR, published", *RULES, CONTROLLER, "DDCFR / controller")
     yield from table(columns, shown)
-    different = ", ".join(title for title, told in PUBLISHED.items() if told.differs and title in set(rows["game"]))
+    different = ", ".join(title for title, there in PUBLISHED.items() if there.differs and title in set(rows["game"]))
     if different:
-        yield from ("", f"On {different}, DCFR's published figure is not that of the game here: no ratio is told.")
+        yield from ("", f"On {different}, DCFR's published figure is not that of the game here: no ratio is given.")
     for number, (game, own) in enumerate(rows.groupby("game", sort=False)):
         name = f"ddcfr-{number}.svg"
         draw(own, "iterations", "rule", folder / name, str(game))

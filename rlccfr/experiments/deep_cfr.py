@@ -62,10 +62,15 @@ DEEP_CFR, NFSP = 37, 47
 """Exploitability of Deep CFR and of NFSP on flop hold'em, in thousandths of a big blind per game, as published."""
 
 
-def curve(game: str, name: str, iterations: int, seed: int) -> list[Row]:
-    """Return the points of a run with external sampling."""
+def spec(name: str) -> dict[str, Any]:
+    """Return the update rule of an ablation."""
     rule, settings, _ = ABLATIONS[name]
-    solver = Solver(load_game(game), {"id": rule, **BASE, **settings}, "external", seed=seed)
+    return {"id": rule, **BASE, **settings}
+
+
+def curve(game: str, rule: Mapping[str, Any], iterations: int, seed: int) -> list[Row]:
+    """Return the points of a run with external sampling."""
+    solver = Solver(load_game(game), rule, "external", seed=seed)
     points = solver.run(iterations=iterations).points
     return [
         {"iterations": one.iteration, "exploitability": one.exploitability, "seconds": one.cpu_seconds}
@@ -75,7 +80,7 @@ def curve(game: str, name: str, iterations: int, seed: int) -> list[Row]:
 
 
 def flop(game: str, target: str) -> list[Row]:
-    """Return what an exact run takes to reach a target."""
+    """Return the iterations and CPU seconds of an exact run until a target."""
     result = Solver(load_game(game), "dcfr_plus").run(until=target)
     return [{"target": target, "iterations": result.iterations, "seconds": result.cpu_seconds}]
 
@@ -84,10 +89,10 @@ def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     if quick:
         chosen = ("base", "fine-tuned", "uniform fallback")
-        found = [Case(f"leduc/{name}/0", partial(curve, "leduc", name, 8, 0)) for name in chosen]
+        found = [Case(f"leduc/{name}/0", partial(curve, "leduc", spec(name), 8, 0)) for name in chosen]
         return [*found, Case("flop", partial(flop, "holdem(ranks=6,suits=2)", "1mbb"))]
     found = [
-        Case(f"{game}/{name}/{seed}", partial(curve, game, name, ITERATIONS, seed))
+        Case(f"{game}/{name}/{seed}", partial(curve, game, spec(name), ITERATIONS, seed))
         for game, seeds in GAMES.items()
         for name in (ABLATIONS if seeds > 1 else ("base", "unweighted", "fine-tuned", "width 16"))
         for seed in range(seeds)

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from rlccfr.catalog.network_settings import network_settings
 from rlccfr.components import Sampler
 from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
-from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, interval, table, told
+from rlccfr.experiments.pages import MUCH, Ratio, all_of, draw, ends_of, grouped, interval, table
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.registry import samplers
@@ -51,12 +52,14 @@ SAMPLED = {
 DEEP = {
     "outcome sampling": ("deep_lcfr", "outcome"),
     "DREAM": ("deep_lcfr", "dream"),
-    "Deep ESCHER": ("deep_cfr", "escher(value='network')"),
+    "Deep ESCHER": ("deep_lcfr", "escher(value='network')"),
 }
+ITERATIONS, PLUS_ITERATIONS = 100, 100_000
 SOURCE = (
     "McAleer, Farina, Lanctot and Sandholm, ESCHER, ICLR 2023; Steinberger, Lerer and Brown, DREAM, 2020; Schmid, "
     "Burch, Lanctot, Moravcik, Kadlec and Bowling, Variance reduction in Monte Carlo CFR using baselines, AAAI 2019"
 )
+WALKS = network_settings("fast").traversals
 BATCH = 200
 """Number of walks whose estimates are held at once."""
 
@@ -67,14 +70,15 @@ def estimator(name: str, preset: str) -> Sampler:
         return samplers.resolve("outcome")
     if name in ("DREAM", "ablation 1"):
         made = samplers.resolve({"id": "dream", "preset": preset})
-        return made if name == "DREAM" else replace(made, exploration=1.0, weighted=False, id="")
+        return made if name == "DREAM" else replace(made, exploration=1.0, explores="sequences", weighted=False, id="")
     return samplers.resolve({"id": "escher", "value": "network", "preset": preset, "weighted": name == "ablation 2"})
 
 
 def variance(game: str, name: str, seed: int, iterations: int, walks: int, preset: str) -> list[Row]:
     """Return the mean variance of an estimator's regrets at infosets visited, after iterations of CFR with it."""
     tree, sampler = load_game(game), estimator(name, preset)
-    solver = Solver(tree, "cfr", sampler, seed=seed, walks=100 if sampler.network is None else 1)
+    walks_each = network_settings(preset).traversals  # as many as samplers with a network have
+    solver = Solver(tree, "cfr", sampler, seed=seed, walks=walks_each if sampler.network is None else 1)
     solver.run(iterations=iterations, curve=False)
     actions = np.diff(tree.view.first_sequence)
     visits, sums, squares = (np.zeros(size) for size in (tree.num_infosets, tree.num_sequences, tree.num_sequences))
@@ -98,8 +102,12 @@ def reached(rule: str, sampler: str, iterations: int, seed: int) -> list[Row]:
 
 
 def curve(rule: str, sampler: str, nodes: int, seed: int) -> list[Row]:
-    """Return the points of a run on Leduc whose numbers of histories touched are at least 1,000."""
-    solver = Solver(load_game("leduc"), rule, sampler, seed=seed)
+    """Return the points of a run on Leduc whose numbers of histories touched are at least 1,000.
+
+    All samplers make as many walks in an iteration.
+    """
+    models = rule != "cfr" or samplers.resolve(sampler).learns
+    solver = Solver(load_game("leduc"), rule, sampler, seed=seed, walks=1 if models else WALKS)
     solver.run(nodes=nodes)
     return [
         {"histories": point.nodes, "exploitability": point.exploitability, "seconds": point.cpu_seconds}
@@ -111,7 +119,7 @@ def curve(rule: str, sampler: str, nodes: int, seed: int) -> list[Row]:
 def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     games = list(GAMES)[:1] + list(GAMES)[-1:] if quick else list(GAMES)
-    seeds, iterations, walks, preset = (1, 20, 2_000, "sweep") if quick else (3, 100, 20_000, "fast")
+    seeds, iterations, walks, preset = (1, 20, 2_000, "sweep") if quick else (3, ITERATIONS, 20_000, "fast")
     found = [
         Case(f"variance/{game}/{name}/{seed}", partial(variance, GAMES[game], name, seed, iterations, walks, preset))
         for game in games
@@ -119,7 +127,7 @@ def cases(quick: bool) -> list[Case]:
         for seed in range(seeds)
     ]
     found += [
-        Case(f"plus/{name}/{rule}/{seed}", partial(reached, rule, sampler, 5_000 if quick else 100_000, seed))
+        Case(f"plus/{name}/{rule}/{seed}", partial(reached, rule, sampler, 5_000 if quick else PLUS_ITERATIONS, seed))
         for name, sampler in BASELINES.items()
         for rule in ("cfr", "cfr_plus")
         for seed in range(2 if quick else 10)
@@ -143,7 +151,11 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         own = rows[rows["part"] == part].rename(columns={"name": "sampler"})
         draw(own, "histories", "sampler", folder / f"escher-{part}.svg", f"Leduc, {text}")
         yield from ("", f"## Leduc, {text}", "", f"![Exploitability against histories](escher-{part}.svg)", "")
-        yield f"At the end of the runs; the uniform policy has {uniform:.3g}:"
+        yield (
+            f"At the end of the runs, of {WALKS} walks a player in each iteration; the uniform policy has "
+            f"{uniform:.3g}. With networks, the averages of tabular rules use the policies' exact reach, and passes "
+            "that carry values up the tree count as histories."
+        )
         yield ""
         last = ends_of(own, "sampler")
         seconds = grouped(last, "sampler", value="seconds")
@@ -163,24 +175,26 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what the sources say."""
     rows = parsed(rows)
     spreads = grouped(rows[rows["part"] == "variance"], "name", "other", value="variance")
-    means = {key: float(np.mean(values)) for key, values in spreads.items()}
-    games = list(dict.fromkeys(game for game, _ in means))
-    least = [game for game in games if means[game, "ESCHER"] < min(means[game, one] for one in ESTIMATORS[1:])]
-    between = [
-        game for game in least if max(means[game, "ablation 1"], means[game, "ablation 2"]) < means[game, "DREAM"]
-    ]
+    games = list(dict.fromkeys(game for game, _ in spreads))
+    beside = {
+        name: {game: Ratio.of(spreads[game, "ESCHER"], spreads[game, name]) for game in games}
+        for name in ("DREAM", "ablation 1", "ablation 2")
+    }
     ratios = plus_ratios(rows[rows["part"] == "plus"])
     return [
         Claim(
-            "ESCHER's estimates vary least, by orders of magnitude",
-            told(least == games and all(10 * means[game, "ESCHER"] < means[game, "DREAM"] for game in games)),
-            "ESCHER and DREAM: "
-            + ", ".join(f"{means[game, 'ESCHER']:.2g} and {means[game, 'DREAM']:.2g} on {game}" for game in games),
+            "ESCHER's estimates vary less than DREAM's by orders of magnitude",
+            all_of(one.below(MUCH) for one in beside["DREAM"].values()),
+            "ratio: " + ", ".join(f"{one} on {game}" for game, one in beside["DREAM"].items()),
         ),
-        Claim(
-            "Both ablations lie between ESCHER and DREAM",
-            told(between == games),
-            f"on {len(between)} of {len(games)} games",
+        *(
+            Claim(
+                f"{name.capitalize()} varies more than ESCHER",
+                all_of(one.below_one for one in beside[name].values()),
+                "ratio of ESCHER's variance to it: "
+                + ", ".join(f"{one} on {game}" for game, one in beside[name].items()),
+            )
+            for name in ("ablation 1", "ablation 2")
         ),
         Claim(
             "With baselines, CFR+ beats CFR under sampling",
@@ -204,10 +218,11 @@ def variances(rows: pd.DataFrame) -> Iterator[str]:
         "",
         "These are the regrets that single walks estimate, at the infosets that a walk visits: their variance, as the "
         "mean over actions and over visits. Policies and networks are those that CFR with the same estimator has "
-        "reached. DREAM's network gives baselines; ESCHER's gives the values themselves. Ablation 1 is DREAM's "
-        "estimate times the reach of the fixed sampling policy, ablation 2 is ESCHER's divided by it. The published "
-        "figures are those of McAleer et al. (ICLR 2023). Their definition is not at hand, so that orders of magnitude "
-        "can be compared, and the order of the estimators.",
+        f"reached: {ITERATIONS} iterations of {WALKS} walks a player, with the network settings `fast`. DREAM's "
+        "network gives baselines; ESCHER's gives the values themselves. Ablation 1 is DREAM's estimate times the reach "
+        "of the fixed sampling policy, ablation 2 is ESCHER's divided by it. The published figures are those of "
+        "McAleer et al. (ICLR 2023). Their definition is not at hand, so that orders of magnitude can be compared, and "
+        "the order of the estimators.",
         "",
     )
     found = grouped(rows, "name", "other", value="variance")
@@ -225,8 +240,9 @@ def plus(rows: pd.DataFrame) -> Iterator[str]:
         "",
         "## CFR+ with baselines",
         "",
-        "Exploitability on Leduc after the same number of iterations, over the same seeds. Schmid et al. (AAAI 2019) "
-        "say that baselines are what lets CFR+ be used with sampling. A ratio below 1 means that CFR+ is better.",
+        f"Exploitability on Leduc after {PLUS_ITERATIONS:,} iterations of one walk a player, over the same seeds. "
+        "Schmid et al. (AAAI 2019) say that baselines are what lets CFR+ be used with sampling. A ratio below 1 means "
+        "that CFR+ is better.",
         "",
     )
     found = grouped(rows, "name", "other")

@@ -1,13 +1,17 @@
-"""What an experiment is: cases that are measured, and a page that tells what came out."""
+"""Definition of an experiment: its cases and its page."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
+
+from rlccfr.files import as_json
 
 Row = dict[str, Any]
 """One observation, in JSON's types."""
@@ -17,12 +21,18 @@ class Case(NamedTuple):
     """A part of an experiment that is measured and kept in one go.
 
     Attributes:
-        key: name that no other case of the experiment has.
-        measure: function that returns the case's rows.
+        key: name that no other case of the experiment has; its parts are divided by slashes.
+        measure: function that returns the case's rows, applied to all that they depend on.
     """
 
     key: str
-    measure: Callable[[], Sequence[Row]]
+    measure: partial[Sequence[Row]] | partial[list[Row]]
+
+    @property
+    def settings(self) -> str:
+        """Digest of the function's name and arguments: with others, the case is measured again."""
+        call = [self.measure.func.__qualname__, self.measure.args, self.measure.keywords]
+        return hashlib.sha256(as_json(call).encode()).hexdigest()[:16]
 
 
 class Claim(NamedTuple):

@@ -14,7 +14,7 @@ import pandas as pd
 from rlccfr.components import Sampler
 from rlccfr.experiments.deep_cfr import BASE
 from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
-from rlccfr.experiments.pages import Ratio, all_of, draw, grouped, interval, table
+from rlccfr.experiments.pages import Ratio, all_of, draw, ends_of, grouped, interval, table
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.registry import samplers
@@ -43,7 +43,7 @@ CURVES = {
     "linear mix per node": "mixed_linear(horizon={horizon},per_node=True)",
     "half-life 8": "mixed_exponential(half_life=8.0)",
     "half-life 1024": "mixed_exponential(half_life=1024.0)",
-    "locus, t > T/2": "mixed_locus(horizon={horizon},half_life=1e12,visits=1e12)",
+    "locus, second half": "mixed_locus(horizon={horizon},half_life=1e12,visits=1e12)",
     "locus, half-life 1024": "mixed_locus(horizon=1000000000,half_life=1024.0,visits=1e12)",
     "locus, 100 visits": "mixed_locus(horizon=1000000000,half_life=1e12,visits=100.0)",
 }
@@ -80,15 +80,15 @@ def reached(sampler: str, exploration: float, seeds: int) -> list[Row]:
     return [{"exploitability": run.exploitability} for run in runs]
 
 
-def curve(game: str, sampler: str, iterations: int, latest: bool, seed: int) -> list[Row]:
-    """Return the exploitability of the average policy, or of the latest one, at powers of 2."""
+def curve(game: str, sampler: str, iterations: int, seed: int) -> list[Row]:
+    """Return the exploitability of the average policy, and of the current one, at powers of 2."""
     made = on_policy(sampler.format(horizon=iterations), 0.0) if sampler != "external" else samplers.resolve(sampler)
     solver = Solver(load_game(game), "cfr", made, seed=seed)
     rows: list[Row] = []
     for power in range(3, iterations.bit_length()):
         result = solver.run(iterations=2**power - (2 ** (power - 1) if rows else 0), curve=False)
-        policy = solver.current_policy() if latest else solver.average_policy()
-        rows.append({"histories": result.nodes_touched, "exploitability": policy.exploitability()})
+        average, current = (policy.exploitability() for policy in (solver.average_policy(), solver.current_policy()))
+        rows.append({"histories": result.nodes_touched, "exploitability": average, "current": current})
     return rows
 
 
@@ -117,9 +117,9 @@ def dice(sampler: str, outcomes: int, seed: int) -> list[Row]:
     return [{"exploitability": result.exploitability, "iterations": result.iterations}]
 
 
-def skipping(name: str, iterations: int, seed: int) -> list[Row]:
+def skipping(settings: Mapping[str, Any], iterations: int, seed: int) -> list[Row]:
     """Return what Deep CFR reaches on Leduc if some of its fits are skipped."""
-    rule = {"id": "deep_cfr", **BASE, **SKIPS[name], "retrain_horizon": max(iterations // 2, 1)}
+    rule = {"id": "deep_cfr", **settings, "retrain_horizon": max(iterations // 2, 1)}
     result = Solver(load_game("leduc"), rule, "external", seed=seed).run(iterations=iterations, curve=False)
     return [{"exploitability": result.exploitability, "seconds": result.cpu_seconds}]
 
@@ -133,12 +133,8 @@ def cases(quick: bool) -> list[Case]:
         for exploration in (EXPLORATION[::2] if quick else EXPLORATION)
     ]
     found += [
-        Case(
-            f"{'latest' if latest else 'curve'}/{game}/{name}/{seed}",
-            partial(curve, game, sampler, iterations, latest, seed),
-        )
+        Case(f"curve/{game}/{name}/{seed}", partial(curve, game, sampler, iterations, seed))
         for game, iterations in GAMES.items()
-        for latest in (False, True)
         for name, sampler in CURVES.items()
         for seed in range(1 if quick else 10)
     ]
@@ -152,8 +148,8 @@ def cases(quick: bool) -> list[Case]:
         for seed in range(1 if quick else 5)
     ]
     found += [
-        Case(f"skips/{name}/{seed}", partial(skipping, name, 6 if quick else 100, seed))
-        for name in SKIPS
+        Case(f"skips/{name}/{seed}", partial(skipping, {**BASE, **own}, 6 if quick else 100, seed))
+        for name, own in SKIPS.items()
         for seed in range(1 if quick else 3)
     ]
     return found
@@ -179,11 +175,11 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     found = grouped(rows[rows["part"] == "table"], "name", "seed")
     mixed = {one: Ratio.of(found["linear mix per node", one], found["outcome", one]) for one in ("0", "1")}
     less = Ratio.of(found["linear mix per node", "0"], found["linear mix per node", "1"])
-    dice = grouped(rows[rows["part"] == "dice"], "name")
-    mix = Ratio.of(dice["half-life 16",], dice["outcome",])
+    on_dice = grouped(rows[rows["part"] == "dice"], "name")
+    mix = Ratio.of(on_dice["half-life 16",], on_dice["outcome",])
     return [
         Claim(
-            "A mix with external sampling is better than outcome sampling",
+            "After as many iterations, a mix with external sampling is better than outcome sampling",
             all_of(one.below_one for one in mixed.values()),
             ", ".join(f"exploration {one}: ratio {times}" for one, times in mixed.items()),
         ),
@@ -209,19 +205,29 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "policy; Meyer has 23.7 %.",
     )
     for game, iterations in GAMES.items():
-        for part, text in (("curve", "average policy"), ("latest", "latest policy")):
-            own = rows[(rows["part"] == part) & (rows["game"] == game)].rename(columns={"name": "sampler"})
-            name = f"meyer-{game}-{part}.svg"
-            draw(own, "histories", "sampler", folder / name, f"{game}, {text}")
-            yield from ("", f"## {game}, {iterations:,} iterations, {text}", "", f"![Exploitability]({name})", "")
-            last = own.groupby(["sampler", "seed"], sort=False).tail(1)
-            ends = [
-                (sampler, interval(of["exploitability"]), f"{of['histories'].mean():,.0f}")
-                for sampler, of in last.groupby("sampler", sort=False)
-            ]
-            yield from table(("sampler", "exploitability", "histories"), ends)
+        own = rows[(rows["part"] == "curve") & (rows["game"] == game)].rename(columns={"name": "sampler"})
+        for what, text in (("exploitability", "average policy"), ("current", "current policy")):
+            yield from ("", f"## {game}, {iterations:,} iterations, {text}", "")
+            yield from curves(
+                own.assign(exploitability=own[what]), folder / f"meyer-{game}-{what}.svg", f"{game}, {text}"
+            )
     yield from liars_dice(rows[rows["part"] == "dice"], quick)
     yield from deep(rows[rows["part"] == "skips"])
+
+
+def curves(rows: pd.DataFrame, picture: Path, title: str) -> Iterator[str]:
+    """Yield a picture of curves, and a table of their ends."""
+    draw(rows, "histories", "sampler", picture, title)
+    yield from (f"![Exploitability]({picture.name})", "")
+    ends = ends_of(rows, "sampler")
+    histories = grouped(ends, "sampler", value="histories")
+    yield from table(
+        ("sampler", "exploitability", "histories"),
+        [
+            (name, interval(values), f"{np.mean(histories[name,]):,.0f}")
+            for (name,), values in grouped(ends, "sampler").items()
+        ],
+    )
 
 
 def table_5_1(rows: pd.DataFrame) -> Iterator[str]:

@@ -15,6 +15,9 @@ from rlccfr.pictures import new_axes, save
 LEVEL = 0.95
 """Level of all intervals."""
 
+MUCH = 0.01
+"""Bound on a ratio that is smaller by orders of magnitude."""
+
 HOLDS, FAILS, OPEN = "holds", "does not hold", "can't be told here"
 """Verdicts on what a source says. A ratio is judged by its interval, which has to lie on one side of 1."""
 
@@ -71,7 +74,11 @@ class Ratio(NamedTuple):
     @property
     def below_one(self) -> str:
         """Verdict on the claim that the ratio is below 1; a ratio without an interval tells nothing."""
-        return HOLDS if self.high < 1 else FAILS if self.low > 1 else OPEN
+        return self.below(1.0)
+
+    def below(self, bound: float) -> str:
+        """Verdict on the claim that the ratio is below a bound."""
+        return HOLDS if self.high < bound else FAILS if self.low > bound else OPEN
 
     @property
     def above_one(self) -> str:

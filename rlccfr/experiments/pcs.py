@@ -88,13 +88,12 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
         Claim(
             "PCS converges faster than CS on all games",
             all_of(one.above_one for one in faster.values()),
-            "CS's exploitability is so many times PCS's: "
-            + ", ".join(f"{name}: {one}" for name, one in faster.items()),
+            "ratio of CS's exploitability to PCS's: " + ", ".join(f"{name}: {one}" for name, one in faster.items()),
         ),
         Claim(
             "OPCS and SPCS are slower than CS on hold'em",
             all_of(one.above_one for one in slower.values()),
-            "times CS's: " + ", ".join(f"{name}: {one}" for name, one in slower.items()),
+            "ratio to CS: " + ", ".join(f"{name}: {one}" for name, one in slower.items()),
         ),
         Claim(
             "(not said there) Exact passes of this engine are ahead of PCS",
@@ -108,11 +107,11 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
     rows = parsed(rows)
     yield from (
-        f"The update rule is `{RULE}`, on one thread, with 5 seeds for what draws. Exact passes meet all boards and "
-        "private states. Public chance sampling (PCS) draws a public outcome at each chance node. OPCS also draws the "
-        "opponent's private state, SPCS the player's own, and CS both (Johanson, Bard, Lanctot, Gibson and Bowling, "
-        "AAMAS 2012). A number is the exploitability of the average policy, as the geometric mean over seeds. Times "
-        "are in engine CPU seconds; a dash means that the run has no point before or after that time.",
+        f"The update rule is `{RULE}`, on one thread. What draws has {rows['seed'].nunique()} seeds. Exact passes meet "
+        "all boards and private states. Public chance sampling (PCS) draws a public outcome at each chance node. OPCS "
+        "also draws the opponent's private state, SPCS the player's own, and CS both (Johanson, Bard, Lanctot, Gibson "
+        "and Bowling, AAMAS 2012). A number is the exploitability of the average policy, as the geometric mean over "
+        "seeds. Times are in engine CPU seconds; a dash means that the run has no point before or after that time.",
         "",
         "In the figures of that paper, PCS converges fastest on [2-1] and [2-4] hold'em, and OPCS and SPCS are slower "
         "than CS; on Bluff with two dice each, PCS is far ahead of CS. The paper has no exact passes.",

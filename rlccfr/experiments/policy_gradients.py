@@ -14,10 +14,11 @@ import pandas as pd
 
 from rlccfr.errors import RLCCFRError
 from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
-from rlccfr.experiments.pages import OPEN, draw, ends_of, grouped, interval, table, told
+from rlccfr.experiments.pages import MUCH, OPEN, draw, ends_of, grouped, interval, table, told
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 from rlccfr.games.openspiel import openspiel_game
-from rlccfr.policy import Policy
+from rlccfr.policy import EXACT, Policy
 from rlccfr.solver import Solver
 
 GAMES = {"kuhn": (100_000, 3), "leduc": (200_000, 1)}
@@ -77,12 +78,12 @@ def agents(kind: str, size: int, actions: int, seed: int) -> list[Any]:
         return [
             PolicyGradient(player, size, actions, loss_str="a2c", hidden_layers_sizes=(WIDTH,)) for player in (0, 1)
         ]
-    settings = {"reservoir_buffer_capacity": 1_000_000, "anticipatory_param": 0.1, "seed": seed}
-    return [NFSP(player, size, actions, (WIDTH,), **settings) for player in (0, 1)]
+    settings = {"reservoir_buffer_capacity": 1_000_000, "anticipatory_param": 0.1}
+    return [NFSP(player, size, actions, (WIDTH,), seed=2 * seed + player, **settings) for player in (0, 1)]
 
 
 def average_mode(own: list[Any]) -> ExitStack:
-    """Let agents with an average policy play it, until they are told otherwise."""
+    """Let agents that have an average policy play it while the returned context is open."""
     stack = ExitStack()
     for agent in own:
         if hasattr(agent, "temp_mode_as"):
@@ -94,12 +95,21 @@ def average_mode(own: list[Any]) -> ExitStack:
 
 def learned(kind: str, game: str, episodes: int, seed: int) -> list[Row]:
     """Return the exploitability of agents in self-play, at powers of ten of episodes and between them."""
+    tree, before = load_game(game), np.random.get_state()
+    rows: list[Row] = []
+    try:
+        _train(kind, tree, episodes, seed, rows)
+    finally:
+        np.random.set_state(before)
+    return rows
+
+
+def _train(kind: str, tree: GameTree, episodes: int, seed: int, rows: list[Row]) -> None:
+    """Do what :func:`learned` does; the rows are appended to a list."""
     import torch
     from open_spiel.python.rl_agent_policy import JointRLAgentPolicy
     from open_spiel.python.rl_environment import Environment
 
-    tree, before = load_game(game), np.random.get_state()
-    rows: list[Row] = []
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         np.random.seed(seed)
@@ -115,8 +125,6 @@ def learned(kind: str, game: str, episodes: int, seed: int) -> list[Row]:
                 with average_mode(own):
                     reached = Policy.from_openspiel(tree, joint).exploitability()
                 rows.append({"episodes": episode, "exploitability": reached})
-    np.random.set_state(before)
-    return rows
 
 
 def play(environment: Any, own: list[Any]) -> None:
@@ -148,6 +156,7 @@ def cases(quick: bool) -> list[Case]:
             found += [
                 Case(f"{game}/{name}/{seed}", partial(solved, *algorithm, game, episodes, seed))
                 for name, algorithm in LINES.items()
+                if seed == 0 or algorithm[1] != "none"  # exact passes draw nothing
             ]
     return found
 
@@ -164,17 +173,17 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     means = {key: float(np.mean(values)) for key, values in found.items()}
     games = list(dict.fromkeys(game for game, _ in means))
     best = {game: min(means[game, one] for one in AGENTS) for game in games}
-    times = {game: best[game] / means[game, "PCFR+"] for game in games}
+    times = {game: max(means[game, "PCFR+"], EXACT) / best[game] for game in games}
     beside = ", ".join(f"{means[game, 'Deep CFR']:.3g} and {best[game]:.3g} on {game}" for game in games)
     return [
         Claim(
-            "PCFR+ wins by orders of magnitude",
-            told(min(times.values()) >= 100),
-            f"times lower than the best of {', '.join(AGENTS)}: "
+            "(not said there) PCFR+ wins by orders of magnitude",
+            told(max(times.values()) < MUCH),
+            f"ratio to the best of {', '.join(AGENTS)}: "
             + ", ".join(f"{one:.3g} on {game}" for game, one in times.items()),
         ),
         Claim(
-            "Deep CFR is no better than tuned policy gradients on games of middle size (Rudolph et al.)",
+            "Deep CFR is no better than tuned policy gradients on mid-size games (Rudolph et al.)",
             OPEN,
             f"the agents here are not tuned; Deep CFR, and the best of them: {beside}",
         ),
@@ -186,13 +195,13 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     rows = parsed(rows)
     yield from (
         "A2C, PPO and NFSP are OpenSpiel's implementations in PyTorch, in self-play, with OpenSpiel's settings and "
-        f"layers of {WIDTH} units (PPO: 64, as in OpenSpiel). The figures of A2C and PPO are those of the newest "
+        f"layers of {WIDTH} units (PPO: 64, as in OpenSpiel). The figures of A2C and PPO are those of the current "
         "policy, NFSP's those of its average policy. An episode is a game. For Deep CFR it is a walk, and for PCFR+ "
         "one pass over the tree for a player, which touches all histories.",
         "",
         'A benchmark of 7,000 runs (Rudolph et al., "Reevaluating policy gradient methods for imperfect-information '
-        'games", ICLR 2026) found deep CFR forms no better than tuned policy gradients on games of middle size. The '
-        "agents here are not tuned.",
+        'games", ICLR 2026) found deep CFR forms no better than tuned policy gradients on mid-size games. The agents '
+        "here are not tuned.",
     )
     for game, own in rows.groupby("game", sort=False):
         name = f"policy-gradients-{game}.svg"

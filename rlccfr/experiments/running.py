@@ -14,9 +14,9 @@ import rlccfr
 from rlccfr.envs.measuring.provenance import engine_version, processor_model
 from rlccfr.errors import RLCCFRError, first_line
 from rlccfr.experiments import EXPERIMENTS, load_experiment
-from rlccfr.experiments.experiment import Experiment
+from rlccfr.experiments.experiment import Case, Experiment
 from rlccfr.experiments.pages import table
-from rlccfr.files import as_json, require_writable, write_atomically
+from rlccfr.files import as_json, held, require_writable, write_atomically
 
 
 def measure(
@@ -24,26 +24,30 @@ def measure(
 ) -> pd.DataFrame:
     """Measure the cases that a store lacks, keep each as soon as it is measured, and return the rows of all cases.
 
-    Cases that another version of the engine has measured are measured again.
+    Cases with other settings, or measured by another version of the engine, are measured again; the store keeps the old
+    ones too.
 
     Args:
         store: directory of the file with the measured cases.
         report: function called before each case with the share done and the case's key.
 
     Raises:
-        RLCCFRError: the file can't be read or written.
+        RLCCFRError: the file can't be read or written, or another process is measuring into the store.
     """
     path, cases = kept_at(experiment, store, quick), experiment.cases(quick)
     require_writable(path)
-    known = _known(path)
-    for done, case in enumerate(cases):
-        if report:
-            report(done / len(cases), case.key)
-        if case.key not in known:
-            made = {"case": case.key, "rows": list(case.measure()), "engine": engine_version()}
-            known[case.key] = {**made, "processor": processor_model()}
-            write_atomically(path, "".join(f"{as_json(one)}\n" for one in known.values()).encode(), RLCCFRError)
-    return _rows([case.key for case in cases], known)
+    with held(store / experiment.id):
+        kept = _kept(path)
+        for done, case in enumerate(cases):
+            if report:
+                report(done / len(cases), case.key)
+            if _identity(case) in kept:
+                continue
+            key, settings, engine = _identity(case)
+            one = {"case": key, "settings": settings, "engine": engine, "processor": processor_model()}
+            kept[key, settings, engine] = {**one, "rows": list(case.measure())}
+            write_atomically(path, "".join(f"{as_json(one)}\n" for one in kept.values()).encode(), RLCCFRError)
+    return _rows(cases, kept)
 
 
 def stored(experiment: Experiment, store: Path) -> pd.DataFrame | None:
@@ -52,14 +56,36 @@ def stored(experiment: Experiment, store: Path) -> pd.DataFrame | None:
     Raises:
         RLCCFRError: the file can't be read.
     """
-    keys, known = [case.key for case in experiment.cases(False)], _known(kept_at(experiment, store, False))
-    return _rows(keys, known) if known.keys() >= set(keys) else None
+    cases, kept = experiment.cases(False), _kept(kept_at(experiment, store, False))
+    return _rows(cases, kept) if all(_identity(case) in kept for case in cases) else None
 
 
-def _rows(keys: Sequence[str], known: Mapping[str, Any]) -> pd.DataFrame:
+def _identity(case: Case) -> tuple[str, str, str]:
+    """Return the case's key and settings, and the version of the engine."""
+    return case.key, case.settings, engine_version()
+
+
+def _rows(cases: Sequence[Case], kept: Mapping[tuple[str, str, str], Any]) -> pd.DataFrame:
     """Return the rows of cases, with the case's key and processor."""
-    rows = [{"case": key, "processor": known[key]["processor"], **row} for key in keys for row in known[key]["rows"]]
-    return pd.DataFrame(rows)
+    found = [kept[_identity(case)] for case in cases]
+    return pd.DataFrame(
+        [{"case": one["case"], "processor": one["processor"], **row} for one in found for row in one["rows"]]
+    )
+
+
+def _kept(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Return all cases in a file, by key, settings and version of the engine.
+
+    Raises:
+        RLCCFRError: the file can't be read.
+    """
+    if not path.exists():
+        return {}
+    try:
+        found = [json.loads(line) for line in path.read_text().splitlines()]
+        return {(one["case"], one["settings"], one["engine"]): one for one in found}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RLCCFRError(f"{path} can't be read ({first_line(error)}): delete it to measure again") from None
 
 
 def kept_at(experiment: Experiment, store: Path, quick: bool) -> Path:
@@ -67,15 +93,24 @@ def kept_at(experiment: Experiment, store: Path, quick: bool) -> Path:
     return store / f"{experiment.id}{'-quick' * quick}.jsonl"
 
 
+def page_of(experiment: Experiment, out: Path, quick: bool) -> Path:
+    """Return the path of an experiment's page: in a directory, or for a quick run in ``quick`` there.
+
+    Raises:
+        RLCCFRError: the page can't be written.
+    """
+    path = (out / "quick" if quick else out) / f"{experiment.id}.md"
+    require_writable(path)
+    return path
+
+
 def write_page(experiment: Experiment, rows: pd.DataFrame, out: Path, quick: bool) -> Path:
-    """Write an experiment's page and pictures into a directory, or into ``quick`` there, and return the page's path.
+    """Write an experiment's page and pictures, and return the page's path; see :func:`page_of`.
 
     Raises:
         RLCCFRError: a file can't be written.
     """
-    folder = out / "quick" if quick else out
-    path = folder / f"{experiment.id}.md"
-    require_writable(path)
+    path = page_of(experiment, out, quick)
     command = f"rlccfr reproduce {experiment.id}{' --quick' * quick}"
     processors = " and ".join(rows["processor"].unique())
     lines = [
@@ -85,12 +120,12 @@ def write_page(experiment: Experiment, rows: pd.DataFrame, out: Path, quick: boo
         "",
         f"Source: {experiment.source}.",
         "",
-        *experiment.page(rows.copy(), folder, quick),
-        "",
-        "## What is said, and what is found here",
-        "",
-        *table(("said", "here", "figures"), experiment.claims(rows.copy())),
+        *["This is a quick run, of a small part, with few iterations and seeds: it shows that all works.", ""] * quick,
+        *experiment.page(rows.copy(), path.parent, quick),
     ]
+    if not quick:
+        lines += ["", "## What is said, and what is found here", ""]
+        lines += table(("said", "here", "figures"), experiment.claims(rows.copy()))
     write_atomically(path, ("\n".join(lines) + "\n").encode(), RLCCFRError)
     return path
 
@@ -125,24 +160,9 @@ def write_claims(store: Path, out: Path) -> Path:
 def version() -> str:
     """Return the version of the library, and the commit if it runs from a repository."""
     here = Path(rlccfr.__file__).parent
-    git = ["git", "-C", str(here), "log", "-1", "--format=%h", "--", "."]
+    git = ["git", "-C", str(here), "rev-parse", "--short", "HEAD"]
     try:
         commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         commit = ""
     return f"rlccfr {rlccfr.__version__}{f', commit {commit}' if commit else ''}"
-
-
-def _known(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the cases in a file that this version of the engine has measured, by their keys.
-
-    Raises:
-        RLCCFRError: the file can't be read.
-    """
-    if not path.exists():
-        return {}
-    try:
-        found = [json.loads(line) for line in path.read_text().splitlines()]
-        return {one["case"]: one for one in found if one["engine"] == engine_version()}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RLCCFRError(f"{path} can't be read ({first_line(error)}): delete it to measure again") from None

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
-from rlccfr.experiments.pages import Ratio, all_of, draw, grouped, interval, table, told
+from rlccfr.experiments.pages import OPEN, Ratio, all_of, draw, grouped, interval, table, told
 from rlccfr.games.names import load_game
 from rlccfr.policies.matches import distances, exact_match
 from rlccfr.solver import Solver
@@ -24,6 +24,7 @@ QUICK: Mapping[str, Any] = {**SETTINGS, "traversals": 100, "train_steps": 20, "p
 LARGE, LARGE_SETTINGS = "leduc(ranks=6,suits=2,raises=4)", {"memory": 50_000, "traversals": 1000, "train_steps": 200}
 """Stand-in for 5-card-flop hold'em, with 324,337 histories, and its settings other than Leduc's."""
 
+LARGE_ITERATIONS = 40
 KEPT = (10, 30)
 PUBLISHED = {
     "mean": (0.012, 0.013, 0.052, 0.083, 0.113, 0.175),
@@ -84,7 +85,7 @@ def cases(quick: bool) -> list[Case]:
     found += [
         Case(f"kept/{kept}/{seed}", partial(sampled, 100, SETTINGS, kept, seed)) for kept in KEPT for seed in (0, 1)
     ]
-    return [*found, Case("large/0", partial(both, LARGE, 40, {**SETTINGS, **LARGE_SETTINGS}, 0))]
+    return [*found, Case("large/0", partial(both, LARGE, LARGE_ITERATIONS, {**SETTINGS, **LARGE_SETTINGS}, 0))]
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
@@ -106,9 +107,12 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     found = last(small)
     times = Ratio.of(found["SD-CFR"], found["Deep CFR"])
     kept = {name: Ratio.of(of, found["SD-CFR"][: len(of)]) for name, of in found.items() if "networks" in name}
-    values = rows[rows["average"] == "match"]
-    apart = rows[rows["average"] == "distance"].groupby("depth")["mean"].mean()
-    shallow, deep = (float(half.mean()) for half in np.array_split(apart.to_numpy(), 2))
+    values = rows[(rows["average"] == "match") & (rows["part"] == "large")]["value"]
+    deeper = {}
+    for part, of in rows[rows["average"] == "distance"].groupby("part", sort=False):
+        by_depth = of.groupby("depth")["mean"].mean().to_numpy()
+        shallow, deep = (float(half.mean()) for half in np.array_split(by_depth, 2))
+        deeper[str(part)] = (shallow, deep)
     return [
         Claim("SD-CFR ends below Deep CFR", times.below_one, f"ratio {times}"),
         Claim(
@@ -116,12 +120,15 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
             ", ".join(f"{name}: ratio {one}" for name, one in kept.items()),
         ),
         Claim(
-            "SD-CFR wins the match throughout", told(bool((values["value"] > 0).all())),
-            f"ahead at {(values['value'] > 0).sum()} of {len(values)} points",
+            "SD-CFR wins the match throughout, on the large game",
+            told(bool((values > 0).all())) if len(values) else OPEN,
+            f"ahead at {(values > 0).sum()} of {len(values)} points",
         ),
         Claim(
-            "The two averages differ more at greater depth", told(deep > shallow),
-            f"{shallow:.3f} in the first half of the depths, {deep:.3f} in the second",
+            "The two averages differ more at greater depth",
+            all_of(told(deep > first) for first, deep in deeper.values()),
+            "in the first half of the depths and in the second: "
+            + ", ".join(f"{first:.3f} and {deep:.3f} ({part})" for part, (first, deep) in deeper.items()),
         ),
     ]  # fmt: skip
 
@@ -150,6 +157,9 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         of = rows[rows["part"] == part]
         if len(of):
             yield from ("", f"## Match and distance on {name}", "")
+            if part == "large":
+                others = ", ".join(f"{key}={value:,}" for key, value in LARGE_SETTINGS.items())
+                yield from (f"Here the settings are others: `{others}`, and {LARGE_ITERATIONS} iterations.", "")
             yield from match(of)
             yield ""
             yield from apart(of[of["average"] == "distance"])
@@ -167,10 +177,10 @@ def ends(rows: pd.DataFrame) -> Iterator[str]:
 def match(rows: pd.DataFrame) -> Iterator[str]:
     """Yield what the exact match of the two averages gives."""
     values = rows[rows["average"] == "match"]
-    last = values[values["iterations"] == values["iterations"].max()]["value"]
+    final = values[values["iterations"] == values["iterations"].max()]["value"]
     won = (values["value"] > 0).mean()
     yield (
-        f"SD-CFR's average wins {interval(last)} a game against Deep CFR's after {values['iterations'].max():,.0f} "
+        f"SD-CFR's average wins {interval(final)} a game against Deep CFR's after {values['iterations'].max():,.0f} "
         f"iterations, exactly computed over both seats, and is ahead at {won:.0%} of the points. In Steinberger's "
         "hold'em it wins throughout."
     )
@@ -186,8 +196,8 @@ def apart(rows: pd.DataFrame) -> Iterator[str]:
     shown = []
     for depth, of in rows.groupby(rows["depth"].astype(int)):
         here = [f"{of[what].mean():.3f}" for what in PUBLISHED]
-        told = [dict(enumerate(values)).get(int(str(depth)), "-") for values in PUBLISHED.values()]
-        shown.append((depth, *here, *told))
+        published = [dict(enumerate(values)).get(int(str(depth)), "-") for values in PUBLISHED.values()]
+        shown.append((depth, *here, *published))
     yield from table(("depth", "mean", "deviation", "published mean", "published deviation"), shown)
 
 

@@ -93,9 +93,16 @@ class PlayedModels:
         return len(self._weights)
 
     def shares(self) -> np.ndarray:
-        """Return the share of each number in the average, (number of models + 1,)."""
-        shares: np.ndarray = np.eye(1, len(self._weights))[0]
-        return self._weights / self._weights.sum() if self._weights.any() else shares
+        """Return the share of each number in the average, (number of models + 1,).
+
+        Models that are kept stand for all that were added, so the policy's weight is scaled down with their number.
+        """
+        weights: np.ndarray = self._weights.copy()
+        weights[0] *= len(self.snapshots) / self._seen if self._seen else 1.0
+        if not weights.any():
+            weights[0] = 1.0
+        weights /= weights.sum()
+        return weights
 
     def state(self) -> State:
         snapshots = np.array(self.snapshots) if self.snapshots else np.zeros((0, 0))

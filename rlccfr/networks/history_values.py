@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.flat_tree import TERMINAL, GameTree, utility_of
 from rlccfr.networks.inputs import inputs_of_histories
 from rlccfr.networks.learners import State
 from rlccfr.networks.models import Model, make_model
@@ -14,7 +14,7 @@ from rlccfr.networks.settings import HistoryNetwork
 
 
 class HistoryValues:
-    """A model of player 0's expected utility at each history where a player moves.
+    """A model of player 0's expected utility at each history where a player moves, within the game's payoffs.
 
     Raises:
         ComponentError: the game offers no features.
@@ -23,6 +23,8 @@ class HistoryValues:
     def __init__(self, game: GameTree, settings: HistoryNetwork, seed: Sequence[int]) -> None:
         self._decisions = np.flatnonzero(game.histories["infoset"] >= 0)
         self._unit = game.utility_range or 1.0
+        payoffs = utility_of(game.histories)[game.histories["actor"] == TERMINAL]
+        self._least, self._most = payoffs.min(), payoffs.max()
         self._seed, self._fits = seed, np.zeros(1, np.int64)
         self._model: Model = make_model(inputs_of_histories(game), settings.model, seed)
 
@@ -36,7 +38,7 @@ class HistoryValues:
         """
         own = self._decisions
         self._model.fit(target[own] / self._unit, visits[own], [*self._seed, int(self._fits[0])], times)
-        known[own] = self._model.predict() * self._unit
+        known[own] = np.clip(self._model.predict() * self._unit, self._least, self._most)
         self._fits += 1
 
     def state(self) -> State:

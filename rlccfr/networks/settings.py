@@ -12,7 +12,6 @@ from rlccfr.errors import ComponentError
 
 Kind = Literal["mlp", "table"]
 Average = Literal["network", "value_networks", "table"]
-Fallback = Literal["argmax", "uniform"]
 FullMemory = Literal["reservoir", "window"]
 
 
@@ -99,7 +98,6 @@ class Networks:
         average: form of the average policy. ``"network"`` is the policy model. ``"value_networks"`` keeps every value
             model, weighted by its exact reach. ``"table"`` is the sampled average, as in a tabular rule.
         traversals: number of walks per player and iteration, if the sampler walks.
-        fallback: policy where no advantage is positive; see :class:`rlccfr.components.UpdateRule`.
         memory: largest number of rows kept per model; a row holds one infoset's data of one fit.
         full_memory: which rows are kept in a full memory: a random sample of all (``"reservoir"``), or the newest
             (``"window"``).
@@ -124,7 +122,6 @@ class Networks:
     action_weight: Callable[[np.ndarray], np.ndarray] | None = None
     mean_arrays: tuple[str, ...] = ()
     average: Average = "network"
-    fallback: Fallback = "argmax"
     traversals: int = 1
     memory: int = 1_000_000
     full_memory: FullMemory = "reservoir"
@@ -135,7 +132,6 @@ class Networks:
 
     def __post_init__(self) -> None:
         _one_of("average", self.average, get_args(Average))
-        _one_of("fallback", self.fallback, get_args(Fallback))
         _one_of("full_memory", self.full_memory, get_args(FullMemory))
         if self.kept_networks and self.average != "value_networks":
             raise ComponentError("kept_networks needs average='value_networks', which keeps some")

@@ -11,6 +11,7 @@ from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.state import RunState
 from rlccfr.engine.walks import balanced_policy, walk_memory
+from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import Tables, scratch_for
@@ -81,8 +82,13 @@ class Estimates(NamedTuple):
         """Return the same from a run's current policies and its learned values of histories, without changing the run.
 
         Args:
-            solver: solver of a flat game, without best responses.
+            solver: solver of a flat game.
+
+        Raises:
+            ComponentError: the opponent plays best responses, which are not those of the current policies.
         """
+        if solver.abstraction.best_response:
+            raise ComponentError("estimates of a run against best responses are not offered: take Estimates.of")
         state = RunState.at_start(solver.game, seed)
         learned = solver._engine.state.history_values
         state.history_values.update({name: array.copy() for name, array in learned.items()})

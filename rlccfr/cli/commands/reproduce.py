@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rlccfr.cli.console import RUNS, Interrupted, progress
+from rlccfr.errors import RLCCFRError
 from rlccfr.experiments import EXPERIMENTS, load_experiment
 
 CLAIMS = "claims"
@@ -24,23 +25,27 @@ def reproduce(
 ) -> None:
     """Run a published experiment again, and write a page about it.
 
-    The page has the protocol, what is found here with intervals, and the published figures beside. A full run takes up
-    to an hour. It may be stopped, and goes on where it stopped.
+    The page has the protocol, what is found here with intervals beside the published figures, and what the source says.
+    A full run may take an hour. It may be stopped, and goes on where it stopped.
     """
     if paper == CLAIMS:
+        if quick:
+            raise RLCCFRError("claims are judged by full runs: leave out --quick")
         from rlccfr.experiments.running import write_claims
 
         print(write_claims(store, out).read_text(), end="")
         return
     wanted = load_experiment(paper)
     with progress(f"reproducing {paper}") as report:
-        from rlccfr.experiments.running import kept_at, measure, write_page
+        from rlccfr.experiments.running import measure, page_of, write_page
 
+        page_of(wanted, out, quick)  # before an hour's work
         try:
             rows = measure(wanted, store, quick, report)
         except KeyboardInterrupt:
-            kept = kept_at(wanted, store, quick)
-            raise Interrupted(f"interrupted; {kept} keeps what was measured, and the same command goes on") from None
+            raise Interrupted(
+                f"interrupted; {store} keeps the cases that were measured, and the same command goes on"
+            ) from None
         page = write_page(wanted, rows, out, quick)
     print(page.read_text(), end="")
     print(f"\nThis page is {page}; its pictures are beside it.")

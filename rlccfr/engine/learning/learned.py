@@ -55,7 +55,9 @@ class LearnedStepper(FlatStepper):
         if settings is None:
             return None
         kept = previous._values if isinstance(previous, LearnedStepper) else None
-        return kept if kept and kept.settings == settings else ValuedHistories(self.state, settings, self._phases)
+        return (
+            kept if kept and kept.serve(settings, self._phases) else ValuedHistories(self.state, settings, self._phases)
+        )
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         before = self.state.nodes
@@ -73,6 +75,8 @@ class LearnedStepper(FlatStepper):
         average_first = responds or (options.pre_averaging and self._exact_average)
         if responds:
             phases.respond()
+        if self._values is not None and state.iteration:  # after the best responses to the policies of now
+            self._values.learn(phases, state.iteration)
         if average_first:
             for player in PLAYERS:
                 self._average(player, now)
@@ -87,8 +91,6 @@ class LearnedStepper(FlatStepper):
                 self._update(player, now, ahead)
         for learner in self.players:
             learner.learn_average(state.iteration + 1)
-        if self._values is not None:
-            self._values.learn(phases, state.iteration + 1)
         state.counts[0] += 1
 
     def _average(self, player: int, now: np.ndarray) -> None:

@@ -144,5 +144,6 @@ class Phases:
         means of their outcomes'.
         """
         target = np.zeros(self._state.game.num_histories)
+        self._state.counts[1] += len(target)
         back_up(self._state.game_handle, self._memory_handle, traverser, target)
         return target

@@ -14,7 +14,6 @@ from rlccfr.testing import Estimates
 
 @pytest.mark.parametrize(("half_life", "iterations", "published"), meyer.SHARES)
 def test_the_share_of_external_iterations_is_meyers(half_life, iterations, published):
-    assert f"{meyer.share(half_life, iterations):.2g}".lstrip("0") == published.rstrip("8") or published == ".338"
     assert meyer.share(half_life, iterations) == pytest.approx(float(published), rel=0.01)
 
 

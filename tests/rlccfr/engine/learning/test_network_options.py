@@ -10,6 +10,7 @@ from support import game, model_policies
 
 import rlccfr
 from rlccfr.networks.averages import PlayedModels
+from rlccfr.networks.memory import Memory
 from rlccfr.registry import make
 
 
@@ -31,16 +32,29 @@ def test_the_fallback_decides_where_no_advantage_is_positive(fallback, expected)
 
 
 def test_a_window_keeps_the_newest_rows():
-    """With room for the newest fit's rows alone, an exact table forgets what came before."""
-    runs = {
-        full: policies("deep_cfr", 30, model="table", train_every=1, memory=12, full_memory=full)
-        for full in ("reservoir", "window")
-    }
-    assert not np.array_equal(runs["reservoir"][-1], runs["window"][-1])
-    roomy = [
-        policies("deep_cfr", 30, model="table", train_every=1, full_memory=full) for full in ("reservoir", "window")
+    """Of seven rows, under a discount, the sums are those of the last three."""
+    tree, rng = game("leduc"), np.random.default_rng(1)
+    memory, newest = Memory(tree, 3, [0], vectors=True, full="window"), []
+    for _ in range(7):
+        infoset = int(rng.integers(tree.num_infosets))
+        mass, vector = rng.random(tree.num_infosets), rng.normal(size=tree.num_sequences)
+        memory.discount(0.5)
+        memory.add(np.array([infoset]), mass, vector)
+        newest.append((infoset, mass, vector))
+    masses, vectors = np.zeros(tree.num_infosets), np.zeros(tree.num_sequences)
+    for age, (infoset, mass, vector) in enumerate(reversed(newest[-3:])):
+        own = tree.infoset_sequences(infoset)
+        masses[infoset] += 0.5**age * mass[infoset]
+        vectors[own] += 0.5**age * vector[own]
+    assert memory.mass() == pytest.approx(masses, abs=1e-12)
+    assert memory.vector() == pytest.approx(vectors, abs=1e-12)
+
+
+def test_a_window_with_room_for_all_is_no_window():
+    runs = [
+        policies("deep_cfr", 20, model="table", train_every=1, full_memory=full) for full in ("reservoir", "window")
     ]
-    np.testing.assert_array_equal(roomy[0][-1], roomy[1][-1])
+    np.testing.assert_array_equal(runs[0][-1], runs[1][-1])
 
 
 def test_fits_may_be_skipped():
@@ -74,15 +88,27 @@ def test_a_sample_of_models_is_uniform():
     assert np.abs(counts - 500).max() < 5 * error
 
 
-def test_what_is_played_under_a_model_that_is_not_kept_has_no_weight():
-    played = PlayedModels(np.zeros(1), weight=2.0, kept=1, seed=[0])
-    played.add(np.array([1.0]))
-    for _ in range(20):
-        played.add(np.array([2.0]))
-        before = played.shares() if played.snapshots[0][0] == 1.0 else None
+def test_a_sample_of_models_leaves_the_first_policys_share():
+    """Of 1,000 models with one iteration each, 10 are kept; 5 earlier iterations then have 5 / 1,005 of the weight."""
+    played = PlayedModels(np.zeros(1), weight=5.0, kept=10, seed=[3])
+    for _ in range(1_000):
+        played.add(np.zeros(1))
         played.play(1.0)
-        if before is not None:
-            np.testing.assert_array_equal(played.shares(), before)
+    assert played.shares()[0] == pytest.approx(5 / 1_005)
+    assert len(played) == 11
+
+
+def test_what_is_played_under_a_model_that_is_not_kept_has_no_weight():
+    played = PlayedModels(np.zeros(1), kept=1, seed=[0])
+    played.add(np.array([1.0]))
+    played.play(1.0)
+    for number in range(2, 40):
+        played.add(np.array([float(number)]))
+        kept = played.snapshots[0][0]
+        played.play(1.0)
+        played.play(1.0)
+        assert played.shares() == pytest.approx([0.0, 1.0])
+        assert played.state()["weights"][1] == (2.0 if kept == number else played.state()["weights"][1])
 
 
 @pytest.mark.parametrize("options", [{"retrain": "exponential", "retrain_horizon": 5}, {"kept_networks": 3}])

@@ -15,7 +15,7 @@ from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, utility_of
 from rlccfr.networks.settings import Approximator, HistoryNetwork
 from rlccfr.registry import samplers
-from rlccfr.testing import Estimates, own_reach
+from rlccfr.testing import Estimates, own_reach, smallest_p
 
 ORACLES = ("variance_reduced(key='oracle')", "variance_reduced(key='oracle',weighted=False)", "escher(value='oracle')")
 LEARNED = ("variance_reduced(key='history')", "escher", "escher(explores='actions')")
@@ -151,6 +151,54 @@ def test_networks_of_values_are_kept_in_a_checkpoint(sampler, rule, abstraction,
     resumed.run(iterations=15, curve=False)
     for name, array in engine_state(whole).items():
         np.testing.assert_array_equal(array, engine_state(resumed)[name])
+
+
+@pytest.mark.parametrize("rule", ["cfr", "deep_cfr(preset='sweep')"])
+@pytest.mark.parametrize("abstractions", [("none", "cfr_br", "none"), ("cfr_br", "none", "cfr_br")])
+def test_each_opponent_has_networks_of_its_own(abstractions, rule):
+    """Against best responses there are two tables of values, otherwise one; a switch goes on with the right ones."""
+    solver = rlccfr.Solver(game("kuhn"), rule, FITTED[0], abstractions[0], seed=1)
+    for abstraction in abstractions:
+        solver.switch(abstraction=abstraction)
+        solver.run(iterations=25, curve=False)
+    assert engine_state(solver)["values_fitted_1"].shape[0] == 1
+    assert engine_state(solver)["values_fitted_2"].shape[0] == 2
+
+
+def test_fitted_values_stay_within_the_payoffs():
+    solver = rlccfr.Solver(game("leduc"), "cfr", FITTED[0], seed=1)
+    solver.run(iterations=30, curve=False)
+    assert np.abs(engine_state(solver)["values_fitted_1"]).max() <= 13
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_learned_baselines_leave_estimates_unbiased(player):
+    """Level 1e-4, Holm; the run itself does not change."""
+    tree = game("kuhn")
+    solver = rlccfr.Solver(tree, "cfr", FITTED[0], seed=2)
+    solver.run(iterations=20, curve=False)
+    before = {name: array.copy() for name, array in engine_state(solver).items()}
+    found = Estimates.now(solver, player, batches=200, walks=500, seed=5)
+    policy = solver.current_policy().probabilities
+    expected = Estimates.exact(tree, policy, player, policy)
+    for batches, mean in zip(found, expected, strict=True):
+        assert smallest_p(batches, mean)[0] > 1e-4
+    for name, array in engine_state(solver).items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+def test_estimates_of_a_run_against_best_responses_are_refused():
+    solver = rlccfr.Solver(game("kuhn"), "cfr", FITTED[0], "cfr_br")
+    with pytest.raises(ComponentError, match=r"take Estimates\.of"):
+        Estimates.now(solver, 0, batches=2, walks=2)
+
+
+def test_a_switch_that_fails_leaves_no_values_behind():
+    solver = rlccfr.Solver(game("holdem(ranks=4,suits=2)"), "cfr", "outcome", "equity(buckets=2)")
+    solver.run(iterations=10, curve=False)
+    with pytest.raises(ComponentError, match="offer no tensors"):
+        solver.switch(sampler="dream")
+    assert not [name for name in engine_state(solver) if name.startswith("values_")]
 
 
 @pytest.mark.parametrize(("rule", "iterations"), [("cfr", 1_000), ("deep_lcfr(preset='sweep')", 300)])
