@@ -128,10 +128,10 @@ def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode
 def deep_cfr(networks: Networks) -> UpdateRule:
     """Deep CFR: V fits all advantages so far, each weighted with its mass; uniform average. Exact fit: cfr.
 
-    Differs from the source in four points. The networks are plain layers over the information state tensor, not those
-    of the source's appendix C (embeddings of cards, a branch for bets, skip connections, normalisation). A row sums an
-    infoset's data of one fit, which changes the loss by a constant. A fit continues from the last fit's weights, unless
-    retrain_from_scratch. The policy network is trained as the run goes on, not at its end.
+    Differs from the source in four points. The networks are plain layers over the information state tensor;
+    model='cards' has those of the source's appendix C, without parts of cards' embeddings for rank and suit. A row sums
+    an infoset's data of one fit, which changes the loss by a constant. A fit continues from the last fit's weights,
+    unless retrain_from_scratch. The policy network is trained as the run goes on, not at its end.
     """
     return learned(tabular.cfr(), networks)
 

@@ -14,7 +14,8 @@ class NetworkOptions:
     """Choices among forms of networks and of their training; hyperparameters that every deep rule has.
 
     Attributes:
-        model: ``"mlp"``, or ``"table"``: an exact table in place of each network.
+        model: ``"mlp"``; ``"cards"``, for card games: a branch for cards and one for bets, whose numbers of layers are
+            fixed; or ``"table"``, an exact table in place of each network.
         average: ``"network"``, ``"value_networks"`` (they are kept, weighted with their reach) or ``"table"``.
         device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
         fallback: policy where no advantage is positive: the best action, or the uniform policy.

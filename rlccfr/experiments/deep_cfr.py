@@ -30,6 +30,7 @@ SMALL = 10_000
 
 ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     "base": ("deep_lcfr", {}, ""),
+    "card network": ("deep_lcfr", {"model": "cards"}, "the source's network"),
     "unweighted": ("deep_cfr", {}, "slower, the same end"),
     "fine-tuned": ("deep_lcfr", {"retrain_from_scratch": False}, "50 % worse at the end"),
     "uniform fallback": ("deep_lcfr", {"fallback": "uniform"}, "50 % worse"),
@@ -137,9 +138,9 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     base = ", ".join(f"{name}={value!r}" for name, value in BASE.items())
     yield from (
         "The published ablations are on flop hold'em, with networks and walks that do not fit an hour of two cores. "
-        f"Here they are on Leduc: linear weights, external sampling, and the settings `{base}`. The networks are plain "
-        "layers over information state tensors, without the source's embeddings of cards. A ratio above 1 means that a "
-        "line ends higher than the base, seed by seed, with Student's 95 % interval.",
+        f"Here they are on Leduc: linear weights, external sampling, and the settings `{base}`. The base's networks "
+        "are plain layers over information state tensors; the card network is that of the source's appendix C. A ratio "
+        "above 1 means that a line ends higher than the base, seed by seed, with Student's 95 % interval.",
     )
     own = parsed(rows)
     for number, (game, of) in enumerate(own.groupby("game", sort=False)):

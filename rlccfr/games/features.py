@@ -94,8 +94,17 @@ def _infoset_features(game: GameTree) -> np.ndarray:
     return np.hstack([tensors, _means_on_the_way(game, tensors)]) if game.restore_recall else tensors
 
 
-def _ways_there(game: GameTree) -> list[list[int]]:
-    """Return, for each infoset, OpenSpiel's actions that lead to one of its histories."""
+def moves_before(game: GameTree) -> list[tuple[int, ...]]:
+    """Return, for each infoset, the actions of both players that lead to one of its histories."""
+    return [tuple(actions) for actions in _ways_there(game, chance=False)]
+
+
+def _ways_there(game: GameTree, *, chance: bool = True) -> list[list[int]]:
+    """Return, for each infoset, OpenSpiel's actions that lead to one of its histories.
+
+    Args:
+        chance: whether to include those of chance.
+    """
     histories = game.histories
     inner = np.flatnonzero(histories["num_children"])
     counts = histories["num_children"][inner].astype(np.int64)
@@ -109,8 +118,10 @@ def _ways_there(game: GameTree) -> list[list[int]]:
     for history in example.tolist():
         actions = []
         while history > 0:
-            actions.append(int(game.edge_action[history]))
-            history = int(parent[history])
+            above = int(parent[history])
+            if chance or histories["infoset"][above] >= 0:
+                actions.append(int(game.edge_action[history]))
+            history = above
         ways.append(actions[::-1])
     return ways
 

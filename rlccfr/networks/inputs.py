@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.games.features import history_features, infoset_features
+from rlccfr.errors import ComponentError
+from rlccfr.games.features import history_features, infoset_features, moves_before
 from rlccfr.games.flat_tree import GameTree
 
 
@@ -21,30 +22,54 @@ class Inputs(NamedTuple):
     num_outputs: int
     position: np.ndarray  # (m,): place of each sequence in the flattened (rows, num_outputs)
     infoset: np.ndarray  # (rows,): the player's infoset, counted from 0; for a model of histories, the row itself
+    cards: tuple[np.ndarray, ...] = ()  # columns of cards, a group for each time at which cards are dealt; if wanted
 
 
-def inputs_of(game: GameTree, player: int, *, per_sequence: bool) -> Inputs:
+def inputs_of(game: GameTree, player: int, *, per_sequence: bool, cards: bool = False) -> Inputs:
     """Return one player's inputs.
 
     Columns that never vary are left out; the others are scaled to [-1, 1].
 
     Args:
         per_sequence: whether a row stands for a sequence, rather than for an infoset.
+        cards: whether to tell apart the columns of cards.
 
     Raises:
-        ComponentError: the game offers no information state tensors.
+        ComponentError: the game offers no information state tensors, or nothing in them is a card.
     """
     infosets, sequences = game.infosets_of(player), game.sequences_of(player)
     features = _scaled(infoset_features(game)[infosets])
     counts = np.diff(game.view.first_sequence)[infosets]
     infoset = np.repeat(np.arange(len(counts)), counts)
     actions, column = np.unique(game.sequence_action[sequences], return_inverse=True)
+    groups = _cards(game, infosets, features) if cards else ()
     if not per_sequence:
-        return Inputs(
-            features.astype(np.float32), len(actions), infoset * len(actions) + column, np.arange(len(counts))
-        )
+        position = infoset * len(actions) + column
+        return Inputs(features.astype(np.float32), len(actions), position, np.arange(len(counts)), groups)
     matrix = np.hstack([features[infoset], np.eye(len(actions))[column]]).astype(np.float32)
-    return Inputs(matrix, 1, np.arange(len(infoset)), infoset)
+    return Inputs(matrix, 1, np.arange(len(infoset)), infoset, groups)
+
+
+def _cards(game: GameTree, infosets: slice, features: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the columns that depend on chance, grouped by the number of moves before which they are 0.
+
+    A column is a card's if it takes several values after the same moves of both players.
+
+    Raises:
+        ComponentError: there is no such column.
+    """
+    moves = moves_before(game)[infosets]
+    rows: dict[tuple[int, ...], list[int]] = {}
+    for row, way in enumerate(moves):
+        rows.setdefault(way, []).append(row)
+    varies = np.any([np.ptp(features[own], axis=0) > 0 for own in rows.values()], axis=0)
+    length = np.array([len(way) for way in moves])
+    groups: dict[int, list[int]] = {}
+    for column in np.flatnonzero(varies):
+        groups.setdefault(int(length[features[:, column] != 0].min()), []).append(int(column))
+    if not groups:
+        raise ComponentError(f"nothing that players see in {game.name!r} is dealt: take model='mlp'")
+    return tuple(np.array(groups[first]) for first in sorted(groups))
 
 
 def inputs_of_histories(game: GameTree) -> Inputs:

@@ -17,6 +17,7 @@ import torch
 
 from rlccfr.errors import ComponentError
 from rlccfr.kernels.learning.adam import EPSILON, adam_step
+from rlccfr.networks.batches import Batches
 from rlccfr.networks.inputs import Inputs
 from rlccfr.networks.settings import Approximator
 
@@ -91,9 +92,8 @@ class Mlp:
         self._settings = settings
         self._inputs = inputs
         self._matrix = torch.from_numpy(inputs.matrix).to(self._device)
-        rows, columns = inputs.matrix.shape
-        self._mask = np.zeros((rows, inputs.num_outputs), np.float32)
-        self._mask.flat[inputs.position] = 1.0
+        columns = inputs.matrix.shape[1]
+        self._batches = Batches(inputs, settings.batch_size, self._device)
         self._sizes = _sizes(columns, settings, inputs.num_outputs)
         length = sum((n + 1) * m for n, m in self._sizes)
         self._flat, self._gradient, self._mean, self._square = torch.zeros((4, length), device=self._device)
@@ -130,32 +130,10 @@ class Mlp:
         new = self._settings.from_scratch and not steps
         if new:
             self._begin(seed)
-        weight = weight[self._inputs.infoset]
-        rows = np.flatnonzero(weight)
-        if not len(rows):
-            return
-        goal = np.zeros(self._mask.shape, np.float32)
-        goal.flat[self._inputs.position] = target
         # A fit that begins with new weights takes the usual number of steps, however much there is to learn.
         steps = steps or self._settings.train_steps * (1 if new else times)
-        size = self._settings.batch_size
-        share = weight[rows] / weight[rows].sum()
-        if len(rows) <= size:
-            scale = self._mask[rows] * share[:, None].astype(np.float32)
-            batch = self._tensors(self._inputs.matrix[rows], goal[rows], scale)
-            for _ in range(steps):
-                self._step(*batch)
-            return
-        luck = np.random.default_rng([*seed, 1]).random((steps, size))
-        drawn = rows[np.minimum(np.searchsorted(np.cumsum(share), luck), len(rows) - 1)]
-        # The arrays stand side by side, so that a batch is gathered at once.
-        packed, batches = self._tensors(np.hstack([self._inputs.matrix, goal, self._mask / size]), drawn)
-        widths = [self._inputs.matrix.shape[1], self._inputs.num_outputs, self._inputs.num_outputs]
-        for batch in batches:
-            self._step(*torch.split(packed.index_select(0, batch), widths, 1))
-
-    def _tensors(self, *arrays: np.ndarray) -> tuple[torch.Tensor, ...]:
-        return tuple(torch.from_numpy(array).to(self._device) for array in arrays)
+        for batch in self._batches.of(target, weight, seed, steps):
+            self._step(*batch)
 
     def _step(self, matrix: torch.Tensor, goal: torch.Tensor, scale: torch.Tensor) -> None:
         """Perform one training step on sum(scale (output - goal)^2) / 2."""
@@ -199,6 +177,10 @@ class Mlp:
 
 def make_model(inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> Model:
     """Return a new model of the settings' kind."""
+    if settings.kind == "cards":
+        from rlccfr.networks.card_network import CardNetwork
+
+        return CardNetwork(inputs, settings, seed)
     return Table(inputs, settings, seed) if settings.kind == "table" else Mlp(inputs, settings, seed)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rlccfr.errors import ComponentError
 
-Kind = Literal["mlp", "table"]
+Kind = Literal["mlp", "cards", "table"]
 Average = Literal["network", "value_networks", "table"]
 FullMemory = Literal["reservoir", "window"]
 
@@ -20,8 +20,9 @@ class Approximator:
     """Settings of a function that is fitted to targets by least squares.
 
     Args:
-        kind: ``"mlp"``, a network of ReLU layers trained by Adam; or ``"table"``, which fits every target exactly, to
-            show the cost of the network's fitting error.
+        kind: ``"mlp"``, a network of ReLU layers trained by Adam; ``"cards"``, a network with a branch for cards, whose
+            number of layers is fixed, on the CPU; or ``"table"``, which fits every target exactly, to show the cost of
+            the network's fitting error.
         hidden, layers: width and number of hidden layers.
         learning_rate: learning rate of Adam.
         train_steps: number of steps per fit.

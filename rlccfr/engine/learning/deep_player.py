@@ -33,7 +33,8 @@ class DeepPlayer:
         assert rule.networks is not None
         self._rule, self._networks = rule, rule.networks
         self._sequences = game.sequences_of(player)
-        inputs = inputs_of(game, player, per_sequence=abstraction.regressor is not None)
+        cards = self._networks.value.kind == "cards"
+        inputs = inputs_of(game, player, per_sequence=abstraction.regressor is not None, cards=cards)
         self._player, self._seed = player, seed
         self._advantages = Advantages(game, player, rule, inputs, [seed, ADVANTAGES, player])
         self._model: AverageModel | None = None

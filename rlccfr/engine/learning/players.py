@@ -24,7 +24,7 @@ class RegressionPlayer:
         assert abstraction.regressor is not None
         self._floor, self._bootstrap = rule.floor, abstraction.bootstrap
         self._sequences = game.sequences_of(player)
-        inputs = inputs_of(game, player, per_sequence=True)
+        inputs = inputs_of(game, player, per_sequence=True, cards=abstraction.regressor.kind == "cards")
         self._seed = [seed, REGRESSOR, player]
         self._model = make_model(inputs, abstraction.regressor, self._seed)
         infosets = game.infosets_of(player)

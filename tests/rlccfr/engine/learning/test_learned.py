@@ -364,7 +364,7 @@ def test_other_threads_have_no_ctrl_c_to_hold_back():
     ("spec", "message"),
     [
         ({"id": "deep_cfr", "preset": "quick"}, "preset must be one of"),
-        ({"id": "deep_cfr", "model": "tree"}, "model must be 'mlp' or 'table', not 'tree'"),
+        ({"id": "deep_cfr", "model": "tree"}, "model must be 'mlp' or 'cards' or 'table', not 'tree'"),
         ({"id": "deep_cfr", "average": "none"}, "average must be 'network' or"),
         ({"id": "deep_cfr", "device": "tpu"}, "device must be one of"),
         ({"id": "deep_cfr", "hidden": 0}, "hidden must lie in"),
