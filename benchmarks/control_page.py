@@ -20,33 +20,10 @@ from rlccfr.catalog.scheduled import DATA
 from rlccfr.controller_file import training_of
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.errors import RLCCFRError
+from rlccfr.experiments.ddcfr import MAX_HISTORIES, PUBLISHED
 
 PAGE = Path(__file__).parents[1] / "docs" / "control.md"
 HORIZONS = (1000, 100, 10_000)
-
-_BATTLESHIP = (
-    "battleship(board_width=2,board_height={},ship_sizes=[2],ship_values=[2],num_shots=3,allow_repeated_shots=False)"
-)
-_BIG_LEDUC = (
-    "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=6 6,"
-    "numSuits=2,numRanks=12,numHoleCards=1,numBoardCards=0 1)"
-)
-DDCFR = {
-    "Kuhn": ("kuhn", 1.47e-4, 4.02e-5),
-    "Leduc": ("leduc", 1.53e-4, 1.20e-4),
-    "Big Leduc": (_BIG_LEDUC, 1.65e-4, 7.9e-5),
-    "Goofspiel-4": (
-        "goofspiel(num_cards=4,imp_info=True,points_order=descending,returns_type=win_loss)", 4.10e-4, 3.8e-5,
-    ),
-    "Liar's dice-4": ("liars_dice(numdice=1,dice_sides=4)", 2.62e-5, 1.73e-5),
-    "Battleship-2": (_BATTLESHIP.format(2), 2.12e-3, 1.40e-3),
-    "Battleship-3": (_BATTLESHIP.format(3), 1.58e-3, 7.6e-4),
-}  # fmt: skip
-"""The games of DDCFR that can be built here, with the exploitability of DCFR and DDCFR after 1,000 iterations, as
-published with its code (Xu et al., Dynamic discounted counterfactual regret minimization, ICLR 2024)."""
-
-DIFFERENT = ("Battleship-2",)
-"""Games on which DCFR's published figures are not those of the game here, so that no ratio is told."""
 
 
 def training() -> Iterator[str]:
@@ -105,8 +82,8 @@ def blended() -> Iterator[str]:
 def beside_ddcfr() -> list[dict[str, Any]]:
     """Return a row for each of DDCFR's games: the published exploitability and that reached here."""
     rows = []
-    for title, (name, dcfr, ddcfr) in DDCFR.items():
-        game, here = rlccfr.load_game(name, max_histories=10_000_000), []
+    for title, known in PUBLISHED.items():
+        game, here = rlccfr.load_game(known.game, max_histories=MAX_HISTORIES), []
         for given in ({"update_rule": "dcfr"}, {"control": "shipped"}):
             solver = rlccfr.Solver(game, **given)  # type: ignore[arg-type]
             here.append(max(solver.run(iterations=1000, curve=False).exploitability, 1e-16))
@@ -114,11 +91,11 @@ def beside_ddcfr() -> list[dict[str, Any]]:
             {
                 "game": title,
                 "histories": game.num_histories,
-                "DCFR, published": dcfr,
+                "DCFR, published": known.dcfr,
                 "DCFR, here": here[0],
-                "DDCFR, published": ddcfr,
+                "DDCFR, published": known.ddcfr,
                 "controller": here[1],
-                "ratio to DDCFR": ddcfr / here[1] if title not in DIFFERENT else math.nan,
+                "ratio to DDCFR": math.nan if known.differs else known.ddcfr / here[1],
             }
         )
     return rows

@@ -15,7 +15,7 @@ from rlccfr.errors import RLCCFRError
 @pytest.mark.slow
 def test_the_page_on_small_games(tmp_path, monkeypatch):
     monkeypatch.setattr(control_pictures, "GAMES", {f"Kuhn {k}": f"kuhn(cards={k})" for k in range(2, 14)})
-    monkeypatch.setattr(control_page, "DDCFR", {"Kuhn": control_page.DDCFR["Kuhn"]})
+    monkeypatch.setattr(control_page, "PUBLISHED", {"Kuhn": control_page.PUBLISHED["Kuhn"]})
     monkeypatch.setattr(control_page, "PAGE", tmp_path / "control.md")
     monkeypatch.setattr(overhead, "ROUNDS", 2)
     monkeypatch.setattr(control, "control_games", lambda split: ("kuhn",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -132,6 +133,11 @@ def test_every_case_has_a_key_of_its_own(id, quick):
         kind, *rest = key.split("/")
         parts.setdefault(kind, set()).add(len(rest))
     assert all(len(lengths) == 1 for lengths in parts.values()), "a part has a slash of its own"
+
+
+def test_the_guide_names_every_experiment():
+    text = (Path(__file__).parents[3] / "docs/howto/run-published-experiments.md").read_text()
+    assert all(f"| `{id}` |" in text for id in EXPERIMENTS)
 
 
 @pytest.mark.slow
