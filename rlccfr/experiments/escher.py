@@ -222,7 +222,7 @@ def variances(rows: pd.DataFrame) -> Iterator[str]:
         "network gives baselines; ESCHER's gives the values themselves. Ablation 1 is DREAM's estimate times the reach "
         "of the fixed sampling policy, ablation 2 is ESCHER's divided by it. The published figures are those of "
         "McAleer et al. (ICLR 2023). Their definition is not at hand, so that orders of magnitude can be compared, and "
-        "the order of the estimators.",
+        "the order of the estimators. Phantom tic-tac-toe and Dark Hex 4 and 5 are too large for a compiled tree.",
         "",
     )
     found = grouped(rows, "name", "other", value="variance")

@@ -114,7 +114,8 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "seeds. Times are in engine CPU seconds; a dash means that the run has no point before or after that time.",
         "",
         "In the figures of that paper, PCS converges fastest on [2-1] and [2-4] hold'em, and OPCS and SPCS are slower "
-        "than CS; on Bluff with two dice each, PCS is far ahead of CS. The paper has no exact passes.",
+        "than CS; on Bluff with two dice each, PCS is far ahead of CS. The paper has no exact passes. Here one of the "
+        "players has one die, so that the runs fit an hour.",
     )
     for number, (title, own) in enumerate(rows.groupby("game", sort=False)):
         name = f"pcs-{number}.svg"
