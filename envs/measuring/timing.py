@@ -148,8 +148,14 @@ def compare(
     return Timing(runs, seconds, timed.throughput, reference.throughput, reference)
 
 
-def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
+def time_again(
+    tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS, warm: int = 0
+) -> tuple[int, Timed]:
     """Repeat a run on new tables until its repetitions together have taken ``seconds`` CPU seconds.
+
+    Args:
+        warm: number of iterations before each run that do not count. The first one touches tables for the first time,
+            which in a large game takes several times as long.
 
     Returns:
         Number of runs, and the iterations and engine CPU seconds of all of them.
@@ -159,6 +165,8 @@ def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LE
         engine = Engine(tree, seed, RunOptions(reduce=True))
         for part in parts:
             engine.bind(part.update_rule, part.sampler, part.abstraction)
+            while engine.iteration < warm:
+                engine.advance(warm - engine.iteration, sys.maxsize)
             left = part.iterations
             while left:
                 begin = time.thread_time()

@@ -36,6 +36,9 @@ from rlccfr.plugins import Loaded
 from rlccfr.result import POINTS_PER_DECADE, CurvePoint, RunResult
 from rlccfr.solver import Solver
 
+AGAIN = 0.05
+"""Share of a run's engine CPU seconds that its second timing takes."""
+
 _limiting = threading.Lock()
 
 
@@ -145,8 +148,9 @@ def _again(job: Job, part: Part, timing: Timing) -> float | None:
     """Return a second measurement of the throughput, on fresh tables; None with models, which take too long."""
     if job.learns:
         return None
-    iterations = max(1, min(part.iterations, round(LEAST_SECONDS * timing.throughput)))
-    _, timed = time_again(compiled(job.game), [part._replace(iterations=iterations)], job.seed)
+    seconds = max(LEAST_SECONDS, AGAIN * part.iterations / timing.throughput)
+    iterations = max(1, min(part.iterations, round(seconds * timing.throughput)))
+    _, timed = time_again(compiled(job.game), [part._replace(iterations=iterations)], job.seed, warm=1)
     return timed.throughput
 
 

@@ -9,6 +9,7 @@ from rlccfr import Solver
 from rlccfr.engine.engine import Engine
 from rlccfr.envs.measuring import timing
 from rlccfr.envs.measuring.timing import Part, ReferenceClock, time_again
+from rlccfr.registry import REGISTRIES
 
 
 def test_a_slice_lasts_as_long_as_asked():
@@ -76,3 +77,21 @@ def test_each_slice_counts_by_the_stretch_before_it():
     stretches = [later - earlier for earlier, later in pairwise(at)]
     done = 1 + sum(stretch * 10 * number / 0.02 for number, stretch in enumerate(stretches, start=2))
     assert beside.total == pytest.approx((done, at[-1] + 0.02))
+
+
+def test_iterations_that_warm_up_do_not_count(monkeypatch):
+    """On a large game, the first iteration touches tables for the first time and says nothing of the run's speed."""
+    seen = []
+    advance = timing.Engine.advance
+
+    def noted(self, iterations, max_nodes):
+        before = self.iteration
+        seen.append((before, advance(self, iterations, max_nodes)))
+        return self.iteration - before
+
+    monkeypatch.setattr(timing.Engine, "advance", noted)
+    parts = [Part(*(r.resolve(id) for r, id in zip(REGISTRIES, ("cfr", "none", "none"), strict=True)), 5)]
+    runs, timed = time_again(game("kuhn"), parts, 0, seconds=1e-9, warm=3)
+    assert (runs, timed.iterations) == (1, 5)
+    assert seen[0] == (0, 3)
+    assert sum(done for _, done in seen) == 8
