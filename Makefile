@@ -61,7 +61,6 @@ measure: install
 
 docs: install
 	$(BIN)/rlccfr catalog --markdown > docs/components.md
-	$(BIN)/python benchmarks/meyer.py > docs/meyer.md
 	$(BIN)/python docs/figures.py
 	$(BIN)/python -m benchmarks.readme
 

@@ -202,7 +202,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "",
         f"After {2_000 if quick else LIKELY_ITERATIONS:,} iterations of external sampling on Leduc, "
         f"{interval(100 * shares)} % of the infosets have an action of probability above {LIKELY} in the average "
-        "policy; Meyer has 23.7 %.",
+        "policy; Meyer has 23.7 %, by a definition that is not at hand.",
     )
     for game, iterations in GAMES.items():
         own = rows[(rows["part"] == "curve") & (rows["game"] == game)].rename(columns={"name": "sampler"})
