@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks import methods, never_met, simpler
+from benchmarks import methods, never_met, outsiders, simpler
 from benchmarks.markdown import table
 from benchmarks.methods import METHODS, Trial, at_a_hundred, choices, judged
 from rlccfr.agents import shipped
@@ -56,7 +56,7 @@ def report(hundred: pd.DataFrame, ladder: pd.DataFrame, demo: pd.DataFrame) -> N
     draw(hundred, ladder)
     simpler.keep(simpler.figures(hundred, ladder, demo, unmeasured.rows_of(unmeasured.ranked()[0])))
     few = simpler.as_the_demo(demo)
-    for section in (head(), picks(), at_hundred(hundred), along(ladder), few, never_met.section()):
+    for section in (head(), picks(), at_hundred(hundred), along(ladder), few, never_met.section(), outsiders.section()):
         print("\n".join([*section, ""]), flush=True)
 
 

@@ -85,7 +85,7 @@ def test_version(run):
         (("catalog", "cfr", "external"), 1, "not 2 ids"),
         (("solve", "kuhn", "--update-rule", "external"), 1, "it is a sampler"),
         (("solve", "kuhn", "--update-rule", "deep_cfr(preset=sweep)"), 1, "preset='sweep'"),
-        (("solve", "kuhn", "--update-rule", "deep_cfr", "--walks", "5"), 1, "hyperparameter traversals instead"),
+        (("solve", "kuhn", "--update-rule", "deep_cfr", "--walks", "5"), 1, "set the hyperparameter traversals"),
         (("solve", "kuhn", "--update-rule", "deep_cfr(learning_rate=0)"), 1, "learning_rate must lie in"),
         (("solve", "kuhn", "--then", "dcfr x external"), 1, "UPDATE_RULE x SAMPLER x ABSTRACTION"),
         (("solve", "kuhn", "--then", "dcfr x externl x none"), 1, "did you mean 'external'?"),
