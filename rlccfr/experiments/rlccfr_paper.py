@@ -162,7 +162,8 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     found = []
     for game, name in (("kuhn", "RLCCFR"), ("leduc", "DCFR"), ("goofspiel", "ECFR")):
         _, reached = ends(game, presets[game])
-        reached["ECFR"] = published.loc[published["case"] == f"ecfr/{game}", "exploitability"].iloc[-1]
+        own = published.loc[published["case"] == f"ecfr/{game}", "exploitability"]
+        reached |= {"ECFR": own.iloc[-1]} if len(own) else {}
         best = min(reached, key=reached.__getitem__)
         figures = f"{best} ends at {reached[best]:.2g}" + ("" if best == name else f", {name} at {reached[name]:.2g}")
         found.append(Claim(f"On {game}, {name} is best", told(reached[name] <= reached[best]), figures))
