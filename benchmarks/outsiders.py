@@ -118,7 +118,6 @@ def section() -> Iterator[str]:
     """Yield the section of the page on selection."""
     rows = pd.read_csv(STORE)
     yield from (
-        "",
         "## Other people's selectors",
         "",
         f"The measurements on the {rows['games'].iloc[0]} games of the families, after {BUDGET}, are written as a "
