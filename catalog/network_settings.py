@@ -98,7 +98,7 @@ class NetworkSettings:
             full_memory=options.full_memory,
             kept_networks=options.kept_networks,
             train_every=self.train_every,
-            retrain=options.probability,
+            retrain=None if options.retrain == "always" else options.probability,
             skipped_steps=options.skipped_steps,
         )
 

@@ -412,7 +412,7 @@ def test_selection_is_written_up(data, tmp_path, monkeypatch, capsys):
         (("table", "--scale", "linear"), "on the log scale, not the linear one"),
         (("table", "--catalog", "tabular"), "it has the catalogs paper, tabular and extended-tabular"),
         (("report", "/dev/null/page.html"), "can't write"),
-        (("reproduce", "zinkevich"), "'zinkevich' can't be reproduced; take one of escher"),
+        (("reproduce", "zinkevich"), "'zinkevich' can't be reproduced; take one of ddcfr"),
     ],
 )
 def test_what_can_not_be_answered_is_one_line(run, arguments, message):
