@@ -26,6 +26,7 @@ from rlccfr.envs.measuring.record import (
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import Store, StoreError
 from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.files import none_for_nan
 from rlccfr.games.names import openspiel_name
 from rlccfr.result import CurvePoint
 
@@ -113,7 +114,9 @@ def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     record |= {name: json.loads(record[name]) for name in NESTED if isinstance(record[name], str)}
     record["cells"] = record["cells"] or [list(cell)]
     record["components"] = record["components"] or [definitions(Cell(*ids)) for ids in record["cells"]]
-    record["curve"] = {name: given.get(f"curve_{name}") or [] for name in CurvePoint._fields}
+    record["curve"] = {
+        name: [none_for_nan(value) for value in given.get(f"curve_{name}") or []] for name in CurvePoint._fields
+    }  # as a store keeps them: what was too large to be measured is None
     if record["status"] not in STATUSES:
         raise RLCCFRError(f"its status is {record['status']!r}; known: {', '.join(STATUSES)}")
     return record

@@ -8,7 +8,7 @@ import random
 import pandas as pd
 import pytest
 
-from rlccfr.envs import Budget, Cell, LiveEvaluator, Request, Store, StoreError
+from rlccfr.envs import Budget, Cell, LiveEvaluator, Request, Store, StoreError, TableEvaluator
 from rlccfr.envs.measuring.record import COLUMNS, fingerprint, make_record, to_measurement
 from rlccfr.envs.measuring.rows import load_results
 from rlccfr.errors import RLCCFRError
@@ -151,6 +151,13 @@ def test_a_store_that_may_not_be_written(tmp_path):
     with pytest.raises(StoreError, match="can't be written"):
         Store(tmp_path)
     tmp_path.chmod(0o755)
+
+
+def test_a_record_goes_through_a_table_into_a_store(tmp_path):
+    there, here = Store(tmp_path / "there"), Store(tmp_path / "here")
+    there.put(record())  # one of whose values was too large to be measured
+    here.put(TableEvaluator(there.compact()).record("a"))
+    assert here.get("a") == there.get("a")
 
 
 def test_compact_is_parquet_that_pandas_reads(tmp_path):
