@@ -85,8 +85,7 @@ def advise(
 
     Args:
         game: a name that :func:`rlccfr.load_game` takes.
-        budget: budget of the run; by default one engine CPU second; sixty for a game with a public tree, if there are
-            measurements of such games.
+        budget: budget of the run; by default one engine CPU second, or sixty for a game with a public tree.
         preset: reward weights.
         catalog: catalog to choose from. By default, all that was measured, including the extended catalog's tabular
             algorithms. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
@@ -98,9 +97,9 @@ def advise(
         RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, or an installation
             without its data.
     """
-    public = is_public(game) and (shipped.DATA / shipped.PUBLIC_MEASURED).exists()
+    public = is_public(game)
     part = shipped.public_part() if public else shipped.paper_part()
-    known, weights = shipped.name_of(game) if public == is_public(game) else None, parse_preset(preset)
+    known, weights = shipped.name_of(game), parse_preset(preset)
     asked = part.budgets[-1] if budget is None else parse_budget(budget)
     wanted = None if catalog is None else parse_catalog(catalog).with_networks("sweep")
     if known is not None and (public or wanted != shipped.catalog()):

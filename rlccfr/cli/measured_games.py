@@ -26,7 +26,7 @@ SweptCatalog = Annotated[
     str | None,
     typer.Option(
         "--catalog",
-        help="What to choose from, as measured: paper, tabular, extended-tabular ... [paper]",
+        help="What to choose from, as measured: paper, tabular, public ... [paper, or public on hold'em]",
     ),
 ]
 SweptNetworks = Annotated[

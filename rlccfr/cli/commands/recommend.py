@@ -43,7 +43,7 @@ def recommend(
     catalog: Annotated[
         str | None,
         typer.Option(
-            help="Algorithms that the package chooses from: paper, tabular or extended-tabular. [all that was measured]"
+            help="Algorithms that the package chooses from: paper, tabular, extended-tabular or public. [all measured]"
         ),
     ] = None,
     team: Annotated[
@@ -59,11 +59,11 @@ def recommend(
 
     Your own team, from --team or runs/GAME, picks an algorithm and measures it, by default for the budget that the
     team was trained on. Without such a team, or with --shipped, the package answers and says how sure it is; the
-    budget is then one CPU second by default. For kuhn, leduc, goofspiel and royal the answer is the best measured
-    algorithm, or with --catalog paper the pick of the game's team. For any other game, it is the pick of whichever
-    chooser did best on games of which it had learned nothing: by the game's features, and perhaps by short runs of a
-    few algorithms. Where the best algorithm of the training games did better on similar games, that one is named
-    instead.
+    budget is then one CPU second by default, or sixty on hold'em and Bluff. For a measured game, such as kuhn, leduc
+    or holdem, the answer is the best measured algorithm, or with --catalog paper the pick of the game's team. For
+    another game, it is the pick of whichever chooser did best on games of which it had learned nothing: by the game's
+    features, and perhaps by short runs of a few algorithms. Where the best algorithm of the training games did better
+    on similar games, that one is named instead; and for hold'em and Bluff the best of the measured games of hold'em.
     """
     if shipped and team is not None:
         raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")

@@ -50,9 +50,9 @@ def table(
 ) -> None:
     """Print the recommended-algorithm table: the picks of three trained agents, from measurements; nothing is run.
 
-    Measurements and teams come with the package, for 0.01, 0.1 and 1 CPU seconds unless other budgets are given. On
-    another catalog (`--catalog extended-tabular` was measured, too) or a sweep of your own, teams are trained first. To
-    measure another game: `rlccfr compare`.
+    Measurements and teams come with the package, for 0.01, 0.1 and 1 CPU seconds unless other budgets are given; for
+    hold'em (`--catalog public`), for 1, 10 and 60. On another catalog (`--catalog extended-tabular` was measured, too)
+    or a sweep of your own, teams are trained first. To measure another game: `rlccfr compare`.
     """
     from rlccfr.agents.judging.recommendation_table import checked_path
 
