@@ -130,10 +130,10 @@ class Policy:
         return to_openspiel(self.game, self.probabilities)
 
     def save(self, path: str | Path) -> None:
-        """Write the policy to a file, whole or not at all, in the format of its suffix: .csv, .json or .npz.
+        """Write the policy to a file, whole or not at all, in the format of its suffix: .csv, .json, .npz or .efg.
 
-        CSV and JSON give OpenSpiel's name of each action beside its number. :meth:`load` reads back the same
-        probabilities.
+        CSV and JSON give OpenSpiel's name of each action beside its number. A Gambit file, .efg, has the game itself,
+        and the policy in its comment. :meth:`load` reads back the same probabilities.
 
         Raises:
             RLCCFRError: the suffix names no format.
@@ -144,16 +144,17 @@ class Policy:
         save_policy(self, Path(path))
 
     @classmethod
-    def load(cls, path: str | Path, game: GameTree) -> Policy:
+    def load(cls, path: str | Path, game: GameTree | None = None) -> Policy:
         """Read a saved policy.
 
         Args:
             path: file whose suffix names its format; see :meth:`save`.
-            game: the compiled game that the policy is for.
+            game: the compiled game that the policy is for; by default it is loaded by the name in the file.
 
         Raises:
             RLCCFRError: the suffix names no format.
             CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
+            GameError: the game that the file names can't be loaded.
             PolicyError: the numbers are not probabilities.
         """
         from rlccfr.policies.policy_file import load_policy

@@ -8,6 +8,7 @@ from typing import Any
 
 from rlccfr.errors import GameError
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.gambit.files import is_file, spiel_name
 from rlccfr.games.parameters import InOpenSpiel, parsed
 
 
@@ -71,17 +72,25 @@ RANDOM_KINDS = ("poker", "moves")
 
 
 def openspiel_name(name: str) -> str:
-    """Return the OpenSpiel string of a name, with or without parameters; return any other string as it is.
+    """Return the OpenSpiel string of a name, with or without parameters, or of a file; return any other as it is.
 
     Raises:
-        GameError: a parameter is unknown or given twice, a value is out of range, or the deck is too small.
+        GameError: a parameter is unknown or given twice, a value is out of range, the deck is too small, or a file
+            can't be read.
     """
     if name in NAMED_GAMES:
         return NAMED_GAMES[name].openspiel_name
+    if is_file(name):
+        return spiel_name(name)
     found = parsed(name)
     if found is None or found[0] not in PARAMETRISED:
         return name
     return PARAMETRISED[found[0]].member(found[1])
+
+
+def short_name(openspiel_name: str) -> str:
+    """Return the short name of a game without parameters that has this OpenSpiel string; else the string itself."""
+    return next((name for name, game in NAMED_GAMES.items() if game.openspiel_name == openspiel_name), openspiel_name)
 
 
 def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> GameTree:
@@ -123,8 +132,9 @@ def load_game(
     them with OpenSpiel's games. A game that your own code registers is compiled each time.
 
     Args:
-        name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), one with parameters, or any OpenSpiel
-            string.
+        name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), one with parameters, any OpenSpiel string,
+            or the name of a Gambit file, ``game.efg``. Of a file's game that is not zero-sum, but strictly competitive
+            on some scale of payoffs, the payoffs are those of the first player, who is player 0.
         restore_recall: whether to tell histories of one information state apart by the player's own last move, for
             games whose information states do not record it. By default this is done only for ``royal``.
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.

@@ -17,6 +17,7 @@ from rlccfr.games.cache import find_game, keep_game
 from rlccfr.games.check import is_played_as, registered_code
 from rlccfr.games.compiler import build
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.traversal import traverse
 
 MAX_HISTORIES = 2_000_000
@@ -94,6 +95,8 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
     try:
         with _quiet():
             game = pyspiel.load_game(openspiel_name)
+    except RLCCFRError:
+        raise
     except Exception as error:  # OpenSpiel's games in Python raise errors of any class
         raise GameError(f"OpenSpiel can't load {brief(openspiel_name)}: {first_line(error)}") from None
     kind = game.get_type()

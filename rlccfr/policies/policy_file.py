@@ -1,12 +1,13 @@
-"""Policies on disk: CSV and JSON for people and other programs, NumPy's format for large games."""
+"""Policies on disk: CSV and JSON for people and programs, NumPy's format for large games, and Gambit's files."""
 
 from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,25 @@ FORMAT = "rlccfr-policy-1"
 HASH = "game_hash"
 """Column or field with the tree's content hash, which distinguishes versions of a game."""
 
+GAME = "game"
+"""Column or field with the name by which the game is loaded."""
+
 IDENTITY = ["player", "infoset", "action"]
 """Columns that identify a probability."""
+
+
+class Saved(NamedTuple):
+    """A policy as a file holds it.
+
+    Attributes:
+        game: name by which its game is loaded; None in files of the versions that did not write it.
+        hash: the game's content hash.
+        rows: function from the game to a table with the column ``probability``, and perhaps those that identify each.
+    """
+
+    game: str | None
+    hash: str
+    rows: Callable[[GameTree], pd.DataFrame]
 
 
 def checked_path(path: str | Path) -> Path:
@@ -44,34 +62,65 @@ def save_policy(policy: Policy, path: Path) -> None:
     write_atomically(path, _WRITERS[checked_path(path).suffix](policy), CheckpointError)
 
 
-def load_policy(path: Path, kind: type[Policy], game: GameTree) -> Policy:
+def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy:
     """Read a policy from a file; see :meth:`Policy.load`."""
-    read = _READERS[checked_path(path).suffix]
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None
-    try:
-        found, rows = read(data)
-        probabilities = rows["probability"].to_numpy(float)
-    except Exception as error:  # the errors of damaged files have no common base
-        raise CheckpointError(f"{path} is not a whole policy file ({first_line(error)}); write it again") from None
-    if found != game.content_hash:
+    saved = _read(path)
+    if game is None:
+        game = _game_of(path, saved)
+    if saved.hash != game.content_hash:
         raise CheckpointError(
             f"{path} is a policy of another game than {game.name!r}, or of another version of it: its {HASH} is "
-            f"{found}, not {game.content_hash}"
+            f"{saved.hash}, not {game.content_hash}"
         )
+    try:
+        rows = saved.rows(game)
+        probabilities = rows["probability"].to_numpy(float)
+    except Exception as error:  # the errors of damaged files have no common base
+        raise _damaged(path, error) from None
     expected = kind.uniform(game).to_frame()
     if any(name in rows and rows[name].tolist() != expected[name].tolist() for name in IDENTITY):
         raise CheckpointError(f"the infosets and actions in {path} are not those of {game.name!r}, in the game's order")
     return kind(game, probabilities)
 
 
+def _read(path: Path) -> Saved:
+    read = _READERS[checked_path(path).suffix]
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None
+    try:
+        return read(data)
+    except Exception as error:  # the errors of damaged files have no common base
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> CheckpointError:
+    return CheckpointError(f"{path} is not a whole policy file ({first_line(error)}); write it again")
+
+
+def _game_of(path: Path, saved: Saved) -> GameTree:
+    """Load the game that a file names.
+
+    Raises:
+        CheckpointError: the file names none.
+        GameError: the game can't be loaded.
+    """
+    from rlccfr.games.names import load_game, short_name
+
+    if saved.game is None:
+        raise CheckpointError(f"{path} does not name its game, as an older version wrote it: say which game it is for")
+    tree: GameTree = load_game(short_name(saved.game))
+    return tree
+
+
 def _to_csv(policy: Policy) -> bytes:
-    return str(_named(policy).assign(**{HASH: policy.game.content_hash}).to_csv(index=False)).encode()
+    game = policy.game
+    named = _named(policy).assign(**{HASH: game.content_hash, GAME: game.openspiel_name})
+    return str(named.to_csv(index=False)).encode()
 
 
-def _from_csv(data: bytes) -> tuple[str, pd.DataFrame]:
+def _from_csv(data: bytes) -> Saved:
     import pandas as pd
 
     frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
@@ -79,9 +128,11 @@ def _from_csv(data: bytes) -> tuple[str, pd.DataFrame]:
         if name not in frame:
             raise ValueError(f"it has no column {name!r}")
     (found,) = frame[HASH].unique()
+    (game,) = frame[GAME].unique() if GAME in frame else (None,)
     numbers = {name: frame[name].map(int) for name in ("player", "action")}
     # float() rounds to the nearest number; the reader of pandas does so only in some versions.
-    return found, frame.assign(**numbers, probability=frame["probability"].map(float))
+    rows = frame.assign(**numbers, probability=frame["probability"].map(float))
+    return Saved(game, found, lambda _: rows)
 
 
 def _to_json(policy: Policy) -> bytes:
@@ -94,7 +145,7 @@ def _to_json(policy: Policy) -> bytes:
     return json.dumps({**_header(game), "infosets": infosets}, indent=1).encode()
 
 
-def _from_json(data: bytes) -> tuple[str, pd.DataFrame]:
+def _from_json(data: bytes) -> Saved:
     import pandas as pd
 
     saved = _checked(json.loads(data))
@@ -103,7 +154,8 @@ def _from_json(data: bytes) -> tuple[str, pd.DataFrame]:
         for one in saved["infosets"]
         for action in one["actions"]
     ]
-    return saved[HASH], pd.DataFrame(rows, columns=[*IDENTITY, "probability"])
+    frame = pd.DataFrame(rows, columns=[*IDENTITY, "probability"])
+    return Saved(saved[GAME], saved[HASH], lambda _: frame)
 
 
 def _to_npz(policy: Policy) -> bytes:
@@ -113,12 +165,38 @@ def _to_npz(policy: Policy) -> bytes:
     return buffer.getvalue()
 
 
-def _from_npz(data: bytes) -> tuple[str, pd.DataFrame]:
+def _from_npz(data: bytes) -> Saved:
     import pandas as pd
 
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
         saved = _checked(json.loads(str(archive["header"])))
-        return saved[HASH], pd.DataFrame({name: archive[name] for name in ("action", "probability")})
+        frame = pd.DataFrame({name: archive[name] for name in ("action", "probability")})
+        return Saved(saved[GAME], saved[HASH], lambda _: frame)
+
+
+def _to_efg(policy: Policy) -> bytes:
+    from rlccfr.games.gambit.writer import profile, to_efg
+
+    game = policy.game
+    comment = f"{FORMAT} {HASH}={game.content_hash} {GAME}={game.openspiel_name}"
+    return to_efg(game, f"{comment}\n{profile(game, policy.probabilities)}").encode()
+
+
+def _from_efg(data: bytes) -> Saved:
+    from rlccfr.games.gambit.reader import parse
+    from rlccfr.games.gambit.writer import read_profile
+
+    comment, _, probabilities = parse(data.decode(), "the file").comment.partition("\n")
+    found = re.fullmatch(rf"{FORMAT} {HASH}=(\w+) {GAME}=(.+)", comment)
+    if found is None:
+        raise ValueError("its comment holds no policy")
+
+    def rows(game: GameTree) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame({"probability": read_profile(game, probabilities)})
+
+    return Saved(found[2], found[1], rows)
 
 
 def _named(policy: Policy) -> pd.DataFrame:
@@ -131,7 +209,7 @@ def _named(policy: Policy) -> pd.DataFrame:
 
 
 def _header(game: GameTree) -> dict[str, str]:
-    return {"format": FORMAT, "game": game.openspiel_name, HASH: game.content_hash}
+    return {"format": FORMAT, GAME: game.openspiel_name, HASH: game.content_hash}
 
 
 def _checked(saved: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -140,9 +218,15 @@ def _checked(saved: Mapping[str, Any]) -> Mapping[str, Any]:
     return saved
 
 
-_WRITERS: Mapping[str, Callable[[Policy], bytes]] = {".csv": _to_csv, ".json": _to_json, ".npz": _to_npz}
-_READERS: Mapping[str, Callable[[bytes], tuple[str, pd.DataFrame]]] = {
+_WRITERS: Mapping[str, Callable[[Policy], bytes]] = {
+    ".csv": _to_csv,
+    ".json": _to_json,
+    ".npz": _to_npz,
+    ".efg": _to_efg,
+}
+_READERS: Mapping[str, Callable[[bytes], Saved]] = {
     ".csv": _from_csv,
     ".json": _from_json,
     ".npz": _from_npz,
+    ".efg": _from_efg,
 }

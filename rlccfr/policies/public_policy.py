@@ -151,15 +151,20 @@ class PublicPolicy(Policy):
         save_public_policy(self, Path(path))
 
     @classmethod
-    def load(cls, path: str | Path, game: PublicGame) -> PublicPolicy:  # type: ignore[override]
+    def load(cls, path: str | Path, game: PublicGame | None = None) -> PublicPolicy:  # type: ignore[override]
         """Read a policy that was saved as .npz.
+
+        Args:
+            path: the file.
+            game: the game that the policy is for; by default it is built by the name in the file.
 
         Raises:
             CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
+            GameError: the game that the file names can't be built.
         """
-        from rlccfr.policies.public_policy_file import load_public_table
+        from rlccfr.policies.public_policy_file import load_public_policy
 
-        return cls(game, load_public_table(Path(path), game))
+        return load_public_policy(Path(path), cls, game)
 
     @classmethod
     def from_openspiel(cls, game: PublicGame, policy: Any) -> PublicPolicy:  # type: ignore[override]

@@ -43,18 +43,29 @@ def save_public_policy(policy: PublicPolicy, path: Path) -> None:
         np.savez(file, header=np.array(json.dumps(header)), table=policy.table)
 
 
-def load_public_table(path: Path, game: PublicGame) -> np.ndarray:
-    """Return the entries, (m,), that a saved policy is proportional to; see :meth:`PublicPolicy.load`."""
+def load_public_policy(path: Path, kind: type[PublicPolicy], game: PublicGame | None) -> PublicPolicy:
+    """Read a policy from a file; see :meth:`PublicPolicy.load`."""
+    from rlccfr.games.public.names import public_game
+
+    name, found, table = _read(path)
+    if game is None:
+        game = public_game(name)
+    if found != game.content_hash:
+        raise CheckpointError(f"{path} is a policy of another game than {game.name!r}, or of another version of it")
+    return kind(game, table)
+
+
+def _read(path: Path) -> tuple[str, str, np.ndarray]:
+    """Return the name of the game, its content hash, and the entries, (m,), that the policy is proportional to."""
     if path.suffix == ".csv":
-        raise CheckpointError(f"{path} is a table to look at; policies of {game.name!r} are read from .npz alone")
+        raise CheckpointError(f"{path} is a table to look at; policies of games with a public tree are read from .npz")
     try:
         with np.load(path, allow_pickle=False) as archive:
-            header, table = json.loads(str(archive["header"])), archive["table"]
-            saved, found = header["format"], header["game_hash"]
+            header = json.loads(str(archive["header"]))
+            if header["format"] != FORMAT:
+                raise ValueError(f"its format is {header['format']!r}, this version reads {FORMAT!r} here")
+            return header["game"], header["game_hash"], np.asarray(archive["table"])
     except OSError as error:
         raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None
     except Exception as error:  # the errors of damaged files have no common base
         raise CheckpointError(f"{path} is not a whole policy file ({first_line(error)}); write it again") from None
-    if saved != FORMAT or found != game.content_hash:
-        raise CheckpointError(f"{path} is a policy of another game than {game.name!r}, or of another version of it")
-    return np.asarray(table)

@@ -54,12 +54,20 @@ class Parameter(NamedTuple):
     most: int
 
 
-def register(name: str, long_name: str, parameters: Mapping[str, Parameter], rules_of: Callable[..., Rules]) -> None:
-    """Register a family of generated games with OpenSpiel.
+class Text(NamedTuple):
+    """A text that a game takes, such as the name of a file."""
+
+    default: str
+
+
+def register(
+    name: str, long_name: str, parameters: Mapping[str, Parameter | Text], rules_of: Callable[..., Rules]
+) -> None:
+    """Register a family of games with OpenSpiel.
 
     Args:
         name: OpenSpiel's short name.
-        parameters: name and range of each parameter.
+        parameters: each parameter by its name.
         rules_of: function from the parameters, as keyword arguments, to the rules.
     """
     kind = pyspiel.GameType(
@@ -81,12 +89,12 @@ def register(name: str, long_name: str, parameters: Mapping[str, Parameter], rul
     cached = lru_cache(maxsize=8)(rules_of)
 
     class Generated(pyspiel.Game):  # type: ignore[misc]
-        def __init__(self, given: Mapping[str, int] | None = None) -> None:
+        def __init__(self, given: Mapping[str, Any] | None = None) -> None:
             values = {parameter: one.default for parameter, one in parameters.items()} | dict(given or {})
             for parameter, value in values.items():
-                _, least, most = parameters[parameter]
-                if not least <= value <= most:
-                    raise ValueError(f"{parameter} of {name} must be from {least} to {most}, not {value}")
+                one = parameters[parameter]
+                if isinstance(one, Parameter) and not one.least <= value <= one.most:
+                    raise ValueError(f"{parameter} of {name} must be from {one.least} to {one.most}, not {value}")
             self.rules = cached(**values)
             info = pyspiel.GameInfo(
                 num_distinct_actions=self.rules.most_actions,

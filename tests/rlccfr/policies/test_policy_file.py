@@ -11,7 +11,7 @@ from support import SMALL_DICE
 
 import rlccfr
 
-FORMATS = ("csv", "json", "npz")
+FORMATS = ("csv", "json", "npz", "efg")
 
 
 def policy_of(name):
@@ -32,6 +32,26 @@ def test_a_policy_is_read_back_bit_for_bit(tmp_path, name, suffix):
     assert again.exploitability() == policy.exploitability()
 
 
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("name", ["kuhn", "royal", "leduc(ranks=2,suits=2,raises=1)"])
+def test_a_file_names_its_game(tmp_path, name, suffix):
+    policy = rlccfr.Policy.uniform(rlccfr.load_game(name))
+    path = tmp_path / f"policy.{suffix}"
+    policy.save(path)
+    again = rlccfr.Policy.load(path)
+    assert again.game.content_hash == policy.game.content_hash
+    assert np.array_equal(again.probabilities, policy.probabilities)
+
+
+def test_a_table_of_an_older_version_needs_its_game(tmp_path):
+    path, policy = tmp_path / "policy.csv", policy_of("kuhn")
+    policy.save(path)
+    pd.read_csv(path).drop(columns="game").to_csv(path, index=False)
+    assert np.array_equal(rlccfr.Policy.load(path, policy.game).probabilities, policy.probabilities)
+    with pytest.raises(rlccfr.CheckpointError, match="does not name its game, as an older version wrote it: say which"):
+        rlccfr.Policy.load(path)
+
+
 def test_where_recall_was_restored_infosets_share_a_text(tmp_path):
     game = rlccfr.load_game("leduc(ranks=2,suits=2,raises=1)", restore_recall=True)
     policy = rlccfr.Policy.uniform(game)
@@ -47,7 +67,7 @@ def test_actions_have_names_beside_numbers(tmp_path):
     policy.save(tmp_path / "policy.csv")
     policy.save(tmp_path / "policy.json")
     frame = pd.read_csv(tmp_path / "policy.csv")
-    assert list(frame) == ["player", "infoset", "action", "action_name", "probability", "game_hash"]
+    assert list(frame) == ["player", "infoset", "action", "action_name", "probability", "game_hash", "game"]
     assert set(zip(frame["action"], frame["action_name"], strict=True)) == {(0, "Fold"), (1, "Call"), (2, "Raise")}
     saved = json.loads((tmp_path / "policy.json").read_text())
     assert (saved["game"], saved["game_hash"]) == ("leduc_poker", policy.game.content_hash)
@@ -104,7 +124,7 @@ def test_rows_of_other_infosets_and_numbers_that_are_no_policy_are_refused(tmp_p
 def test_other_suffixes_and_missing_files_are_refused(tmp_path):
     policy = policy_of("kuhn")
     for refused in (policy.save, lambda path: rlccfr.Policy.load(path, policy.game)):
-        with pytest.raises(rlccfr.RLCCFRError, match=r"a policy is written as .csv, .json, .npz, not as '.txt'"):
+        with pytest.raises(rlccfr.RLCCFRError, match=r"a policy is written as .csv, .json, .npz, .efg, not as '.txt'"):
             refused(tmp_path / "policy.txt")
     with pytest.raises(rlccfr.CheckpointError, match="No such file"):
         rlccfr.Policy.load(tmp_path / "policy.npz", policy.game)

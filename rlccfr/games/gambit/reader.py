@@ -1,0 +1,262 @@
+"""Reading of Gambit's files of extensive games.
+
+Source of the format: Gambit's documentation, "The extensive game (.efg) file format".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from rlccfr.errors import GameError, brief
+
+LARGEST = 500_000_000
+"""Largest size of a file in bytes; one of that size describes more histories than fit into memory."""
+
+DEEPEST = 1_000
+"""Largest number of moves on a path."""
+
+CHANCE, TERMINAL = -1, -2
+"""Who moves at a node, if not a player."""
+
+_TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([{},])|([^\s{},"]+)|(\S))', re.DOTALL)
+_NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?)")
+
+
+@dataclass
+class Described:
+    """What a file says once of an information set, an event of chance or an outcome.
+
+    Attributes:
+        label: its name.
+        actions: names of the actions; none for an outcome.
+        numbers: the probabilities of an event's actions, or the payoffs of an outcome.
+    """
+
+    label: str
+    actions: tuple[str, ...] = ()
+    numbers: tuple[Fraction, ...] = ()
+
+
+@dataclass
+class Node:
+    """A node of the game's tree.
+
+    Attributes:
+        actor: 0 or 1, CHANCE or TERMINAL.
+        set: number of its information set, or of its event of chance; 0 at the end.
+        described: what the file says of that set or event.
+        payoffs: payoffs of the node's outcome, summed over the path to it.
+        children: numbers of the nodes below, in the order of the actions.
+    """
+
+    actor: int
+    set: int
+    described: Described
+    payoffs: tuple[Fraction, Fraction]
+    children: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Extensive:
+    """A game as its file describes it: the nodes in the file's order, the root first, and the file's comment."""
+
+    nodes: Sequence[Node]
+    comment: str
+
+
+def read(path: Path) -> str:
+    """Return a file's text.
+
+    Raises:
+        GameError: the file is missing, can't be read, is too large or is not text.
+    """
+    try:
+        size = path.stat().st_size
+        if size > LARGEST:
+            raise GameError(f"{path} has {size:,} bytes; files of at most {LARGEST:,} are read")
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise GameError(f"there is no file {path}; name a Gambit file of an extensive game") from None
+    except OSError as error:
+        raise GameError(f"can't read {path} ({error.strerror}); check its permissions") from None
+    except UnicodeDecodeError:
+        raise GameError(f"{path} is not a text in UTF-8, so it is no Gambit file; write it again from Gambit") from None
+
+
+def parse(text: str, name: str) -> Extensive:
+    """Return the game that a file's text describes.
+
+    Args:
+        text: the text.
+        name: the file's name, for messages.
+
+    Raises:
+        GameError: the text breaks the format's rules; the message names the line.
+    """
+    try:
+        return _Parser(text).game()
+    except _Fault as fault:
+        raise GameError(f"{name}, line {fault.line}: {fault}; see Gambit's description of .efg files") from None
+
+
+class _Fault(Exception):
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(what)
+        self.line = line
+
+
+class _Parser:
+    """A recursive descent without recursion: each node says how many nodes below it follow."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = self._ahead = 0  # where the last token that was taken begins, and the next one
+        self._tokens = self._scan()
+        self._next = next(self._tokens, "")
+        self._sets: dict[tuple[int, int], Described] = {}
+        self._outcomes: dict[int, Described] = {0: Described("", numbers=(Fraction(0), Fraction(0)))}
+
+    def game(self) -> Extensive:
+        for word in ("EFG", "2"):
+            self._expect(word)
+        if self._word() not in ("R", "D"):
+            raise self._fault("'R' must follow 'EFG 2'")
+        self._string("the game's title")
+        players = self._list()
+        if len(players) != 2:
+            raise self._fault(f"the game has {len(players)} players, and only games of two are solved")
+        comment = self._string("a comment") if self._next.startswith('"') else ""
+        nodes, open_above = [self._node((Fraction(0), Fraction(0)))], [0]
+        while open_above:
+            above = nodes[open_above[-1]]
+            if len(above.children) == len(above.described.actions):
+                open_above.pop()
+                continue
+            if len(open_above) > DEEPEST:
+                raise self._fault(f"the game has paths of more than {DEEPEST:,} moves")
+            above.children.append(len(nodes))
+            open_above.append(len(nodes))
+            nodes.append(self._node(above.payoffs))
+        if extra := self._word():
+            raise self._fault(f"{brief(extra)} stands behind the last node")
+        return Extensive(nodes, comment)
+
+    def _node(self, payoffs: tuple[Fraction, Fraction]) -> Node:
+        kind = self._word()
+        if kind not in ("c", "p", "t"):
+            raise self._fault(f"a node begins with c, p or t, not with {brief(kind)}")
+        self._string("the node's name")
+        actor, number, described = TERMINAL, 0, Described("")
+        if kind != "t":
+            actor = CHANCE if kind == "c" else self._whole(1, 2) - 1
+            number = self._whole(1)
+            described = self._set(actor, number)
+        gained = self._outcome()
+        return Node(actor, number, described, (payoffs[0] + gained[0], payoffs[1] + gained[1]))
+
+    def _set(self, actor: int, number: int) -> Described:
+        """Return what is said of an information set or an event, here or where it first appeared."""
+        what = f"event {number}" if actor == CHANCE else f"infoset {number} of player {actor + 1}"
+        known = self._sets.get((actor, number))
+        if not self._next.startswith('"'):
+            if known is None:
+                raise self._fault(f"{what} is not described where it first appears")
+            return known
+        label = self._string("a name")
+        names, numbers = self._events() if actor == CHANCE else (self._list(), ())
+        found = Described(label, tuple(names), tuple(numbers))
+        if not names:
+            raise self._fault(f"{what} has no actions")
+        if known is not None and (known.actions, known.numbers) != (found.actions, found.numbers):
+            raise self._fault(f"{what} had other actions before")
+        if actor == CHANCE and (min(numbers) < 0 or abs(sum(numbers) - 1) > Fraction(1, 10**6)):
+            raise self._fault(f"the probabilities of {what} must be at least 0 and sum to 1")
+        return self._sets.setdefault((actor, number), found)
+
+    def _outcome(self) -> tuple[Fraction, Fraction]:
+        """Return the payoffs of the outcome that ends a node's description."""
+        number = self._whole(0)
+        known = self._outcomes.get(number)
+        if self._next.startswith('"'):
+            found = Described(self._string("a name"), numbers=tuple(self._payoffs()))
+            if known is not None and known.numbers != found.numbers:
+                raise self._fault(f"outcome {number} had other payoffs before")
+            known = self._outcomes.setdefault(number, found)
+        if known is None:
+            raise self._fault(f"outcome {number} is not described where it first appears")
+        first, second = known.numbers
+        return first, second
+
+    def _payoffs(self) -> list[Fraction]:
+        self._expect("{")
+        found = []
+        while self._next != "}":
+            found.append(self._number())
+            if self._next == ",":
+                self._word()
+        self._expect("}")
+        if len(found) != 2:
+            raise self._fault(f"an outcome has two payoffs, not {len(found)}")
+        return found
+
+    def _events(self) -> tuple[list[str], list[Fraction]]:
+        self._expect("{")
+        names, numbers = [], []
+        while self._next != "}":
+            names.append(self._string("an action's name"))
+            numbers.append(self._number())
+        self._expect("}")
+        return names, numbers
+
+    def _list(self) -> list[str]:
+        self._expect("{")
+        found = []
+        while self._next != "}":
+            found.append(self._string("a name"))
+        self._expect("}")
+        return found
+
+    def _string(self, what: str) -> str:
+        token = self._word()
+        if not token.startswith('"'):
+            raise self._fault(f"{what} in quotation marks is missing before {brief(token)}")
+        return token[1:-1].replace('\\"', '"')
+
+    def _whole(self, least: int, most: int = 10**9) -> int:
+        token = self._word()
+        if not (token.isascii() and token.isdigit() and len(token) < 11 and least <= int(token) <= most):
+            raise self._fault(f"a whole number from {least} to {most:,} is expected, not {brief(token)}")
+        return int(token)
+
+    def _number(self) -> Fraction:
+        token = self._word()
+        if len(token) > 100 or not _NUMBER.fullmatch(token) or re.search(r"/0+$", token):
+            raise self._fault(f"a number such as 0.25 or 1/4 is expected, not {brief(token)}")
+        return Fraction(token)
+
+    def _expect(self, word: str) -> None:
+        token = self._word()
+        if token != word:
+            raise self._fault(f"{word!r} is expected, not {brief(token)}")
+
+    def _word(self) -> str:
+        """Return the next token and go on; the empty string stands for the end."""
+        token, self._at = self._next, self._ahead
+        self._next = next(self._tokens, "")
+        return token
+
+    def _scan(self) -> Iterator[str]:
+        for found in _TOKEN.finditer(self._text):
+            self._ahead = found.start(found.lastindex or 0)
+            if found[4]:
+                self._at = self._ahead
+                raise self._fault("a quotation mark is not closed")
+            yield found[found.lastindex or 0]
+        self._ahead = len(self._text)
+
+    def _fault(self, what: str) -> _Fault:
+        return _Fault(self._text.count("\n", 0, self._at) + 1, what)

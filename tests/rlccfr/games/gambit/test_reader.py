@@ -1,0 +1,114 @@
+"""Gambit's files are read as their format's description says, and every fault is named with its line."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rlccfr.errors import GameError
+from rlccfr.games.gambit import reader
+from rlccfr.games.gambit.reader import CHANCE, TERMINAL, parse
+
+GAME = """EFG 2 R "A \\"game\\"" { "first" "second" } "with
+a comment"
+c "root" 1 "coin" { "heads" 1/4 "tails" .75 } 1 "ante" { 1, -1 }
+p "" 1 7 "mine" { "up" "down" } 0
+t "" 2 "won" { 2 -2 }
+t "" 3 "" { -1.5e1, 15 }
+p "" 1 7 0
+t "" 2
+t "" 0
+"""
+
+
+def test_a_file_is_read():
+    game = parse(GAME, "a.efg")
+    root, first, won, lost, second, again, nothing = game.nodes
+    assert game.comment == "with\na comment"
+    assert (root.actor, root.described.numbers) == (CHANCE, (Fraction(1, 4), Fraction(3, 4)))
+    assert (root.children, first.children, second.children) == ([1, 4], [2, 3], [5, 6])
+    assert (first.actor, first.set, first.described.label, first.described.actions) == (0, 7, "mine", ("up", "down"))
+    assert second.described is first.described
+    assert won.actor == TERMINAL
+    # The ante, an outcome at the root, counts on every path.
+    assert [node.payoffs for node in (won, lost, again, nothing)] == [(3, -3), (-14, 14), (3, -3), (1, -1)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("EFG 2", "NFG 1", "line 1: 'EFG' is expected, not 'NFG'"),
+        ('"second"', '"second" "third"', "line 1: the game has 3 players, and only games of two are solved"),
+        ('c "root"', 'x "root"', "line 3: a node begins with c, p or t, not with 'x'"),
+        ("1/4", "1/0", "line 3: a number such as 0.25 or 1/4 is expected, not '1/0'"),
+        ("1/4", "inf", "is expected, not 'inf'"),
+        ("1/4", "1e999", "is expected, not '1e999'"),
+        (".75", ".5", "line 3: the probabilities of event 1 must be at least 0 and sum to 1"),
+        ('p "" 1 7 "mine"', 'p "" 3 7 "mine"', "line 4: a whole number from 1 to 2 is expected, not '3'"),
+        ('p "" 1 7 "mine"', 'p "" 1 -7 "mine"', "a whole number from 1 to 1,000,000,000 is expected, not '-7'"),
+        ('{ "up" "down" }', "{ }", "infoset 7 of player 1 has no actions"),
+        ('p "" 1 7 0', 'p "" 1 8 0', "line 7: infoset 8 of player 1 is not described where it first appears"),
+        ('p "" 1 7 0', 'p "" 1 7 "" { "a" "b" } 0', "line 7: infoset 7 of player 1 had other actions before"),
+        ('t "" 2\n', 't "" 2 "won" { 3 -3 }\n', "outcome 2 had other payoffs before"),
+        ('t "" 2\n', 't "" 9\n', "outcome 9 is not described where it first appears"),
+        ("{ 2 -2 }", "{ 2 -2 0 }", "line 5: an outcome has two payoffs, not 3"),
+        ('t "" 0\n', "", "a node begins with c, p or t, not with ''"),
+        ('t "" 0\n', 't "" 0\nt "" 0\n', "line 10: 't' stands behind the last node"),
+        ('t "" 0\n', 't "" 0 "open\n', "line 9: a quotation mark is not closed"),
+        (GAME, "", "line 1: 'EFG' is expected, not ''"),
+    ],
+)
+def test_faults_are_named_with_their_lines(old, new, message):
+    assert old in GAME
+    with pytest.raises(GameError) as caught:
+        parse(GAME.replace(old, new), "a.efg")
+    assert str(caught.value).startswith("a.efg, line ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_path_may_have_a_thousand_moves_and_no_more():
+    def chain(length):
+        moves = "".join(f'p "" 1 {k} "" {{ "go" }} 0\n' for k in range(1, length + 1))
+        return f'EFG 2 R "" {{ "a" "b" }}\n{moves}t "" 0\n'
+
+    assert len(parse(chain(reader.DEEPEST), "a.efg").nodes) == reader.DEEPEST + 1
+    with pytest.raises(GameError, match="paths of more than 1,000 moves"):
+        parse(chain(200_000), "a.efg")
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_damaged_files_are_read_or_refused_in_one_line(seed):
+    draws = np.random.default_rng(seed)
+    text = list(GAME)
+    for _ in range(int(draws.integers(1, 6))):
+        at = int(draws.integers(len(text)))
+        match draws.integers(3):
+            case 0:
+                text[at] = chr(int(draws.integers(32, 127)))
+            case 1:
+                del text[at : at + int(draws.integers(1, 20))]
+            case 2:
+                text[at:at] = text[: int(draws.integers(20))]
+    fault = ""
+    try:
+        parse("".join(text), "a.efg")
+    except GameError as error:
+        fault = str(error)
+    assert "\n" not in fault
+
+
+def test_files_that_can_not_be_read_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "a.efg"
+    with pytest.raises(GameError, match=r"there is no file .*a\.efg"):
+        reader.read(path)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(GameError, match="is not a text in UTF-8"):
+        reader.read(path)
+    with pytest.raises(GameError, match="can't read"):
+        reader.read(tmp_path)
+    monkeypatch.setattr(reader, "LARGEST", 1)
+    with pytest.raises(GameError, match="has 2 bytes; files of at most 1 are read"):
+        reader.read(path)

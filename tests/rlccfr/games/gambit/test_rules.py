@@ -1,0 +1,116 @@
+"""Games of Gambit's files are solved like OpenSpiel's own; what has no zero-sum form is refused."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms import exploitability
+
+import rlccfr
+from rlccfr.games.gambit.rules import Gambit
+from rlccfr.games.gambit.writer import to_efg
+
+MATCHING = """EFG 2 R "Matching pennies" {{ "first" "second" }}
+p "" 1 1 "first's" {{ "heads" "tails" }} 0
+p "" 2 1 "second's" {{ "heads" "tails" }} 0
+t "" 1 "same" {{ {same} }}
+t "" 2 "other" {{ {other} }}
+p "" 2 1 0
+t "" 2
+t "" 3 "tails" {{ {tails} }}
+"""
+
+
+def write(folder, **payoffs):
+    path = folder / "matching, (its) 100%.efg"  # no character is special
+    path.write_text(MATCHING.format(**{"same": "1 -1", "other": "-1 1", "tails": "1 -1", **payoffs}))
+    return str(path)
+
+
+def test_a_file_is_a_game(tmp_path):
+    name = write(tmp_path, tails="3 -3")
+    game = rlccfr.load_game(name)
+    assert (game.name, game.num_histories, game.num_infosets) == (name, 7, 2)
+    assert game.infoset_keys == ("player 0, infoset 1: first's", "player 1, infoset 1: second's")
+    solution = rlccfr.solve_exactly(game)
+    assert solution.value == pytest.approx(1 / 3)  # (1·3 − 1·1) / (1 + 3 + 1 + 1)
+    frame = solution.policy.to_frame()
+    assert frame["probability"].tolist() == pytest.approx([2 / 3, 1 / 3, 2 / 3, 1 / 3])
+    assert exploitability.exploitability(
+        pyspiel.load_game(game.openspiel_name), solution.policy.to_openspiel()
+    ) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "payoffs",
+    [
+        {"same": "1 0", "other": "0 1", "tails": "1 0"},  # constant-sum
+        {"same": "1 0", "other": "-1 0.5", "tails": "1 0"},  # on another scale
+        {"same": "1 5", "other": "1 5", "tails": "1 5"},
+    ],
+)
+def test_strictly_competitive_games_get_the_first_players_payoffs(tmp_path, payoffs):
+    game = rlccfr.load_game(write(tmp_path, **payoffs))
+    first = {float(one.split()[0]) for one in payoffs.values()}
+    assert set(game.utility[game.histories["num_children"] == 0]) == first
+
+
+@pytest.mark.parametrize(
+    "payoffs",
+    [
+        {"same": "1 1", "other": "-1 -1", "tails": "1 1"},
+        {"same": "1 -1", "other": "-1 1", "tails": "0 1"},
+        {"same": "1 -1", "other": "1 0", "tails": "1 0"},
+    ],
+)
+def test_other_games_are_refused_by_name(tmp_path, payoffs):
+    with pytest.raises(rlccfr.GameError, match=r"100%\.efg is not zero-sum, nor by a change of scale") as caught:
+        rlccfr.load_game(write(tmp_path, **payoffs))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_changed_file_is_another_game(tmp_path):
+    name = write(tmp_path)
+    game = rlccfr.load_game(name)
+    write(tmp_path, tails="3 -3")
+    with pytest.raises(rlccfr.GameError, match="has changed since the game was loaded; load it again"):
+        Gambit(file=quote(name), digest="x0")
+    assert rlccfr.load_game(name).content_hash != game.content_hash
+
+
+def test_imperfect_recall_is_refused(tmp_path):
+    path = tmp_path / "forgetful.efg"
+    ends = "".join(f't "" {k} "{k}" {{ {k} -{k} }}\n' for k in range(1, 5))
+    first, second = ends.splitlines()[:2], ends.splitlines()[2:]
+    below = 'p "" 1 2 "later" { "l" "r" } 0\n'
+    text = 'EFG 2 R "" { "a" "b" }\np "" 1 1 "" { "l" "r" } 0\n'
+    path.write_text(text + below + "\n".join(first) + "\n" + below + "\n".join(second) + "\n")
+    with pytest.raises(rlccfr.GameError, match="imperfect recall"):
+        rlccfr.load_game(str(path))
+
+
+def test_a_command_takes_a_file(tmp_path, run):
+    code, out, _ = run("solve", write(tmp_path), "--iterations", "10")
+    assert code == 0
+    assert "exploitability" in out
+
+
+def test_an_environment_takes_files(tmp_path):
+    from rlccfr.envs import SelectorFlatEnv
+
+    env = SelectorFlatEnv(games=[write(tmp_path)], catalog="tabular")
+    env.reset(seed=0)
+    _, reward, *_ = env.step(0)
+    assert np.isfinite(reward)
+
+
+def test_kuhn_is_the_same_game(tmp_path):
+    kuhn = rlccfr.load_game("kuhn")
+    path = tmp_path / "kuhn.efg"
+    path.write_text(to_efg(kuhn))
+    again = rlccfr.load_game(str(path))
+    results = [rlccfr.Solver(game, update_rule="dcfr").run(iterations=100) for game in (kuhn, again)]
+    assert results[0].exploitability == pytest.approx(results[1].exploitability, rel=1e-12)
