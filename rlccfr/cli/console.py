@@ -56,6 +56,9 @@ SeveralNodes = Annotated[
 ScaleName = Annotated[str, typer.Option("--scale", help="Scale of the reward's error cost: log or linear.")]
 Evaluations = Annotated[int, typer.Option(help="Distinct algorithms that may be measured.")]
 MaxHistories = Annotated[int | None, typer.Option(help="Most histories that a game may have.")]
+GameOfFile = Annotated[
+    str | None, typer.Option("--game", help="The game that the policy is for. [the one that its file names]")
+]
 Seed = Annotated[int, typer.Option(help="Seed of everything random: the same seed gives the same run.")]
 
 RUNS = Path("runs")

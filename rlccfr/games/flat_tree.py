@@ -12,6 +12,7 @@ Both players share one numbering: infosets and sequences of player 0 come first.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -178,6 +179,18 @@ class GameTree(SequenceForm):
     def pass_size(self) -> int:
         """Number of histories that a pass for one player touches."""
         return len(self.histories)
+
+    def levels(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield, depth by depth from 1 on, the histories of that depth, those above them, and places among siblings."""
+        level = np.zeros(1, np.int64)
+        while True:
+            counts = self.histories["num_children"][level].astype(np.int64)
+            above = np.repeat(level, counts)
+            if not len(above):
+                return
+            place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            level = self.histories["first_child"][above] + place
+            yield level, above, place
 
     @cached_property
     def num_leaf_pairs(self) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from rlccfr.errors import BudgetError, PolicyError, whole_number
-from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.games.flat_tree import CHANCE, GameTree
 from rlccfr.games.public.view import PublicGame
 
 if TYPE_CHECKING:
@@ -119,14 +119,8 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
 def _moves_before(tree: GameTree) -> np.ndarray:
     """Return the number of moves of both players before each infoset, (n,); the least over its histories."""
     histories, moves = tree.histories, np.zeros(tree.num_histories, np.int64)
-    level = np.zeros(1, np.int64)
-    while len(level):
-        level = level[histories["actor"][level] != TERMINAL]
-        counts = histories["num_children"][level].astype(np.int64)
-        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        below = np.repeat(histories["first_child"][level], counts) + offsets
-        moves[below] = np.repeat(moves[level] + (histories["actor"][level] < CHANCE), counts)
-        level = below
+    for level, above, _ in tree.levels():
+        moves[level] = moves[above] + (histories["actor"][above] < CHANCE)
     decides = np.flatnonzero(histories["actor"] < CHANCE)
     found = np.full(tree.num_infosets, tree.depth)
     np.minimum.at(found, histories["infoset"][decides], moves[decides])

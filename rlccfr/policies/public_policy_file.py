@@ -43,6 +43,15 @@ def save_public_policy(policy: PublicPolicy, path: Path) -> None:
         np.savez(file, header=np.array(json.dumps(header)), table=policy.table)
 
 
+def is_public_policy(path: Path) -> bool:
+    """Return whether a file can be read and its header is that of a policy of a public-tree game."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return bool(json.loads(str(archive["header"]))["format"] == FORMAT)
+    except Exception:  # the errors of other files have no common base
+        return False
+
+
 def load_public_policy(path: Path, kind: type[PublicPolicy], game: PublicGame | None) -> PublicPolicy:
     """Read a policy from a file; see :meth:`PublicPolicy.load`."""
     from rlccfr.games.public.names import public_game

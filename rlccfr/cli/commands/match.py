@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rlccfr.cli.console import Json, Seed, load, print_json, print_table, progress
-from rlccfr.errors import CheckpointError
+from rlccfr.cli.policies import UNIFORM, is_run, policy_of, run_of
 
 if TYPE_CHECKING:
     from rlccfr.policies.matches import Draws, Match
     from rlccfr.policy import Policy
-
-UNIFORM = "uniform"
 
 
 def match(
@@ -41,55 +38,22 @@ def match(
         if pairs:
             found = played_match(_player(first, tree), _player(second, tree), tree, pairs, seed)
         else:
-            found = exact_match(_policy(first, tree), _policy(second, tree))
+            found = exact_match(policy_of(first, tree), policy_of(second, tree))
     if json:
         print_json({"game": game, "first": first, "second": second, "seed": seed, **found._asdict()})
     else:
         _print(found, first, tree.big_blind)
 
 
-def _policy(name: str, tree: Any) -> Policy:
-    """Return the policy that a name or a file stands for; of a run it is the average policy.
-
-    Raises:
-        CheckpointError: the file can't be read, or is for another game.
-    """
-    from rlccfr.policies.public_policy import policy_kind
-
-    if name == UNIFORM:
-        return policy_kind(tree).uniform(tree)
-    if _is_run(name):
-        average: Policy = _run(name, tree).average_policy()
-        return average
-    return policy_kind(tree).load(name, tree)
-
-
 def _player(name: str, tree: Any) -> Policy | Draws:
-    """Return what :func:`_policy` does; but for a run that keeps its networks, the function that draws one of them."""
-    if name != UNIFORM and _is_run(name):
-        run = _run(name, tree)
+    """Return what a name stands for; of a run that keeps its networks, the function that draws one of them."""
+    if name != UNIFORM and is_run(name):
+        run = run_of(name, tree)
         networks = run.update_rule.networks
         if networks is not None and networks.average == "value_networks":
             draws: Draws = run.draw_policy
             return draws
-    return _policy(name, tree)
-
-
-def _is_run(name: str) -> bool:
-    """Return whether a file holds a run; a file that can't be read, or of another kind, counts as a policy."""
-    from rlccfr.checkpoint import is_solver
-
-    return is_solver(Path(name))
-
-
-def _run(name: str, tree: Any) -> Any:
-    """Return the run in a file."""
-    from rlccfr.solver import Solver
-
-    run = Solver.load(Path(name), game=tree)
-    if run.game.content_hash != tree.content_hash:
-        raise CheckpointError(f"{name} is a run on {run.game.name!r}, not on {tree.name!r}")
-    return run
+    return policy_of(name, tree)
 
 
 def _print(found: Match, first: str, big_blind: float | None) -> None:

@@ -1,0 +1,106 @@
+"""``rlccfr show``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rlccfr.cli.console import GameOfFile, Json, load, number, print_json, progress
+from rlccfr.errors import RLCCFRError
+
+if TYPE_CHECKING:
+    from rlccfr.policies.listing import State
+
+ON_TERMINAL = 40
+"""Number of states that a terminal shows unless ``--limit`` says otherwise."""
+
+RARE, SURE = 0.005, 0.995
+"""Probabilities below which an action is drawn faintly, and from which it is drawn boldly."""
+
+
+def show(
+    policy: Annotated[str, typer.Argument(help="A policy that `rlccfr solve --policy` wrote, or a run that it saved.")],
+    find: Annotated[
+        list[str] | None,
+        typer.Option(help="Show only states whose text contains this; may be repeated, then all must occur."),
+    ] = None,
+    player: Annotated[int | None, typer.Option(min=0, max=1, help="Show this player's states.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=0, help="Most states to show; 0 for all. [40 on a terminal, else all]")
+    ] = None,
+    game: GameOfFile = None,
+    json: Json = False,
+) -> None:
+    """Show what a policy does in each state.
+
+    Each line has the player, the probability that the state is reached, what the player knows there, and the
+    probability of each action. In a pipe, tabs separate them, as `cut` and spreadsheets expect.
+    """
+    from rlccfr.cli.policies import policy_of
+    from rlccfr.policies.listing import states
+
+    tree = None if game is None else load(game)
+    with progress(f"reading {policy}"):
+        found = states(policy_of(policy, tree), find or (), player)
+        first = next(found, None)
+    if first is None:
+        raise RLCCFRError("no state contains that; upper and lower case are alike, and several texts must all occur")
+    terminal = sys.stdout.isatty() and not json
+    most = limit if limit is not None else ON_TERMINAL if terminal else 0
+    rest = chain([first], found)
+    shown = islice(rest, most) if most else rest
+    if json:
+        print_json([_as_json(state) for state in shown])
+    elif terminal:
+        Console(highlight=False).print(_table(shown))
+        if next(rest, None) is not None:
+            print(f"These are the first {most} states: --find narrows them, --limit 0 shows all.")
+    else:
+        for state in shown:
+            print("\t".join([str(state.player), number(state.reach), _line(state.text), *_actions(state)]))
+
+
+def _as_json(state: State) -> dict[str, object]:
+    from rlccfr.files import none_for_nan
+
+    actions = dict(zip(state.actions, state.probabilities, strict=True))
+    return {"player": state.player, "state": state.text, "reach": none_for_nan(state.reach), "actions": actions}
+
+
+def _table(shown: Iterable[State]) -> Table:
+    """Return the states as a table that folds long texts to the terminal's width."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("player", justify="right")
+    table.add_column("reach", justify="right")
+    table.add_column("state", overflow="fold", ratio=1)
+    table.add_column("actions", overflow="fold", ratio=1)
+    for state in shown:
+        actions = Text("  ").join(
+            Text(text, _style(probability))
+            for text, probability in zip(_actions(state), state.probabilities, strict=True)
+        )
+        table.add_row(str(state.player), number(state.reach), Text(_line(state.text)), actions)
+    return table
+
+
+def _style(probability: float) -> str:
+    """Return the style of an action: from grey to green with its probability, which no terminal needs to show."""
+    if probability < RARE:
+        return "dim"
+    return f"{'bold ' if probability >= SURE else ''}rgb({round(170 * (1 - probability))},170,90)"
+
+
+def _actions(state: State) -> list[str]:
+    return [f"{_line(name)} {value:.3f}" for name, value in zip(state.actions, state.probabilities, strict=True)]
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, without control characters, which could act on a terminal."""
+    return "".join(sign if sign.isprintable() else " " for sign in text).strip()

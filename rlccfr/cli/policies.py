@@ -1,0 +1,61 @@
+"""Policies as commands name them: ``uniform``, a file with a policy, or a run that was kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rlccfr.errors import CheckpointError
+from rlccfr.policy import Policy
+
+UNIFORM = "uniform"
+
+
+def policy_of(name: str, game: Any = None) -> Policy:
+    """Return the policy that a name or a file stands for; of a run it is the average policy.
+
+    Args:
+        game: the game that it must be for; by default the file says which.
+
+    Raises:
+        CheckpointError: the file can't be read, is for another game, or does not say for which.
+        GameError: the game that the file names can't be loaded.
+    """
+    from rlccfr.policies.public_policy import policy_kind
+    from rlccfr.policies.public_policy_file import is_public_policy
+
+    if name == UNIFORM:
+        if game is None:
+            raise CheckpointError(f"{UNIFORM!r} is a policy of any game: say of which by --game")
+        return policy_kind(game).uniform(game)
+    if is_run(name):
+        average: Policy = run_of(name, game).average_policy()
+        return average
+    if game is not None:
+        return policy_kind(game).load(name, game)
+    if is_public_policy(Path(name)):
+        from rlccfr.policies.public_policy import PublicPolicy
+
+        return PublicPolicy.load(name)
+    return Policy.load(name)
+
+
+def is_run(name: str) -> bool:
+    """Return whether a file holds a run; a file that can't be read, or of another kind, counts as a policy."""
+    from rlccfr.checkpoint import is_solver
+
+    return is_solver(Path(name))
+
+
+def run_of(name: str, game: Any = None) -> Any:
+    """Return the run in a file.
+
+    Raises:
+        CheckpointError: the file can't be read, or its run is on another game.
+    """
+    from rlccfr.solver import Solver
+
+    run = Solver.load(Path(name), game=game)
+    if game is not None and run.game.content_hash != game.content_hash:
+        raise CheckpointError(f"{name} is a run on {run.game.name!r}, not on {game.name!r}")
+    return run
