@@ -13,10 +13,14 @@ from rlccfr.games.flat_tree import CHANCE, GameTree
 from rlccfr.games.openspiel import openspiel_game
 
 
-def edge_names(tree: GameTree) -> list[str]:
-    """Return OpenSpiel's name of the action that leads to each history; the root's is empty."""
+def edge_names(tree: GameTree, numbers: np.ndarray | None = None) -> list[str]:
+    """Return OpenSpiel's name of the action that leads to each history; the root's is empty.
+
+    Args:
+        numbers: histories that are asked for; the names of others may then be missing.
+    """
     names = [""] * tree.num_histories
-    for number, state in _states(tree):
+    for number, state in _states(tree, None if numbers is None else _with_ancestors(tree, numbers)):
         for child in _children(tree, number):
             names[child] = state.action_to_string(state.current_player(), int(tree.edge_action[child]))
     return names

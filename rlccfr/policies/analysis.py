@@ -27,42 +27,59 @@ class Analysis(NamedTuple):
     gain: np.ndarray
 
 
-def analysed(tree: GameTree, probabilities: np.ndarray) -> Analysis:
-    """Return the figures of a policy, (m,), by one pass over the histories."""
-    histories = tree.histories
-    levels = list(tree.levels())
-    sequence = np.full(tree.num_histories, -1)  # the sequence that leads to each history
-    reach = np.ones((3, tree.num_histories))  # by player 0's, player 1's and chance's moves
+class Histories(NamedTuple):
+    """Figures of a policy at each history, if both players follow it.
+
+    Attributes:
+        above: (histories,): the history above; -1 for the root.
+        taken: (histories,): the sequence that leads to it; -1 after chance and at the root.
+        reach: (3, histories): probability that player 0's moves, player 1's and chance's lead to it.
+        value: (histories,): player 0's expected payoff there.
+    """
+
+    above: np.ndarray
+    taken: np.ndarray
+    reach: np.ndarray
+    value: np.ndarray
+
+
+def followed(tree: GameTree, probabilities: np.ndarray) -> Histories:
+    """Return the figures of a policy, (m,), at each history."""
+    histories, levels = tree.histories, list(tree.levels())
+    found = Histories(
+        above=np.full(tree.num_histories, -1),
+        taken=np.full(tree.num_histories, -1),
+        reach=np.ones((3, tree.num_histories)),
+        value=tree.utility.copy(),
+    )
+    step = tree.probability.copy()
     for level, above, place in levels:
         actor = histories["actor"][above]
         decided = actor < CHANCE
-        sequence[level[decided]] = histories["first_sequence"][above[decided]] + place[decided]
-        reach[:, level] = reach[:, above]
-        step = np.where(decided, probabilities[sequence[level]], tree.probability[level])
-        reach[actor, level] *= step
-    value = tree.utility.copy()
+        found.above[level] = above
+        found.taken[level[decided]] = histories["first_sequence"][above[decided]] + place[decided]
+        step[level[decided]] = probabilities[found.taken[level[decided]]]
+        found.reach[:, level] = found.reach[:, above]
+        found.reach[actor, level] *= step[level]
     for level, above, _ in reversed(levels):
-        step = np.where(sequence[level] >= 0, probabilities[sequence[level]], tree.probability[level])
-        np.add.at(value, above, step * value[level])
-    decides = np.flatnonzero(histories["actor"] < CHANCE)
-    infoset, player = histories["infoset"][decides], histories["actor"][decides]
-    sign = np.where(player == 0, 1.0, -1.0)
-    others = reach[1 - player, decides] * reach[CHANCE, decides]
-    mass = np.bincount(infoset, others, tree.num_infosets)
-    own = np.bincount(infoset, others * sign * value[decides], tree.num_infosets)
-    taken = np.flatnonzero(sequence >= 0)
-    above = _above(levels, tree.num_histories)[taken]
-    weight = np.where(histories["actor"][above] == 0, reach[1, above], -reach[0, above]) * reach[CHANCE, above]
-    action = np.bincount(sequence[taken], weight * value[taken], tree.num_sequences)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = own / mass
-        gain = action / mass[tree.owner] - found[tree.owner]
-    return Analysis(np.bincount(infoset, reach[:, decides].prod(axis=0), tree.num_infosets), found, gain)
-
-
-def _above(levels: list[tuple[np.ndarray, np.ndarray, np.ndarray]], count: int) -> np.ndarray:
-    """Return the history above each history, (count,); -1 for the root."""
-    found = np.full(count, -1)
-    for level, above, _ in levels:
-        found[level] = above
+        np.add.at(found.value, above, step[level] * found.value[level])
     return found
+
+
+def analysed(tree: GameTree, along: Histories) -> Analysis:
+    """Return the figures of a policy at each infoset from those at each history."""
+    actor, infoset = tree.histories["actor"], tree.histories["infoset"]
+    decides = np.flatnonzero(actor < CHANCE)
+    others = along.reach[1 - actor[decides], decides] * along.reach[CHANCE, decides]
+    sign = np.where(actor == 0, 1.0, -1.0)
+    mass = np.bincount(infoset[decides], others, tree.num_infosets)
+    own = np.bincount(infoset[decides], others * sign[decides] * along.value[decides], tree.num_infosets)
+    moved = np.flatnonzero(along.taken >= 0)
+    above = along.above[moved]
+    weight = along.reach[1 - actor[above], above] * along.reach[CHANCE, above] * sign[above]
+    action = np.bincount(along.taken[moved], weight * along.value[moved], tree.num_sequences)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = own / mass
+        gain = action / mass[tree.owner] - value[tree.owner]
+    reach = np.bincount(infoset[decides], along.reach[:, decides].prod(axis=0), tree.num_infosets)
+    return Analysis(reach, value, gain)

@@ -46,11 +46,11 @@ def states(policy: Policy, containing: Sequence[str] = (), player: int | None = 
 
 def _listed(policy: Policy, wanted: Sequence[str]) -> Iterator[State]:
     from rlccfr.games.openspiel_policies import sequence_names
-    from rlccfr.policies.analysis import analysed
+    from rlccfr.policies.analysis import analysed, followed
 
     tree: GameTree = policy.game
     numbers = [k for k, key in enumerate(tree.infoset_keys) if all(one in key.casefold() for one in wanted)]
-    names, reach = sequence_names(tree), analysed(tree, policy.probabilities).reach
+    names, reach = sequence_names(tree), analysed(tree, followed(tree, policy.probabilities)).reach
     for number in numbers:
         rows = tree.infoset_sequences(number)
         owner = int(number >= tree.view.infoset_begin[1])

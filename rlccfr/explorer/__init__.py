@@ -1,0 +1,1 @@
+"""Pages on which a person walks through a game and sees what a policy does."""

@@ -1,0 +1,101 @@
+"""Pages on which a person walks through a game: one file, which loads nothing from a network."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from rlccfr.errors import RLCCFRError
+from rlccfr.explorer.points import Held, Point
+from rlccfr.files import none_for_nan, write_atomically
+from rlccfr.policy import Policy
+
+STATES_PER_CHUNK = 2_000
+"""States that a page unpacks at a time, which takes it some ten milliseconds."""
+
+DIGITS = 5
+"""Significant digits of numbers on a page, which shows four."""
+
+NOTHING = 1e-4
+"""Largest regret, as a share of the payoffs' range, that is drawn as none."""
+
+
+def write_page(policy: Policy, path: Path, found: Iterable[Point], ranks: str = "") -> None:
+    """Write a page on which a policy is explored, whole or not at all.
+
+    Args:
+        found: the points of the game.
+        ranks: ranks of the cards, the highest first, if states end with a hand of two cards; for a grid of hands.
+
+    Raises:
+        RLCCFRError: the file can't be written.
+    """
+    points, chunks = _packed(found)
+    index = {
+        "title": f"A policy of {policy.game.name}",
+        "figures": _figures(policy),
+        "unit": "chips" if policy.game.big_blind else "in the game's units",
+        "small": NOTHING * policy.game.utility_range,
+        "ranks": ranks,
+        "points": points,
+    }
+    folder = files("rlccfr.explorer") / "page"
+    parts = {
+        "title": escape(index["title"]),
+        "data": "\n".join(_element(name, value) for name, value in [("index", index), *chunks]),
+        "script": (folder / "explore.js").read_text(),
+    }
+    page = (folder / "explore.html").read_text()
+    for name, text in parts.items():
+        page = page.replace(f"<!--{name}-->", text, 1)
+    write_atomically(path, page.encode(), RLCCFRError)
+
+
+def _figures(policy: Policy) -> str:
+    values = policy.values()
+    return (
+        f"Its exploitability is {values.exploitability:.4g}, and its value to player 0 is {values.game[0]:.4g}; "
+        f"an equilibrium's value is between {-values.best_response[1]:.6g} and {values.best_response[0]:.6g}."
+    )
+
+
+def _packed(found: Iterable[Point]) -> tuple[list[list[Any]], list[tuple[str, Any]]]:
+    """Return the page's points, and its chunks of states by the names of their elements."""
+    points: list[list[Any]] = []
+    chunks: list[tuple[str, Any]] = []
+    states: dict[int, Any] = {}
+    size = 0
+    for number, point in enumerate(found):
+        held = len(point.states) + len(point.others)
+        if held and size + held > STATES_PER_CHUNK and states:
+            chunks.append((f"chunk{len(chunks)}", states))
+            states, size = {}, 0
+        if held:
+            states[number] = [list(map(_state, point.states)), list(map(_state, point.others))]
+            size += held
+        share, value = _short(point.share), _short(point.value)
+        points.append([point.above, point.move, point.actor, share, value, len(chunks) if held else None])
+    return points, [*chunks, (f"chunk{len(chunks)}", states)]
+
+
+def _state(held: Held) -> Sequence[Any]:
+    if not held.actions:
+        return [held.text, _short(held.share)]
+    actions = [[name, _short(likely), _short(gain)] for name, likely, gain in held.actions]
+    return [held.text, _short(held.share), _short(held.value), actions]
+
+
+def _short(value: float) -> float | None:
+    return none_for_nan(float(f"{value:.{DIGITS}g}"))  # type: ignore[no-any-return]
+
+
+def _element(name: str, value: Any) -> str:
+    """Return an element that holds a value, packed: JSON, compressed, in letters that need no escape."""
+    data = gzip.compress(json.dumps(value, allow_nan=False, separators=(",", ":")).encode(), mtime=0)
+    return f'<script type="text/plain" id="{name}">{base64.b64encode(data).decode()}</script>'

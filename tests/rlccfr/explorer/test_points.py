@@ -1,0 +1,64 @@
+"""What a page shows at each point adds up, and agrees with the policy's own figures."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from support import random_policy
+
+import rlccfr
+from rlccfr.explorer.points import ENDS, points
+from rlccfr.games.flat_tree import CHANCE
+
+GOOFSPIEL = "goofspiel(num_cards=3,imp_info=True,points_order=descending)"
+GAMES = ("kuhn", "leduc(ranks=2,suits=2,raises=1)", GOOFSPIEL, "liars_dice(numdice=1,dice_sides=2)")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_shares_and_values_add_up(name):
+    policy = random_policy(rlccfr.load_game(name), 0)
+    found, below = list(points(policy)), defaultdict(list)
+    for point in found:
+        below[point.above].append(point)
+    assert found[0].value == pytest.approx(policy.values().game[0])
+    reached = [point.share for point in found]
+    for number, point in enumerate(found[1:], 1):
+        reached[number] *= reached[point.above]
+    for number, point in enumerate(found):
+        if reached[number] == 0:
+            continue
+        if point.actor == ENDS:
+            assert not below[number]
+        else:
+            assert sum(one.share for one in below[number]) == pytest.approx(1)
+            assert sum(one.share * one.value for one in below[number]) == pytest.approx(point.value)
+        if point.actor in (0, 1):
+            assert sum(held.share for held in point.states) == pytest.approx(1)
+            assert sum(held.share for held in point.others) == pytest.approx(1 if point.others else 0)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_state_of_the_policy_is_at_one_point(name):
+    policy = random_policy(rlccfr.load_game(name), 0)
+    held = [(point.actor, one) for point in points(policy) for one in point.states]
+    assert sorted(one.text for _, one in held) == sorted(policy.game.infoset_keys)
+    numbers = {key: number for number, key in enumerate(policy.game.infoset_keys)}
+    for actor, one in held:
+        rows = policy.game.infoset_sequences(numbers[one.text])
+        assert [likely for _, likely, _ in one.actions] == policy.probabilities[rows].tolist()
+        assert actor == int(numbers[one.text] >= policy.game.view.infoset_begin[1])
+        gains = [likely * gain for _, likely, gain in one.actions if not np.isnan(gain)]
+        assert sum(gains) == pytest.approx(0, abs=1e-12)  # the policy itself gains nothing
+
+
+def test_moves_have_names_and_hidden_ones_are_told():
+    kuhn = list(points(rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))))
+    assert [point.move for point in kuhn[3:5]] == ["Pass", "Bet"]
+    assert {held.text for held in kuhn[3].others} == {"0 → Pass", "1 → Pass", "2 → Pass"}
+    leduc = list(points(rlccfr.Policy.uniform(rlccfr.load_game("leduc"))))
+    assert [point.move for point in leduc[1:3]] == ["one of 6 deals"] * 2
+    assert [point.actor for point in leduc[:3]] == [CHANCE, CHANCE, 0]
+    board = next(number for number, point in enumerate(leduc) if point.actor == CHANCE and number > 2)
+    assert [point.move for point in leduc if point.above == board] == [f"Chance outcome:{card}" for card in range(6)]
