@@ -1,4 +1,5 @@
 from . import agents, catalog, envs
+from .catalog.citations import cite
 from .engine.linear_program import ExactSolution, solve_exactly
 from .envs.measuring.rows import load_results
 from .errors import (
@@ -40,6 +41,7 @@ __all__ = [
     "__version__",
     "agents",
     "catalog",
+    "cite",
     "envs",
     "load_game",
     "load_plugins",

@@ -17,21 +17,21 @@ from rlccfr import __version__
 from rlccfr.cli.commands import (
     aslib,
     catalog,
+    cite,
     compare,
     demo,
-    explore,
+    doctor,
     games,
     insights,
-    match,
     recommend,
     reproduce,
-    show,
     solve,
     sweep,
     table,
     train,
 )
 from rlccfr.cli.console import Interrupted
+from rlccfr.cli.policies import explore, match, play, show
 from rlccfr.cli.streams import discard_output, mend_streams
 from rlccfr.errors import RLCCFRError, first_line
 
@@ -48,6 +48,7 @@ for command in (
     train.train,
     show.show,
     explore.explore,
+    play.play,
     match.match,
     recommend.recommend,
     table.table,
@@ -57,7 +58,9 @@ for command in (
     compare.compare,
     sweep.sweep,
     aslib.aslib,
+    cite.cite,
     demo.demo,
+    doctor.doctor,
 ):
     app.command()(command)
 

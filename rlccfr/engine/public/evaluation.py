@@ -9,7 +9,7 @@ import numpy as np
 from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
-from rlccfr.kernels.public.public_iterations import public_value
+from rlccfr.kernels.public.public_iterations import action_values, public_value
 
 _memories: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicMemory, Outcomes]]] = WeakKeyDictionary()
 
@@ -41,3 +41,17 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
         return float(found * game.unit)
 
     return value(0, False), value(0, True), value(1, True)
+
+
+def public_action_values(game: PublicGame, table: np.ndarray) -> np.ndarray:
+    """Return the counterfactual value of each action to its player, (m,), if both follow a policy.
+
+    It leaves out the game's unit and the deal's share, as tables do.
+
+    Args:
+        table: (m,) entries that the policy is proportional to, by their positive parts; uniform where these are 0.
+    """
+    found = np.zeros_like(table)
+    for player in (0, 1):
+        action_values(game.view, player, table, PublicTables.read_only(found), *memory_of(game, table.dtype))
+    return found

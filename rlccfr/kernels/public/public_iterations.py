@@ -10,6 +10,7 @@ from rlccfr.kernels.public.sweep import (
     COUNTER,
     DOWN,
     DRAWN,
+    KEEP,
     MEAN,
     RESPOND,
     UP,
@@ -152,6 +153,18 @@ def public_value(view, player, tables, memory, outcomes, mass, best):
     none = memory.vectors[:0]
     sweep_all(view, player, tables.regret, tables, memory, outcomes, none, none, BEST if best else MEAN)
     return root_value(memory, mass)
+
+
+@kernel
+def action_values(view, player, table, tables, memory, outcomes):
+    """Find the counterfactual values of a player's actions, if both play the policies that a table is proportional to.
+
+    Args:
+        table: that table.
+        tables: ``regret`` is overwritten at the player's entries.
+    """
+    none = memory.vectors[:0]
+    sweep_all(view, player, table, tables, memory, outcomes, none, none, KEEP)
 
 
 @kernel

@@ -22,6 +22,7 @@ from rlccfr.kernels.public.vectors import (
     fill_policy,
     fill_response,
     fold,
+    keep,
     largest,
     mean,
     multiply,
@@ -35,6 +36,7 @@ BEST = 2  # take the largest of the actions' values
 RESPOND = 3  # the same, and keep the action; add the opponent's policies to its average
 COUNTER = 4  # raise regrets against the responses that were kept
 COUNTER_BEST = 5  # take the largest of the actions' values against them
+KEEP = 6  # take the mean of the actions' values, and write these to the table of regrets
 
 # What a pass does at public chance. In DOWN and UP it stops at the first one, so that threads can share what is below.
 BELOW = 0  # it begins below the first one, and goes through all outcomes of any further one
@@ -52,10 +54,10 @@ def enter(view, node, frame, player, table, tables, memory, mode, now):
         frame[COUNT + actor],
         node["table"] + frame[FIRST + actor],
     )
-    if actor != player and mode >= COUNTER:
+    if actor != player and mode in (COUNTER, COUNTER_BEST):
         first = tables.response_place[frame[AT]] + frame[FIRST + actor]
         fill_response(tables.response, first, count, rows, memory.shares, memory.vectors, free)
-    elif actor != player or mode in (UPDATE, MEAN, COUNTER):
+    elif actor != player or mode in (UPDATE, MEAN, COUNTER, KEEP):
         total = free + 2 * count * rows
         fill_policy(table, at, stride, count, rows, memory.shares, memory.vectors, free, total)
     if actor != player and mode in (UPDATE, RESPOND):
@@ -107,7 +109,9 @@ def finish(view, node, frame, player, tables, memory, mode, now, ahead):
             choose(vectors, values, value, count, rows, tables.response, tables.response_place[frame[AT]])
         return
     mean(vectors, free, values, count, rows, value, zero)
-    if mode != MEAN and rows > 0:
+    if mode == KEEP:
+        keep(vectors, values, count, rows, tables.regret, at, stride)
+    elif mode != MEAN and rows > 0:
         floor = now[FLOOR] / vectors.dtype.type(view.deals[node["deal"]]["share"])
         discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
         if memory.drawing.public:

@@ -146,6 +146,14 @@ def fold(vectors, values, value, count, rows, regret, at, stride, discounts, flo
 
 
 @inlined
+def keep(vectors, values, count, rows, table, at, stride):
+    """Write the actions' values to a node's entries of a table, from index ``at`` on, for all rows of the node."""
+    for a in range(count):
+        for r in range(rows):
+            table[at + a * stride + r] = vectors[values + a * rows + r]
+
+
+@inlined
 def predict(vectors, values, value, count, rows, tables, at, stride, ahead, zero, one):
     """Set the positive parts of the predicted regrets D' R + prediction r, which the next policy is proportional to.
 

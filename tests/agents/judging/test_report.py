@@ -3,13 +3,13 @@ from __future__ import annotations
 import base64
 import json
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
 import pytest
+from browser import opened
 
 import rlccfr
 from rlccfr.agents.judging.bench import TeamPlan, build_table
@@ -30,7 +30,6 @@ pytestmark = pytest.mark.slow  # the fixture sweeps and trains
 pytest.importorskip("plotly", reason="the report needs the extra rlccfr[report]")
 CATALOG = Catalog(("cfr", "dcfr"), ("external", "none"), ("cfr_br", "none"))
 BUDGETS = [Budget("iterations", 10), Budget("iterations", 100)]
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
 
 @pytest.fixture(scope="module")
@@ -85,21 +84,8 @@ def test_the_page_shows_what_policies_of_holdem_play_first(page, tmp_path):
 
 @pytest.fixture(scope="module")
 def browser(page) -> Iterator:
-    if not (CHROMIUM and DRIVER):
-        pytest.skip("there is no Chromium: install Debian's packages chromium and chromium-driver")
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in ("headless=new", "no-sandbox", "disable-gpu", "window-size=1300,1400", "disable-background-networking",
-                 "no-first-run", "disable-component-update", "disable-sync"):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
-    driver.set_window_size(1300, 1400)
-    driver.get(page[0].as_uri())
-    yield driver
-    driver.quit()
+    with opened(page[0]) as driver:
+        yield driver
 
 
 def at_cell(browser, rule, column):

@@ -14,21 +14,25 @@ def explore(
     policy: Annotated[str, typer.Argument(help="A policy that `rlccfr solve --policy` wrote, or a run that it saved.")],
     page: Annotated[Path, typer.Argument(help="The page to write, such as leduc.html.")],
     game: GameOfFile = None,
+    start: Annotated[
+        str, typer.Option("--from", help="Path of the page's first point in hold'em or Bluff, such as rc/KhQd2c/.")
+    ] = "",
+    most: Annotated[int, typer.Option(min=1, help="Most states on the page, in hold'em or Bluff.")] = 200_000,
 ) -> None:
     """Write a page for a browser, on which you walk through the game and see what a policy does.
 
     At each point of the game the page shows the moves that lead on, and for each state of the player who moves what the
     policy does there, what it is worth, and what each action would gain. It is one file, and loads nothing from a
-    network.
+    network. A page on hold'em or Bluff ends once it has as many states as --most says; --from begins elsewhere.
     """
-    from rlccfr.cli.policies import policy_of
+    from rlccfr.cli.policies.named import policy_of
     from rlccfr.explorer.page import write_page
-    from rlccfr.explorer.points import points
+    from rlccfr.explorer.public_points import all_points
     from rlccfr.files import require_writable
 
     require_writable(page)
     tree = None if game is None else load(game)
     with progress(f"writing {page}"):
         found = policy_of(policy, tree)
-        write_page(found, page, points(found))
+        write_page(found, page, *all_points(found, start, most))
     print(f"{page}: open it in a browser")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rlccfr.cli.console import Json, Seed, load, print_json, print_table, progress
-from rlccfr.cli.policies import UNIFORM, is_run, policy_of, run_of
+from rlccfr.cli.policies.named import UNIFORM, is_run, policy_of, run_of
 
 if TYPE_CHECKING:
     from rlccfr.policies.matches import Draws, Match

@@ -43,7 +43,7 @@ def show(
     Each line has the player, the probability that the state is reached, what the player knows there, and the
     probability of each action. In a pipe, tabs separate them, as `cut` and spreadsheets expect.
     """
-    from rlccfr.cli.policies import policy_of
+    from rlccfr.cli.policies.named import policy_of
     from rlccfr.policies.listing import states
 
     tree = None if game is None else load(game)

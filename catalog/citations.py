@@ -1,0 +1,112 @@
+"""BibTeX for algorithms and runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rlccfr.components import Component
+from rlccfr.errors import ComponentError
+from rlccfr.registry import REGISTRIES, Entry
+
+if TYPE_CHECKING:
+    from rlccfr.solver import Solver
+
+PAPER = "keshavarzi-combining"
+"""Key of the paper whose system this library builds."""
+
+
+class Work(NamedTuple):
+    """A published work.
+
+    Attributes:
+        key: its BibTeX key.
+        named: phrase by which the text of a component's source names it; empty if none does.
+        bibtex: its entry.
+    """
+
+    key: str
+    named: str
+    bibtex: str
+
+
+def cite(*things: str | Component | Sequence[Any] | Solver) -> str:
+    """Return BibTeX for algorithms or runs: the works that define them, this library, and the paper that it builds on.
+
+    Args:
+        things: ids of components, such as ``"dcfr"`` or ``"dcfr(gamma=3)"``; components; triples of these, also as
+            ``"dcfr x external x none"``; or solvers. Without any, the library is cited alone.
+
+    Raises:
+        ComponentError: there is no such component.
+    """
+    found: dict[str, str] = {}
+    for component in _components(things):
+        for work in works_of(component):
+            found.setdefault(work.key, work.bibtex)
+    paper = next(work for work in works() if work.key == PAPER)
+    return "\n\n".join([*found.values(), _library(), paper.bibtex]) + "\n"
+
+
+def works_of(entry: Entry[Any]) -> list[Work]:
+    """Return the works that a component's source names; of one without any, an entry with that text."""
+    if base := re.match(r"derived here from (\w+)", entry.source):
+        return works_of(_entry(base[1]))
+    found = [work for work in works() if work.named and work.named in entry.source]
+    if found or entry.source.startswith("this library"):
+        return found
+    text = re.sub(r"[{}\\%$&#_^~]", " ", entry.source)
+    return [Work(entry.id, "", f"@misc{{{entry.id},\n  title = {{{entry.id}}},\n  note = {{{text}}}\n}}")]
+
+
+@cache
+def works() -> tuple[Work, ...]:
+    """Return all works that the library's components name."""
+    text = (files("rlccfr.catalog") / "data" / "references.bib").read_text(encoding="utf-8")
+    found = []
+    for entry in re.findall(r"^@\w+\{.*?^\}$", text, re.MULTILINE | re.DOTALL):
+        named = re.search(r"^  named = \{(.*)\},\n", entry, re.MULTILINE)
+        key = re.match(r"@\w+\{([^,]+),", entry)
+        assert key is not None
+        bibtex = entry if named is None else entry.replace(named[0], "")
+        found.append(Work(key[1], "" if named is None else named[1], bibtex))
+    return tuple(found)
+
+
+def _components(things: Sequence[Any]) -> Iterator[Entry[Any]]:
+    from rlccfr.solver import Solver
+
+    for thing in things:
+        if isinstance(thing, Solver):
+            yield from _components((thing.update_rule, thing.sampler, thing.abstraction))
+        elif isinstance(thing, Component):
+            yield _entry(thing.id)
+        elif isinstance(thing, str):
+            yield from map(_entry, thing.split(" x "))
+        else:
+            yield from _components(thing)
+
+
+def _entry(id: str) -> Entry[Any]:
+    """Return the entry of a component of any kind.
+
+    Raises:
+        ComponentError: there is none.
+    """
+    name = id.strip()
+    for registry in REGISTRIES:
+        if name.partition("(")[0] in registry:
+            return registry[name]
+    raise ComponentError(f"there is no component {name!r} to cite; `rlccfr catalog` lists them")
+
+
+def _library() -> str:
+    from rlccfr import __version__
+
+    return (
+        f"@software{{rlccfr,\n  author = {{{{The RLCCFR developers}}}},\n  title = {{{{RLCCFR}}}},\n"
+        f"  version = {{{__version__}}}\n}}"
+    )

@@ -1,0 +1,140 @@
+"""``rlccfr doctor``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from importlib import metadata, resources
+from pathlib import Path
+from typing import NamedTuple
+
+from rlccfr.cli.console import Json, print_json, print_table
+from rlccfr.errors import RLCCFRError, first_line
+
+EXTRAS = {
+    "report": ("plotly", "report pages of measurements"),
+    "dask": ("distributed", "sweeps on several machines"),
+    "optuna": ("optuna", "TPE, a baseline"),
+    "aslib": ("liac-arff", "measurements in ASlib's format"),
+    "gambit": ("pygambit", "Gambit's own solvers, for games that this library writes"),
+    "tensorboard": ("tensorboard", "training curves"),
+}
+"""For each extra, the distribution that it brings and what it is for."""
+
+LEAST_DISK, LEAST_MEMORY = 500_000_000, 1_000_000_000
+"""Bytes below which the doctor warns: the cache of large games, and a process with PyTorch, take as much."""
+
+
+class Finding(NamedTuple):
+    """One line of the report.
+
+    Attributes:
+        what: what was looked at.
+        found: what was found.
+        advice: what to do; empty if all is well.
+    """
+
+    what: str
+    found: str
+    advice: str = ""
+
+
+def doctor(json: Json = False) -> None:
+    """Tell what this installation has, what it lacks, and what to do about it.
+
+    Ends with an error if a small run fails.
+    """
+    trial, failure = _trial()
+    findings = [*_versions(), *_kernels(), *_cache(), *_machine(), *_extras(), trial]
+    if json:
+        print_json([finding._asdict() for finding in findings])
+    else:
+        print_table(("", "", "advice"), findings)
+    if failure is not None:
+        raise RLCCFRError(f"a run of ten iterations on Kuhn poker fails: {first_line(failure)}") from failure
+
+
+def _trial() -> tuple[Finding, Exception | None]:
+    """Solve a small game, and return how that went, and what failed."""
+    try:
+        from rlccfr.games.names import load_game
+        from rlccfr.solver import Solver
+
+        result = Solver(load_game("kuhn")).run(iterations=10)
+    except Exception as error:  # whatever a broken installation raises
+        return Finding("trial run", "failed", "install rlccfr again in a new environment"), error
+    return Finding("trial run", f"Kuhn poker to {result.exploitability:.3g} in 10 iterations"), None
+
+
+def _versions() -> list[Finding]:
+    from rlccfr.envs.measuring.provenance import engine_version, library_versions, processor_model
+
+    return [
+        Finding("rlccfr", engine_version().split("/")[0], ""),
+        Finding("engine", engine_version().split("/")[1], ""),
+        *(Finding(name, version) for name, version in library_versions().items()),
+        Finding("stable_baselines3", metadata.version("stable_baselines3")),
+        Finding("installed in", str(Path(str(resources.files("rlccfr"))).parent)),
+        Finding("processor", processor_model()),
+    ]
+
+
+def _kernels() -> list[Finding]:
+    from rlccfr.kernels import PASSES, PUBLIC, WALKS
+    from rlccfr.kernels.cache import kernel_folder
+    from rlccfr.kernels.jit import UNJITTED
+
+    if UNJITTED:
+        return [Finding("kernels", "not compiled", "unset NUMBA_DISABLE_JIT: runs are thousands of times slower")]
+    folder = kernel_folder()
+    kinds = {"exact passes": PASSES, "walks": WALKS, "public trees": PUBLIC}
+    ready = [use for use, pattern in kinds.items() if any(folder.glob(pattern))]
+    told = f"compiled for {', '.join(ready)}" if ready else "not compiled yet"
+    advice = "" if len(ready) == len(kinds) else "nothing: the others are compiled at first use, 15 seconds each"
+    return [Finding("kernels", f"{told}, in {folder}", advice)]
+
+
+def _cache() -> list[Finding]:
+    from rlccfr.games.cache import cache_folder
+    from rlccfr.games.memory import gigabytes
+
+    folder = cache_folder()
+    size = sum(path.stat().st_size for path in folder.glob("game-*.npz")) if folder.exists() else 0
+    home = next((one for one in (folder, *folder.parents) if one.exists()), Path("/"))
+    free = shutil.disk_usage(home).free
+    advice = ""
+    if not os.access(home, os.W_OK):
+        advice = "large games are compiled each time: set RLCCFR_CACHE to a folder that you may write to"
+    elif free < LEAST_DISK:
+        advice = "free some disk, or set RLCCFR_CACHE to a folder on another one"
+    return [Finding("games kept", f"{gigabytes(size)} in {folder}, {gigabytes(free)} of disk free", advice)]
+
+
+def _machine() -> list[Finding]:
+    from rlccfr.games.memory import available_memory, gigabytes
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    memory = available_memory()
+    low = memory is not None and memory < LEAST_MEMORY
+    return [
+        Finding("cores", str(cores), "" if cores > 1 else "a sweep takes one worker"),
+        Finding(
+            "memory left",
+            "unknown" if memory is None else gigabytes(memory),
+            "close other programs: a process with PyTorch takes about half a gigabyte" if low else "",
+        ),
+        Finding("encoding", sys.stdout.encoding or "unknown"),
+    ]
+
+
+def _extras() -> list[Finding]:
+    return [_extra(extra, name, use) for extra, (name, use) in EXTRAS.items()]
+
+
+def _extra(extra: str, name: str, use: str) -> Finding:
+    what = f"extra {extra}"
+    try:
+        return Finding(what, f"{name} {metadata.version(name)}, for {use}")
+    except metadata.PackageNotFoundError:
+        return Finding(what, f"missing, for {use}", f"pip install 'rlccfr[{extra}]'")

@@ -1,0 +1,98 @@
+"""``rlccfr play``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rlccfr.cli.console import Interrupted, Seed, load, progress
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from rlccfr.play.tables import Table
+    from rlccfr.policy import Policy
+
+CLOSE = "1e-4x"
+"""Target of the run that finds an opponent, as a share of the uniform policy's exploitability."""
+
+MOST_SECONDS = 10.0
+"""CPU seconds after which that run ends in any case."""
+
+
+def play(
+    game: Annotated[str, typer.Argument(help="A name from `rlccfr games`, or an OpenSpiel string.")],
+    against: Annotated[
+        str | None,
+        typer.Option(help="The other player: a policy's file, a run that was saved, or uniform. [solved here]"),
+    ] = None,
+    seat: Annotated[int | None, typer.Option(min=0, max=1, help="Your seat. [changes after each game]")] = None,
+    games: Annotated[int | None, typer.Option(min=1, help="Number of games. [until you leave]")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Play a game against a policy.
+
+    Type ? at any prompt for help. Without --against, the game is solved first, for ten CPU seconds at most.
+    """
+    import numpy as np
+
+    from rlccfr.cli.policies.named import policy_of
+    from rlccfr.play.cards import described, plain
+    from rlccfr.play.session import Session
+
+    tree = load(game)
+    policy = _solved(tree, game) if against is None else policy_of(against, tree)
+    dealing, moving = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
+    encoding = sys.stdout.encoding or "ascii"
+
+    def tell(line: str) -> None:
+        print(plain(line, encoding), flush=True)
+
+    name = getattr(tree, "openspiel_name", tree.name)
+
+    def describe(known: str) -> list[str]:
+        return described(name, known)
+
+    unit = "chips" if "poker" in name or tree.big_blind is not None else "points"
+    session = Session(_dealer(policy, dealing), _ask, tell, describe, unit, moving)
+    try:
+        session.play(games, seat)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; score: {session.score()}") from None
+    tell(f"Score: {session.score()}.")
+
+
+def _ask(prompt: str) -> str:
+    """Return the answer to a prompt, which is shown on stdout even if that is a pipe."""
+    print(prompt, end="", flush=True)
+    answer = sys.stdin.readline()
+    if not answer:
+        print()
+        raise EOFError
+    return answer
+
+
+def _dealer(policy: Policy, rng: np.random.Generator) -> Callable[[], Table]:
+    from rlccfr.play.public_table import PublicTable
+    from rlccfr.play.tables import CompiledTable
+    from rlccfr.policies.public_policy import PublicPolicy
+
+    if isinstance(policy, PublicPolicy):
+        return lambda: PublicTable(policy, rng)
+    return lambda: CompiledTable(policy, rng)
+
+
+def _solved(tree: Any, game: str) -> Policy:
+    """Return a policy close to an equilibrium, and say how close."""
+    from rlccfr.limits import target_of
+    from rlccfr.solver import Solver
+
+    with progress(f"solving {game}") as report:
+        solver = Solver(tree, "dcfr_plus")
+        result = solver.run(seconds=MOST_SECONDS, until=target_of(tree, CLOSE), progress=report)
+    print(f"The other player's policy was found just now; its exploitability is {result.exploitability:.3g}.")
+    found: Policy = solver.average_policy()
+    return found

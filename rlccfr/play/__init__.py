@@ -1,0 +1,1 @@
+"""Games of a person against a policy, in a terminal."""

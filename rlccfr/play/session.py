@@ -1,0 +1,160 @@
+"""A session: one game after another, with what the person asks and how the score stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rlccfr.play.tables import Table
+
+HELP = (
+    "number or name  make that move; the beginning of a name will do",
+    "!               what the policy does in your place, at your last decision",
+    "=               the score",
+    "?               this help",
+    "quit            leave",
+)
+QUIT = ("q", "quit", "exit")
+
+
+class Left(Exception):
+    """The person leaves."""
+
+
+class Decision(NamedTuple):
+    """A decision of the person: the actions, what the policy does there, and which action was taken."""
+
+    actions: Sequence[str]
+    probabilities: np.ndarray
+    taken: int
+
+
+class Session:
+    """Games of a person against a policy.
+
+    Args:
+        deal: function that deals a new game.
+        ask: function from a prompt to the person's answer; it raises EOFError at the end of the input.
+        tell: function that shows a line.
+        describe: function from what a player knows to lines.
+        unit: name of what payoffs count, such as "chips".
+        rng: source of the policy's moves.
+    """
+
+    def __init__(
+        self,
+        deal: Callable[[], Table],
+        ask: Callable[[str], str],
+        tell: Callable[[str], None],
+        describe: Callable[[str], Sequence[str]],
+        unit: str,
+        rng: np.random.Generator,
+    ) -> None:
+        self._deal, self._ask, self._tell, self._describe = deal, ask, tell, describe
+        self._unit, self._rng = unit, rng
+        self._last: Decision | None = None
+        self.payoffs: list[float] = []
+
+    def play(self, games: int | None, seat: int | None) -> None:
+        """Play until so many games are over, or the person leaves.
+
+        Args:
+            games: number of games; None for as many as the person likes.
+            seat: the person's seat, 0 or 1; None to change it after each game.
+        """
+        try:
+            while games is None or len(self.payoffs) < games:
+                self._game(len(self.payoffs) % 2 if seat is None else seat)
+        except (Left, EOFError):
+            pass
+
+    def score(self) -> str:
+        """Return how the score stands, with a 95 % interval of the mean payoff."""
+        count = len(self.payoffs)
+        if not count:
+            return "no game is over yet"
+        games = "1 game" if count == 1 else f"{count:,} games"
+        told = f"{sum(self.payoffs):+g} {self._unit} after {games}"
+        if count < 2:
+            return told
+        from scipy import stats
+
+        error = float(stats.t.ppf(0.975, count - 1) * np.std(self.payoffs, ddof=1)) / count**0.5
+        return f"{told}; {np.mean(self.payoffs):+.3g} ± {error:.2g} per game (95 %)"
+
+    def _game(self, seat: int) -> None:
+        table = self._deal()
+        self._tell(f"Game {len(self.payoffs) + 1}: you are player {seat}.")
+        while (actor := table.actor) is not None:
+            actions, likely = table.actions(), table.probabilities()
+            if actor == seat:
+                taken = self._answer(table.known(seat), actions)
+                self._last = Decision(actions, likely, taken)
+            else:
+                taken = int(self._rng.choice(len(likely), p=likely / likely.sum()))
+                self._tell(f"  Player {actor}: {actions[taken]}")
+            table.take(taken)
+        own = table.payoff() * (1 if seat == 0 else -1)
+        self.payoffs.append(own)
+        if held := table.known(1 - seat):
+            self._tell(f"Player {1 - seat} at the last own move:")
+            for line in self._describe(held):
+                self._tell(f"  {line}")
+        result = "You win" if own > 0 else "You lose" if own < 0 else "Nobody wins"
+        self._tell(f"{result}{f' {abs(own):g}' if own else ''}. Score: {self.score()}.")
+        self._tell("")
+
+    def _answer(self, known: str, actions: Sequence[str]) -> int:
+        """Ask until the person makes a move, and return its number."""
+        for line in self._describe(known):
+            self._tell(f"  {line}")
+        while True:
+            moves = "   ".join(f"{number}: {name}" for number, name in enumerate(actions, 1))
+            text = self._ask(f"  {moves}   (? for help) > ").strip()
+            found = self._move(text, actions)
+            if found is not None:
+                return found
+            self._reply(text, actions)
+
+    def _move(self, text: str, actions: Sequence[str]) -> int | None:
+        """Return the number of the move that an answer names; None if it names none, or several."""
+        if text.isdecimal():
+            return int(text) - 1 if len(text) < 6 and 1 <= int(text) <= len(actions) else None
+        if not text:
+            return None
+        whole = [number for number, name in enumerate(actions) if name.lower() == text.lower()]
+        begun = [number for number, name in enumerate(actions) if name.lower().startswith(text.lower())]
+        found = whole or begun
+        return found[0] if len(found) == 1 else None
+
+    def _reply(self, text: str, actions: Sequence[str]) -> None:
+        """Answer what is no move.
+
+        Raises:
+            Left: the person wants to leave.
+        """
+        match text.lower():
+            case word if word in QUIT:
+                raise Left
+            case "?" | "help":
+                lines: Sequence[str] = HELP
+            case "=":
+                lines = [f"Score: {self.score()}."]
+            case "!":
+                lines = self._advice()
+            case _:
+                lines = [
+                    f"That is no move here: type a number from 1 to {len(actions)}, the beginning of one name, or ?"
+                ]
+        for line in lines:
+            self._tell(f"  {line}")
+
+    def _advice(self) -> list[str]:
+        if self._last is None:
+            return ["You have not decided anything yet."]
+        return [
+            f"{name}: {likely:.1%}{' (your move)' if number == self._last.taken else ''}"
+            for number, (name, likely) in enumerate(zip(self._last.actions, self._last.probabilities, strict=True))
+        ]

@@ -1,0 +1,94 @@
+"""Games in play: what has happened, what each player knows, and what the policy would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.policy import Policy
+
+
+class Table(Protocol):
+    """A game in play. Chance has always moved already."""
+
+    @property
+    def actor(self) -> int | None:
+        """The player who moves, 0 or 1; None once the game has ended."""
+
+    def known(self, player: int) -> str:
+        """Return what a player knows where the player moves, or moved last."""
+
+    def actions(self) -> Sequence[str]:
+        """Return the names of the actor's actions."""
+
+    def probabilities(self) -> np.ndarray:
+        """Return what the policy does in the actor's place, (actions,)."""
+
+    def take(self, action: int) -> None:
+        """Make the actor's move."""
+
+    def payoff(self) -> float:
+        """Return player 0's payoff, once the game has ended."""
+
+
+class CompiledTable:
+    """A compiled game in play.
+
+    Args:
+        policy: the policy that plays, and is asked for advice.
+        rng: source of chance's moves.
+    """
+
+    def __init__(self, policy: Policy, rng: np.random.Generator) -> None:
+        from rlccfr.games.openspiel import openspiel_game
+
+        self._policy, self._tree, self._rng = policy, policy.game, rng
+        self._state: Any = openspiel_game(self._tree).new_initial_state()
+        self._history = 0
+        self._known = ["", ""]
+        self._let_chance_move()
+
+    @property
+    def actor(self) -> int | None:
+        actor = int(self._tree.histories["actor"][self._history])
+        return None if actor == TERMINAL else actor
+
+    def known(self, player: int) -> str:
+        return self._known[player]
+
+    def actions(self) -> Sequence[str]:
+        player = self._state.current_player()
+        return [self._state.action_to_string(player, int(self._tree.edge_action[child])) for child in self._children()]
+
+    def probabilities(self) -> np.ndarray:
+        return self._policy.probabilities[self._tree.infoset_sequences(self._infoset())]
+
+    def take(self, action: int) -> None:
+        self._go(self._children()[action])
+        self._let_chance_move()
+
+    def payoff(self) -> float:
+        return float(self._tree.utility[self._history])
+
+    def _let_chance_move(self) -> None:
+        while self._tree.histories["actor"][self._history] == CHANCE:
+            children = self._children()
+            chances = self._tree.probability[children.start : children.stop]
+            self._go(children[int(self._rng.choice(len(children), p=chances / chances.sum()))])
+        if self.actor is not None:
+            self._known[self.actor] = self._tree.infoset_keys[self._infoset()]
+
+    def _infoset(self) -> int:
+        return int(self._tree.histories["infoset"][self._history])
+
+    def _children(self) -> range:
+        record = self._tree.histories[self._history]
+        first = int(record["first_child"])
+        return range(first, first + int(record["num_children"]))
+
+    def _go(self, child: int) -> None:
+        self._state.apply_action(int(self._tree.edge_action[child]))
+        self._history = child

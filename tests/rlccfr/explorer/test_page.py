@@ -1,0 +1,172 @@
+"""The page is tried as a person tries it: in a browser, by clicks and by keys."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from browser import opened
+
+import rlccfr
+from rlccfr.explorer.page import write_page
+from rlccfr.explorer.points import points
+from rlccfr.explorer.public_points import all_points
+
+
+def solved(name, iterations=100):
+    solver = rlccfr.Solver(rlccfr.load_game(name), "dcfr_plus")
+    solver.run(iterations=iterations)
+    return solver.average_policy()
+
+
+@pytest.fixture(scope="module")
+def kuhn(tmp_path_factory):
+    policy, path = solved("kuhn"), tmp_path_factory.mktemp("page") / "kuhn.html"
+    write_page(policy, path, points(policy))
+    with opened(path) as driver:
+        until(driver, lambda: point(driver) is not None)
+        yield driver, policy
+
+
+def until(driver, holds):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(driver, 10, poll_frequency=0.02).until(lambda _: holds())
+
+
+def point(driver):
+    return driver.execute_script("return document.body.dataset.point")
+
+
+def texts(driver, selector):
+    return driver.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map(one => one.innerText.trim())", selector
+    )
+
+
+def go(driver, act):
+    """Do something that leads to another point, and wait until it is shown."""
+    before = point(driver)
+    act()
+    until(driver, lambda: point(driver) != before)
+
+
+def move(driver, name):
+    button = next(one for one in driver.find_elements("css selector", "#moves button") if one.text.startswith(name))
+    go(driver, button.click)
+
+
+def keys(driver, *pressed):
+    from selenium.webdriver import ActionChains
+
+    ActionChains(driver).send_keys(*pressed).perform()
+
+
+def start(driver):
+    if texts(driver, "#path button")[-1] != "Start":
+        go(driver, driver.find_element("css selector", "#path button").click)
+
+
+def test_it_needs_nothing_else_and_reports_no_error(kuhn, tmp_path):
+    driver, policy = kuhn
+    text = driver.page_source
+    assert not re.search(r"(src|href)=", text)
+    assert "://" not in text.replace("http://www.w3.org", "")
+    assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
+    assert f"{policy.exploitability():.4g}" in texts(driver, "#figures")[0]
+
+
+def test_it_begins_where_the_first_player_decides(kuhn):
+    driver, policy = kuhn
+    start(driver)
+    assert texts(driver, "#who") == ["Player 0 moves"]
+    assert texts(driver, "#path button") == ["Start"]
+    rows = texts(driver, "#states tr")[1:]
+    assert len(rows) == 3
+    bets = {key: policy.probabilities[2 * number + 1] for number, key in enumerate(policy.game.infoset_keys)}
+    for row in rows:
+        state = row.split()[0]
+        assert f"{100 * bets[state]:.1f} %" in row or "100 %" in row or "< 0.1 %" in row
+    bars = driver.find_elements("css selector", "#states .bar")
+    assert len(bars) == 3
+
+
+def test_clicks_walk_through_the_game(kuhn):
+    driver, _ = kuhn
+    start(driver)
+    move(driver, "Pass")
+    assert texts(driver, "#who") == ["Player 1 moves"]
+    assert [row.split()[0] for row in texts(driver, "#others tr")]
+    move(driver, "Bet")
+    assert texts(driver, "#path button") == ["Start", "Pass", "Bet"]
+    assert {row.split()[0] for row in texts(driver, "#states tr")[1:]} == {"0pb", "1pb", "2pb"}
+    move(driver, "Bet")
+    assert texts(driver, "#who") == ["The game has ended"]
+    assert texts(driver, "#moves button") == []
+    go(driver, driver.find_elements("css selector", "#path button")[1].click)
+    assert texts(driver, "#path button") == ["Start", "Pass"]
+
+
+def test_keys_do_the_same(kuhn):
+    from selenium.webdriver.common.keys import Keys
+
+    driver, _ = kuhn
+    start(driver)
+    go(driver, lambda: keys(driver, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER))
+    assert texts(driver, "#path button") == ["Start", "Bet"]
+    go(driver, lambda: keys(driver, Keys.ARROW_UP, Keys.ARROW_RIGHT))
+    assert texts(driver, "#path button") == ["Start", "Bet", "Bet"]
+    go(driver, lambda: keys(driver, Keys.ARROW_LEFT))
+    go(driver, lambda: keys(driver, Keys.BACKSPACE))
+    assert texts(driver, "#path button") == ["Start"]
+    go(driver, lambda: driver.execute_script("history.back()"))
+    assert texts(driver, "#path button") == ["Start", "Bet"]
+
+
+def test_texts_narrow_the_states_and_columns_sort_them(kuhn):
+    from selenium.webdriver.common.keys import Keys
+
+    driver, _ = kuhn
+    start(driver)
+    keys(driver, "/", "2")
+    until(driver, lambda: texts(driver, "#count") == ["1 of 3"])
+    assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["2"]
+    keys(driver, Keys.BACKSPACE, Keys.ESCAPE)
+    until(driver, lambda: texts(driver, "#count") == ["3 of 3"])
+    value = driver.find_elements("css selector", "#states th button")[2]
+    value.click()
+    assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["2", "1", "0"]
+    driver.find_elements("css selector", "#states th button")[2].click()
+    assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["0", "1", "2"]
+
+
+def test_hands_have_a_grid(tmp_path):
+    policy = solved("holdem(ranks=5,suits=4,private=2,flop=1)", 20)
+    path = tmp_path / "holdem.html"
+    write_page(policy, path, *all_points(policy, most=5_000))
+    with opened(path) as driver:
+        until(driver, lambda: point(driver) is not None)
+        cells = texts(driver, "#grid button")
+        assert len(cells) == 25
+        assert cells[:3] == ["66", "65s", "64s"]
+        before = len(texts(driver, "#states tr"))
+        driver.find_elements("css selector", "#grid button")[1].click()
+        until(driver, lambda: len(texts(driver, "#states tr")) < before)
+        assert all(re.match(r"6(.)5\1", row) for row in texts(driver, "#states tr")[1:])
+        move(driver, "fold")
+        assert texts(driver, "#who") == ["The game has ended"]
+        assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_hostile_texts_are_shown_and_not_run(tmp_path):
+    efg = tmp_path / "hostile.efg"
+    name = "</script><script>document.title='run'</script><img src=x onerror=\\\"document.title='run'\\\">"
+    nodes = f'p "" 1 1 "{name}" {{ "{name}" "b" }} 0\nt "" 1 "" {{ 1 -1 }}\nt "" 2 "" {{ 0 0 }}\n'
+    efg.write_text(f'EFG 2 R "t" {{ "a" "b" }}\n{nodes}')
+    policy = rlccfr.Policy.uniform(rlccfr.load_game(str(efg)))
+    path = tmp_path / "page.html"
+    write_page(policy, path, points(policy))
+    with opened(path) as driver:
+        until(driver, lambda: point(driver) is not None)
+        assert "onerror" in texts(driver, "#moves button")[0]
+        assert driver.title.startswith("A policy of")

@@ -1,0 +1,122 @@
+"""Pages of games with a public tree show the figures of the same games in OpenSpiel."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from public_games import cards_in, keys_of, merged_entries, openspiel_form, openspiel_keys, unmerged
+
+import rlccfr
+from rlccfr.explorer.points import ENDS, points
+from rlccfr.explorer.public_points import all_points, public_points
+from rlccfr.games.flat_tree import CHANCE
+from rlccfr.policies.analysis import analysed, followed
+
+RELATIVES = (
+    "ranks=3,suits=2,private=1,flop=1",
+    "ranks=4,suits=2,private=2,flop=1",
+    "ranks=3,suits=3,private=2,flop=1,rounds=1,raises=2",
+    "ranks=5,suits=1,private=1,flop=1,opening=2",
+)
+ALL = 10**9
+
+
+def random_policy(game):
+    return rlccfr.PublicPolicy(game, np.random.default_rng(0).exponential(size=game.num_sequences))
+
+
+def shown(policy):
+    """Return by the key of each table entry what the page shows: reach, value, probability and gain."""
+    found, paths, reached = {}, [], []
+    for point in public_points(policy, most=ALL):
+        before = paths[point.above] if point.above >= 0 else ((), "")
+        boards, moves = before
+        if point.above >= 0 and cards_in(point.move) and point.move[0] in "23456789TJQKA":
+            boards, moves = (*boards, cards_in(point.move)), moves + "|"
+        elif point.above >= 0:
+            moves += point.move[0]
+        paths.append((boards, moves))
+        reached.append(point.share * (reached[point.above] if point.above >= 0 else 1.0))
+        for held in point.states:
+            for action, (_, likely, gain) in enumerate(held.actions):
+                key = (point.actor, cards_in(held.text), boards, moves, action)
+                found[key] = (reached[-1] * held.share, held.value, likely, gain)
+    return found
+
+
+@pytest.mark.parametrize("parameters", RELATIVES)
+def test_figures_are_those_of_the_compiled_game(parameters):
+    game, whole = rlccfr.load_game(f"holdem({parameters})"), unmerged(parameters)
+    policy = random_policy(game)
+    entry = dict(zip(keys_of(whole), merged_entries(whole, game).tolist(), strict=True))
+    tree = rlccfr.load_game(openspiel_form(parameters))
+    entries = np.array([entry[key] for key in openspiel_keys(tree)])
+    probabilities = policy.probabilities[entries]
+    along = followed(tree, probabilities)
+    theirs = analysed(tree, along)
+    reach = np.bincount(entries, theirs.reach[tree.owner], game.num_sequences)  # of all that suits make the same
+    ours = shown(policy)
+    for number, key in enumerate(keys_of(game)):
+        sequence = int(np.flatnonzero(entries == number)[0])
+        infoset = tree.owner[sequence]
+        figures = reach[number], theirs.value[infoset], probabilities[sequence], theirs.gain[sequence]
+        assert ours[key] == pytest.approx(figures, abs=1e-12)
+    assert len(ours) == game.num_sequences
+
+
+@pytest.mark.parametrize("name", ["holdem(ranks=4,suits=2,private=2,flop=1)", "bluff", "bluff(dice=1)"])
+def test_shares_and_values_add_up(name):
+    policy, below = random_policy(rlccfr.load_game(name)), defaultdict(list)
+    found = list(public_points(policy, most=ALL))
+    for point in found:
+        below[point.above].append(point)
+    assert found[0].value == pytest.approx(policy.values().game[0])
+    for number, point in enumerate(found):
+        if point.actor == ENDS:
+            assert not below[number]
+            continue
+        assert sum(one.share for one in below[number]) == pytest.approx(1)
+        assert sum(one.share * one.value for one in below[number]) == pytest.approx(point.value)
+        if point.actor != CHANCE:
+            assert sum(held.share for held in point.states) == pytest.approx(1)
+            assert sum(held.share for held in point.others) == pytest.approx(1)
+
+
+def test_little_gains_on_a_solved_game():
+    solver = rlccfr.Solver(rlccfr.load_game("bluff"), "dcfr_plus")
+    solver.run(iterations=2000)
+    reached = []
+    for point in public_points(solver.average_policy(), most=ALL):
+        reached.append(point.share * (reached[point.above] if point.above >= 0 else 1.0))
+        for held in point.states:
+            weight = reached[-1] * held.share
+            assert weight * max((gain for _, _, gain in held.actions if gain == gain), default=0.0) < 1e-4
+
+
+def test_a_page_begins_anywhere_and_ends_in_time():
+    policy = random_policy(rlccfr.load_game("holdem(ranks=4,suits=2,private=2,flop=1)"))
+    whole = list(public_points(policy, most=ALL))
+    assert [point.move for point in whole[1:3]] == ["fold", "call"]
+    part = list(public_points(policy, "c", most=ALL))
+    call = next(point for point in whole if point.above == 0 and point.move == "call")
+    assert part[0].states == call.states
+    assert part[0].value == pytest.approx(call.value)
+    assert (part[0].above, part[0].move, part[0].share) == (-1, "c", 1.0)
+    short = list(public_points(policy, most=1))
+    assert len(short) == 1
+    with pytest.raises(rlccfr.GameError, match="has the path 'x'"):
+        public_points(policy, "x")
+
+
+def test_any_policy_has_points():
+    holdem = random_policy(rlccfr.load_game("holdem(ranks=4,suits=2,private=2,flop=1)"))
+    found, ranks = all_points(holdem)
+    assert ranks == "5432"
+    assert next(found).actor == 0
+    kuhn = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
+    found, ranks = all_points(kuhn)
+    assert (ranks, list(found)) == ("", list(points(kuhn)))
+    with pytest.raises(rlccfr.GameError, match="'kuhn' has no paths to begin from"):
+        all_points(kuhn, "c")

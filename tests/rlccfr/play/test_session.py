@@ -1,0 +1,94 @@
+"""A session asks kindly, keeps the score, and tells what the policy does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rlccfr
+from rlccfr.play.session import Session
+from rlccfr.play.tables import CompiledTable
+
+
+@pytest.fixture
+def kuhn():
+    solver = rlccfr.Solver(rlccfr.load_game("kuhn"))
+    solver.run(iterations=100)
+    return solver.average_policy()
+
+
+def session(policy, answers, seed=0):
+    """Return a session with given answers, and the list of its lines."""
+    lines, left = [], iter(answers)
+
+    def ask(prompt):
+        lines.append(prompt)
+        answer = next(left, None)
+        if answer is None:
+            raise EOFError
+        return answer
+
+    dealing, moving = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
+    made = Session(lambda: CompiledTable(policy, dealing), ask, lines.append, lambda known: [known], "chips", moving)
+    return made, lines
+
+
+def test_games_are_played_and_scored(kuhn):
+    made, lines = session(kuhn, ["1"] * 100)
+    made.play(10, None)
+    assert len(made.payoffs) == 10
+    assert [line for line in lines if line.startswith("Game")] == [
+        f"Game {number}: you are player {(number - 1) % 2}." for number in range(1, 11)
+    ]
+    count, mean = len(made.payoffs), np.mean(made.payoffs)
+    assert made.score().startswith(f"{sum(made.payoffs):+g} chips after {count} games; {mean:+.3g} ± ")
+
+
+def test_the_interval_is_students():
+    made, _ = session(None, [])
+    made.payoffs = [1.0, -1.0, 2.0, 0.0]
+    error = 3.182446 * np.std(made.payoffs, ddof=1) / 2  # the 97.5 % quantile of t with 3 degrees of freedom
+    assert made.score() == f"+2 chips after 4 games; +0.5 ± {error:.2g} per game (95 %)"
+    made.payoffs = [1.0]
+    assert made.score() == "+1 chips after 1 game"
+
+
+@pytest.mark.parametrize("answer", ["1", "pass", "PASS", "p", "Pas"])
+def test_a_move_has_a_number_and_a_name(kuhn, answer):
+    made, lines = session(kuhn, [answer] * 3)
+    made.play(1, 0)
+    assert len(made.payoffs) == 1
+    assert not any("no move here" in line for line in lines)
+
+
+@pytest.mark.parametrize("answer", ["", "3", "0", "-1", "x", "9" * 30, "１²", "\x1b[A"])
+def test_mistakes_are_taken_kindly(kuhn, answer):
+    made, lines = session(kuhn, [answer, "1", "1"])
+    made.play(1, 0)
+    assert sum("That is no move here: type a number from 1 to 2" in line for line in lines) == 1
+    assert len(made.payoffs) == 1
+
+
+def test_help_score_and_advice_are_given_on_request(kuhn):
+    made, lines = session(kuhn, ["?", "=", "!", "bet", "=", "!", "quit"])
+    made.play(None, 0)
+    assert any("make that move" in line for line in lines)
+    assert "  Score: no game is over yet." in lines
+    assert "  You have not decided anything yet." in lines
+    told = lines[lines.index("  Score: no game is over yet.") :]
+    assert any(line.startswith("  Bet: ") and line.endswith("% (your move)") for line in told)
+    assert any(line.startswith("  Pass: ") and line.endswith("%") for line in told)
+
+
+@pytest.mark.parametrize("answers", [[], ["q"], ["1", "1", "quit"], ["EXIT"]])
+def test_the_person_may_leave_at_any_time(kuhn, answers):
+    made, _ = session(kuhn, answers)
+    made.play(None, 0)
+    assert len(made.payoffs) <= 2
+
+
+def test_a_seed_gives_the_same_games(kuhn):
+    first, again, other = (session(kuhn, ["1"] * 40, seed=seed) for seed in (0, 0, 1))
+    for made, _ in (first, again, other):
+        made.play(10, None)
+    assert first[1] == again[1] != other[1]

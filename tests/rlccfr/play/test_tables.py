@@ -1,0 +1,79 @@
+"""Games in play are the games: the mean payoff of many is the policy's value, and cards are dealt fairly."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from support import random_policy
+
+import rlccfr
+from rlccfr.play.public_table import PublicTable
+from rlccfr.play.tables import CompiledTable
+
+
+def play_out(table, rng):
+    """Play a game by the policy, and return its payoff to player 0."""
+    while table.actor is not None:
+        likely = table.probabilities()
+        assert likely.sum() == pytest.approx(1)
+        assert len(table.actions()) == len(likely)
+        assert table.known(table.actor)
+        table.take(int(rng.choice(len(likely), p=likely / likely.sum())))
+    return table.payoff()
+
+
+def check_mean(policy, made, games):
+    rng = np.random.default_rng(1)
+    payoffs = [play_out(made(policy, rng), rng) for _ in range(games)]
+    error = np.std(payoffs) / games**0.5
+    assert np.mean(payoffs) == pytest.approx(policy.values().game[0], abs=4 * error)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel", "liars_dice(numdice=1,dice_sides=3)"])
+def test_compiled_games_have_their_values(name):
+    check_mean(random_policy(rlccfr.load_game(name), 0), CompiledTable, 2000)
+
+
+@pytest.mark.parametrize(
+    "name", ["holdem(ranks=4,suits=2,private=2,flop=1)", "holdem(ranks=3,suits=3,private=1,flop=2)", "bluff(dice=1)"]
+)
+def test_games_with_a_public_tree_have_their_values(name):
+    game = rlccfr.load_game(name)
+    policy = rlccfr.PublicPolicy(game, np.random.default_rng(0).exponential(size=game.num_sequences))
+    check_mean(policy, PublicTable, 2000)
+
+
+def test_all_cards_are_dealt_alike():
+    policy = rlccfr.PublicPolicy.uniform(rlccfr.load_game("holdem(ranks=3,suits=3,private=1,flop=2)"))
+    rng, cards, boards = np.random.default_rng(0), Counter(), Counter()
+    for _ in range(3000):
+        table = PublicTable(policy, rng)
+        cards[table.known(0).split()[1]] += 1
+        while table.actor is not None and "Board" not in table.known(0):
+            table.take(table.actions().index("call"))
+        board = table.known(0).split("Board: ")[1].split()[0]
+        boards.update([board[:2], board[2:4]])
+        assert table.known(0).split()[1] not in board
+    assert len(cards) == len(boards) == 9
+    for count in cards.values():
+        assert count == pytest.approx(3000 / 9, abs=4 * (3000 / 9) ** 0.5)
+    for count in boards.values():
+        assert count == pytest.approx(6000 / 9, abs=4 * (6000 / 9) ** 0.5)
+
+
+def test_the_stronger_hand_wins():
+    policy = rlccfr.PublicPolicy.uniform(rlccfr.load_game("holdem(ranks=4,suits=2,private=1,flop=1)"))
+    ranks, rng, met = "2345", np.random.default_rng(0), Counter()
+    for _ in range(300):
+        table = PublicTable(policy, rng)
+        while table.actor is not None:
+            table.take(table.actions().index("call"))
+        own, other = (table.known(player).split()[1][0] for player in (0, 1))
+        board = table.known(0).split("Board: ")[1][0]
+        strengths = [(rank == board, ranks.index(rank)) for rank in (own, other)]
+        expected = np.sign((strengths[0] > strengths[1]) - (strengths[0] < strengths[1]))
+        assert np.sign(table.payoff()) == expected
+        met[int(expected)] += 1
+    assert set(met) == {-1, 0, 1}
