@@ -12,7 +12,7 @@ from .errors import (
     RLCCFRError,
 )
 from .games.flat_tree import GameTree
-from .games.names import load_game, random_game
+from .games.names import load_game, matrix_game, random_game
 from .games.public.view import PublicGame
 from .plugins import load_plugins
 from .policies.public_policy import PublicPolicy
@@ -46,6 +46,7 @@ __all__ = [
     "load_game",
     "load_plugins",
     "load_results",
+    "matrix_game",
     "random_game",
     "solve_exactly",
 ]

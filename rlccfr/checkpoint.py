@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -35,6 +36,34 @@ def is_solver(path: Path) -> bool:
 
 def save_solver(solver: Solver, path: Path) -> None:
     """Write a solver to a file; see :meth:`Solver.save`."""
+    arrays = _arrays(solver)
+    large = sum(array.nbytes for array in arrays.values()) > MOST_COMPRESSED
+    discard_leftovers(path)
+    with written_atomically(path) as file:
+        (np.savez if large else np.savez_compressed)(file, **arrays)  # type: ignore[arg-type]
+
+
+def reduced(solver: Solver) -> tuple[Any, ...]:
+    """Return a solver in the form in which ``pickle`` and ``copy`` take it.
+
+    Raises:
+        CheckpointError: a component has no id.
+    """
+    buffer = io.BytesIO()
+    np.savez(buffer, **_arrays(solver))  # type: ignore[arg-type]
+    return _restored, (type(solver), buffer.getvalue(), solver.threads, solver.game)
+
+
+def _restored(kind: type[Solver], data: bytes, threads: int, game: Game) -> Solver:
+    return _read(io.BytesIO(data), "the solver", kind, threads, game)
+
+
+def _arrays(solver: Solver) -> dict[str, np.ndarray]:
+    """Return a solver's tables, with a header that tells what they belong to.
+
+    Raises:
+        CheckpointError: a component has no id.
+    """
     components = {
         "update_rule": solver.update_rule,
         "sampler": solver.sampler,
@@ -61,29 +90,13 @@ def save_solver(solver: Solver, path: Path) -> None:
         "cpu_seconds": solver._cpu_seconds,
         "curve": solver._curve,
     }
-    arrays = {"header": np.array(json.dumps(header)), **solver._engine.saved()}
-    large = sum(array.nbytes for array in arrays.values()) > MOST_COMPRESSED
-    discard_leftovers(path)
-    with written_atomically(path) as file:
-        (np.savez if large else np.savez_compressed)(file, **arrays)  # type: ignore[arg-type]
+    return {"header": np.array(json.dumps(header)), **solver._engine.saved()}
 
 
 def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | None = None) -> Solver:
     """Read a solver from a file; see :meth:`Solver.load`."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            header = json.loads(str(archive["header"]))
-            if header["format"] != FORMAT:
-                raise CheckpointError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")
-            options = {"reduce": False, **header["options"], "threads": threads}  # older files do not say "reduce"
-            solver = kind(_game_of(header["game"], path, game), **header["components"], **options)
-            if header["versions"] != _versions(solver):
-                raise CheckpointError(f"{path} was made with another version of its components; start anew")
-            if header.get("buckets") != solver._engine.buckets:  # they may depend on another library's version
-                raise CheckpointError(f"{path} was made with other buckets than are found now; start anew")
-            solver._engine.restore(archive)
-        solver._cpu_seconds = header["cpu_seconds"]
-        solver._curve = [CurvePoint(*point) for point in header["curve"]]
+        return _read(path, str(path), kind, threads, game)
     except ComponentError as error:
         raise CheckpointError(f"{path} can't be loaded: {error}; register the component first") from None
     except RLCCFRError:
@@ -96,6 +109,27 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
         if isinstance(error, MemoryError) and _is_whole(path):  # a damaged one may ask for any amount
             raise CheckpointError(f"out of memory while loading {path}, which is whole; free some memory") from None
         raise CheckpointError(f"{path} is not a complete solver file; start anew") from error
+
+
+def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int, game: Game | None) -> Solver:
+    """Read a solver; ``name`` stands for the source in messages.
+
+    Raises:
+        CheckpointError: it was made by another format or version.
+    """
+    with np.load(source, allow_pickle=False) as archive:
+        header = json.loads(str(archive["header"]))
+        if header["format"] != FORMAT:
+            raise CheckpointError(f"{name} has format {header['format']!r}; this version reads {FORMAT!r}")
+        options = {"reduce": False, **header["options"], "threads": threads}  # older files do not say "reduce"
+        solver = kind(_game_of(header["game"], name, game), **header["components"], **options)
+        if header["versions"] != _versions(solver):
+            raise CheckpointError(f"{name} was made with another version of its components; start anew")
+        if header.get("buckets") != solver._engine.buckets:  # they may depend on another library's version
+            raise CheckpointError(f"{name} was made with other buckets than are found now; start anew")
+        solver._engine.restore(archive)
+    solver._cpu_seconds = header["cpu_seconds"]
+    solver._curve = [CurvePoint(*point) for point in header["curve"]]
     return solver
 
 
@@ -116,7 +150,7 @@ def _identity(game: Game) -> dict[str, Any]:
     return {**names, "restore_recall": game.restore_recall, "max_histories": game.num_histories}
 
 
-def _game_of(spec: dict[str, Any], path: Path, given: Game | None) -> Game:
+def _game_of(spec: dict[str, Any], name: str, given: Game | None) -> Game:
     """Load a saved run's game, or return the one given if it is the same.
 
     Raises:
@@ -125,13 +159,13 @@ def _game_of(spec: dict[str, Any], path: Path, given: Game | None) -> Game:
     from rlccfr.games.names import load_game
     from rlccfr.games.openspiel import compile_game
 
-    expected, name = spec.pop("hash"), spec["name"]
+    expected, known = spec.pop("hash"), spec["name"]
     if given is not None and given.content_hash == expected:
         return given
-    game: Game = compile_game(**spec) if "openspiel_name" in spec else load_game(name)
+    game: Game = compile_game(**spec) if "openspiel_name" in spec else load_game(known)
     if game.content_hash != expected:
         raise CheckpointError(
-            f"{path} was made for another version of {name!r}: the game, or its layout in this library, has changed "
+            f"{name} was made for another version of {known!r}: the game, or its layout in this library, has changed "
             "since; start anew"
         )
     return game

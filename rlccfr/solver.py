@@ -33,19 +33,16 @@ class Solver:
         update_rule, sampler, abstraction: an id, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or a component,
             for example from :func:`rlccfr.catalog.make`.
         seed: seed of the walks and models; on a CPU, the same seed gives bitwise the same iterations.
-        averaging: point at which policies enter the average. ``"matching"`` adds a player's policy when the other one's
-            walk meets it: player 0's after its update, player 1's before. NashConv is then bounded by the regrets under
-            every rule. ``"pre"`` adds both before their updates, as OpenSpiel does, with exact or simultaneous updates.
+        averaging: ``"matching"`` adds a player's policy to the average when the other one's walk meets it, so that the
+            regrets bound NashConv. ``"pre"`` adds both before their updates, as OpenSpiel does, with exact passes.
         simultaneous: whether both players are updated from the same policies, rather than in alternation.
         walks: number of walks per player and iteration. Exact passes ignore it, and models usually have their own.
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
             values, if that is predicted to save time. Sums are then rounded in another order: where regrets tie at 0
             the iterates part, and exploitability may differ by tens of per cent.
-        threads: number of threads for exact passes over large games, with bitwise the same results. Each needs a core
-            of its own, or they may be slower than one.
+        threads: number of threads for exact passes over large games, each on a core of its own; results stay the same.
         control: controller that chooses the update rule's settings during the run: ``"shipped"``, a file, or an object.
-        blend: whether each player ends a run with the least exploitable mixture of its average policies over windows
-            of the run's last half and over all of it. It needs exact passes and a budget.
+        blend: whether each player ends a run with its least exploitable mixture of average policies over windows of it.
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` if they are large.
 
     Raises:
@@ -109,8 +106,7 @@ class Solver:
                 or ``"10mbb"``, thousandths of a big blind.
             curve: whether to measure exploitability at ten points per decade of iterations and of nodes, not only at
                 the end. ``cpu_seconds`` excludes measuring.
-            progress: function that is called repeatedly with the share done: of the budget, or else of the decades from
-                the uniform policy's exploitability to the target.
+            progress: function called repeatedly with the share done, of the budget or of the decades to the target.
 
         Returns:
             Totals since the solver's start, not only of this call.
@@ -273,8 +269,7 @@ class Solver:
         """Write the solver to one file, whole or not at all.
 
         Raises:
-            CheckpointError: the file can't be written, or a component has no id, so that a later process could not
-                make it again.
+            CheckpointError: the file can't be written, or a component has no id by which it could be made again.
         """
         from rlccfr.checkpoint import save_solver
 
@@ -294,6 +289,11 @@ class Solver:
         from rlccfr.checkpoint import load_solver
 
         return load_solver(Path(path), cls, threads, game)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from rlccfr.checkpoint import reduced
+
+        return reduced(self)
 
     def __repr__(self) -> str:
         ids = " x ".join(part.id or "custom" for part in (self.update_rule, self.sampler, self.abstraction))

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rlccfr.errors import GameError
+import numpy as np
+import numpy.typing as npt
+
+from rlccfr.errors import GameError, first_line
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit.files import is_file, spiel_name
 from rlccfr.games.parameters import InOpenSpiel, parsed
+
+if TYPE_CHECKING:
+    import pyspiel
 
 
 @dataclass(frozen=True)
@@ -114,8 +121,45 @@ def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> Gam
     return found
 
 
+def matrix_game(
+    payoffs: npt.ArrayLike, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None
+) -> GameTree:
+    """Return a game in which both players choose once, without seeing the other's choice.
+
+    Args:
+        payoffs: (rows, columns) player 0's payoffs; player 1 gets their negatives.
+        rows: names of player 0's actions; by default their numbers.
+        columns: names of player 1's actions, likewise.
+
+    Raises:
+        GameError: the payoffs are no matrix of finite numbers, or the names do not fit it.
+    """
+    import pyspiel
+
+    from rlccfr.games.openspiel import kept_object
+
+    try:
+        matrix = np.asarray(payoffs, float)
+    except (TypeError, ValueError) as error:
+        raise GameError(f"payoffs must be a matrix of numbers: {first_line(error)}") from None
+    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
+        raise GameError(f"payoffs must be a matrix of finite numbers, not of shape {matrix.shape}")
+    names = []
+    for given, count, what in ((rows, matrix.shape[0], "rows"), (columns, matrix.shape[1], "columns")):
+        found = list(map(str, range(count))) if given is None else list(map(str, given))
+        if len(set(found)) != count:
+            raise GameError(f"{what} must name {count} different actions, not {len(found)}")
+        names.append(found)
+    key = f"matrix_{hashlib.sha256(repr((matrix.tolist(), names)).encode()).hexdigest()[:12]}"
+    made = kept_object(f"{key}()")
+    if made is None:
+        made = pyspiel.create_matrix_game(key, "A matrix game", *names, matrix.tolist(), (-matrix).tolist())
+    game: GameTree = load_game(made)
+    return game
+
+
 def load_game(
-    name: str,
+    name: str | pyspiel.Game,
     *,
     restore_recall: bool | None = None,
     max_histories: int | None = None,
@@ -134,7 +178,8 @@ def load_game(
     Args:
         name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), one with parameters, any OpenSpiel string,
             or the name of a Gambit file, ``game.efg``. Of a file's game that is not zero-sum, but strictly competitive
-            on some scale of payoffs, the payoffs are those of the first player, who is player 0.
+            on some scale of payoffs, the payoffs are those of the first player, who is player 0. Or a game object of
+            OpenSpiel's; if OpenSpiel can't load it by a name, it is known in this process only.
         restore_recall: whether to tell histories of one information state apart by the player's own last move, for
             games whose information states do not record it. By default this is done only for ``royal``.
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
@@ -148,9 +193,11 @@ def load_game(
             zero-sum, hides its chance probabilities or information states, has imperfect recall, can't be played by
             OpenSpiel, or has more histories than the limit or than fit into memory.
     """
-    from rlccfr.games.openspiel import MAX_HISTORIES, compile_game
+    from rlccfr.games.openspiel import MAX_HISTORIES, compile_game, name_of
     from rlccfr.games.public.names import PUBLIC, is_public, public_game
 
+    if not isinstance(name, str) and hasattr(name, "new_initial_state"):
+        name = name_of(name)
     if is_public(name):
         if max_histories is not None or restore_recall is not None:
             raise GameError(f"{name!r} is not built history by history: leave out max_histories and restore_recall")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -23,6 +24,9 @@ from rlccfr.games.traversal import traverse
 MAX_HISTORIES = 2_000_000
 """Default limit on the number of histories; that many take under 1 GB and about 15 seconds to compile."""
 
+_OBJECTS: dict[str, Any] = {}
+"""Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
+
 
 def compile_game(
     openspiel_name: str,
@@ -42,7 +46,7 @@ def compile_game(
         raise GameError(f"a game is a name or an OpenSpiel string, not {openspiel_name!r}")
     game = _open(openspiel_name, known_names)
     name = name or openspiel_name
-    shipped = _registered_code(game, openspiel_name) is None
+    shipped = openspiel_name not in _OBJECTS and _registered_code(game, openspiel_name) is None
     if shipped and (kept := find_game(openspiel_name, restore_recall)) is not None:
         with _quiet():
             current = is_played_as(kept, game)
@@ -85,7 +89,9 @@ def _registered_code(game: Any, openspiel_name: str) -> tuple[type, ...] | None:
 
 
 def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
-    """Return the turn-based OpenSpiel game; refuse one for which CFR's guarantees can't hold."""
+    """Return the turn-based OpenSpiel game of a name."""
+    if openspiel_name in _OBJECTS:
+        return _checked(_OBJECTS[openspiel_name], openspiel_name)
     short_name = openspiel_name.split("(")[0].strip()
     registered = pyspiel.registered_names()
     if short_name not in registered:
@@ -99,6 +105,11 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
         raise
     except Exception as error:  # OpenSpiel's games in Python raise errors of any class
         raise GameError(f"OpenSpiel can't load {brief(openspiel_name)}: {first_line(error)}") from None
+    return _checked(game, openspiel_name)
+
+
+def _checked(game: Any, openspiel_name: str) -> Any:
+    """Return the turn-based form of a game; refuse one for which CFR's guarantees can't hold."""
     kind = game.get_type()
     if game.num_players() != 2:
         raise GameError(f"{openspiel_name!r} has {game.num_players()} players; only two-player games are solved")
@@ -113,6 +124,26 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
     if not game.get_type().provides_information_state_string:
         raise GameError(f"{openspiel_name!r} offers no information states, so its infosets are unknown")
     return game
+
+
+def name_of(game: pyspiel.Game) -> str:
+    """Return the name by which a game object is loaded: its own, or one under which this process keeps the object."""
+    name = str(game)
+    with _quiet():
+        try:
+            if str(pyspiel.load_game(name)) == name:
+                return name
+        except Exception:  # OpenSpiel does not know it by this name
+            pass
+    places = (name if count == 1 else f"{name}#{count}" for count in itertools.count(1))
+    found = next(place for place in places if _OBJECTS.get(place, game) is game)
+    _OBJECTS[found] = game
+    return found
+
+
+def kept_object(name: str) -> pyspiel.Game | None:
+    """Return the game object that this process keeps under a name, if there is one."""
+    return _OBJECTS.get(name)
 
 
 class _ProgressError(Exception):

@@ -1,0 +1,90 @@
+"""Games may be given as OpenSpiel's objects, and as matrices."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pyspiel
+import pytest
+
+import rlccfr
+
+
+def test_an_object_that_has_a_name_is_the_game_of_that_name():
+    game = rlccfr.load_game(pyspiel.load_game("kuhn_poker"))
+    assert game.content_hash == rlccfr.load_game("kuhn").content_hash
+    assert game.name == "kuhn_poker()"
+
+
+def test_an_object_without_a_name_is_kept():
+    made = [pyspiel.create_matrix_game("pair", "Pair", ["a"], ["b", "c"], [[1, k]], [[-1, -k]]) for k in (2, 3)]
+    games = [rlccfr.load_game(one) for one in made]
+    assert [game.utility.max() for game in games] == [2, 3]
+    assert rlccfr.load_game(made[0]).name == games[0].name != games[1].name
+    for game in games:
+        policy = rlccfr.Policy.uniform(game).to_openspiel()
+        assert policy.game.max_utility() == game.utility.max()
+
+
+def test_objects_that_can_not_be_solved_are_refused():
+    with pytest.raises(rlccfr.GameError, match="not zero-sum"):
+        rlccfr.load_game(pyspiel.create_matrix_game([[1, 2]], [[1, 2]]))
+    with pytest.raises(rlccfr.GameError, match="a game is a name or an OpenSpiel string, not 3"):
+        rlccfr.load_game(3)
+
+
+def test_a_matrix_is_a_game():
+    payoffs = np.random.default_rng(0).normal(size=(3, 4))
+    game = rlccfr.matrix_game(payoffs, rows=("a", "b", "c"))
+    solution = rlccfr.solve_exactly(game)
+    rows, columns = (solution.policy.probabilities[game.sequences_of(player)] for player in (0, 1))
+    assert (rows @ payoffs).min() == pytest.approx(solution.value)  # what each player is sure of is the value
+    assert (payoffs @ columns).max() == pytest.approx(solution.value)
+    result = rlccfr.Solver(game, "pcfr_plus").run(iterations=2000)
+    assert result.exploitability < 1e-3
+    assert rlccfr.matrix_game(payoffs, rows=("a", "b", "c")).name == game.name
+    assert rlccfr.matrix_game(payoffs).name != game.name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 2],), "a matrix of finite numbers, not of shape"),
+        (([[]],), "a matrix of finite numbers"),
+        (([[1, float("nan")]],), "a matrix of finite numbers"),
+        (([["x"]],), "a matrix of numbers"),
+        (([[1, 2], [3]],), "a matrix of numbers"),
+        (([[1, 2]], ["a", "b"]), "rows must name 1 different actions, not 2"),
+        (([[1, 2]], None, ["a", "a"]), "columns must name 2 different actions, not 2"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(arguments, message):
+    with pytest.raises(rlccfr.GameError, match=message) as caught:
+        rlccfr.matrix_game(*arguments)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("game", "parts"),
+    [
+        ("kuhn", ("dcfr", "external", "none")),
+        ("leduc", ("pcfr_plus", "none", "none")),
+        ("bluff(dice=1)", ("cfr_plus", "public_chance", "none")),
+    ],
+)
+def test_a_pickled_solver_goes_on_bit_for_bit(game, parts):
+    solver = rlccfr.Solver(rlccfr.load_game(game), *parts, seed=3)
+    solver.run(iterations=20)
+    for again in (pickle.loads(pickle.dumps(solver)), copy.deepcopy(solver)):
+        assert again.run(iterations=30).exploitability == copy.copy(solver).run(iterations=30).exploitability
+    assert solver.result().iterations == 20
+
+
+def test_a_solver_of_an_own_component_says_why_it_can_not_be_pickled():
+    from rlccfr.components import UpdateRule
+
+    solver = rlccfr.Solver(rlccfr.load_game("kuhn"), UpdateRule())
+    with pytest.raises(rlccfr.CheckpointError, match="the update_rule is not registered"):
+        pickle.dumps(solver)
