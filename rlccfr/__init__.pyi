@@ -1,4 +1,5 @@
 from . import agents, catalog, envs
+from .agents.shipped.advice import recommend
 from .catalog.citations import cite
 from .engine.linear_program import ExactSolution, solve_exactly
 from .envs.measuring.rows import load_results
@@ -48,5 +49,6 @@ __all__ = [
     "load_results",
     "matrix_game",
     "random_game",
+    "recommend",
     "solve_exactly",
 ]

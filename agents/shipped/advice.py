@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from statistics import mean
 from typing import Any
 
+import pandas as pd
+
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.best import virtual_best
 from rlccfr.agents.baselines.task import Task
@@ -16,6 +18,7 @@ from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import TEAM
 from rlccfr.agents.shipped import unmeasured, unmeasured_public
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
+from rlccfr.agents.shipped.race import raced
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, CatalogLike, PresetLike, parse_budget, parse_catalog, parse_preset
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -28,6 +31,9 @@ from rlccfr.envs.reward import Preset
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import none_for_nan
 from rlccfr.games.public.names import is_public
+
+RACED = ("exploitability", "throughput", "reward")
+"""Figures of each algorithm in a race."""
 
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tied_set_size", "converged")
 
@@ -42,9 +48,11 @@ class Advice:
             team that has learned from these measurements. ``"features"`` or ``"features and probes"``: a chooser's pick
             from the game's features alone, or also from short runs. ``"single best"``: the SBS of the training games,
             which did better on validation games of this kind; or that of the measured games with a public tree.
+            ``"raced"``: the best of a few algorithms that ran on the game.
         figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured. For the best measured
             algorithm, ``regret`` is NaN.
         why: sentence on how sure the advice is.
+        race: if there was one, its figures; see :func:`rlccfr.agents.shipped.race.race`.
     """
 
     game: str
@@ -54,6 +62,7 @@ class Advice:
     basis: str
     figures: dict[str, Any]
     why: str
+    race: pd.DataFrame | None = None
 
     def to_row(self) -> dict[str, Any]:
         """Return the advice as a JSON-able dict, with None for what was not measured."""
@@ -65,18 +74,24 @@ class Advice:
             "basis": self.basis,
             **{name: none_for_nan(self.figures.get(name)) for name in SHOWN},
             "why": self.why,
+            **({} if self.race is None else {"race": self._race()}),
         }
+
+    def _race(self) -> list[dict[str, Any]]:
+        assert self.race is not None
+        return [{**row["cell"]._asdict(), **{k: row[k] for k in RACED}} for row in self.race.to_dict("records")]
 
     def __str__(self) -> str:
         return f"{self.game}, {self.budget}, {self.preset}: {self.cell}\n{self.why}"
 
 
-def advise(
+def recommend(
     game: str,
     budget: BudgetLike | None = None,
     preset: PresetLike = "accuracy",
     catalog: CatalogLike | None = None,
     evaluator: Evaluator | None = None,
+    measure: float | None = None,
 ) -> Advice:
     """Return the best algorithm measured on a game; for a game that was not measured, a chooser's pick or the SBS.
 
@@ -91,12 +106,17 @@ def advise(
             algorithms. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
             contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if it has a public tree.
         evaluator: what runs the probes of a chooser that has any; by default a :class:`LiveEvaluator`.
+        measure: engine CPU seconds for which the best few algorithms run on the game, and then the best of these is
+            recommended; by default nothing but probes is run.
 
     Raises:
         GameError: an unknown game.
         RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, or an installation
             without its data.
     """
+    if measure is not None:
+        runs = evaluator or LiveEvaluator()
+        return raced(recommend(game, Budget("seconds", measure), preset, catalog, runs), measure, runs)
     public = is_public(game)
     part = shipped.public_part() if public else shipped.paper_part()
     known, weights = shipped.name_of(game), parse_preset(preset)

@@ -20,6 +20,7 @@ from rlccfr.cli.console import (
     called,
     load,
     print_json,
+    print_table,
     progress,
     quoted,
 )
@@ -52,6 +53,10 @@ def recommend(
     shipped: Annotated[
         bool, typer.Option("--shipped", help="Ask the package although there is a team of your own.")
     ] = False,
+    measure: Annotated[
+        str | None,
+        typer.Option(help="Run the best few algorithms on the game for so long each, such as 10s; name the winner."),
+    ] = None,
     store: StorePath = RUNS / "store",
     json: Json = False,
 ) -> None:
@@ -64,7 +69,11 @@ def recommend(
     another game, it is the pick of whichever chooser did best on games of which it had learned nothing: by the game's
     features, and perhaps by short runs of a few algorithms. Where the best algorithm of the training games did better
     on similar games, that one is named instead; and for hold'em and Bluff the best of the measured games of hold'em.
+    With --measure, it and the best of other games run on this one, and the winner is named.
     """
+    race = None if measure is None else _seconds(measure)
+    if race is not None and (team is not None or (iterations, seconds, nodes) != (None, None, None)):
+        raise RLCCFRError("--measure asks the package, and is a budget itself: leave out --team and other budgets")
     if shipped and team is not None:
         raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")
     limit: dict[str, Any] | None = None
@@ -74,7 +83,9 @@ def recommend(
     from rlccfr.agents.team.team_file import FILE_NAME
 
     directory = team or default_directory([game])
-    if team is None and (shipped or not (directory / FILE_NAME).is_file()):
+    if race is not None:
+        _race(game, race, preset or "accuracy", catalog, json)
+    elif team is None and (shipped or not (directory / FILE_NAME).is_file()):
         _advise(game, limit, preset or "accuracy", catalog, json)
     elif catalog is not None:
         raise RLCCFRError(
@@ -91,12 +102,43 @@ def recommend(
 
 def _advise(game: str, limit: dict[str, Any] | None, preset: str, catalog: str | None, json: bool) -> None:
     with progress("asking the package"):
-        from rlccfr.agents.shipped.advice import advise
+        from rlccfr.agents.shipped.advice import recommend
 
-        found = advise(game, limit, preset, catalog)
+        found = recommend(game, limit, preset, catalog)
     if json:
         print_json(found.to_row())
         return
+    print(found)
+    _print_call(game, [found.cell], found.budget)
+    _print_exact(game, found.budget)
+
+
+def _seconds(text: str) -> float:
+    """Return the number of seconds that a text such as ``10s`` or ``2.5`` stands for."""
+    try:
+        found = float(text.removesuffix("s"))
+    except ValueError:
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise RLCCFRError(f"--measure takes CPU seconds, such as 10s, not {text!r}")
+    return found
+
+
+def _race(game: str, seconds: float, preset: str, catalog: str | None, json: bool) -> None:
+    from rlccfr.agents.shipped.advice import recommend
+    from rlccfr.agents.shipped.race import raced
+    from rlccfr.envs.measuring.live import LiveEvaluator
+    from rlccfr.envs.measuring.request import Budget
+
+    with progress("running the best few") as report:
+        runs = LiveEvaluator()
+        found = raced(recommend(game, Budget("seconds", seconds), preset, catalog, runs), seconds, runs, report)
+    if json:
+        print_json(found.to_row())
+        return
+    assert found.race is not None
+    columns = ("algorithm", "exploitability", "iterations/s", "reward")
+    print_table(columns, [list(row) for row in found.race.itertuples(index=False)])
     print(found)
     _print_call(game, [found.cell], found.budget)
     _print_exact(game, found.budget)

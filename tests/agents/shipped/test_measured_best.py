@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from rlccfr.agents import shipped
-from rlccfr.agents.shipped.advice import advise
+from rlccfr.agents.shipped.advice import recommend
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.request import Budget
@@ -83,7 +83,7 @@ def test_a_budget_that_nothing_can_be_read_off_is_refused():
 
 def test_the_package_names_the_best_of_both_catalogs(monkeypatch):
     monkeypatch.undo()
-    best, paper = advise("leduc"), advise("leduc", catalog="paper")
+    best, paper = recommend("leduc"), recommend("leduc", catalog="paper")
     assert paper.cell in set(Catalog.paper())
     assert best.cell in set(Catalog.extended_tabular()) - set(Catalog.paper())
     assert best.why.endswith("; `--catalog paper` picks among the paper's 336 alone")
@@ -92,7 +92,7 @@ def test_the_package_names_the_best_of_both_catalogs(monkeypatch):
 
 def test_a_deterministic_algorithm_is_judged_by_the_second_timing_of_its_only_run():
     """The shipped measurement has one run of such an algorithm, which was chosen by the speed of that run."""
-    found = advise("kuhn", Budget("seconds", 1.0), "paper-kuhn")
+    found = recommend("kuhn", Budget("seconds", 1.0), "paper-kuhn")
     record = shipped.results("kuhn").run("kuhn", found.cell, 0)
     assert record["deterministic"]
     assert "chosen by its only run, judged by a second timing of it" in found.why

@@ -11,7 +11,7 @@ from rlccfr.agents import shipped
 from rlccfr.agents.baselines.best import single_best, virtual_best
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.evidence import Evidence
-from rlccfr.agents.shipped.advice import advise
+from rlccfr.agents.shipped.advice import recommend
 from rlccfr.envs.reward import PRESETS
 from rlccfr.errors import GameError, RLCCFRError
 
@@ -40,7 +40,7 @@ def test_a_measured_game_is_known_by_all_of_its_names():
 
 
 def test_the_best_measured_algorithm_is_named_for_the_longest_budget():
-    found = advise("bluff(dice=1)")
+    found = recommend("bluff(dice=1)")
     chosen = rewards("bluff", "choosing")
     assert found.budget == BUDGETS[-1]
     assert chosen[found.cell] == max(chosen.values())
@@ -51,7 +51,7 @@ def test_the_best_measured_algorithm_is_named_for_the_longest_budget():
 
 @pytest.mark.parametrize("preset", ["accuracy", "paper-leduc", "paper-speed"])
 def test_another_game_gets_the_best_on_average_with_the_regret_of_such_picks(preset):
-    found = advise("holdem(ranks=3,private=1,suits=2,flop=2)", preset=preset)
+    found = recommend("holdem(ranks=3,private=1,suits=2,flop=2)", preset=preset)
     chosen = {game: rewards(game, "choosing", preset) for game in PUBLIC_GAMES}
     assert found.cell == single_best(chosen, "")
     assert found.basis == "single best"
@@ -64,16 +64,16 @@ def test_another_game_gets_the_best_on_average_with_the_regret_of_such_picks(pre
 
 
 def test_a_longer_budget_gets_the_answer_for_the_nearest():
-    beyond = advise("holdem(ranks=4,private=1,suits=2,flop=2)", {"unit": "iterations", "amount": 10**6})
+    beyond = recommend("holdem(ranks=4,private=1,suits=2,flop=2)", {"unit": "iterations", "amount": 10**6})
     assert "; chosen as for 100 iterations, the nearest to 1000000 iterations" in beyond.why
-    assert beyond.cell == advise("holdem(ranks=4,private=1,suits=2,flop=2)").cell
+    assert beyond.cell == recommend("holdem(ranks=4,private=1,suits=2,flop=2)").cell
 
 
 def test_catalogs_without_what_runs_there_are_refused():
     with pytest.raises(RLCCFRError, match=r"has no run of .*; it has the catalog public"):
-        advise("bluff", catalog=SMALL)
+        recommend("bluff", catalog=SMALL)
     with pytest.raises(RLCCFRError, match="picks from the catalog public for such games"):
-        advise("holdem(ranks=3,private=1,suits=2,flop=2)", catalog="paper")
+        recommend("holdem(ranks=3,private=1,suits=2,flop=2)", catalog="paper")
 
 
 @pytest.mark.parametrize(

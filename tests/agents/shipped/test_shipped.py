@@ -20,7 +20,7 @@ from rlccfr.agents.predicting.choosers import ByPrediction
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
 from rlccfr.agents.predicting.probing import CANDIDATES
 from rlccfr.agents.shipped import unmeasured
-from rlccfr.agents.shipped.advice import _beyond, _place, advise
+from rlccfr.agents.shipped.advice import _beyond, _place, recommend
 from rlccfr.agents.shipped.unmeasured import CHOOSERS
 from rlccfr.agents.team import pretraining
 from rlccfr.catalog import Catalog, Cell
@@ -115,7 +115,7 @@ def test_a_team_trained_on_a_table_sees_no_run_that_judges(data, monkeypatch):
 
 
 def test_a_measured_game_is_answered_with_the_best_that_was_measured(data):
-    found = advise("kuhn_poker", BUDGETS[1])
+    found = recommend("kuhn_poker", BUDGETS[1])
     evidence = Evidence.measured(shipped.results(), SMALL, "kuhn", BUDGETS[1])
     assert (found.basis, found.game) == ("best measured", "kuhn_poker")
     assert evidence.choosing[found.cell][0].exploitability == min(
@@ -124,7 +124,7 @@ def test_a_measured_game_is_answered_with_the_best_that_was_measured(data):
     judged = [run.exploitability for run in evidence.judging[found.cell]]
     assert found.figures["exploitability"] == pytest.approx(sum(judged) / len(judged))
     assert found.to_row()["regret"] is None
-    longer = advise("kuhn", Budget("iterations", 1000))
+    longer = recommend("kuhn", Budget("iterations", 1000))
     assert (longer.cell, longer.figures) == (found.cell, {})
     assert longer.why.endswith(
         "; chosen as for 100 iterations, the nearest to 1000 iterations that all of them ran for"
@@ -133,17 +133,17 @@ def test_a_measured_game_is_answered_with_the_best_that_was_measured(data):
 
 def test_what_was_not_measured_can_not_be_chosen_from(data):
     with pytest.raises(RLCCFRError, match="the package has no run of cfr x chance x cfr_br"):
-        advise("kuhn", BUDGETS[1], catalog="tabular")
+        recommend("kuhn", BUDGETS[1], catalog="tabular")
     other = Catalog(("cfr", "lcfr"), ("external", "none"), ("none",))
-    assert advise("kuhn", BUDGETS[1], catalog=other).why.startswith("the best of 4 algorithms measured for 100 ")
+    assert recommend("kuhn", BUDGETS[1], catalog=other).why.startswith("the best of 4 algorithms measured for 100 ")
     with pytest.raises(RLCCFRError, match="the game was not measured"):
-        advise("kuhn(cards=6)", BUDGETS[1], catalog=other)
-    assert advise("kuhn(cards=6)", BUDGETS[1], catalog=SMALL).cell == advise("kuhn(cards=6)", BUDGETS[1]).cell
+        recommend("kuhn(cards=6)", BUDGETS[1], catalog=other)
+    assert recommend("kuhn(cards=6)", BUDGETS[1], catalog=SMALL).cell == recommend("kuhn(cards=6)", BUDGETS[1]).cell
 
 
 def test_of_the_papers_catalog_the_games_team_picks(data):
     def advise_paper(game, budget):
-        return advise(game, budget, catalog=SMALL)
+        return recommend(game, budget, catalog=SMALL)
 
     found = advise_paper("kuhn_poker", BUDGETS[1])
     assert (found.basis, found.game) == ("measured", "kuhn_poker")
@@ -171,7 +171,7 @@ def test_of_the_papers_catalog_the_games_team_picks(data):
 def test_advice_says_by_which_run_a_pick_is_judged(data, monkeypatch, sampler, words):
     cell = Cell("dcfr", sampler, "none")
     monkeypatch.setattr(type(shipped.team("kuhn")), "pick", lambda *asked: cell)
-    found = advise("kuhn", BUDGETS[1], catalog=SMALL)
+    found = recommend("kuhn", BUDGETS[1], catalog=SMALL)
     assert f"regret {found.figures['regret']:.3g} {words}; exploitability" in found.why
     runs = [shipped.results().run("kuhn", cell, seed) for seed in ((0,) if sampler == "none" else (1, 2))]
     name = "throughput_again" if sampler == "none" else "throughput"
@@ -238,23 +238,25 @@ def test_any_other_game_is_answered_from_its_features(regrets):
         ("dark_hex(board_size=2)", "2 such games (unseen family)"),
     )
     for game, games in (one, other):
-        found = advise(game, BUDGETS[0], "paper-kuhn")
+        found = recommend(game, BUDGETS[0], "paper-kuhn")
         assert (found.basis, found.figures) == ("features", {})
         assert f"on {games}" in found.why
-    assert "was not measured (training game)" in advise("kuhn(cards=4)", BUDGETS[0]).why
+    assert "was not measured (training game)" in recommend("kuhn(cards=4)", BUDGETS[0]).why
 
 
 def test_where_the_single_best_was_better_it_is_the_advice(regrets):
     rows = regrets(pick=0.1, SBS=0.05)
     same = rows[(rows["without"] == "") & (rows["budget"] == str(BUDGETS[1])) & (rows["preset"] == "accuracy")]
-    found = advise("kuhn(cards=6)", BUDGETS[1])
+    found = recommend("kuhn(cards=6)", BUDGETS[1])
     assert (found.basis, str(found.cell)) == ("single best", same["single_best"].iloc[0])
     assert found.why.startswith(
         "the single best of the training games: on one such game (unseen member), averaged over"
     )
-    assert advise("kuhn(cards=6)", BUDGETS[1], [(0.5, 0.5)] * 3).basis == "features"  # not recorded under these weights
+    assert (
+        recommend("kuhn(cards=6)", BUDGETS[1], [(0.5, 0.5)] * 3).basis == "features"
+    )  # not recorded under these weights
     regrets(member="test")
-    assert advise("kuhn(cards=6)", BUDGETS[1]).basis == "features"
+    assert recommend("kuhn(cards=6)", BUDGETS[1]).basis == "features"
 
 
 @pytest.mark.parametrize("validated", [True, False])
@@ -263,7 +265,7 @@ def test_advice_is_chosen_by_validation_games_and_quotes_test_games(regrets, val
     members = regrets()["member"]
     better, worse = members.map(lambda member: 0.1 if (member == "validation") == validated else 0.3), 0.2
     regrets(pick=better, SBS=worse)
-    found = advise("kuhn(cards=6)", BUDGETS[1])
+    found = recommend("kuhn(cards=6)", BUDGETS[1])
     assert found.basis == ("features" if validated else "single best")
     told = 0.3 if validated else 0.1
     assert f"averaged over budgets and weights, such picks were {told:.3f} of reward below" in found.why
@@ -286,10 +288,10 @@ def test_the_best_chooser_of_the_validation_games_is_asked(ranking):
     ranking(kernel_regression=0.1)
     by_kernel = ByPrediction(KernelRegression(unmeasured.costs()))
     assert unmeasured.ranked()[0] == "kernel regression"
-    found = advise("kuhn(cards=6)", BUDGETS[1])
+    found = recommend("kuhn(cards=6)", BUDGETS[1])
     assert (found.basis, found.cell) == ("features", by_kernel.pick("kuhn(cards=6)", BUDGETS[1], PRESETS["accuracy"]))
     assert found.why.startswith("picked from the game's features by kernel regression: on one such game")
-    longer = advise("kuhn(cards=6)", Budget("iterations", 10_000))
+    longer = recommend("kuhn(cards=6)", Budget("iterations", 10_000))
     assert longer.why.endswith(
         "; picked as for 100 iterations, the nearest to 10000 iterations that kernel regression has met"
     )
@@ -297,10 +299,10 @@ def test_the_best_chooser_of_the_validation_games_is_asked(ranking):
 
 def test_a_chooser_with_probes_runs_them_where_the_budget_suffices(ranking, monkeypatch):
     ranking(kernel_regression_with_probes=0.1)
-    assert advise("kuhn(cards=6)", BUDGETS[1]).basis == "features"
+    assert recommend("kuhn(cards=6)", BUDGETS[1]).basis == "features"
     monkeypatch.setattr(probing, "SHARE", 0.5)
     evaluator = LiveEvaluator()
-    found = advise("kuhn(cards=6)", BUDGETS[1], evaluator=evaluator)
+    found = recommend("kuhn(cards=6)", BUDGETS[1], evaluator=evaluator)
     assert found.basis == "features and probes"
     assert "from the game's features and probes by kernel regression with probes" in found.why
     probes = evaluator.frame()
@@ -312,7 +314,7 @@ def test_a_chooser_with_probes_runs_them_where_the_budget_suffices(ranking, monk
 def test_without_scikit_learn_the_next_best_is_asked(ranking, monkeypatch):
     ranking(boosted_trees=0.1, kernel_regression=0.2)
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    found = advise("kuhn(cards=6)", BUDGETS[1])
+    found = recommend("kuhn(cards=6)", BUDGETS[1])
     assert "by kernel regression" in found.why
     assert found.why.endswith(
         "; boosted trees did better on validation games, but gradient-boosted trees need scikit-learn: "
@@ -322,7 +324,7 @@ def test_without_scikit_learn_the_next_best_is_asked(ranking, monkeypatch):
 
 def test_for_budgets_that_no_regression_learned_the_team_answers(ranking):
     ranking(kernel_regression=0.1)
-    found = advise("kuhn(cards=6)", Budget("nodes", 1000))
+    found = recommend("kuhn(cards=6)", Budget("nodes", 1000))
     assert found.why.startswith("picked from the game's features by the team")
     assert found.why.endswith("; the team has never met a budget in nodes")
 
@@ -427,9 +429,9 @@ def test_a_package_without_its_data_says_what_to_do(data, monkeypatch, tmp_path)
     for cached in (shipped.load_team, shipped.results, shipped.public_results):
         cached.cache_clear()
     with pytest.raises(RLCCFRError, match=r"has no paper.parquet; measure and train yourself"):
-        advise("kuhn")
+        recommend("kuhn")
     with pytest.raises(RLCCFRError, match=r"has no team-kuhn.npz; measure and train yourself"):
-        advise("kuhn", catalog=SMALL)
+        recommend("kuhn", catalog=SMALL)
 
 
 def test_the_table_asks_one_team_for_all_games_with_a_public_tree(run):

@@ -107,7 +107,7 @@ def test_weights_of_another_network_are_refused(damage):
 @pytest.mark.slow
 def test_a_shipped_team_is_loaded_and_picks_without_torch():
     code = (
-        "import sys; from rlccfr.agents.shipped.advice import advise; print(advise('leduc').cell); "
+        "import sys; from rlccfr.agents.shipped.advice import recommend; print(recommend('leduc').cell); "
         "assert not {'torch', 'stable_baselines3'} & set(sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -1,0 +1,126 @@
+"""A race on the user's own game: the algorithms that did best on measured games, run side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from rlccfr.agents import shipped
+from rlccfr.agents.baselines.task import rewards_of
+from rlccfr.agents.judging.evidence import Evidence
+from rlccfr.agents.predicting.measured_costs import interpolation
+from rlccfr.agents.shipped import unmeasured
+from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.reward import Preset
+from rlccfr.errors import RLCCFRError
+from rlccfr.games.public.names import is_public
+
+if TYPE_CHECKING:
+    from rlccfr.agents.shipped.advice import Advice
+
+RUNNERS = 5
+"""Number of algorithms in a race."""
+
+ALIKE = 2
+"""Largest number of algorithms in a race that have the same sampler, so that another game may prove them wrong."""
+
+
+def raced(
+    advice: Advice, seconds: float, evaluator: Evaluator, progress: Callable[[float], None] | None = None
+) -> Advice:
+    """Return what is recommended after a race that the recommended algorithm takes part in.
+
+    Args:
+        advice: the recommendation without a race.
+        seconds, evaluator, progress: as for :func:`race`.
+
+    Raises:
+        RLCCFRError: every run has failed.
+    """
+    table = race(advice.game, advice.cell, seconds, advice.preset, evaluator, progress)
+    first = table.iloc[0].to_dict()
+    cell = first.pop("cell")
+    why = f"the best of {len(table)} algorithms that just ran on this game for {seconds:g} CPU seconds each"
+    budget = Budget("seconds", seconds)
+    return replace(advice, budget=budget, cell=cell, basis="raced", figures=first, why=why, race=table)
+
+
+def race(
+    game: str,
+    favourite: Cell,
+    seconds: float,
+    preset: Preset,
+    evaluator: Evaluator,
+    progress: Callable[[float], None] | None = None,
+) -> pd.DataFrame:
+    """Run some algorithms on a game, each for the same CPU time, and return their figures, the best reward first.
+
+    Args:
+        game: name of the game.
+        favourite: an algorithm that takes part in any case.
+        seconds: engine CPU seconds of each run.
+        preset: reward weights.
+        evaluator: what runs the algorithms.
+        progress: function called with the share done.
+
+    Returns:
+        A row per algorithm: ``cell``, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``.
+
+    Raises:
+        RLCCFRError: every run has failed.
+    """
+    budget, runs = Budget("seconds", seconds), []
+    cells = runners(game, favourite, budget, preset)
+    for number, cell in enumerate(cells):
+        runs.append(evaluator.measure(Request(game, (cell,), budget, seed=0)))
+        if progress is not None:
+            progress((number + 1) / len(cells))
+    rewards = rewards_of({cell: [run] for cell, run in zip(cells, runs, strict=True)}, preset)
+    rows = [_row(cell, run, rewards[cell]) for cell, run in zip(cells, runs, strict=True) if run.ok]
+    if not rows:
+        tried = ", ".join(f"{cell} is {run.status}" for cell, run in zip(cells, runs, strict=True))
+        raise RLCCFRError(f"no algorithm of the race could run on {game!r}: {tried}")
+    return pd.DataFrame(rows).sort_values("reward", ascending=False, kind="stable", ignore_index=True)
+
+
+def runners(game: str, favourite: Cell, budget: Budget, preset: Preset) -> list[Cell]:
+    """Return the algorithms of a race: the favourite, then those with the highest mean reward on measured games."""
+    means = _public_means(budget, preset) if is_public(game) else _means(budget, preset)
+    found, samplers = [favourite], Counter([favourite.sampler])
+    for cell in sorted(means, key=means.__getitem__, reverse=True):
+        if len(found) == RUNNERS:
+            break
+        if cell not in found and samplers[cell.sampler] < ALIKE:
+            found.append(cell)
+            samplers[cell.sampler] += 1
+    return found
+
+
+def _row(cell: Cell, run: Measurement, reward: float) -> dict[str, object]:
+    return {"cell": cell, "exploitability": run.exploitability, "throughput": run.throughput, "reward": reward}
+
+
+def _means(budget: Budget, preset: Preset) -> dict[Cell, float]:
+    """Return each tabular algorithm's mean reward over the small games that the package has costs of."""
+    known = unmeasured.costs()
+    costs = sum(weight * known.costs[number] for number, weight in interpolation(known.budgets, budget))
+    rewards = 1 - np.asarray(costs) @ np.mean(preset.weights, axis=0)
+    return dict(zip(known.catalog, rewards.mean(axis=0).tolist(), strict=True))
+
+
+def _public_means(budget: Budget, preset: Preset) -> dict[Cell, float]:
+    """Return the mean reward over the measured games with a public tree of each algorithm that runs there."""
+    part, table = shipped.public_part(), shipped.public_results()
+    (catalog,) = part.catalogs
+    nearest = min(part.budgets, key=lambda one: abs(np.log(one.amount / budget.amount)))
+    found: Sequence[dict[Cell, float]] = [
+        rewards_of(Evidence.measured(table, catalog, game, nearest).choosing, preset) for game in part.games
+    ]
+    return {cell: float(np.mean([own[cell] for own in found])) for cell in catalog}

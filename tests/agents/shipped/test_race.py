@@ -1,0 +1,86 @@
+"""A race runs the recommended algorithm beside the best of other games, and names the winner."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import rlccfr
+from rlccfr.agents.shipped import race as racing
+from rlccfr.agents.shipped.race import race, runners
+from rlccfr.catalog import Cell
+from rlccfr.envs import Budget, LiveEvaluator
+from rlccfr.envs.reward import PRESETS
+
+ACCURACY = PRESETS["accuracy"]
+SLOW = Cell("cfr", "outcome", "none")
+SECOND = Budget("seconds", 1.0)
+
+
+@pytest.mark.parametrize("game", ["leduc(ranks=4)", "bluff"])
+def test_the_favourite_runs_beside_different_ones(game):
+    found = runners(game, SLOW, SECOND, ACCURACY)
+    assert found[0] == SLOW
+    assert len(set(found)) == len(found) == racing.RUNNERS
+    assert max(Counter(cell.sampler for cell in found).values()) <= racing.ALIKE
+
+
+def test_those_that_did_best_elsewhere_run():
+    found = runners("leduc(ranks=4)", SLOW, SECOND, ACCURACY)
+    means = racing._means(SECOND, ACCURACY)
+    best = max(means, key=means.__getitem__)
+    assert found[1] == best
+    fast = PRESETS["paper-speed"]
+    assert racing._means(SECOND, fast) != means  # the weights count
+
+
+def test_the_best_reward_comes_first():
+    evaluator, shares = LiveEvaluator(), []
+    table = race("kuhn(cards=4)", SLOW, 0.02, ACCURACY, evaluator, shares.append)
+    assert list(table) == ["cell", "exploitability", "throughput", "reward"]
+    assert table["reward"].is_monotonic_decreasing
+    assert table["exploitability"].is_monotonic_increasing  # the weights count nothing else
+    assert SLOW in set(table["cell"])
+    assert shares == pytest.approx(np.linspace(0.2, 1, 5))
+
+
+def test_what_can_not_run_leaves_the_race(monkeypatch):
+    broken, sound = Cell("hedge", "public_chance", "none"), Cell("cfr", "none", "none")
+    monkeypatch.setattr(racing, "runners", lambda *_: [broken, sound])
+    assert race("bluff(dice=1)", broken, 0.01, ACCURACY, LiveEvaluator())["cell"].tolist() == [sound]
+    monkeypatch.setattr(racing, "runners", lambda *_: [broken])
+    with pytest.raises(rlccfr.RLCCFRError, match="no algorithm of the race could run on .*: hedge x public_chance"):
+        race("bluff(dice=1)", broken, 0.01, ACCURACY, LiveEvaluator())
+
+
+def test_python_recommends_the_winner():
+    plain = rlccfr.recommend("kuhn(cards=4)")
+    assert plain.race is None
+    found = rlccfr.recommend("kuhn(cards=4)", measure=0.02)
+    assert found.basis == "raced"
+    assert found.cell == found.race.iloc[0]["cell"]
+    assert found.figures["exploitability"] == found.race.iloc[0]["exploitability"]
+    assert found.budget == Budget("seconds", 0.02)
+    assert "the best of 5 algorithms that just ran on this game for 0.02 CPU seconds each" in str(found)
+    json.dumps(found.to_row(), allow_nan=False)
+    with pytest.raises(rlccfr.RLCCFRError):
+        rlccfr.recommend("kuhn(cards=4)", measure=-1)
+
+
+def test_the_command_shows_the_race(run):
+    code, out, _ = run("recommend", "kuhn(cards=4)", "--measure", "0.02s")
+    assert code == 0
+    assert "algorithm" in out.splitlines()[0]
+    assert len(out.split("kuhn(cards=4), 0.02 seconds")[0].splitlines()) == 6
+    assert "run it: rlccfr solve" in out
+    rows = json.loads(run("recommend", "kuhn(cards=4)", "--measure", "0.02", "--json")[1])["race"]
+    assert [set(row) for row in rows] == [
+        {"update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward"}
+    ] * 5
+    for arguments in (("--measure", "x"), ("--measure", "0"), ("--measure", "1s", "--seconds", "1")):
+        code, _, err = run("recommend", "kuhn", *arguments)
+        assert code == 1
+        assert "--measure" in err
