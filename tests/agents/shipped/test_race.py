@@ -52,7 +52,7 @@ def test_what_can_not_run_leaves_the_race(monkeypatch):
     monkeypatch.setattr(racing, "runners", lambda *_: [broken, sound])
     assert race("bluff(dice=1)", broken, 0.01, ACCURACY, LiveEvaluator())["cell"].tolist() == [sound]
     monkeypatch.setattr(racing, "runners", lambda *_: [broken])
-    with pytest.raises(rlccfr.RLCCFRError, match="no algorithm of the race could run on .*: hedge x public_chance"):
+    with pytest.raises(rlccfr.RLCCFRError, match=r"no algorithm of the race could run on .*: hedge x public_chance"):
         race("bluff(dice=1)", broken, 0.01, ACCURACY, LiveEvaluator())
 
 
