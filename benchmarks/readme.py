@@ -1,4 +1,4 @@
-"""``python -m benchmarks.readme``: fill the marked places of README.md with figures from the repository.
+"""``python -m benchmarks.readme``: fill the marked places of README.md and docs/overview.md with figures.
 
 The speeds come from the newest report of ``python -m benchmarks`` in benchmarks/results, the worth of choices from the
 figures that ``python -m benchmarks.selection`` wrote there, and the rest from the measurements that the package ships.
@@ -23,7 +23,8 @@ from rlccfr.catalog.families import TRAIN
 from rlccfr.cli.commands import demo
 from rlccfr.files import write_atomically
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README, OVERVIEW = ROOT / "README.md", ROOT / "docs" / "overview.md"
 RESULTS = Path(__file__).parent / "results"
 SHOWN = (
     ("CFR+, exact", "kuhn"),
@@ -43,8 +44,9 @@ FEW = 100
 
 
 def main() -> None:
-    """Fill every marked place of README.md."""
-    write_atomically(README, filled(README.read_text(), PLACES).encode())
+    """Fill every marked place."""
+    for page, places in ((README, SHORT), (OVERVIEW, PLACES)):
+        write_atomically(page, filled(page.read_text(), places).encode())
 
 
 def filled(text: str, places: Mapping[str, Callable[[], str]]) -> str:
@@ -137,13 +139,48 @@ def package() -> str:
     )
 
 
+def evidence() -> str:
+    """Return a table of what was measured, with the pages that tell more."""
+    rows = {(one["row"], one["game"]): one for one in newest()["rows"]}
+    exact, drawn = rows["CFR+, exact", "leduc"], rows["external sampling", "leduc"]
+    checks = re.search(r"^(\d+) checks passed, (\d+) failed\.$", _page("verification.md"), re.MULTILINE)
+    flop = re.search(r"^\| flop hold'em \| ([\d,]+) \| ([\d.]+) s", _page("holdem.md"), re.MULTILINE)
+    assert checks is not None
+    assert flop is not None
+    whole = json.loads(simpler.FIGURES.read_text())["unseen games"]["all"]
+    return "\n".join(
+        (
+            "| | | |",
+            "|---|---|---|",
+            f"| speed | on Leduc, {exact['ratio']:.0f} times the fastest peer ({exact['peer']}) by exact passes and "
+            f"{drawn['ratio']:.0f} times ({drawn['peer']}) by external sampling | [benchmarks](docs/benchmarks.md) |",
+            f"| size | flop hold'em, {flop[1]} infosets, to 37 mbb/g in {flop[2]} CPU seconds of one core | "
+            "[hold'em](docs/holdem.md) |",
+            f"| correctness | {checks[1]} long checks passed and {checks[2]} failed, which are named: OpenSpiel, plain "
+            "references, statistics of samplers | [verification](docs/verification.md) |",
+            f"| choices | on {whole['games']:.0f} games that were not learned from, the picks' mean regret is below "
+            f"that of the single best algorithm by {_short(whole['gain'])} (95 % interval "
+            f"{_short(whole['gain from'])} to {_short(whole['gain to'])}) | [selection](docs/selection.md) |",
+            "| faults | damaged files, kills, full disks and scarce memory lose nothing and show no traceback | "
+            "[reliability](docs/reliability.md) |",
+        )
+    )
+
+
+def _page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text()
+
+
+SHORT: dict[str, Callable[[], str]] = {"evidence": evidence}
+"""Function that writes each place of README.md."""
+
 PLACES: dict[str, Callable[[], str]] = {
     "recommended": recommended,
     "choosing": choosing,
     "speeds": speeds,
     "package": package,
 }
-"""Function that writes each place."""
+"""Function that writes each place of docs/overview.md."""
 
 
 def _wrapped(text: str, mark: str = "") -> str:

@@ -17,7 +17,7 @@ from rlccfr.catalog import Catalog
 from rlccfr.envs.reward import PRESETS
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text()
+README, OVERVIEW = ((ROOT / name).read_text() for name in ("README.md", "docs/overview.md"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("0*.py"))
 
 
@@ -69,9 +69,9 @@ def test_no_page_shows_code_in_a_language_that_no_test_runs():
 
 
 @pytest.mark.verify
-def test_the_readmes_commands_run(tmp_path):
+def test_the_overviews_commands_run(tmp_path):
     """The commands run in order, in a folder of their own."""
-    lines = re.findall(r"^rlccfr .*$", README, re.MULTILINE)
+    lines = re.findall(r"^rlccfr .*$", OVERVIEW, re.MULTILINE)
     assert lines
     for line in lines:
         assert run_in(tmp_path, "-m", *shlex.split(line, comments=True)).stdout
@@ -83,8 +83,14 @@ def test_the_agent_in_one_file_learns(tmp_path):
     assert re.fullmatch(r"kuhn: \S+ x \S+ x \S+, reward 0\.\d+", done.stdout.splitlines()[-1])
 
 
-def test_the_readmes_recommendations_are_the_tables(run):
-    (shown,) = re.findall(r"```text\n(game .*?)\n```", README, re.DOTALL)
+def test_the_readme_is_one_screen():
+    assert len(README.splitlines()) <= 70
+    for link in re.findall(r"\]\(([^)#:]+)", README):
+        assert (ROOT / link).exists(), link
+
+
+def test_the_overviews_recommendations_are_the_tables(run):
+    (shown,) = re.findall(r"```text\n(game .*?)\n```", OVERVIEW, re.DOTALL)
     code, out, _ = run("table", "--seconds", "1")
     assert code == 0
     assert [line.split() for line in out.splitlines()] == [line.split() for line in shown.splitlines()]
@@ -98,12 +104,16 @@ def test_the_benchmarks_page_has_the_rates_of_the_newest_results():
 
 
 @pytest.mark.parametrize("name", ["speeds", "choosing", "package"])
-def test_the_readmes_figures_are_those_of_the_committed_results(name):
+def test_the_overviews_figures_are_those_of_the_committed_results(name):
     """Filled by ``python -m benchmarks.readme``."""
-    assert readme.filled(README, {name: readme.PLACES[name]}) == README
+    assert readme.filled(OVERVIEW, {name: readme.PLACES[name]}) == OVERVIEW
 
 
-def test_the_readmes_counts_are_the_catalogs():
+def test_the_readmes_evidence_is_that_of_the_committed_results():
+    assert readme.filled(README, readme.SHORT) == README
+
+
+def test_the_overviews_counts_are_the_catalogs():
     times = " \N{MULTIPLICATION SIGN} "
     paper, tabular, extended = Catalog.paper(), Catalog.tabular(), Catalog.extended()
     shapes = {catalog: times.join(map(str, catalog.shape)) for catalog in (paper, tabular, extended)}
@@ -115,14 +125,15 @@ def test_the_readmes_counts_are_the_catalogs():
         f"({shapes[extended]})",
         f'catalog="tabular",  # {len(tabular)} algorithms; "paper" has all {len(paper)},',
     ):
-        assert text in README
+        assert text in OVERVIEW
 
 
-def test_the_readmes_commands_exist():
+def test_the_overviews_commands_exist():
     from rlccfr.cli import app
 
     known = {command.callback.__name__ for command in app.registered_commands}
-    assert set(re.findall(r"^rlccfr (\w+)", README, re.MULTILINE)) == known
+    assert set(re.findall(r"^rlccfr (\w+)", OVERVIEW, re.MULTILINE)) == known
+    assert set(re.findall(r"^rlccfr (\w+)", README, re.MULTILINE)) <= known
 
 
 def test_the_components_page_is_the_registrys(capsys):

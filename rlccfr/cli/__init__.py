@@ -5,6 +5,7 @@ Each command imports what it needs when it runs, so that ``--help`` does not wai
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -38,7 +39,6 @@ from rlccfr.errors import RLCCFRError, first_line
 app = typer.Typer(
     name="rlccfr",
     help="Finds, for an imperfect-information game, the CFR algorithm that solves it best and fastest.",
-    add_completion=False,
     rich_markup_mode=None,
 )
 for command in (
@@ -64,8 +64,20 @@ for command in (
 ):
     app.command()(command)
 
+FIRST_STEPS = """\
+First steps:
+  rlccfr doctor                         what this installation has and lacks
+  rlccfr recommend leduc                which algorithm to take for a game
+  rlccfr solve leduc --target 1e-6 --policy leduc.npz
+  rlccfr explore leduc.npz leduc.html   a page on which you walk through the game
+  rlccfr demo                           a team of agents is trained, in about a minute
+"""
+
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C ended, as in a shell."""
+
+COMPLETING = "_RLCCFR_COMPLETE"
+"""Variable by which a shell asks for completions."""
 
 USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
 """UsageError of the Click that the installed Typer uses."""
@@ -97,6 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     mend_streams()
     try:
+        if not given and not os.environ.get(COMPLETING):
+            print(FIRST_STEPS)
         code = app(given or ["--help"], prog_name="rlccfr", standalone_mode=False)
         if code == INTERRUPTED:
             _fail("interrupted", code)

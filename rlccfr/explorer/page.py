@@ -26,7 +26,7 @@ NOTHING = 1e-4
 """Largest regret, as a share of the payoffs' range, that is drawn as none."""
 
 
-def write_page(policy: Policy, path: Path, found: Iterable[Point], ranks: str = "") -> None:
+def write(policy: Policy, path: Path, found: Iterable[Point], ranks: str = "") -> None:
     """Write a page on which a policy is explored, whole or not at all.
 
     Args:

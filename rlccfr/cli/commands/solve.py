@@ -84,10 +84,14 @@ def solve(
     ] = False,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="File to resume from if it exists; written now and then, at the end and on Ctrl-C."),
+        typer.Option(
+            "--checkpoint",
+            "--save",
+            help="File to resume from if it exists; written now and then, at the end and on Ctrl-C.",
+        ),
     ] = None,
     checkpoint_every: Annotated[float, typer.Option(help="Seconds between two writings of the checkpoint.")] = 60.0,
-    policy: Annotated[Path | None, typer.Option(help="Write the average policy: .csv, .json, .npz.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Write the average policy: .csv, .json, .npz, .efg.")] = None,
     curve: Annotated[Path | None, typer.Option(help="Write the convergence curve to this CSV file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the convergence curve: .png, .svg, .pdf.")] = None,
     picture: Annotated[

@@ -26,13 +26,11 @@ def explore(
     network. A page on hold'em or Bluff ends once it has as many states as --most says; --from begins elsewhere.
     """
     from rlccfr.cli.policies.named import policy_of
-    from rlccfr.explorer.page import write_page
-    from rlccfr.explorer.public_points import all_points
+    from rlccfr.explorer import write_page
     from rlccfr.files import require_writable
 
     require_writable(page)
     tree = None if game is None else load(game)
     with progress(f"writing {page}"):
-        found = policy_of(policy, tree)
-        write_page(found, page, *all_points(found, start, most))
+        write_page(policy_of(policy, tree), page, start=start, most=most)
     print(f"{page}: open it in a browser")

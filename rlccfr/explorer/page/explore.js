@@ -34,6 +34,8 @@ function element(tag, text = "", attributes = {}) {
 
 const share = value => value >= 0.9995 ? "100 %" : value > 0 && value < 0.001 ? "< 0.1 %" : (100 * value).toFixed(1) + " %";
 const worth = value => value === null ? "–" : (value < 0 ? "−" : "") + Math.abs(value).toPrecision(4);
+const regretOf = value => value === null ? "–" : Math.abs(value) < index.small ? "≈ 0"
+  : (value < 0 ? "−" : "+") + Math.abs(value).toPrecision(2);
 const nameOf = actor => actor === 2 ? "Chance" : "Player " + actor;
 const colour = place => COLOURS[place % COLOURS.length];
 
@@ -68,6 +70,7 @@ async function show() {
   drawStates();
   drawOthers();
   document.body.dataset.point = number;
+  performance.mark("shown");
 }
 
 function actionsOf(states) {
@@ -178,9 +181,8 @@ function row([text, probability, value, actions], columns) {
   for (const name of columns) {
     const action = actions.find(one => one[0] === name), found = element("td", "", {class: "number"});
     if (action) {
-      const regret = action[2] === null ? "" : (action[2] < 0 ? "" : "+") + worth(action[2]);
-      const tone = action[2] !== null && Math.abs(action[2]) >= index.small ? action[2] > 0 ? "gain" : "loss" : "";
-      found.append(share(action[1]) + " ", element("span", regret, {class: tone}));
+      const tone = action[2] === null || Math.abs(action[2]) < index.small ? "" : action[2] > 0 ? "gain" : "loss";
+      found.append(share(action[1]) + " ", element("span", regretOf(action[2]), {class: tone}));
     }
     line.append(found);
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import signal
@@ -30,8 +31,8 @@ from rlccfr.envs.measuring.store import Store
 from rlccfr.games.public.names import LISTED
 
 COMMANDS = (
-    "games", "catalog", "solve", "train", "recommend", "table", "report", "insights", "reproduce", "compare", "sweep",
-    "aslib", "demo",
+    "games", "catalog", "solve", "train", "show", "explore", "play", "match", "recommend", "table", "report",
+    "insights", "reproduce", "compare", "sweep", "aslib", "cite", "doctor", "demo",
 )  # fmt: skip
 
 
@@ -48,10 +49,22 @@ def test_every_command_has_help(run, command):
     assert f"rlccfr {command}" in out
 
 
-def test_without_a_command_it_lists_them(run):
+def test_without_a_command_it_says_what_to_do_first_and_lists_them(run):
     code, out, _ = run()
     assert code == 0
+    assert out.startswith("First steps:\n  rlccfr doctor")
     assert all(command in out for command in COMMANDS)
+
+
+def test_a_shell_completes_commands():
+    told = subprocess.run(
+        [sys.executable, "-m", "rlccfr"],
+        env={**os.environ, "_RLCCFR_COMPLETE": "complete_bash", "COMP_WORDS": "rlccfr expl", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.stdout.split() == ["explore"]
 
 
 def test_version(run):

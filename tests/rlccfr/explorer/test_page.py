@@ -8,9 +8,7 @@ import pytest
 from browser import opened
 
 import rlccfr
-from rlccfr.explorer.page import write_page
-from rlccfr.explorer.points import points
-from rlccfr.explorer.public_points import all_points
+from rlccfr.explorer import write_page
 
 
 def solved(name, iterations=100):
@@ -22,7 +20,7 @@ def solved(name, iterations=100):
 @pytest.fixture(scope="module")
 def kuhn(tmp_path_factory):
     policy, path = solved("kuhn"), tmp_path_factory.mktemp("page") / "kuhn.html"
-    write_page(policy, path, points(policy))
+    write_page(policy, path)
     with opened(path) as driver:
         until(driver, lambda: point(driver) is not None)
         yield driver, policy
@@ -143,7 +141,7 @@ def test_texts_narrow_the_states_and_columns_sort_them(kuhn):
 def test_hands_have_a_grid(tmp_path):
     policy = solved("holdem(ranks=5,suits=4,private=2,flop=1)", 20)
     path = tmp_path / "holdem.html"
-    write_page(policy, path, *all_points(policy, most=5_000))
+    write_page(policy, path, most=5_000)
     with opened(path) as driver:
         until(driver, lambda: point(driver) is not None)
         cells = texts(driver, "#grid button")
@@ -165,7 +163,7 @@ def test_hostile_texts_are_shown_and_not_run(tmp_path):
     efg.write_text(f'EFG 2 R "t" {{ "a" "b" }}\n{nodes}')
     policy = rlccfr.Policy.uniform(rlccfr.load_game(str(efg)))
     path = tmp_path / "page.html"
-    write_page(policy, path, points(policy))
+    write_page(policy, path)
     with opened(path) as driver:
         until(driver, lambda: point(driver) is not None)
         assert "onerror" in texts(driver, "#moves button")[0]
