@@ -15,7 +15,7 @@ import pandas as pd
 
 from benchmarks.markdown import table
 from rlccfr.envs.measuring.provenance import processor_model
-from rlccfr.explorer import write_page
+from rlccfr.explorer.pages import write_page
 from rlccfr.games.names import load_game
 from rlccfr.solver import Solver
 

@@ -26,7 +26,7 @@ def explore(
     network. A page on hold'em or Bluff ends once it has as many states as --most says; --from begins elsewhere.
     """
     from rlccfr.cli.policies.named import policy_of
-    from rlccfr.explorer import write_page
+    from rlccfr.explorer.pages import write_page
     from rlccfr.files import require_writable
 
     require_writable(page)

@@ -8,7 +8,7 @@ import pytest
 from browser import opened
 
 import rlccfr
-from rlccfr.explorer import write_page
+from rlccfr.explorer.pages import write_page
 
 
 def solved(name, iterations=100):
