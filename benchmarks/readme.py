@@ -160,7 +160,8 @@ def evidence() -> str:
             "references, statistics of samplers | [verification](docs/verification.md) |",
             f"| choices | on {whole['games']:.0f} games that were not learned from, the picks' mean regret is below "
             f"that of the single best algorithm by {_short(whole['gain'])} (95 % interval "
-            f"{_short(whole['gain from'])} to {_short(whole['gain to'])}) | [selection](docs/selection.md) |",
+            f"{_short(whole['gain from'])} to {_short(whole['gain to'])}"
+            f"{', so it may be chance' if whole['gain from'] < 0 else ''}) | [selection](docs/selection.md) |",
             "| faults | damaged files, kills, full disks and scarce memory lose nothing and show no traceback | "
             "[reliability](docs/reliability.md) |",
         )

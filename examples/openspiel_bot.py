@@ -12,15 +12,35 @@ from itertools import permutations
 import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import best_response, evaluate_bots
-from open_spiel.python.bots.policy import PolicyBot
 from open_spiel.python.bots.uniform_random import UniformRandomBot
+from open_spiel.python.policy import Policy
 
 import rlccfr
 
 GAMES = 2_000
 
 
-def mean_payoff(game: pyspiel.Game, ours: list[pyspiel.Bot], theirs: list[pyspiel.Bot], rng: np.random.Generator) -> float:
+class Player(pyspiel.Bot):
+    """A policy as a bot. (OpenSpiel's PolicyBot takes a policy that surely plays action 0 for one without actions.)"""
+
+    def __init__(self, policy: Policy, seat: int, rng: np.random.RandomState) -> None:
+        pyspiel.Bot.__init__(self)
+        self.policy, self.seat, self.rng = policy, seat, rng
+
+    def step(self, state: pyspiel.State) -> int:
+        actions, probabilities = zip(*self.policy.action_probabilities(state, self.seat).items(), strict=True)
+        return int(self.rng.choice(actions, p=probabilities))
+
+    def restart_at(self, state: pyspiel.State) -> None:
+        """Forget nothing: the policy looks at the state alone."""
+
+    def inform_action(self, state: pyspiel.State, player: int, action: int) -> None:
+        """Note nothing, likewise."""
+
+
+def mean_payoff(
+    game: pyspiel.Game, ours: list[pyspiel.Bot], theirs: list[pyspiel.Bot], rng: np.random.RandomState
+) -> float:
     """Return our mean payoff over both seats."""
     total = 0.0
     for seat, other in permutations((0, 1)):
@@ -32,17 +52,16 @@ def mean_payoff(game: pyspiel.Game, ours: list[pyspiel.Bot], theirs: list[pyspie
 
 
 def main(name: str = "kuhn") -> None:
+    """Solve a game, and print what the policy gets against each opponent."""
     tree = rlccfr.load_game(name)
     solver = rlccfr.Solver(tree, update_rule="pcfr_plus")
     result = solver.run(until=1e-4)
     policy = solver.average_policy().to_openspiel()
     game, rng = policy.game, np.random.RandomState(0)
-    ours = [PolicyBot(seat, rng, policy) for seat in (0, 1)]
+    ours = [Player(policy, seat, rng) for seat in (0, 1)]
     opponents = {
         "uniform": [UniformRandomBot(seat, rng) for seat in (0, 1)],
-        "best response": [
-            PolicyBot(seat, rng, best_response.BestResponsePolicy(game, seat, policy)) for seat in (0, 1)
-        ],
+        "best response": [Player(best_response.BestResponsePolicy(game, seat, policy), seat, rng) for seat in (0, 1)],
     }
     print(f"{name}: exploitability {result.exploitability:.2g} after {result.iterations:,} iterations")
     for opponent, theirs in opponents.items():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import rlccfr
 from benchmarks import readme
 from benchmarks.targets import ratio_row
 from rlccfr.catalog import Catalog
@@ -89,6 +90,14 @@ def test_the_readme_is_one_screen():
         assert (ROOT / link).exists(), link
 
 
+@pytest.mark.slow
+def test_a_policy_plays_openspiels_own_players(tmp_path):
+    lines = run_in(tmp_path, str(ROOT / "examples" / "openspiel_bot.py")).stdout.splitlines()
+    payoffs = {line.split(":")[0].removeprefix("mean payoff against "): float(line.split()[-1]) for line in lines[1:]}
+    assert payoffs["uniform"] > 0.1
+    assert abs(payoffs["best response"]) < 0.15  # nothing beats an equilibrium but by chance
+
+
 def test_the_overviews_recommendations_are_the_tables(run):
     (shown,) = re.findall(r"```text\n(game .*?)\n```", OVERVIEW, re.DOTALL)
     code, out, _ = run("table", "--seconds", "1")
@@ -134,6 +143,19 @@ def test_the_overviews_commands_exist():
     known = {command.callback.__name__ for command in app.registered_commands}
     assert set(re.findall(r"^rlccfr (\w+)", OVERVIEW, re.MULTILINE)) == known
     assert set(re.findall(r"^rlccfr (\w+)", README, re.MULTILINE)) <= known
+
+
+def test_the_citation_file_is_valid():
+    """It has the keys that the Citation File Format 1.2.0 requires, and this version."""
+    yaml = pytest.importorskip("yaml")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= set(cited)
+    assert cited["cff-version"] == "1.2.0"
+    assert cited["version"] == rlccfr.__version__
+    assert all({"type", "title", "authors"} <= set(reference) for reference in cited["references"])
+    for people in (cited["authors"], *(reference["authors"] for reference in cited["references"])):
+        assert people
+        assert all({"name"} <= set(one) or {"family-names"} <= set(one) for one in people)
 
 
 def test_the_components_page_is_the_registrys(capsys):
