@@ -127,7 +127,9 @@ def package() -> str:
     """Return the paragraph on the measurements and teams that the package ships."""
     return _wrapped(
         f"The package ships {len(shipped.results()):,} measured runs on Kuhn, Leduc, Goofspiel and Royal: of every "
-        "algorithm in the paper's catalog, and of every tabular one in the extended catalog. It also ships teams "
+        "algorithm in the paper's catalog, and of every tabular one in the extended catalog; and "
+        f"{len(shipped.public_results()):,} runs of the {len(shipped.public_catalog())} algorithms of the catalog "
+        "`public` on three games of hold'em, for which `rlccfr recommend holdem` answers. It also ships teams "
         "trained on the paper's algorithms; `rlccfr table leduc --catalog extended-tabular` trains one on the extended "
         "catalog's. `rlccfr recommend leduc` names the best of all of them, and with `--catalog paper` the team's "
         f"pick among the paper's. For any other game, it names the pick of {unmeasured.ranked()[0]}, learned from "

@@ -45,7 +45,7 @@ def raced(
         RLCCFRError: every run has failed.
     """
     table = race(advice.game, advice.cell, seconds, advice.preset, evaluator, progress)
-    first = table.iloc[0].to_dict()
+    first = {str(name): value for name, value in table.iloc[0].items()}
     cell = first.pop("cell")
     why = f"the best of {len(table)} algorithms that just ran on this game for {seconds:g} CPU seconds each"
     budget = Budget("seconds", seconds)

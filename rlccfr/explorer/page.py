@@ -37,8 +37,9 @@ def write(policy: Policy, path: Path, found: Iterable[Point], ranks: str = "") -
         RLCCFRError: the file can't be written.
     """
     points, chunks = _packed(found)
+    title = f"A policy of {policy.game.name}"
     index = {
-        "title": f"A policy of {policy.game.name}",
+        "title": title,
         "figures": _figures(policy),
         "unit": "chips" if policy.game.big_blind else "in the game's units",
         "small": NOTHING * policy.game.utility_range,
@@ -47,7 +48,7 @@ def write(policy: Policy, path: Path, found: Iterable[Point], ranks: str = "") -
     }
     folder = files("rlccfr.explorer") / "page"
     parts = {
-        "title": escape(index["title"]),
+        "title": escape(title),
         "data": "\n".join(_element(name, value) for name, value in [("index", index), *chunks]),
         "script": (folder / "explore.js").read_text(),
     }

@@ -182,7 +182,7 @@ class _Points:
         above = int(self.game.parents[node])
         if self.nodes["kind"][above] == CHANCE:
             return self.game.deals[int(self.nodes["deal"][node])].board_name
-        letter = self.game.moves[node].decode().strip()
+        letter: str = self.game.moves[node].decode().strip()
         return ACTIONS.get(letter, letter) if self.game.deals else letter
 
     def _children(self, node: int) -> range:

@@ -19,6 +19,9 @@ LARGEST = 500_000_000
 DEEPEST = 1_000
 """Largest number of moves on a path."""
 
+ROUNDED = 1e-5
+"""Largest distance of a sum of probabilities from 1, since files may round them to six decimals."""
+
 CHANCE, TERMINAL = -1, -2
 """Who moves at a node, if not a player."""
 
@@ -167,13 +170,13 @@ class _Parser:
                 raise self._fault(f"{what} is not described where it first appears")
             return known
         label = self._string("a name")
-        names, numbers = self._events() if actor == CHANCE else (self._list(), ())
+        names, numbers = self._events() if actor == CHANCE else (self._list(), list[Fraction]())
         found = Described(label, tuple(names), tuple(numbers))
         if not names:
             raise self._fault(f"{what} has no actions")
         if known is not None and (known.actions, known.numbers) != (found.actions, found.numbers):
             raise self._fault(f"{what} had other actions before")
-        if actor == CHANCE and (min(numbers) < 0 or abs(sum(numbers) - 1) > Fraction(1, 10**6)):
+        if actor == CHANCE and (any(one < 0 for one in numbers) or abs(float(sum(numbers)) - 1) > ROUNDED):
             raise self._fault(f"the probabilities of {what} must be at least 0 and sum to 1")
         return self._sets.setdefault((actor, number), found)
 

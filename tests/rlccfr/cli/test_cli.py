@@ -89,7 +89,11 @@ def test_version(run):
         (("solve", "kuhn", "--sampler", "extern"), 1, "did you mean 'external'?"),
         (("solve", "kuhn", "--checkpoint", "/dev/null/x"), 1, "can't write"),
         (("solve", "kuhn", "--policy", "."), 1, "can't write"),
-        (("solve", "kuhn", "--policy", "policy.txt"), 1, "a policy is written as .csv, .json, .npz, not as '.txt'"),
+        (
+            ("solve", "kuhn", "--policy", "policy.txt"),
+            1,
+            "a policy is written as .csv, .json, .npz, .efg, not as '.txt'",
+        ),
         (("solve", "kuhn", "--curve", "/proc/x/curve.csv"), 1, "can't write"),
         (("solve", "kuhn", "--iterations", "99999999999999999999"), 1, "at most 64 bits"),
         (("games", "leduc", "--max-histories", "100"), 1, "--max-histories"),

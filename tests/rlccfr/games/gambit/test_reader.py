@@ -36,6 +36,13 @@ def test_a_file_is_read():
     assert [node.payoffs for node in (won, lost, again, nothing)] == [(3, -3), (-14, 14), (3, -3), (1, -1)]
 
 
+def test_probabilities_may_be_rounded():
+    thirds = '{ "x" 0.333333 "y" .333333 "z" 0.333333 }'
+    ends = 't "" 0\n' * 3
+    game = parse(f'EFG 2 R "" {{ "a" "b" }}\nc "" 1 "" {thirds} 0\n{ends}', "a.efg")
+    assert len(game.nodes) == 4
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
