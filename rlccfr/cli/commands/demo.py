@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rlccfr.cli.commands.compare import LEGEND, print_comparison
-from rlccfr.cli.console import duration, load, progress
+from rlccfr.cli.console import RUNS, duration, load, progress
+from rlccfr.errors import RLCCFRError
 
+if TYPE_CHECKING:
+    from rlccfr.catalog import Cell
+
+FOLDER = RUNS / "demo"
 GAME, OTHERS = "kuhn", ("leduc", "goofspiel")
 PRESET, ITERATIONS, EVALUATIONS = "paper-kuhn", 1000, 24
 
@@ -58,3 +65,33 @@ def demo() -> None:
         f"{duration(time.monotonic() - begin)} in all.\n"
         "Next: source .venv/bin/activate; rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
     )
+    with progress("writing pages"):
+        pages = {"the recommended algorithm's policy": _policy_page(found.cell), "all measurements on it": _report()}
+    for what, page in pages.items():
+        if page is not None:
+            print(f"In a browser, {what}: {page.resolve().as_uri()}")
+
+
+def _policy_page(cell: Cell) -> Path:
+    """Run the recommended algorithm, and write the page on which its policy is explored."""
+    from rlccfr.explorer.pages import write_page
+    from rlccfr.games.names import load_game
+    from rlccfr.solver import Solver
+
+    solver = Solver(load_game(GAME), *cell)
+    solver.run(iterations=ITERATIONS, curve=False)
+    path = FOLDER / f"{GAME}.html"
+    write_page(solver.average_policy(), path)
+    return path
+
+
+def _report() -> Path | None:
+    """Write the report of the package's measurements on the game; None if the extra for reports is not installed."""
+    from rlccfr.cli.commands.table import write_shipped_report
+
+    path = FOLDER / "report.html"
+    try:
+        write_shipped_report(GAME, path)
+    except RLCCFRError:
+        return None
+    return path

@@ -104,6 +104,19 @@ def report(
     print(f"written to {out}")
 
 
+def write_shipped_report(game: str, out: Path) -> None:
+    """Write the report of the package's measurements on one game, weighed by accuracy alone.
+
+    Raises:
+        RLCCFRError: the extra for reports is not installed, or the file can't be written.
+    """
+    from rlccfr.agents.judging.report import check_report, write_report
+
+    check_report(out)
+    source = measured([game], (None, None, None), None, None, None)
+    write_report(out, source.table, source.catalog, _ask(source, ["accuracy"], "log"), source.budgets, [])
+
+
 def _policy(text: str) -> PublicPolicy:
     """Return the policy that an option names, as in ``holdem=policy.npz``."""
     from rlccfr.games.public.view import PublicGame

@@ -557,6 +557,9 @@ def test_the_demo_tells_the_whole_story(run, monkeypatch):
     assert code == 0
     for word in ("update rule", "sampler", "abstraction", "VBS", "SBS", "random search", "ES-MCCFR", "DCFR"):
         assert word in out
+    pages = re.findall(r"^In a browser, .*: file://(.*)$", out, re.MULTILINE)
+    assert [Path(page).name for page in pages] == ["kuhn.html", "report.html"]
+    assert all("</html>" in Path(page).read_text() for page in pages)
 
 
 def test_bars_stay_out_of_pipes(run):
