@@ -92,20 +92,15 @@ def _check_zero_sum(game: Extensive, name: str) -> None:
     ends = [node.payoffs for node in game.nodes if node.actor == reader.TERMINAL]
     (least, at_least), (most, at_most) = min(ends), max(ends)
     slope = (at_least - at_most) / (most - least) if most > least else Fraction(1)
-    wrong = next(
-        (one for one in ends if abs(at_least - slope * (one[0] - least) - one[1]) > ROUNDING * _range(ends)), None
-    )
+    second = [one for _, one in ends]
+    close = ROUNDING * (max(second) - min(second))
+    wrong = next((one for one in ends if abs(at_least - slope * (one[0] - least) - one[1]) > close), None)
     if wrong is None and slope > 0:
         return
     raise GameError(
         f"{name} is not zero-sum, nor by a change of scale: the players' payoffs are {_told(least, at_least)}, "
         f"{_told(*(wrong or (most, at_most)))} and {_told(most, at_most)} at some ends; only zero-sum games are solved"
     )
-
-
-def _range(ends: list[tuple[Fraction, Fraction]]) -> Fraction:
-    second = [one for _, one in ends]
-    return max(second) - min(second)
 
 
 def _told(first: Fraction, second: Fraction) -> str:

@@ -21,6 +21,10 @@ class Rules(ABC):
     longest: int  # largest number of actions and outcomes
     most: float  # bound on the utility's absolute value
 
+    def __deepcopy__(self, memo: Any) -> Rules:
+        """Return the rules themselves, which never change: OpenSpiel copies them with every state."""
+        return self
+
     @abstractmethod
     def actor(self, past: tuple[int, ...]) -> Any:
         """Return 0, 1, CHANCE or TERMINAL."""

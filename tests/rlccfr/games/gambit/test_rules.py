@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from urllib.parse import quote
 
 import numpy as np
@@ -79,6 +80,12 @@ def test_a_changed_file_is_another_game(tmp_path):
     with pytest.raises(rlccfr.GameError, match="has changed since the game was loaded; load it again"):
         Gambit(file=quote(name), digest="x0")
     assert rlccfr.load_game(name).content_hash != game.content_hash
+
+
+def test_states_share_the_rules(tmp_path):
+    """OpenSpiel copies each state with all it holds; copying the rules took minutes on Leduc."""
+    rules = pyspiel.load_game(rlccfr.load_game(write(tmp_path)).openspiel_name).rules
+    assert copy.deepcopy(rules) is rules
 
 
 def test_imperfect_recall_is_refused(tmp_path):
