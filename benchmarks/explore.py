@@ -53,7 +53,7 @@ def main() -> None:
             write_page(solver.average_policy(), path)
             rows.append((game, solver.game.num_infosets, path.stat().st_size / 1e6, *timed(path, game == "leduc")))
     print(
-        "# How fast pages are that explore a policy\n\n"
+        "# How fast the pages of `rlccfr explore` are\n\n"
         f"Written by `python -m benchmarks.explore` on {processor_model()}, in headless Chromium; not edited by "
         "hand.\n\nOpening ends when the first point is shown; a click ends with the next frame. The page on hold'em "
         "has the 200,000 states nearest to the start. [Look at a policy](howto/look-at-a-policy.md) says how to make "

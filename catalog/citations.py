@@ -107,6 +107,6 @@ def _library() -> str:
     from rlccfr import __version__
 
     return (
-        f"@software{{rlccfr,\n  author = {{{{The RLCCFR developers}}}},\n  title = {{{{RLCCFR}}}},\n"
-        f"  version = {{{__version__}}}\n}}"
+        f"@misc{{rlccfr,\n  author = {{{{The RLCCFR developers}}}},\n  title = {{{{RLCCFR}}}},\n"
+        f"  note = {{Python package, version {__version__}}}\n}}"
     )

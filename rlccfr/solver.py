@@ -34,15 +34,15 @@ class Solver:
             for example from :func:`rlccfr.catalog.make`.
         seed: seed of the walks and models; on a CPU, the same seed gives bitwise the same iterations.
         averaging: ``"matching"`` adds a player's policy to the average when the other one's walk meets it, so that the
-            regrets bound NashConv. ``"pre"`` adds both before their updates, as OpenSpiel does, with exact passes.
+            regrets bound NashConv. ``"pre"`` adds both before exact or simultaneous updates, as OpenSpiel does.
         simultaneous: whether both players are updated from the same policies, rather than in alternation.
         walks: number of walks per player and iteration. Exact passes ignore it, and models usually have their own.
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
             values, if that is predicted to save time. Sums are then rounded in another order: where regrets tie at 0
             the iterates part, and exploitability may differ by tens of per cent.
-        threads: number of threads for exact passes over large games, each on a core of its own; results stay the same.
+        threads: number of threads for exact passes over large games. Results are the same; each needs its own core.
         control: controller that chooses the update rule's settings during the run: ``"shipped"``, a file, or an object.
-        blend: whether each player ends a run with its least exploitable mixture of average policies over windows of it.
+        blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies.
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` if they are large.
 
     Raises:

@@ -115,8 +115,11 @@ def recommend(
             without its data.
     """
     if measure is not None:
-        runs = evaluator or LiveEvaluator()
-        return raced(recommend(game, Budget("seconds", measure), preset, catalog, runs), measure, runs)
+        if budget is not None:
+            raise RLCCFRError("measure is a budget itself: leave out one of measure and budget")
+        runs, limit = evaluator or LiveEvaluator(), parse_budget({"unit": "seconds", "amount": measure})
+        within = None if catalog is None else parse_catalog(catalog)
+        return raced(recommend(game, limit, preset, catalog, runs), limit.amount, runs, within)
     public = is_public(game)
     part = shipped.public_part() if public else shipped.paper_part()
     known, weights = shipped.name_of(game), parse_preset(preset)

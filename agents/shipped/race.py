@@ -15,7 +15,7 @@ from rlccfr.agents.baselines.task import rewards_of
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.predicting.measured_costs import interpolation
 from rlccfr.agents.shipped import unmeasured
-from rlccfr.catalog import Cell
+from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.reward import Preset
@@ -33,21 +33,25 @@ ALIKE = 2
 
 
 def raced(
-    advice: Advice, seconds: float, evaluator: Evaluator, progress: Callable[[float], None] | None = None
+    advice: Advice,
+    seconds: float,
+    evaluator: Evaluator,
+    within: Catalog | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Advice:
     """Return what is recommended after a race that the recommended algorithm takes part in.
 
     Args:
         advice: the recommendation without a race.
-        seconds, evaluator, progress: as for :func:`race`.
+        seconds, evaluator, within, progress: as for :func:`race`.
 
     Raises:
         RLCCFRError: every run has failed.
     """
-    table = race(advice.game, advice.cell, seconds, advice.preset, evaluator, progress)
+    table = race(advice.game, advice.cell, seconds, advice.preset, evaluator, within=within, progress=progress)
     first = {str(name): value for name, value in table.iloc[0].items()}
     cell = first.pop("cell")
-    why = f"the best of {len(table)} algorithms that just ran on this game for {seconds:g} CPU seconds each"
+    why = f"the best of {len(table)} algorithms that just ran on this game, once each, for {seconds:g} CPU seconds"
     budget = Budget("seconds", seconds)
     return replace(advice, budget=budget, cell=cell, basis="raced", figures=first, why=why, race=table)
 
@@ -58,6 +62,8 @@ def race(
     seconds: float,
     preset: Preset,
     evaluator: Evaluator,
+    *,
+    within: Catalog | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> pd.DataFrame:
     """Run some algorithms on a game, each for the same CPU time, and return their figures, the best reward first.
@@ -68,6 +74,7 @@ def race(
         seconds: engine CPU seconds of each run.
         preset: reward weights.
         evaluator: what runs the algorithms.
+        within: catalog of those that may take part; by default all.
         progress: function called with the share done.
 
     Returns:
@@ -77,7 +84,7 @@ def race(
         RLCCFRError: every run has failed.
     """
     budget, runs = Budget("seconds", seconds), []
-    cells = runners(game, favourite, budget, preset)
+    cells = runners(game, favourite, budget, preset, within)
     for number, cell in enumerate(cells):
         runs.append(evaluator.measure(Request(game, (cell,), budget, seed=0)))
         if progress is not None:
@@ -90,14 +97,15 @@ def race(
     return pd.DataFrame(rows).sort_values("reward", ascending=False, kind="stable", ignore_index=True)
 
 
-def runners(game: str, favourite: Cell, budget: Budget, preset: Preset) -> list[Cell]:
+def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: Catalog | None = None) -> list[Cell]:
     """Return the algorithms of a race: the favourite, then those with the highest mean reward on measured games."""
     means = _public_means(budget, preset) if is_public(game) else _means(budget, preset)
     found, samplers = [favourite], Counter([favourite.sampler])
     for cell in sorted(means, key=means.__getitem__, reverse=True):
         if len(found) == RUNNERS:
             break
-        if cell not in found and samplers[cell.sampler] < ALIKE:
+        allowed = within is None or cell in set(within)
+        if allowed and cell not in found and samplers[cell.sampler] < ALIKE:
             found.append(cell)
             samplers[cell.sampler] += 1
     return found

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from rlccfr.errors import GameError
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.names import load_game
+from rlccfr.games.gambit.files import is_file
+from rlccfr.games.names import load_game, openspiel_name
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
 from rlccfr.policies.public_policy import policy_kind
@@ -21,7 +22,7 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
 
     A game that this process registered is compiled again when its name is registered for another class, for example
     by running a notebook's cell again. If a class is changed in place, this goes unnoticed here;
-    :func:`rlccfr.load_game` always compiles such a game.
+    :func:`rlccfr.load_game` always compiles such a game. A file is read again when its content has changed.
 
     Args:
         progress: function called with the share of the compilation that is done.
@@ -33,7 +34,8 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
 
     if game in _compiled:
         tree, code = _compiled[game]
-        if not code or code == registered_here(full_name(tree)):
+        same = openspiel_name(game) == full_name(tree) if is_file(game) else not code
+        if same or (code and not is_file(game) and code == registered_here(full_name(tree))):
             return tree
     found: Game = load_game(game, progress=progress)
     _compiled[game] = found, None if isinstance(found, PublicGame) else registered_here(found.openspiel_name)

@@ -70,7 +70,7 @@ First steps:
   rlccfr recommend leduc                which algorithm to take for a game
   rlccfr solve leduc --target 1e-6 --policy leduc.npz
   rlccfr explore leduc.npz leduc.html   a page on which you walk through the game
-  rlccfr demo                           a team of agents is trained, in about a minute
+  rlccfr demo                           a team of agents is trained, in about two minutes
 """
 
 INTERRUPTED = 130

@@ -269,6 +269,11 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1e4 or value == int(value) else f"{value:.4g}"
 
 
+def on_one_line(text: str) -> str:
+    """Return a text without line breaks and other control characters, which could act on a terminal."""
+    return "".join(sign if sign.isprintable() else " " for sign in text).rstrip()
+
+
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 

@@ -45,7 +45,8 @@ class Point(NamedTuple):
         actor: 0 or 1, the player who moves; CHANCE; or ENDS.
         share: probability of the move, given the point above.
         value: player 0's expected payoff.
-        states: states of the player who moves.
+        states: states of the player who moves. Their shares sum to less than 1 if some histories of the point have
+            ended, or the other player moves there.
         others: states of the other player, as they were at that player's last decision, and the move made there.
     """
 
@@ -87,19 +88,21 @@ class _Points:
             histories = self.order[self.begin[number] : self.begin[number + 1]]
             mass, before = self.mass[number], self.mass[above] if above >= 0 else 1.0
             actor = int(self.tree.histories["actor"][histories].min())
+            acting = histories[self.tree.histories["actor"][histories] == actor]  # others may have ended
             yield Point(
                 above,
                 self.moves[number],
                 ENDS if actor == TERMINAL else actor,
                 float(mass / before) if before > 0 else 0.0,
                 float(worth[number] / mass if mass > 0 else plain[number]),
-                self._own(histories, mass) if actor < CHANCE else (),
-                self._others(histories, 1 - actor, mass) if actor < CHANCE else (),
+                self._own(acting, mass) if actor < CHANCE else (),
+                self._others(acting, 1 - actor, mass) if actor < CHANCE else (),
             )
 
     def _own(self, histories: np.ndarray, mass: float) -> list[Held]:
-        found = []
-        for infoset in np.unique(self.tree.histories["infoset"][histories]).tolist():
+        own, number = np.unique(self.tree.histories["infoset"][histories], return_inverse=True)
+        reached, found = np.bincount(number.ravel(), self.reach[histories]), []
+        for infoset, likely in zip(own.tolist(), reached.tolist(), strict=True):
             rows = self.tree.infoset_sequences(infoset)
             actions = zip(
                 self.names[rows],
@@ -107,7 +110,7 @@ class _Points:
                 self.figures.gain[rows].tolist(),
                 strict=True,
             )
-            share = float(self.figures.reach[infoset] / mass) if mass > 0 else 0.0
+            share = likely / mass if mass > 0 else 0.0
             value = float(self.figures.value[infoset])
             found.append(Held(self.tree.infoset_keys[infoset], share, value, tuple(actions)))
         return found

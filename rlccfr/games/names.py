@@ -177,9 +177,9 @@ def load_game(
 
     Args:
         name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), one with parameters, any OpenSpiel string,
-            or the name of a Gambit file, ``game.efg``. Of a file's game that is not zero-sum, but strictly competitive
-            on some scale of payoffs, the payoffs are those of the first player, who is player 0. Or a game object of
-            OpenSpiel's; if OpenSpiel can't load it by a name, it is known in this process only.
+            or the name of a Gambit file, ``game.efg``. If a file's game is strictly competitive but not zero-sum, the
+            first player's payoffs are used. Or a game object of OpenSpiel's; if OpenSpiel can't load it by a name, it
+            is known in this process only.
         restore_recall: whether to tell histories of one information state apart by the player's own last move, for
             games whose information states do not record it. By default this is done only for ``royal``.
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
@@ -198,7 +198,7 @@ def load_game(
 
     if not isinstance(name, str) and hasattr(name, "new_initial_state"):
         name = name_of(name)
-    if is_public(name):
+    if is_public(name) and not is_file(name):
         if max_histories is not None or restore_recall is not None:
             raise GameError(f"{name!r} is not built history by history: leave out max_histories and restore_recall")
         return public_game(name)

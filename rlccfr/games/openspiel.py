@@ -129,13 +129,15 @@ def _checked(game: Any, openspiel_name: str) -> Any:
 def name_of(game: pyspiel.Game) -> str:
     """Return the name by which a game object is loaded: its own, or one under which this process keeps the object."""
     name = str(game)
-    with _quiet():
-        try:
-            if str(pyspiel.load_game(name)) == name:
-                return name
-        except Exception:  # OpenSpiel does not know it by this name
-            pass
-    places = (name if count == 1 else f"{name}#{count}" for count in itertools.count(1))
+    if not isinstance(game, (pyspiel.MatrixGame, pyspiel.TensorGame)):  # whose names say nothing of their payoffs
+        with _quiet():
+            try:
+                if str(pyspiel.load_game(name)) == name:
+                    return name
+            except Exception:  # OpenSpiel does not know it by this name
+                pass
+    taken = name.partition("(")[0] in pyspiel.registered_names()
+    places = (name if count == 0 else f"{name}#{count}" for count in itertools.count(int(taken)))
     found = next(place for place in places if _OBJECTS.get(place, game) is game)
     _OBJECTS[found] = game
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 KUHN = "JQK"
@@ -24,7 +25,7 @@ def described(game: str, text: str) -> list[str]:
         moves = " ".join({"p": "pass", "b": "bet"}[move] for move in text[1:])
         return [*drawn([KUHN[int(text[0])]]), f"moves: {moves or 'none yet'}"]
     if kind == "leduc_poker" and "[Private: " in text:
-        return _leduc(dict(_FIELD.findall(text)))
+        return _leduc(dict(_FIELD.findall(text)), KUHN if "suit_isomorphism=True" in game else LEDUC)
     fields = _FIELD.findall(text)
     if kind == "universal_poker" and fields:
         return _poker(dict(fields))
@@ -67,9 +68,9 @@ def _named(cards: str) -> list[str]:
     return [card[0] + SUITS[card[1]] for card in re.findall("..", cards)] if _CARDS.fullmatch(cards) else []
 
 
-def _leduc(fields: dict[str, str]) -> list[str]:
-    own, board = LEDUC[int(fields["Private"])], fields.get("Public", "")
-    lines = drawn([own, LEDUC[int(board)]] if board else [own])
+def _leduc(fields: dict[str, str], names: Sequence[str]) -> list[str]:
+    own, board = names[int(fields["Private"])], fields.get("Public", "")
+    lines = drawn([own, names[int(board)]] if board else [own])
     moves = {"1": "call", "2": "raise", "0": "fold"}
     rounds = [" ".join(moves.get(move, move) for move in fields.get(name, "").split()) for name in ("Round1", "Round2")]
     return [*lines, "card" + ("   public" if board else ""), f"pot: {fields.get('Pot', '?')}",

@@ -11,7 +11,7 @@ from rlccfr.play.tables import Table
 
 HELP = (
     "number or name  make that move; the beginning of a name will do",
-    "!               what the policy does in your place, at your last decision",
+    "!               what the policy would have done at your last decision",
     "=               the score",
     "?               this help",
     "quit            leave",
@@ -99,7 +99,7 @@ class Session:
         own = table.payoff() * (1 if seat == 0 else -1)
         self.payoffs.append(own)
         if held := table.known(1 - seat):
-            self._tell(f"Player {1 - seat} at the last own move:")
+            self._tell(f"What player {1 - seat} knew at their last move:")
             for line in self._describe(held):
                 self._tell(f"  {line}")
         result = "You win" if own > 0 else "You lose" if own < 0 else "Nobody wins"

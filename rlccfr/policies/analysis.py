@@ -13,13 +13,13 @@ class Analysis(NamedTuple):
     """Figures of a policy at each of n infosets and m sequences, if both players follow it.
 
     Values are in the game's units, to the infoset's owner, who is taken to have played to reach the infoset. They are
-    NaN where the opponent and chance never lead.
+    NaN at infosets that the opponent and chance never reach.
 
     Attributes:
         reach: (n,): probability that the infoset is reached.
         value: (n,): expected payoff there.
-        gain: (m,): what an action's expected payoff exceeds ``value`` by, if the owner takes it and then follows the
-            policy. In an equilibrium, none is above 0.
+        gain: (m,): by how much an action's expected payoff exceeds ``value``, if the owner takes it and then follows
+            the policy. In an equilibrium, none is above 0 at infosets that the owner's own moves reach.
     """
 
     reach: np.ndarray

@@ -109,7 +109,9 @@ def _game_of(path: Path, saved: Saved) -> GameTree:
     from rlccfr.games.names import load_game, short_name
 
     if saved.game is None:
-        raise CheckpointError(f"{path} does not name its game, as an older version wrote it: say which game it is for")
+        raise CheckpointError(
+            f"{path} was written by an older version and does not name its game: pass the game (--game)"
+        )
     tree: GameTree = load_game(short_name(saved.game))
     return tree
 
@@ -127,6 +129,8 @@ def _from_csv(data: bytes) -> Saved:
     for name in (*IDENTITY, "probability", HASH):
         if name not in frame:
             raise ValueError(f"it has no column {name!r}")
+    if not len(frame):
+        raise ValueError("it has no rows")
     (found,) = frame[HASH].unique()
     (game,) = frame[GAME].unique() if GAME in frame else (None,)
     numbers = {name: frame[name].map(int) for name in ("player", "action")}
@@ -175,28 +179,33 @@ def _from_npz(data: bytes) -> Saved:
 
 
 def _to_efg(policy: Policy) -> bytes:
-    from rlccfr.games.gambit.writer import profile, to_efg
+    from rlccfr.games.gambit.files import digest_of
+    from rlccfr.games.gambit.writer import nodes_of, profile, to_efg
 
-    game = policy.game
-    comment = f"{FORMAT} {HASH}={game.content_hash} {GAME}={game.openspiel_name}"
-    return to_efg(game, f"{comment}\n{profile(game, policy.probabilities)}").encode()
+    game, nodes = policy.game, nodes_of(policy.game)
+    told = f"{FORMAT} {HASH}={game.content_hash} nodes={digest_of(nodes.rstrip())} {GAME}={game.openspiel_name}"
+    return to_efg(game, f"{told}\n{profile(game, policy.probabilities)}", nodes).encode()
 
 
 def _from_efg(data: bytes) -> Saved:
-    from rlccfr.games.gambit.reader import parse
+    from rlccfr.games.gambit.files import digest_of
+    from rlccfr.games.gambit.reader import comment_of
     from rlccfr.games.gambit.writer import read_profile
 
-    comment, _, probabilities = parse(data.decode(), "the file").comment.partition("\n")
-    found = re.fullmatch(rf"{FORMAT} {HASH}=(\w+) {GAME}=(.+)", comment)
+    comment, nodes = comment_of(data.decode(), "the file")
+    told, _, probabilities = comment.partition("\n")
+    found = re.fullmatch(rf"{FORMAT} {HASH}=(\w+) nodes=(\w+) {GAME}=(.+)", told)
     if found is None:
         raise ValueError("its comment holds no policy")
+    if digest_of(nodes) != found[2]:
+        raise ValueError("its nodes have changed since")
 
     def rows(game: GameTree) -> pd.DataFrame:
         import pandas as pd
 
         return pd.DataFrame({"probability": read_profile(game, probabilities)})
 
-    return Saved(found[2], found[1], rows)
+    return Saved(found[3], found[1], rows)
 
 
 def _named(policy: Policy) -> pd.DataFrame:

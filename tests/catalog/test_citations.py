@@ -22,7 +22,7 @@ def entries(text):
         head, *lines, last = block.split("\n")
         kind, key = re.fullmatch(r"@(\w+)\{([\w-]+),", head).groups()
         assert last == "}"
-        assert kind in {"inproceedings", "article", "book", "thesis", "misc", "software"}
+        assert kind in {"inproceedings", "article", "book", "mastersthesis", "misc"}
         assert key not in found
         found[key] = {}
         for number, line in enumerate(lines):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from importlib import metadata, resources
 from pathlib import Path
 from typing import NamedTuple
@@ -45,14 +46,24 @@ def doctor(json: Json = False) -> None:
 
     Ends with an error if a small run fails.
     """
+    findings = [finding for part in (_versions, _kernels, _cache, _machine, _extras) for finding in _tried(part)]
     trial, failure = _trial()
-    findings = [*_versions(), *_kernels(), *_cache(), *_machine(), *_extras(), trial]
+    findings.append(trial)
     if json:
         print_json([finding._asdict() for finding in findings])
     else:
         print_table(("", "", "advice"), findings)
     if failure is not None:
         raise RLCCFRError(f"a run of ten iterations on Kuhn poker fails: {first_line(failure)}") from failure
+
+
+def _tried(part: Callable[[], list[Finding]]) -> list[Finding]:
+    """Return a part's findings; if it fails, that is the finding."""
+    try:
+        return part()
+    except Exception as error:  # whatever a broken installation raises
+        what = part.__name__.strip("_")
+        return [Finding(what, f"can't be told: {first_line(error)}", "install rlccfr again in a new environment")]
 
 
 def _trial() -> tuple[Finding, Exception | None]:
@@ -137,4 +148,5 @@ def _extra(extra: str, name: str, use: str) -> Finding:
     try:
         return Finding(what, f"{name} {metadata.version(name)}, for {use}")
     except metadata.PackageNotFoundError:
-        return Finding(what, f"missing, for {use}", f"pip install 'rlccfr[{extra}]'")
+        early = "--pre " if extra == "gambit" else ""  # released versions have no wheels for Linux
+        return Finding(what, f"missing, for {use}", f"pip install {early}'rlccfr[{extra}]'")

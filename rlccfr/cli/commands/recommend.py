@@ -69,7 +69,7 @@ def recommend(
     another game, it is the pick of whichever chooser did best on games of which it had learned nothing: by the game's
     features, and perhaps by short runs of a few algorithms. Where the best algorithm of the training games did better
     on similar games, that one is named instead; and for hold'em and Bluff the best of the measured games of hold'em.
-    With --measure, it and the best of other games run on this one, and the winner is named.
+    With --measure, the recommended algorithm and the best ones of other games run here, and the winner is named.
     """
     race = None if measure is None else _seconds(measure)
     if race is not None and (team is not None or (iterations, seconds, nodes) != (None, None, None)):
@@ -127,12 +127,15 @@ def _seconds(text: str) -> float:
 def _race(game: str, seconds: float, preset: str, catalog: str | None, json: bool) -> None:
     from rlccfr.agents.shipped.advice import recommend
     from rlccfr.agents.shipped.race import raced
+    from rlccfr.envs.episode import parse_catalog
     from rlccfr.envs.measuring.live import LiveEvaluator
     from rlccfr.envs.measuring.request import Budget
 
     with progress("running the best few") as report:
         runs = LiveEvaluator()
-        found = raced(recommend(game, Budget("seconds", seconds), preset, catalog, runs), seconds, runs, report)
+        within = None if catalog is None else parse_catalog(catalog)
+        advice = recommend(game, Budget("seconds", seconds), preset, catalog, runs)
+        found = raced(advice, seconds, runs, within, report)
     if json:
         print_json(found.to_row())
         return

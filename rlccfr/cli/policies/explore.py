@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rlccfr.cli.console import GameOfFile, load, progress
+from rlccfr.errors import RLCCFRError
 
 
 def explore(
@@ -21,7 +22,7 @@ def explore(
 ) -> None:
     """Write a page for a browser, on which you walk through the game and see what a policy does.
 
-    At each point of the game the page shows the moves that lead on, and for each state of the player who moves what the
+    At each point of the game the page shows the possible moves, and for each state of the player who moves what the
     policy does there, what it is worth, and what each action would gain. It is one file, and loads nothing from a
     network. A page on hold'em or Bluff ends once it has as many states as --most says; --from begins elsewhere.
     """
@@ -29,6 +30,8 @@ def explore(
     from rlccfr.explorer.pages import write_page
     from rlccfr.files import require_writable
 
+    if page.suffix not in (".html", ".htm"):
+        raise RLCCFRError(f"a page is written as .html, not as {page.suffix or page.name}")
     require_writable(page)
     tree = None if game is None else load(game)
     with progress(f"writing {page}"):

@@ -26,8 +26,12 @@ def policy_of(name: str, game: Any = None) -> Policy:
 
     if name == UNIFORM:
         if game is None:
-            raise CheckpointError(f"{UNIFORM!r} is a policy of any game: say of which by --game")
+            raise CheckpointError(f"{UNIFORM!r} is a policy of any game: name the game with --game")
         return policy_kind(game).uniform(game)
+    if not Path(name).exists():
+        raise CheckpointError(
+            f"there is no file {name}; make one by `rlccfr solve GAME --policy policy.npz`, and name that"
+        )
     if is_run(name):
         average: Policy = run_of(name, game).average_policy()
         return average

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlccfr.cli.console import Interrupted, Seed, load, progress
+from rlccfr.cli.console import Interrupted, Seed, load, on_one_line, progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ def play(
     encoding = sys.stdout.encoding or "ascii"
 
     def tell(line: str) -> None:
-        print(plain(line, encoding), flush=True)
+        print(plain(on_one_line(line), encoding), flush=True)
 
     name = getattr(tree, "openspiel_name", tree.name)
 
@@ -57,7 +57,9 @@ def play(
         return described(name, known)
 
     unit = "chips" if "poker" in name or tree.big_blind is not None else "points"
-    session = Session(_dealer(policy, dealing), _ask, tell, describe, unit, moving)
+    session = Session(
+        _dealer(policy, dealing), lambda prompt: _ask(plain(prompt, encoding)), tell, describe, unit, moving
+    )
     try:
         session.play(games, seat)
     except KeyboardInterrupt:
@@ -67,7 +69,9 @@ def play(
 
 def _ask(prompt: str) -> str:
     """Return the answer to a prompt, which is shown on stdout even if that is a pipe."""
-    print(prompt, end="", flush=True)
+    print(on_one_line(prompt), end="", flush=True)
+    if sys.stdin is None:
+        raise EOFError
     answer = sys.stdin.readline()
     if not answer:
         print()

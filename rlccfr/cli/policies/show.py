@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rlccfr.cli.console import GameOfFile, Json, load, number, print_json, progress
+from rlccfr.cli.console import GameOfFile, Json, load, number, on_one_line, print_json, progress
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
@@ -51,7 +51,10 @@ def show(
         found = states(policy_of(policy, tree), find or (), player)
         first = next(found, None)
     if first is None:
-        raise RLCCFRError("no state contains that; upper and lower case are alike, and several texts must all occur")
+        whose = "" if player is None else f" of player {player}"
+        if find:
+            raise RLCCFRError(f"no state{whose} contains that; case does not count, and several texts must all occur")
+        raise RLCCFRError(f"there is no state{whose} in this game")
     terminal = sys.stdout.isatty() and not json
     most = limit if limit is not None else ON_TERMINAL if terminal else 0
     rest = chain([first], found)
@@ -64,7 +67,7 @@ def show(
             print(f"These are the first {most} states: --find narrows them, --limit 0 shows all.")
     else:
         for state in shown:
-            print("\t".join([str(state.player), number(state.reach), _line(state.text), *_actions(state)]))
+            print("\t".join([str(state.player), number(state.reach), on_one_line(state.text), *_actions(state)]))
 
 
 def _as_json(state: State) -> dict[str, object]:
@@ -86,7 +89,7 @@ def _table(shown: Iterable[State]) -> Table:
             Text(text, _style(probability))
             for text, probability in zip(_actions(state), state.probabilities, strict=True)
         )
-        table.add_row(str(state.player), number(state.reach), Text(_line(state.text)), actions)
+        table.add_row(str(state.player), number(state.reach), Text(on_one_line(state.text)), actions)
     return table
 
 
@@ -98,9 +101,4 @@ def _style(probability: float) -> str:
 
 
 def _actions(state: State) -> list[str]:
-    return [f"{_line(name)} {value:.3f}" for name, value in zip(state.actions, state.probabilities, strict=True)]
-
-
-def _line(text: str) -> str:
-    """Return a text on one line, without control characters, which could act on a terminal."""
-    return "".join(sign if sign.isprintable() else " " for sign in text).strip()
+    return [f"{on_one_line(name)} {value:.3f}" for name, value in zip(state.actions, state.probabilities, strict=True)]

@@ -1,4 +1,4 @@
-// The page walks through the points of a game. The element "index" holds, packed, {title, figures, players, unit, ranks,
+// The page walks through the points of a game. The element "index" holds, packed, {title, figures, unit, small, ranks,
 // points}; a point is [above, move, actor, share, value, chunk], where the actor is 0, 1, 2 for chance or -1 at the end.
 // Elements "chunk0" and so on hold, packed, {point: [states, others]}; they are unpacked when a point is shown. A state is
 // [text, share, value, [[action, probability, regret], ...]]; a number that is unknown is null.
@@ -61,6 +61,7 @@ async function show() {
   const asked = Number(location.hash.slice(1));
   const number = settle(Number.isInteger(asked) && asked >= 0 && asked < index.points.length ? asked : 0);
   const [states, others] = await statesOf(number);
+  if (settle(Number(location.hash.slice(1)) || 0) !== number) return; // another step was quicker
   shown = {number, states, others, actions: actionsOf(states), brief: [briefly(states), briefly(others)]};
   all = false;
   cell = null;
@@ -90,7 +91,7 @@ function briefly(states) {
 function drawPath() {
   const path = pathTo(shown.number);
   $("path").replaceChildren(...path.map((at, place) => {
-    const button = element("button", place ? index.points[at][1] : "Start");
+    const button = element("button", (place ? index.points[at][1] : index.points[0][1]) || "Start");
     button.onclick = () => go(at);
     if (at === shown.number) button.setAttribute("aria-current", "step");
     return button;
@@ -280,4 +281,6 @@ async function start() {
   await show();
 }
 
-start();
+start().catch(error => {
+  $("figures").textContent = `This browser can't unpack the page (${error}): take one of 2023 or later.`;
+});

@@ -1,4 +1,4 @@
-"""Names of Gambit's files as names of games."""
+"""Gambit's files, and their names as names of games."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import hashlib
 from pathlib import Path
 from urllib.parse import quote
 
-from rlccfr.games.gambit import reader
+from rlccfr.errors import GameError
+
+LARGEST = 500_000_000
+"""Largest size of a file in bytes; one of that size describes more histories than fit into memory."""
 
 SUFFIX = ".efg"
 NAME = "gambit"
@@ -15,7 +18,7 @@ NAME = "gambit"
 
 def is_file(name: str) -> bool:
     """Return whether a game's name is that of a Gambit file."""
-    return name.endswith(SUFFIX)
+    return name.lower().endswith(SUFFIX)
 
 
 def spiel_name(path: str) -> str:
@@ -25,9 +28,28 @@ def spiel_name(path: str) -> str:
         GameError: the file can't be read.
     """
     whole = Path(path).expanduser().resolve()
-    return f"{NAME}(digest={digest_of(reader.read(whole))},file={quote(str(whole), safe='/')})"
+    return f"{NAME}(digest={digest_of(read(whole))},file={quote(str(whole), safe='/')})"
 
 
 def digest_of(text: str) -> str:
     """Return a digest of a file's text, which tells its versions apart."""
     return f"x{hashlib.sha256(text.encode()).hexdigest()[:16]}"  # OpenSpiel would take digits alone for a number
+
+
+def read(path: Path) -> str:
+    """Return a file's text.
+
+    Raises:
+        GameError: the file is missing, can't be read, is too large or is not text.
+    """
+    try:
+        size = path.stat().st_size
+        if size > LARGEST:
+            raise GameError(f"{path} has {size:,} bytes; files of at most {LARGEST:,} are read")
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise GameError(f"there is no file {path}; name a Gambit file of an extensive game") from None
+    except OSError as error:
+        raise GameError(f"can't read {path} ({error.strerror}); check its permissions") from None
+    except UnicodeDecodeError:
+        raise GameError(f"{path} is not a text in UTF-8, so it is no Gambit file; write it again from Gambit") from None

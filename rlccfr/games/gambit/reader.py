@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
 
 from rlccfr.errors import GameError, brief
 
-LARGEST = 500_000_000
-"""Largest size of a file in bytes; one of that size describes more histories than fit into memory."""
+LARGEST_NUMBER = 10**300
+"""Largest absolute value of a number; doubles go little further."""
 
 DEEPEST = 1_000
 """Largest number of moves on a path."""
@@ -26,12 +25,12 @@ CHANCE, TERMINAL = -1, -2
 """Who moves at a node, if not a player."""
 
 _TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([{},])|([^\s{},"]+)|(\S))', re.DOTALL)
-_NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?)")
+_NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?)")
 
 
 @dataclass
 class Described:
-    """What a file says once of an information set, an event of chance or an outcome.
+    """Description of an infoset, a chance event or an outcome; a file gives it once.
 
     Attributes:
         label: its name.
@@ -71,23 +70,16 @@ class Extensive:
     comment: str
 
 
-def read(path: Path) -> str:
-    """Return a file's text.
-
-    Raises:
-        GameError: the file is missing, can't be read, is too large or is not text.
-    """
-    try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise GameError(f"{path} has {size:,} bytes; files of at most {LARGEST:,} are read")
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise GameError(f"there is no file {path}; name a Gambit file of an extensive game") from None
-    except OSError as error:
-        raise GameError(f"can't read {path} ({error.strerror}); check its permissions") from None
-    except UnicodeDecodeError:
-        raise GameError(f"{path} is not a text in UTF-8, so it is no Gambit file; write it again from Gambit") from None
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return names of which none is empty, and each that is taken has a number behind it."""
+    found = dict[str, None]()
+    for place, name in enumerate(names):
+        label, number = name or str(place), 1
+        while label in found:
+            number += 1
+            label = f"{name or place} ({number})"
+        found[label] = None
+    return list(found)
 
 
 def parse(text: str, name: str) -> Extensive:
@@ -101,7 +93,20 @@ def parse(text: str, name: str) -> Extensive:
         GameError: the text breaks the format's rules; the message names the line.
     """
     try:
-        return _Parser(text).game()
+        return _Parser(text.rstrip()).game()
+    except _Fault as fault:
+        raise GameError(f"{name}, line {fault.line}: {fault}; see Gambit's description of .efg files") from None
+
+
+def comment_of(text: str, name: str) -> tuple[str, str]:
+    """Return the comment of a file's text, and the text of the nodes, which is not parsed.
+
+    Raises:
+        GameError: what comes before the nodes breaks the format's rules.
+    """
+    try:
+        parser = _Parser(text.rstrip())
+        return parser.comment(), parser.rest()
     except _Fault as fault:
         raise GameError(f"{name}, line {fault.line}: {fault}; see Gambit's description of .efg files") from None
 
@@ -113,7 +118,7 @@ class _Fault(Exception):
 
 
 class _Parser:
-    """A recursive descent without recursion: each node says how many nodes below it follow."""
+    """A parser of nodes in prefix order, with a stack in place of recursion."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -124,15 +129,7 @@ class _Parser:
         self._outcomes: dict[int, Described] = {0: Described("", numbers=(Fraction(0), Fraction(0)))}
 
     def game(self) -> Extensive:
-        for word in ("EFG", "2"):
-            self._expect(word)
-        if self._word() not in ("R", "D"):
-            raise self._fault("'R' must follow 'EFG 2'")
-        self._string("the game's title")
-        players = self._list()
-        if len(players) != 2:
-            raise self._fault(f"the game has {len(players)} players, and only games of two are solved")
-        comment = self._string("a comment") if self._next.startswith('"') else ""
+        comment = self.comment()
         nodes, open_above = [self._node((Fraction(0), Fraction(0)))], [0]
         while open_above:
             above = nodes[open_above[-1]]
@@ -147,6 +144,22 @@ class _Parser:
         if extra := self._word():
             raise self._fault(f"{brief(extra)} stands behind the last node")
         return Extensive(nodes, comment)
+
+    def comment(self) -> str:
+        """Read what comes before the nodes, and return the file's comment."""
+        for word in ("EFG", "2"):
+            self._expect(word)
+        if self._word() not in ("R", "D"):
+            raise self._fault("'R' must follow 'EFG 2'")
+        self._string("the game's title")
+        players = self._list()
+        if len(players) != 2:
+            raise self._fault(f"the game has {len(players)} players, and only games of two are solved")
+        return self._string("a comment") if self._next.startswith('"') else ""
+
+    def rest(self) -> str:
+        """Return the text from the next token on."""
+        return self._text[self._ahead :]
 
     def _node(self, payoffs: tuple[Fraction, Fraction]) -> Node:
         kind = self._word()
@@ -171,7 +184,7 @@ class _Parser:
             return known
         label = self._string("a name")
         names, numbers = self._events() if actor == CHANCE else (self._list(), list[Fraction]())
-        found = Described(label, tuple(names), tuple(numbers))
+        found = Described(label, tuple(distinct(names)), tuple(numbers))
         if not names:
             raise self._fault(f"{what} has no actions")
         if known is not None and (known.actions, known.numbers) != (found.actions, found.numbers):
@@ -239,7 +252,10 @@ class _Parser:
         token = self._word()
         if len(token) > 100 or not _NUMBER.fullmatch(token) or re.search(r"/0+$", token):
             raise self._fault(f"a number such as 0.25 or 1/4 is expected, not {brief(token)}")
-        return Fraction(token)
+        found = Fraction(token)
+        if abs(found) > LARGEST_NUMBER:
+            raise self._fault(f"{brief(token)} is too large")
+        return found
 
     def _expect(self, word: str) -> None:
         token = self._word()

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from rlccfr.errors import GameError
 from rlccfr.games.gambit import reader
-from rlccfr.games.gambit.files import NAME, digest_of
+from rlccfr.games.gambit.files import NAME, digest_of, read
 from rlccfr.games.gambit.reader import Extensive, parse
 from rlccfr.games.generated.spiel import CHANCE, TERMINAL, Rules, Text, register
 
@@ -31,7 +31,7 @@ class Gambit(Rules):
 
     def __init__(self, file: str, digest: str) -> None:
         name = unquote(file)
-        text = reader.read(Path(name))
+        text = read(Path(name))
         if digest_of(text) != digest:
             raise GameError(f"{name} has changed since the game was loaded; load it again")
         self.game = parse(text, name)
@@ -72,7 +72,7 @@ class Gambit(Rules):
         return f"player {player} has not moved"
 
     def name(self, past: tuple[int, ...], action: int) -> str:
-        return self._node(past).described.actions[action] or str(action)
+        return self._node(past).described.actions[action]
 
     def _node(self, past: tuple[int, ...]) -> reader.Node:
         number = 0

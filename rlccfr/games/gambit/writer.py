@@ -9,26 +9,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.games.gambit.reader import distinct
 from rlccfr.games.openspiel_policies import edge_names
 
+LONGEST = 100
+"""Largest number of signs of a fraction in a profile."""
 
-def to_efg(tree: GameTree, comment: str = "") -> str:
+
+def to_efg(tree: GameTree, comment: str = "", nodes: str | None = None) -> str:
     """Return the text of a Gambit file of a game.
-
-    Payoffs are written as the shortest decimals that are read back alike. Probabilities of chance are written as
-    fractions that sum to 1.
 
     Args:
         comment: text that Gambit keeps with the game.
+        nodes: what :func:`nodes_of` returns, if that is at hand.
+    """
+    head = f'EFG 2 R {_quoted(tree.name)} {{ "player 0" "player 1" }}\n{_quoted(comment)}\n\n'
+    return head + (nodes_of(tree) if nodes is None else nodes)
+
+
+def nodes_of(tree: GameTree) -> str:
+    """Return the part of a file that describes the nodes.
+
+    Payoffs are written as the shortest decimals that are read back alike. Probabilities of chance are written as
+    fractions that sum to 1.
     """
     names = edge_names(tree)
     numbers, outcomes, labels = _numbers(tree), dict[float, int](), _labels(tree.infoset_keys)
-    lines = [f'EFG 2 R {_quoted(tree.name)} {{ "player 0" "player 1" }}', _quoted(comment), ""]
+    lines: list[str] = []
     utility = tree.utility
     for history in preorder(tree):
         record = tree.histories[history]
@@ -43,7 +54,7 @@ def to_efg(tree: GameTree, comment: str = "") -> str:
         if record["actor"] == CHANCE:
             chances = fractions(tree.probability[below].tolist())
             moves = " ".join(f"{action} {chance}" for action, chance in zip(actions, chances, strict=True))
-            lines.append(f'c "" {len(lines)} "" {{ {moves} }} 0')
+            lines.append(f'c "" {len(lines) + 1} "" {{ {moves} }} 0')
         else:
             infoset = int(record["infoset"])
             who = f"{record['actor'] + 1} {numbers[infoset]} {_quoted(labels[infoset])}"
@@ -53,8 +64,7 @@ def to_efg(tree: GameTree, comment: str = "") -> str:
 
 def profile(tree: GameTree, probabilities: np.ndarray) -> str:
     """Return a policy, (m,), in the form that Gambit prints: each player's infosets in the file's order."""
-    order = np.argsort(_numbers(tree) + _second(tree) * tree.num_infosets, kind="stable")
-    numbers = [repr(float(one)) for infoset in order for one in probabilities[tree.infoset_sequences(int(infoset))]]
+    numbers = [repr(one) for at in _order(tree) for one in probabilities[tree.infoset_sequences(at)].tolist()]
     return ",".join(["NE", *numbers])
 
 
@@ -69,11 +79,11 @@ def read_profile(tree: GameTree, text: str) -> np.ndarray:
         raise ValueError(f"a profile is NE and {tree.num_sequences:,} probabilities, separated by commas")
     places = [
         sequence
-        for infoset in np.argsort(_numbers(tree) + _second(tree) * tree.num_infosets, kind="stable")
-        for sequence in range(*tree.infoset_sequences(int(infoset)).indices(tree.num_sequences)[:2])
+        for at in _order(tree)
+        for sequence in range(*tree.infoset_sequences(at).indices(tree.num_sequences)[:2])
     ]
     probabilities = np.empty(tree.num_sequences)
-    probabilities[places] = [float(Fraction(one)) for one in numbers]
+    probabilities[places] = list(map(_number, numbers))
     return probabilities
 
 
@@ -112,8 +122,20 @@ def _numbers(tree: GameTree) -> np.ndarray:
     return numbers
 
 
-def _second(tree: GameTree) -> Any:
-    return np.arange(tree.num_infosets) >= tree.view.infoset_begin[1]
+def _order(tree: GameTree) -> list[int]:
+    """Return the infosets by player and by number in the file."""
+    second = np.arange(tree.num_infosets) >= tree.view.infoset_begin[1]
+    found: list[int] = np.lexsort((_numbers(tree), second)).tolist()
+    return found
+
+
+def _number(text: str) -> float:
+    """Return a decimal or a fraction as a float; a fraction of more signs than any that is written is refused."""
+    if "/" not in text:
+        return float(text)
+    if len(text) > LONGEST:
+        raise ValueError(f"a fraction has {len(text):,} signs")
+    return float(Fraction(text))
 
 
 def _labels(names: Sequence[str]) -> list[str]:
@@ -121,15 +143,7 @@ def _labels(names: Sequence[str]) -> list[str]:
 
     A name that is taken gets a number behind it.
     """
-    found = dict[str, None]()
-    for text in names:
-        name = label = re.sub(r"[^ -~]", "?", " ".join(text.split()))
-        number = 1
-        while label in found:
-            number += 1
-            label = f"{name} ({number})"
-        found[label] = None
-    return list(found)
+    return distinct([re.sub(r"[^ -~]", "?", " ".join(text.split())) for text in names])
 
 
 def _quoted(text: str) -> str:

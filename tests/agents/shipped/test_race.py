@@ -11,7 +11,7 @@ import pytest
 import rlccfr
 from rlccfr.agents.shipped import race as racing
 from rlccfr.agents.shipped.race import race, runners
-from rlccfr.catalog import Cell
+from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs import Budget, LiveEvaluator
 from rlccfr.envs.reward import PRESETS
 
@@ -39,10 +39,9 @@ def test_those_that_did_best_elsewhere_run():
 
 def test_the_best_reward_comes_first():
     evaluator, shares = LiveEvaluator(), []
-    table = race("kuhn(cards=4)", SLOW, 0.02, ACCURACY, evaluator, shares.append)
+    table = race("kuhn(cards=4)", SLOW, 0.02, ACCURACY, evaluator, progress=shares.append)
     assert list(table) == ["cell", "exploitability", "throughput", "reward"]
     assert table["reward"].is_monotonic_decreasing
-    assert table["exploitability"].is_monotonic_increasing  # the weights count nothing else
     assert SLOW in set(table["cell"])
     assert shares == pytest.approx(np.linspace(0.2, 1, 5))
 
@@ -64,10 +63,19 @@ def test_python_recommends_the_winner():
     assert found.cell == found.race.iloc[0]["cell"]
     assert found.figures["exploitability"] == found.race.iloc[0]["exploitability"]
     assert found.budget == Budget("seconds", 0.02)
-    assert "the best of 5 algorithms that just ran on this game for 0.02 CPU seconds each" in str(found)
+    assert "the best of 5 algorithms that just ran on this game, once each, for 0.02 CPU seconds" in str(found)
     json.dumps(found.to_row(), allow_nan=False)
-    with pytest.raises(rlccfr.RLCCFRError):
-        rlccfr.recommend("kuhn(cards=4)", measure=-1)
+    for wrong in (-1, "0.02s", float("nan")):
+        with pytest.raises(rlccfr.RLCCFRError):
+            rlccfr.recommend("kuhn(cards=4)", measure=wrong)
+    with pytest.raises(rlccfr.RLCCFRError, match="measure is a budget itself"):
+        rlccfr.recommend("kuhn(cards=4)", SECOND, measure=0.02)
+
+
+def test_a_catalog_holds_for_the_race():
+    catalog = Catalog(("cfr", "cfr_plus"), ("none",), ("none",))
+    found = runners("leduc(ranks=4)", Cell("cfr", "none", "none"), SECOND, ACCURACY, catalog)
+    assert set(found) == set(catalog)
 
 
 def test_the_command_shows_the_race(run):

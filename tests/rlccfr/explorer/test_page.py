@@ -60,6 +60,13 @@ def keys(driver, *pressed):
     ActionChains(driver).send_keys(*pressed).perform()
 
 
+def shown(probability):
+    """Return a probability as the page shows it."""
+    if probability >= 0.9995:
+        return "100 %"
+    return "< 0.1 %" if 0 < probability < 0.001 else f"{100 * probability:.1f} %"
+
+
 def start(driver):
     if texts(driver, "#path button")[-1] != "Start":
         go(driver, driver.find_element("css selector", "#path button").click)
@@ -84,7 +91,7 @@ def test_it_begins_where_the_first_player_decides(kuhn):
     bets = {key: policy.probabilities[2 * number + 1] for number, key in enumerate(policy.game.infoset_keys)}
     for row in rows:
         state = row.split()[0]
-        assert f"{100 * bets[state]:.1f} %" in row or "100 %" in row or "< 0.1 %" in row
+        assert shown(bets[state]) in row
     bars = driver.find_elements("css selector", "#states .bar")
     assert len(bars) == 3
 

@@ -14,6 +14,7 @@ from rlccfr.games.flat_tree import CHANCE
 
 GOOFSPIEL = "goofspiel(num_cards=3,imp_info=True,points_order=descending)"
 GAMES = ("kuhn", "leduc(ranks=2,suits=2,raises=1)", GOOFSPIEL, "liars_dice(numdice=1,dice_sides=2)")
+DEEP = "dark_hex(board_size=2,gameversion=adh)"  # infosets over several depths, and points where some have ended
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -51,6 +52,17 @@ def test_every_state_of_the_policy_is_at_one_point(name):
         assert actor == int(numbers[one.text] >= policy.game.view.infoset_begin[1])
         gains = [likely * gain for _, likely, gain in one.actions if not np.isnan(gain)]
         assert sum(gains) == pytest.approx(0, abs=1e-12)  # the policy itself gains nothing
+
+
+def test_a_point_shows_the_states_of_the_player_who_moves_there():
+    policy = random_policy(rlccfr.load_game(DEEP), 0)
+    keys = {player: set() for player in (0, 1)}
+    for number, key in enumerate(policy.game.infoset_keys):
+        keys[int(number >= policy.game.view.infoset_begin[1])].add(key)
+    for point in points(policy):
+        assert {held.text for held in point.states} <= keys.get(point.actor, set())
+        assert sum(held.share for held in point.states) <= 1 + 1e-12
+        assert sum(held.share for held in point.others) <= 1 + 1e-12
 
 
 def test_moves_have_names_and_hidden_ones_are_told():

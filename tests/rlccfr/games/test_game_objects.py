@@ -28,6 +28,15 @@ def test_an_object_without_a_name_is_kept():
         assert policy.game.max_utility() == game.utility.max()
 
 
+def test_an_object_does_not_take_the_place_of_openspiels_game():
+    mine = pyspiel.create_matrix_game(
+        "matrix_rps", "Mine", ["a", "b"], ["a", "b"], [[1, 5], [7, 2]], [[-1, -5], [-7, -2]]
+    )
+    assert rlccfr.load_game(mine).utility.max() == 7
+    assert rlccfr.load_game("matrix_rps").utility.max() == 1
+    assert rlccfr.load_game("matrix_rps()").utility.max() == 1
+
+
 def test_objects_that_can_not_be_solved_are_refused():
     with pytest.raises(rlccfr.GameError, match="not zero-sum"):
         rlccfr.load_game(pyspiel.create_matrix_game([[1, 2]], [[1, 2]]))

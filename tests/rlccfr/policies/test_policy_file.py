@@ -48,7 +48,7 @@ def test_a_table_of_an_older_version_needs_its_game(tmp_path):
     policy.save(path)
     pd.read_csv(path).drop(columns="game").to_csv(path, index=False)
     assert np.array_equal(rlccfr.Policy.load(path, policy.game).probabilities, policy.probabilities)
-    with pytest.raises(rlccfr.CheckpointError, match="does not name its game, as an older version wrote it: say which"):
+    with pytest.raises(rlccfr.CheckpointError, match="does not name its game: pass the game"):
         rlccfr.Policy.load(path)
 
 

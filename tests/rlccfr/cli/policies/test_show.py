@@ -78,9 +78,9 @@ def test_a_game_with_a_public_tree_is_shown_by_paths_and_hands(run):
 def test_what_is_no_policy_is_one_line(run, tmp_path):
     (tmp_path / "a.csv").write_text("1,2\n")
     for arguments, message in (
-        ((tmp_path / "none.csv",), "can't read"),
+        ((tmp_path / "none.csv",), "there is no file"),
         ((tmp_path / "a.csv",), "not a whole policy file"),
-        (("uniform",), "say of which by --game"),
+        (("uniform",), "name the game with --game"),
         (("uniform", "--game", "nonsense"), "unknown game"),
     ):
         code, out, err = run("show", *map(str, arguments))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rlccfr.errors import GameError
-from rlccfr.games.gambit import reader
+from rlccfr.games.gambit import files, reader
 from rlccfr.games.gambit.reader import CHANCE, TERMINAL, parse
 
 GAME = """EFG 2 R "A \\"game\\"" { "first" "second" } "with
@@ -51,7 +51,8 @@ def test_probabilities_may_be_rounded():
         ('c "root"', 'x "root"', "line 3: a node begins with c, p or t, not with 'x'"),
         ("1/4", "1/0", "line 3: a number such as 0.25 or 1/4 is expected, not '1/0'"),
         ("1/4", "inf", "is expected, not 'inf'"),
-        ("1/4", "1e999", "is expected, not '1e999'"),
+        ("1/4", "1e999", "'1e999' is too large"),
+        ("1/4", "1e9999", "is expected, not '1e9999'"),
         (".75", ".5", "line 3: the probabilities of event 1 must be at least 0 and sum to 1"),
         ('p "" 1 7 "mine"', 'p "" 3 7 "mine"', "line 4: a whole number from 1 to 2 is expected, not '3'"),
         ('p "" 1 7 "mine"', 'p "" 1 -7 "mine"', "a whole number from 1 to 1,000,000,000 is expected, not '-7'"),
@@ -74,6 +75,16 @@ def test_faults_are_named_with_their_lines(old, new, message):
     assert str(caught.value).startswith("a.efg, line ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_blanks_at_the_end_cost_nothing():
+    assert len(parse(GAME + " " * 10**6, "a.efg").nodes) == 7
+
+
+def test_names_that_are_taken_or_empty_get_numbers():
+    named = GAME.replace('"up" "down"', '"up" "up" ""')
+    whole = named.replace('t "" 2 "won"', 't "" 0\nt "" 2 "won"').replace('p "" 1 7 0\n', 'p "" 1 7 0\nt "" 0\n')
+    assert parse(whole, "a.efg").nodes[1].described.actions == ("up", "up (2)", "2")
 
 
 def test_a_path_may_have_a_thousand_moves_and_no_more():
@@ -110,12 +121,12 @@ def test_damaged_files_are_read_or_refused_in_one_line(seed):
 def test_files_that_can_not_be_read_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.efg"
     with pytest.raises(GameError, match=r"there is no file .*a\.efg"):
-        reader.read(path)
+        files.read(path)
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(GameError, match="is not a text in UTF-8"):
-        reader.read(path)
+        files.read(path)
     with pytest.raises(GameError, match="can't read"):
-        reader.read(tmp_path)
-    monkeypatch.setattr(reader, "LARGEST", 1)
+        files.read(tmp_path)
+    monkeypatch.setattr(files, "LARGEST", 1)
     with pytest.raises(GameError, match="has 2 bytes; files of at most 1 are read"):
-        reader.read(path)
+        files.read(path)

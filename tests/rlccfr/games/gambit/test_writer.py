@@ -64,6 +64,13 @@ def test_a_label_that_is_taken_gets_another_number():
     assert {'"a"', '"a (2)"', '"a (3)"', '"? /"'} <= set(re.findall(r'"[^"]*"', text))
 
 
+def test_a_hostile_number_takes_no_time():
+    text = ",".join(["NE", "1e30000000", *["0"] * 23])
+    assert read_profile(rlccfr.load_game("kuhn"), text).max() == float("inf")
+    with pytest.raises(ValueError, match="a fraction has"):
+        read_profile(rlccfr.load_game("kuhn"), ",".join(["NE", "1/" + "9" * 10**6, *["0"] * 23]))
+
+
 @pytest.mark.parametrize("chances", [[1 / 3] * 3, [0.1, 0.2, 0.7], [1.0], [0.5, 0.25, 0.25]])
 def test_small_fractions_are_found(chances):
     found = fractions(chances)

@@ -1,0 +1,33 @@
+"""``rlccfr explore`` writes a page, and nothing over a policy."""
+
+from __future__ import annotations
+
+import rlccfr
+
+
+def test_a_page_is_written(run, tmp_path):
+    path = tmp_path / "kuhn.npz"
+    rlccfr.Policy.uniform(rlccfr.load_game("kuhn")).save(path)
+    code, out, err = run("explore", str(path), str(tmp_path / "new" / "kuhn.html"))
+    assert (code, err) == (0, "")
+    assert "kuhn.html: open it in a browser" in out
+    assert "A policy of kuhn" in (tmp_path / "new" / "kuhn.html").read_text()
+
+
+def test_what_can_not_be_explored_is_one_line(run, tmp_path):
+    path = tmp_path / "kuhn.npz"
+    rlccfr.Policy.uniform(rlccfr.load_game("kuhn")).save(path)
+    before = path.read_bytes()
+    for arguments, message in (
+        ((path, path), "a page is written as .html, not as .npz"),
+        ((tmp_path / "none.npz", tmp_path / "a.html"), "there is no file"),
+        ((path, tmp_path / "a.html", "--from", "c"), "has no paths to begin from"),
+        (("uniform", tmp_path / "a.html"), "name the game with --game"),
+        (("uniform", tmp_path / "a.html", "--game", "bluff", "--from", "x"), "no node of 'bluff' has the path 'x'"),
+    ):
+        code, out, err = run("explore", *map(str, arguments))
+        assert (code, out) == (1, "")
+        assert message in err
+        assert err.count("\n") == 1
+    assert path.read_bytes() == before
+    assert not (tmp_path / "a.html").exists()
