@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
-from rlccfr.files import discard_leftovers, written_atomically
+from rlccfr.files import discard_leftovers, has_format, written_atomically
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
 from rlccfr.registry import abstractions, samplers, update_rules
@@ -27,11 +27,7 @@ MOST_COMPRESSED = 2**28
 
 def is_solver(path: Path) -> bool:
     """Return whether a file can be read and its header is that of a saved solver."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return bool(json.loads(str(archive["header"]))["format"] == FORMAT)
-    except Exception:  # the errors of other files have no common base
-        return False
+    return has_format(path, FORMAT)
 
 
 def save_solver(solver: Solver, path: Path) -> None:

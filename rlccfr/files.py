@@ -202,6 +202,17 @@ def as_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
 
 
+def has_format(path: Path, wanted: str) -> bool:
+    """Return whether a file can be read, and is a NumPy archive whose JSON header names a format."""
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return bool(json.loads(str(archive["header"]))["format"] == wanted)
+    except Exception:  # the errors of other files have no common base
+        return False
+
+
 def none_for_nan(value: Any) -> Any:
     """Return a value that JSON can hold: None for a float that is not finite, everything else as it is."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -100,12 +100,12 @@ def race(
 def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: Catalog | None = None) -> list[Cell]:
     """Return the algorithms of a race: the favourite, then those with the highest mean reward on measured games."""
     means = _public_means(budget, preset) if is_public(game) else _means(budget, preset)
+    allowed = set(means if within is None else within)
     found, samplers = [favourite], Counter([favourite.sampler])
     for cell in sorted(means, key=means.__getitem__, reverse=True):
         if len(found) == RUNNERS:
             break
-        allowed = within is None or cell in set(within)
-        if allowed and cell not in found and samplers[cell.sampler] < ALIKE:
+        if cell in allowed and cell not in found and samplers[cell.sampler] < ALIKE:
             found.append(cell)
             samplers[cell.sampler] += 1
     return found

@@ -11,13 +11,10 @@ import numpy as np
 from rlccfr.engine.public.evaluation import public_action_values
 from rlccfr.errors import GameError
 from rlccfr.explorer.points import ENDS, Held, Point, points
-from rlccfr.games.public.cards import RANKS
+from rlccfr.games.public.cards import ACTIONS, RANKS
 from rlccfr.games.public.view import CARDS, CHANCE
 from rlccfr.policies.public_policy import PublicPolicy
 from rlccfr.policy import Policy
-
-ACTIONS = {"f": "fold", "c": "call", "r": "raise"}
-"""Names of hold'em's actions; Bluff's are its bids."""
 
 MOST_STATES = 200_000
 """Default limit on the states of a page, of some ten megabytes."""

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rlccfr.games.public.cards import codes_of, names_of
+from rlccfr.games.public.cards import ACTIONS, codes_of, names_of
 from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.view import CHANCE, DICE, FOLD
 from rlccfr.policies.public_policy import PublicPolicy
-
-WORDS = {"f": "fold", "c": "call", "r": "raise"}
 
 
 class PublicTable:
@@ -126,4 +124,4 @@ class PublicTable:
         return int(self._game.view.nodes["first_child"][self._node])
 
     def _word(self, letter: str) -> str:
-        return WORDS.get(letter, letter) if self._game.deals else letter
+        return ACTIONS.get(letter, letter) if self._game.deals else letter

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rlccfr.errors import CheckpointError, RLCCFRError, first_line
-from rlccfr.files import write_atomically, written_atomically
+from rlccfr.files import has_format, write_atomically, written_atomically
 from rlccfr.games.public.view import PublicGame
 
 if TYPE_CHECKING:
@@ -45,11 +45,7 @@ def save_public_policy(policy: PublicPolicy, path: Path) -> None:
 
 def is_public_policy(path: Path) -> bool:
     """Return whether a file can be read and its header is that of a policy of a public-tree game."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return bool(json.loads(str(archive["header"]))["format"] == FORMAT)
-    except Exception:  # the errors of other files have no common base
-        return False
+    return has_format(path, FORMAT)
 
 
 def load_public_policy(path: Path, kind: type[PublicPolicy], game: PublicGame | None) -> PublicPolicy:

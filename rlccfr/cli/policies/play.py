@@ -69,7 +69,7 @@ def play(
 
 def _ask(prompt: str) -> str:
     """Return the answer to a prompt, which is shown on stdout even if that is a pipe."""
-    print(on_one_line(prompt), end="", flush=True)
+    print(on_one_line(prompt), end=" ", flush=True)
     if sys.stdin is None:
         raise EOFError
     answer = sys.stdin.readline()

@@ -22,6 +22,9 @@ CATEGORY = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 2], [3, 3, 6], [7, 7, 7]])
 
 RANKS, SUITS = "23456789TJQKA", "cdhs"
 
+ACTIONS = {"f": "fold", "c": "call", "r": "raise"}
+"""Words for the letters of hold'em's actions."""
+
 
 def names_of(cards: np.ndarray, suits: int) -> str:
     """Return cards as text, the highest first, such as ``Kh7d2c``."""
