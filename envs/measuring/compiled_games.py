@@ -34,8 +34,11 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
 
     if game in _compiled:
         tree, code = _compiled[game]
-        same = openspiel_name(game) == full_name(tree) if is_file(game) else not code
-        if same or (code and not is_file(game) and code == registered_here(full_name(tree))):
+        if is_file(game):
+            current = openspiel_name(game) == full_name(tree)
+        else:
+            current = not code or code == registered_here(full_name(tree))
+        if current:
             return tree
     found: Game = load_game(game, progress=progress)
     _compiled[game] = found, None if isinstance(found, PublicGame) else registered_here(found.openspiel_name)

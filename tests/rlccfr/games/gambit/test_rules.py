@@ -11,6 +11,7 @@ import pytest
 from open_spiel.python.algorithms import exploitability
 
 import rlccfr
+from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.games.gambit.rules import Gambit
 from rlccfr.games.gambit.writer import to_efg
 
@@ -80,6 +81,14 @@ def test_a_changed_file_is_another_game(tmp_path):
     with pytest.raises(rlccfr.GameError, match="has changed since the game was loaded; load it again"):
         Gambit(file=quote(name), digest="x0")
     assert rlccfr.load_game(name).content_hash != game.content_hash
+
+
+def test_a_changed_file_is_compiled_again(tmp_path):
+    name = write(tmp_path)
+    game = compiled(name)
+    assert compiled(name) is game
+    write(tmp_path, tails="3 -3")
+    assert compiled(name).utility.max() == 3
 
 
 def test_states_share_the_rules(tmp_path):
