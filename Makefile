@@ -14,7 +14,7 @@ help:
 	@echo "make verify   run the long suite (statistics, convergence, speed, other dependency versions); write docs/verification.md and docs/reliability.md"
 	@echo "make bench    compare this engine with its peers (pip install -e '.[bench]' adds those from PyPI); write docs/benchmarks.md; takes most of an hour"
 	@echo "make measure  measure every algorithm on the paper's games and on families of small games, and train teams on that; takes many CPU hours"
-	@echo "make site     build the documentation as a site, in docs/_build"
+	@echo "make site     build the documentation as a site, in docs/_build, and check its links; it needs no network"
 	@echo "make check    run all that CI runs: lint, types, all tests but the long suite, site and wheel"
 
 install: $(STAMP)
@@ -66,6 +66,7 @@ docs: install
 
 site: install
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build
+	$(BIN)/python -m pytest -q tests/site.py
 
 notebooks: install
 	$(BIN)/python notebooks/render.py

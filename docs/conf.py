@@ -21,7 +21,9 @@ NOTEBOOK = r"\]\((\.\./)+notebooks/"
 project, author = "RLCCFR", "the RLCCFR developers"
 project_copyright = f"2026, {author}"
 version = release = rlccfr.__version__
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "sphinxcontrib.mermaid"]
+sys.path.insert(0, str(HERE))
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "bundled"]
+html_math_renderer = "mathml"
 exclude_patterns = ["_build", "jupyter_execute"]
 html_theme, html_title = "furo", f"RLCCFR {version}"
 nb_execution_mode = "off"  # the notebooks have their outputs; the tests run their sources
@@ -42,6 +44,7 @@ def generate() -> None:
         folder.mkdir()
     for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
         shutil.copy(notebook, notebooks)
+    shutil.copy(HERE.parent / "notebooks" / "README.md", notebooks)
     names = []
     for registry, ids in zip((update_rules, samplers, abstractions), Catalog.extended().axes, strict=True):
         for id in ids:

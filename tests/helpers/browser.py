@@ -13,7 +13,7 @@ import pytest
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 SIZE = (1300, 1400)
 FLAGS = ("headless=new", "no-sandbox", "disable-gpu", "window-size=1300,1400", "disable-background-networking",
-         "no-first-run", "disable-component-update", "disable-sync")  # fmt: skip
+         "no-first-run", "disable-component-update", "disable-sync", "host-resolver-rules=MAP * ~NOTFOUND")  # fmt: skip
 
 
 @contextmanager
