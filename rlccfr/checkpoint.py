@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlccfr.archives import has_format, opened_archive
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
-from rlccfr.files import discard_leftovers, has_format, written_atomically
+from rlccfr.files import discard_leftovers, written_atomically
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
 from rlccfr.registry import abstractions, samplers, update_rules
@@ -102,7 +103,7 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
     except PermissionError:
         raise CheckpointError(f"can't read {path}; check its permissions") from None
     except Exception as error:  # damaged archives fail in many modules, without a common base
-        if isinstance(error, MemoryError) and _is_whole(path):  # a damaged one may ask for any amount
+        if isinstance(error, MemoryError) and _is_whole(path):  # what a damaged one describes may be of any size
             raise CheckpointError(f"out of memory while loading {path}, which is whole; free some memory") from None
         raise CheckpointError(f"{path} is not a complete solver file; start anew") from error
 
@@ -113,7 +114,7 @@ def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int
     Raises:
         CheckpointError: it was made by another format or version.
     """
-    with np.load(source, allow_pickle=False) as archive:
+    with opened_archive(source) as archive:
         header = json.loads(str(archive["header"]))
         if header["format"] != FORMAT:
             raise CheckpointError(f"{name} has format {header['format']!r}; this version reads {FORMAT!r}")

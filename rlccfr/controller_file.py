@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rlccfr.archives import read_archive
 from rlccfr.components import UpdateRule
 from rlccfr.components.controller import AGENTS, OBSERVATION, Controller, Layer
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
@@ -61,8 +62,7 @@ def training_of(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays = read_archive(path)
         header = json.loads(str(arrays.pop("header")))
         if header["format"] != FORMAT:
             raise CheckpointError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")

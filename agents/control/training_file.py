@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.agents.control.training import ControlTraining
+from rlccfr.archives import read_archive
 from rlccfr.components.controller import Controller
 from rlccfr.controller_file import save_controller
 from rlccfr.errors import CheckpointError, RLCCFRError
@@ -92,11 +93,12 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
     if not path.exists():
         return False
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            saved = {name: archive[name] for name in archive.files}
+        saved = read_archive(path)
         settings = json.loads(str(saved.pop("settings")))
+    except CheckpointError:
+        raise
     except Exception as error:  # damaged archives fail in many modules, without a common base
-        raise CheckpointError(f"{path} is not a whole training file; remove it, or name another directory") from error
+        raise _damaged(path) from error
     wanted = json.loads(json.dumps(training.settings))
     differing = [name for name in wanted if wanted[name] != settings.get(name)]
     if differing:
@@ -104,5 +106,12 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
             f"{directory} holds a training with other settings ({', '.join(differing)}); name another directory with "
             "--out, or replace it with --fresh"
         )
-    training.restore(saved)
+    try:
+        training.restore(saved)
+    except Exception as error:  # an array is missing, or is another training's
+        raise _damaged(path) from error
     return True
+
+
+def _damaged(path: Path) -> CheckpointError:
+    return CheckpointError(f"{path} is not a whole training file; remove it, or name another directory")

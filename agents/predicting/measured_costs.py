@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rlccfr.agents.judging.evidence import Evidence
+from rlccfr.archives import read_archive
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -80,8 +81,8 @@ class MeasuredCosts(NamedTuple):
             RLCCFRError: the file is missing or damaged, or of another format.
         """
         try:
-            with np.load(path, allow_pickle=False) as archive:
-                header, features, costs = json.loads(str(archive["header"])), archive["features"], archive["costs"]
+            arrays = read_archive(path)
+            header, features, costs = json.loads(str(arrays["header"])), arrays["features"], arrays["costs"]
             if header["format"] != FORMAT:
                 raise RLCCFRError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")
             catalog = Catalog(*(tuple(header["catalog"][axis]) for axis in AXES))

@@ -14,6 +14,7 @@ import numpy as np
 
 from rlccfr.agents.team.experience import Experience
 from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.archives import read_archive
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.evaluator import Evaluator
@@ -91,8 +92,7 @@ def load_team(
     if not file.is_file():
         raise CheckpointError(f"there is no team at {path}; name the directory it was saved to")
     try:
-        with np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays = read_archive(file)
         header = json.loads(str(arrays["header"]))
         if header["format"] != FORMAT:
             raise CheckpointError(f"{file} has format {header['format']!r}; this version reads {FORMAT!r}")

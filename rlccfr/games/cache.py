@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rlccfr.archives import read_archive
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import BLOCK, HISTORY, Classes, GameTree, SequenceView
@@ -36,8 +37,7 @@ def cache_folder() -> Path:
 def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
     """Return the kept game of an OpenSpiel string, or None if there is no complete file by this OpenSpiel version."""
     try:
-        with np.load(_path(openspiel_name, restore_recall), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays = read_archive(_path(openspiel_name, restore_recall))
         view = {name: arrays.pop(f"{_VIEW}{name}") for name in SequenceView._fields}
         classes = Classes(**{name: arrays.pop(f"{_CLASSES}{name}") for name in Classes._fields})
         keys = arrays.pop("infoset_keys").tobytes().decode().split("\0")[:-1]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rlccfr.archives import has_format, opened_archive
 from rlccfr.errors import CheckpointError, RLCCFRError, first_line
-from rlccfr.files import has_format, write_atomically, written_atomically
+from rlccfr.files import write_atomically, written_atomically
 from rlccfr.games.public.view import PublicGame
 
 if TYPE_CHECKING:
@@ -65,12 +66,14 @@ def _read(path: Path) -> tuple[str, str, np.ndarray]:
     if path.suffix == ".csv":
         raise CheckpointError(f"{path} is a table to look at; policies of games with a public tree are read from .npz")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with opened_archive(path) as archive:
             header = json.loads(str(archive["header"]))
             if header["format"] != FORMAT:
                 raise ValueError(f"its format is {header['format']!r}, this version reads {FORMAT!r} here")
             return header["game"], header["game_hash"], np.asarray(archive["table"])
     except OSError as error:
         raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None
+    except CheckpointError:
+        raise
     except Exception as error:  # the errors of damaged files have no common base
         raise CheckpointError(f"{path} is not a whole policy file ({first_line(error)}); write it again") from None

@@ -1,0 +1,102 @@
+"""NumPy archives from anywhere: nothing in them is run, and their sizes are checked before memory is taken."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from rlccfr.errors import CheckpointError
+from rlccfr.games.memory import available_memory, gigabytes
+
+MOST_EXPANSION = 1032
+"""How many times its compressed size a part can be at most: deflate's limit, see https://zlib.net/zlib_tech.html."""
+
+_LEAST = 2**16
+"""Size that is always allowed, since an empty part compresses to almost nothing; also the longest header."""
+
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Compressions that are read; of others, zipfile expands a whole block at once."""
+
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+@contextlib.contextmanager
+def opened_archive(source: Path | io.BytesIO) -> Iterator[Mapping[str, np.ndarray]]:
+    """Open an archive; each array is read when it is asked for.
+
+    Raises:
+        OSError: it can't be read.
+        ValueError: it is no archive, its arrays are not as large as it says, or one is of Python objects.
+        CheckpointError: its arrays take more memory than is left.
+        Exception: it is damaged in another way; what NumPy and zipfile raise has no common base.
+    """
+    with source.open("rb") if isinstance(source, Path) else contextlib.nullcontext(source) as file:
+        size = file.seek(0, io.SEEK_END)
+        with zipfile.ZipFile(file) as archive:
+            _check(archive, size, source)
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as arrays:
+            yield arrays
+
+
+def read_archive(source: Path | io.BytesIO) -> dict[str, np.ndarray]:
+    """Return all arrays of an archive; it raises what :func:`opened_archive` raises."""
+    with opened_archive(source) as archive:
+        return dict(archive)
+
+
+def has_format(path: Path, wanted: str) -> bool:
+    """Return whether a file can be read, and is an archive whose JSON header names a format.
+
+    Raises:
+        CheckpointError: it is an archive whose arrays take more memory than is left.
+    """
+    try:
+        with opened_archive(path) as archive:
+            return bool(json.loads(str(archive["header"]))["format"] == wanted)
+    except CheckpointError:
+        raise
+    except Exception:  # the errors of other files have no common base
+        return False
+
+
+def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> None:
+    """Refuse an archive of ``size`` bytes whose arrays can't be as large as it says, or don't fit into memory."""
+    parts, left = archive.infolist(), available_memory()
+    if sum(part.compress_size for part in parts) > size:
+        raise ValueError("its parts overlap")
+    for part in parts:
+        if part.compress_type not in _METHODS:
+            raise ValueError(f"{part.filename} is compressed in another way than by deflate")
+        if part.file_size > max(_LEAST, MOST_EXPANSION * part.compress_size):
+            raise ValueError(f"{part.filename} can't be as large as it says")
+        with archive.open(part) as file:
+            if _declared_size(file) != part.file_size:
+                raise ValueError(f"{part.filename} is not as large as its header says")
+    total = sum(part.file_size for part in parts)
+    if left is not None and total > left:
+        name = source if isinstance(source, Path) else "the archive"
+        raise CheckpointError(f"{name} takes {gigabytes(total)} of memory, and {gigabytes(left)} are left: free some")
+
+
+def _declared_size(file: IO[bytes]) -> int:
+    """Return how many bytes an array's file has according to its header."""
+    begin = io.BytesIO(file.read(_LEAST))
+    try:
+        shape, _, dtype = _HEADERS[np.lib.format.read_magic(begin)](begin)
+    except MemoryError:  # of Python's parser, at thousands of brackets or signs
+        raise ValueError("an array's header can't be read") from None
+    if dtype.hasobject or not dtype.itemsize:
+        raise ValueError("an array holds Python objects or nothing")
+    return begin.tell() + math.prod(shape) * dtype.itemsize
