@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rlccfr.errors import CheckpointError, RLCCFRError, first_line
+from rlccfr.archives import opened_archive
+from rlccfr.errors import CheckpointError, GameError, RLCCFRError, first_line
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import GameTree
 
@@ -75,6 +76,8 @@ def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy
     try:
         rows = saved.rows(game)
         probabilities = rows["probability"].to_numpy(float)
+    except CheckpointError:
+        raise
     except Exception as error:  # the errors of damaged files have no common base
         raise _damaged(path, error) from None
     expected = kind.uniform(game).to_frame()
@@ -91,6 +94,8 @@ def _read(path: Path) -> Saved:
         raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None
     try:
         return read(data)
+    except CheckpointError:
+        raise
     except Exception as error:  # the errors of damaged files have no common base
         raise _damaged(path, error) from None
 
@@ -100,11 +105,10 @@ def _damaged(path: Path, error: Exception) -> CheckpointError:
 
 
 def _game_of(path: Path, saved: Saved) -> GameTree:
-    """Load the game that a file names.
+    """Load the game that a file names, or one with its hash: with recall restored, or a Gambit file's own game.
 
     Raises:
-        CheckpointError: the file names none.
-        GameError: the game can't be loaded.
+        CheckpointError: the file names none, or one that can't be loaded.
     """
     from rlccfr.games.names import load_game, short_name
 
@@ -112,8 +116,19 @@ def _game_of(path: Path, saved: Saved) -> GameTree:
         raise CheckpointError(
             f"{path} was written by an older version and does not name its game: pass the game (--game)"
         )
-    tree: GameTree = load_game(short_name(saved.game))
-    return tree
+    name, found, faults = short_name(saved.game), list[GameTree](), list[str]()
+    ways: list[tuple[str, bool | None]] = [(name, None), (name, True)]
+    for source, restore_recall in [*ways, (str(path), None)] if path.suffix == ".efg" else ways:
+        try:
+            found.append(load_game(source, restore_recall=restore_recall))
+        except GameError as error:
+            faults.append(str(error))
+            continue
+        if found[-1].content_hash == saved.hash:
+            return found[-1]
+    if not found:
+        raise CheckpointError(f"the game of {path} can't be loaded here ({faults[0]}): pass the game (--game)")
+    return found[0]  # another one, as the caller will say
 
 
 def _to_csv(policy: Policy) -> bytes:
@@ -172,7 +187,7 @@ def _to_npz(policy: Policy) -> bytes:
 def _from_npz(data: bytes) -> Saved:
     import pandas as pd
 
-    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+    with opened_archive(io.BytesIO(data)) as archive:
         saved = _checked(json.loads(str(archive["header"])))
         frame = pd.DataFrame({name: archive[name] for name in ("action", "probability")})
         return Saved(saved[GAME], saved[HASH], lambda _: frame)

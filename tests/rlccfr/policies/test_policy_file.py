@@ -52,6 +52,27 @@ def test_a_table_of_an_older_version_needs_its_game(tmp_path):
         rlccfr.Policy.load(path)
 
 
+def test_a_gambit_file_holds_its_game_where_the_name_is_unknown(tmp_path):
+    """Matrix games are known only to the process that made them."""
+    policy = rlccfr.Policy(rlccfr.matrix_game([[1, -1], [-1, 2]]), [0.25, 0.75, 0.5, 0.5])
+    for suffix in ("csv", "json", "efg"):
+        path = tmp_path / f"policy.{suffix}"
+        policy.save(path)
+        path.write_text(path.read_text().replace(policy.game.openspiel_name, "matrix_of_another_process()"))
+        if suffix == "efg":
+            assert rlccfr.Policy.load(path).exploitability() == policy.exploitability()
+        else:
+            with pytest.raises(rlccfr.CheckpointError, match=r"can't be loaded here .*: pass the game"):
+                rlccfr.Policy.load(path)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_game_with_restored_recall_is_found_by_its_hash(tmp_path, suffix):
+    policy = rlccfr.Policy.uniform(rlccfr.load_game("leduc(ranks=2,suits=2,raises=1)", restore_recall=True))
+    policy.save(tmp_path / f"policy.{suffix}")
+    assert rlccfr.Policy.load(tmp_path / f"policy.{suffix}").game.content_hash == policy.game.content_hash
+
+
 def test_where_recall_was_restored_infosets_share_a_text(tmp_path):
     game = rlccfr.load_game("leduc(ranks=2,suits=2,raises=1)", restore_recall=True)
     policy = rlccfr.Policy.uniform(game)
