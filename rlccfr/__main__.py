@@ -1,16 +1,44 @@
 """The command line, for ``python -m rlccfr`` and the script ``rlccfr``."""
 
+import os
 import sys
+
+LEAST, PER_CORE = 600_000_000, 90_000_000
+"""Bytes of address space that the libraries and a small game take, and those that OpenBLAS takes per core. With less,
+OpenBLAS loops forever, or LLVM aborts."""
 
 
 def main() -> None:
     """Run the command line; Ctrl-C prints one line, even during the import."""
+    if low := low_limit():
+        print(f"error: {low}", file=sys.stderr)
+        sys.exit(1)
     try:
         from rlccfr.cli import main as run
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
         sys.exit(130)
     run()
+
+
+def low_limit() -> str | None:
+    """Return what is wrong with a limit of memory under which the libraries would not load, or None.
+
+    The limits are those that ``ulimit -v`` and ``ulimit -d`` set, on systems that have them.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    least = LEAST + PER_CORE * (os.cpu_count() or 1)
+    for option, limit in (("v", resource.RLIMIT_AS), ("d", resource.RLIMIT_DATA)):
+        allowed = resource.getrlimit(limit)[0]
+        if 0 <= allowed < least:
+            return (
+                f"ulimit -{option} allows {allowed / 1e9:.2g} GB of memory, and the libraries take {least / 1e9:.2g} "
+                f"GB: raise it, for example by `ulimit -{option} unlimited`"
+            )
+    return None
 
 
 if __name__ == "__main__":

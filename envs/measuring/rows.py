@@ -72,6 +72,11 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
         frame = pd.read_parquet(io.BytesIO(data))
         if FINGERPRINT in frame.attrs and frame.attrs[FINGERPRINT] != fingerprint(frame):
             raise ValueError(f"its content has changed; a frame changed on purpose loses attrs[{FINGERPRINT!r}] first")
+    except MemoryError as error:  # a damaged one may ask for any amount
+        raise StoreError(
+            f"out of memory while reading {path} ({first_line(error)}); free some memory, or write it again with "
+            "compact() if it is damaged"
+        ) from None
     except Exception as error:  # what damaged files make pyarrow and pandas raise has no common base
         raise StoreError(f"{path} is not a whole table ({first_line(error)}); write it again with compact()") from None
     return frame

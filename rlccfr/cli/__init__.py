@@ -123,6 +123,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _fail(error.format_message(), 2)
     except MemoryError:
         code = _fail("out of memory; take a smaller game or budget", 1)
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) or (error.name or "").startswith("rlccfr"):
+            raise  # a fault of ours
+        code = _fail(f"can't load a library ({first_line(error)}); free some memory, or install it again", 1)
     except (KeyboardInterrupt, typer.Abort):  # some versions of Typer raise, others return the code
         code = _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe

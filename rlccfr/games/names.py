@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rlccfr.errors import GameError, first_line
+from rlccfr.errors import GameError, first_line, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit.files import is_file, spiel_name
-from rlccfr.games.parameters import InOpenSpiel, parsed
+from rlccfr.games.parameters import InOpenSpiel, parts_of
 
 if TYPE_CHECKING:
     import pyspiel
@@ -89,10 +89,8 @@ def openspiel_name(name: str) -> str:
         return NAMED_GAMES[name].openspiel_name
     if is_file(name):
         return spiel_name(name)
-    found = parsed(name)
-    if found is None or found[0] not in PARAMETRISED:
-        return name
-    return PARAMETRISED[found[0]].member(found[1])
+    found = parts_of(name, PARAMETRISED)
+    return name if found is None else PARAMETRISED[found[0]].member(found[1])
 
 
 def short_name(openspiel_name: str) -> str:
@@ -205,11 +203,12 @@ def load_game(
     named = NAMED_GAMES.get(name) if isinstance(name, str) else None
     if restore_recall is None:
         restore_recall = bool(named and named.restore_recall)
+    limit = MAX_HISTORIES if max_histories is None else whole_number(max_histories, "max_histories", 1, GameError)
     return compile_game(
         openspiel_name(name) if isinstance(name, str) else name,
         name=name,
         restore_recall=restore_recall,
-        max_histories=MAX_HISTORIES if max_histories is None else max_histories,
+        max_histories=limit,
         known_names=(*NAMED_GAMES, *PUBLIC),
         progress=progress,
     )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rlccfr.errors import GameError
+from rlccfr.errors import GameError, brief
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,28 @@ class InOpenSpiel(Parametrised):
         return self.template.format(**values)
 
 
+def parts_of(name: str, known: Mapping[str, Parametrised]) -> tuple[str, dict[str, int]] | None:
+    """Return the parts of the name of one of the games known; None for the name of another game.
+
+    Raises:
+        GameError: a parameter is given twice, or is not a whole number.
+    """
+    found, (kind, bracket, _) = parsed(name), name.partition("(")
+    if found is None and bracket and kind.strip() in known:
+        parameters = known[kind.strip()].parameters
+        example = ",".join(f"{parameter}={values[0]}" for parameter, values in parameters.items())
+        told = f"must be whole numbers, as in '{kind}({example})'" if parameters else f"are unknown: {kind} has none"
+        raise GameError(f"the parameters of {brief(name)} {told}")
+    return found if found and found[0] in known else None
+
+
 def parsed(name: str) -> tuple[str, dict[str, int]] | None:
     """Return the parts of a name such as ``leduc(ranks=4)``, or None if it does not have that form.
 
     Raises:
         GameError: a parameter is given twice.
     """
-    found = re.fullmatch(r"(\w+)(?:\(((?:\s*\w+\s*=\s*\d+\s*(?:,(?!\s*\))|(?=\))))*)\))?", name)
+    found = re.fullmatch(r"(\w+)(?:\(((?:\s*\w+\s*=\s*\d{1,18}\s*(?:,(?!\s*\))|(?=\))))*)\))?", name)
     if found is None:
         return None
     given = re.findall(r"(\w+)\s*=\s*(\d+)", found[2] or "")

@@ -8,7 +8,7 @@ from typing import Any
 
 from rlccfr.errors import GameError
 from rlccfr.games.memory import available_memory, gigabytes
-from rlccfr.games.parameters import Parametrised, parsed
+from rlccfr.games.parameters import Parametrised, parsed, parts_of
 from rlccfr.games.public.bluff import Bluff
 from rlccfr.games.public.deals import Deck
 from rlccfr.games.public.holdem import Holdem
@@ -120,10 +120,7 @@ def is_public(name: Any) -> bool:
     Raises:
         GameError: a parameter is given twice, or is not a whole number.
     """
-    found = parsed(name) if isinstance(name, str) else None
-    if found is None and isinstance(name, str) and name.partition("(")[0].strip() in PUBLIC:
-        raise GameError(f"the parameters of {name!r} must be whole numbers, as in 'holdem(rounds=2,raises=4)'")
-    return found is not None and found[0] in PUBLIC
+    return isinstance(name, str) and parts_of(name, PUBLIC) is not None
 
 
 def rules_of(name: str) -> Holdem | Bluff:

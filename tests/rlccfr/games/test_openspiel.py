@@ -142,6 +142,8 @@ def test_size_limit_can_be_raised():
     assert rlccfr.load_game("leduc", max_histories=9_457).num_histories == 9_457
     with pytest.raises(rlccfr.GameError, match="9,456"):
         rlccfr.load_game("leduc", max_histories=9_456)
+    with pytest.raises(rlccfr.GameError, match="max_histories must be a positive integer, not -3"):
+        rlccfr.load_game("leduc", max_histories=-3)
 
 
 @pytest.mark.slow
