@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import logging
@@ -26,7 +25,7 @@ from rlccfr.envs.measuring.record import (
 )
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.errors import RLCCFRError
-from rlccfr.files import as_json, write_atomically
+from rlccfr.files import checksum, write_atomically
 from rlccfr.result import CurvePoint
 
 log = logging.getLogger(__name__)
@@ -174,8 +173,7 @@ class Store:
 
 def _encode(record: Mapping[str, Any]) -> bytes:
     body = dict(record)
-    checksum = hashlib.sha256(as_json(body).encode()).hexdigest()
-    return json.dumps({"checksum": checksum, **body}, allow_nan=False, default=str).encode()
+    return json.dumps({"checksum": checksum(body), **body}, allow_nan=False, default=str).encode()
 
 
 def _decode(data: bytes, cell_id: str) -> dict[str, Any]:
@@ -187,8 +185,7 @@ def _decode(data: bytes, cell_id: str) -> dict[str, Any]:
     record = json.loads(data)  # JSONDecodeError and UnicodeDecodeError are ValueErrors
     if not isinstance(record, dict):
         raise ValueError("not a record")
-    checksum = record.pop("checksum", None)
-    if checksum != hashlib.sha256(as_json(record).encode()).hexdigest():
+    if record.pop("checksum", None) != checksum(record):
         raise ValueError("its checksum does not match")
     absent = {*COLUMNS, "curve"} - record.keys()
     if absent:

@@ -91,6 +91,7 @@ def variance(game: str, name: str, seed: int, iterations: int, walks: int, prese
     often = visits > 1
     each = np.repeat(np.where(often, visits, 2.0), actions)
     spread = (squares - sums**2 / each) / (each - 1)  # of visits alone: elsewhere the regrets are 0
+    spread = np.maximum(spread, np.finfo(float).eps * squares / each)  # rounding alone may make it negative
     parts = np.add.reduceat(spread, tree.view.first_sequence[:-1]) / actions
     return [{"variance": float(np.average(parts[often], weights=visits[often]))}]
 
@@ -222,7 +223,8 @@ def variances(rows: pd.DataFrame) -> Iterator[str]:
         "network gives baselines; ESCHER's gives the values themselves. Ablation 1 is DREAM's estimate times the reach "
         "of the fixed sampling policy, ablation 2 is ESCHER's divided by it. The published figures are those of "
         "McAleer et al. (ICLR 2023). Their definition is not at hand, so that orders of magnitude can be compared, and "
-        "the order of the estimators. Phantom tic-tac-toe and Dark Hex 4 and 5 are too large for a compiled tree.",
+        "the order of the estimators. If all walks give the same estimate, the figure is rounding error. "
+        "Phantom tic-tac-toe and Dark Hex 4 and 5 are too large for a compiled tree.",
         "",
     )
     found = grouped(rows, "name", "other", value="variance")

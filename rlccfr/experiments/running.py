@@ -16,7 +16,7 @@ from rlccfr.errors import RLCCFRError, first_line
 from rlccfr.experiments import EXPERIMENTS, load_experiment
 from rlccfr.experiments.experiment import Case, Experiment
 from rlccfr.experiments.pages import table
-from rlccfr.files import as_json, held, require_writable, write_atomically
+from rlccfr.files import as_json, checksum, held, require_writable, write_atomically
 
 
 def measure(
@@ -46,7 +46,7 @@ def measure(
             key, settings, engine = _identity(case)
             one = {"case": key, "settings": settings, "engine": engine, "processor": processor_model()}
             kept[key, settings, engine] = {**one, "rows": list(case.measure())}
-            write_atomically(path, "".join(f"{as_json(one)}\n" for one in kept.values()).encode(), RLCCFRError)
+            write_atomically(path, "".join(f"{_line(one)}\n" for one in kept.values()).encode(), RLCCFRError)
     return _rows(cases, kept)
 
 
@@ -82,10 +82,24 @@ def _kept(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
     if not path.exists():
         return {}
     try:
-        found = [json.loads(line) for line in path.read_text().splitlines()]
+        found = [_case(line) for line in path.read_text().splitlines()]
         return {(one["case"], one["settings"], one["engine"]): one for one in found}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise RLCCFRError(f"{path} can't be read ({first_line(error)}): delete it to measure again") from None
+
+
+def _line(case: dict[str, Any]) -> str:
+    return as_json({**case, "checksum": checksum(case)})
+
+
+def _case(line: str) -> dict[str, Any]:
+    """Return the case that a line holds; a changed line raises a ValueError."""
+    case: dict[str, Any] = json.loads(line)
+    if "checksum" not in case:
+        raise ValueError("a line has no checksum, so an earlier version wrote it")
+    if case.pop("checksum") != checksum(case):
+        raise ValueError("a line is not as it was written")
+    return case
 
 
 def kept_at(experiment: Experiment, store: Path, quick: bool) -> Path:

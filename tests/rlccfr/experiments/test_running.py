@@ -81,8 +81,11 @@ def test_cases_with_other_settings_are_measured_again(tmp_path):
     assert len(kept_at(trial, tmp_path, False).read_text().splitlines()) == 2
 
 
-def test_a_damaged_file_is_named_in_one_line(tmp_path):
-    kept_at(counting(Counter()), tmp_path, False).write_text('{"case": "a"')
+@pytest.mark.parametrize("damage", [lambda text: text[:-3], lambda text: text.replace("1.0", "1.5", 1)])
+def test_a_damaged_file_is_named_in_one_line(tmp_path, damage):
+    measure(counting(Counter()), tmp_path, False)
+    path = kept_at(counting(Counter()), tmp_path, False)
+    path.write_text(damage(path.read_text()))
     with pytest.raises(RLCCFRError, match=r"trial\.jsonl can't be read .*: delete it to measure again") as error:
         measure(counting(Counter()), tmp_path, False)
     assert "\n" not in str(error.value)
