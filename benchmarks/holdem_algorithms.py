@@ -135,8 +135,8 @@ def page(measured: TableEvaluator, found: Mapping[str, Mapping[str, list[Found]]
         f"{shipped.PUBLIC_BUDGETS[-1].amount:g} engine CPU seconds each, {seeds} runs in all. They are ten update "
         "rules by exact passes and by four samplers of chance, each also against best responses (CFR-BR). An algorithm "
         "that draws chance and comes close to the best has three runs: the first chooses, the others judge. Every "
-        "other algorithm has one run, which does both; exact passes are judged by a second timing of it. "
-        "[Drawing chance](sampling.md) explains the samplers' names. Shorter budgets are read off the runs' curves.",
+        "other algorithm has one run, which does both; exact passes are judged by a second timing of it. [Drawing "
+        "chance](experiments/pcs.md) explains the samplers' names. Shorter budgets are read off the runs' curves.",
         "",
         "![Exploitability against CPU seconds](holdem-algorithms.svg)",
     )
