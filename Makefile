@@ -6,16 +6,17 @@ STAMP := $(VENV)/.installed
 EXTENDED := "extended-tabular + sapcfr_plus + ddcfr_schedule + cfr_reset"
 PUBLIC_GAMES := "holdem(ranks=6,suits=2)" "holdem(ranks=7)" holdem
 
-.PHONY: help install demo test test-all verify bench measure docs site notebooks lint types wheel check clean
+.PHONY: help install demo test test-all verify reliability bench measure docs site notebooks lint types wheel check clean
 
 help:
-	@echo "make demo     set up, train a team on Kuhn poker, compare its pick with the best algorithm"
-	@echo "make test     set up, run the tests of the whole public surface (minutes)"
-	@echo "make verify   run the long suite (statistics, convergence, speed, other dependency versions); write docs/verification.md and docs/reliability.md"
-	@echo "make bench    compare this engine with its peers (pip install -e '.[bench]' adds those from PyPI); write docs/benchmarks.md; takes most of an hour"
-	@echo "make measure  measure every algorithm on the paper's games and on families of small games, and train teams on that; takes many CPU hours"
-	@echo "make site     build the documentation as a site, in docs/_build, and check its links; it needs no network"
-	@echo "make check    run all that CI runs: lint, types, all tests but the long suite, site and wheel"
+	@echo "make demo        set up, train a team on Kuhn poker, compare its pick with the best algorithm"
+	@echo "make test        set up, run the tests of the whole public surface (minutes)"
+	@echo "make verify      run the long suite (statistics, convergence, speed, other dependency versions); write docs/verification.md; takes hours"
+	@echo "make reliability damage a million files, kill a thousand runs, soak for hours; write docs/reliability.md; takes hours"
+	@echo "make bench       compare this engine with its peers (pip install -e '.[bench]' adds those from PyPI); write docs/benchmarks.md; takes most of an hour"
+	@echo "make measure     measure every algorithm on the paper's games and on families of small games, and train teams on that; takes many CPU hours"
+	@echo "make site        build the documentation as a site, in docs/_build, and check its links; it needs no network"
+	@echo "make check       run all that CI runs: lint, types, all tests but the long suite, site and wheel"
 
 install: $(STAMP)
 
@@ -39,6 +40,9 @@ verify: install
 	$(BIN)/python tests/verify.py
 	$(BIN)/python tests/dependencies.py oldest
 	$(BIN)/python tests/dependencies.py newest
+
+reliability: install
+	$(BIN)/python tests/verify.py --at-scale
 
 bench: install
 	$(BIN)/python -m benchmarks > docs/benchmarks.md
@@ -65,6 +69,7 @@ docs: install
 	$(BIN)/python -m benchmarks.readme
 
 site: install
+	rm -rf docs/_build
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build
 	$(BIN)/python -m pytest -q tests/site.py
 

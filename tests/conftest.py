@@ -20,6 +20,7 @@ PASSED = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--at-scale", action="store_true", help="damage, kill and soak many times as much")
     parser.addoption("--figures", help="folder for the figures that verification tests record; tests with one are done")
 
 
@@ -40,8 +41,15 @@ def heeds_ctrl_c() -> Iterator[None]:
 
 
 @pytest.fixture
+def at_scale(request: pytest.FixtureRequest) -> bool:
+    """Whether to damage, kill and soak as much as docs/reliability.md tells."""
+    return bool(request.config.getoption("--at-scale"))
+
+
+@pytest.fixture
 def figures(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
-    """Function ``figures(title, rows, note)`` that keeps a table (a list of dicts) for docs/verification.md.
+    """Function ``figures(title, rows, note)`` that keeps a table (a list of dicts) for docs/verification.md or
+    reliability.md.
 
     A failed test also leaves its table, marked as failed. A test that passed is not run again, unless it compares
     times: the machine may have been quiet by luck.

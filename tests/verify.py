@@ -1,8 +1,9 @@
-"""The long suite: ``python tests/verify.py`` runs it and writes docs/verification.md and docs/reliability.md.
+"""The long suite: ``python tests/verify.py`` runs it and writes docs/verification.md.
 
+With ``--at-scale`` it damages, kills and soaks many times as much, and nothing else, and writes docs/reliability.md.
 It can be stopped and started again: a test that passed on these sources is not run again, unless it compares times. A
-failed test also leaves its table; failures stand at the top of each document. Two tests run at a time, except for those
-that compare times.
+failed test also leaves its table; failures stand at the top of each document. Several tests run at a time, except for
+those that compare times.
 """
 
 from __future__ import annotations
@@ -15,11 +16,34 @@ import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 ORDER = ("samplers", "convergence", "learning", "speed", "test_team")
-RELIABILITY = ("test_damage", "test_reliability", "test_sweep")
-"""Test modules whose figures go to docs/reliability.md."""
+RELIABILITY = ("damage", "kills", "large_kills", "shortage", "writers", "soak")
+"""What the test modules at scale are about; docs/reliability.md tells in this order."""
+
+
+class Report(NamedTuple):
+    """A page, the command that writes it, and how its tests are run.
+
+    Attributes:
+        order: words in the names of tests, by which they are ordered.
+        processes: number of tests that run at a time, except for those that compare times.
+    """
+
+    page: str
+    title: str
+    command: str
+    order: tuple[str, ...]
+    processes: str
+
+
+LONG = Report("verification.md", "Verification", "make verify", ORDER, "2")
+AT_SCALE = Report(
+    "reliability.md", "Reliability: what was damaged, killed, starved and crowded", "make reliability",
+    tuple(f"test_{name}" for name in RELIABILITY), "4",
+)  # fmt: skip
 
 SOURCES = ("rlccfr", "catalog", "envs", "agents", "benchmarks", "tests")
 
@@ -50,22 +74,16 @@ def table(rows: list[dict]) -> list[str]:
     return [f"| {line} |" for line in lines]
 
 
-def write_reports(folder: Path) -> None:
+def write_report(folder: Path, report: Report) -> None:
     records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-    records.sort(key=lambda r: next((k for k, word in enumerate(ORDER) if word in r["test"]), len(ORDER)))
-    injected = [record for record in records if any(name in record["test"] for name in RELIABILITY)]
-    write_report(folder, "verification.md", "Verification", [record for record in records if record not in injected])
-    if injected:
-        write_report(folder, "reliability.md", "Reliability: what was killed, damaged, starved and crowded", injected)
-
-
-def write_report(folder: Path, name: str, title: str, records: list[dict]) -> None:
+    order = report.order
+    records.sort(key=lambda r: next((k for k, word in enumerate(order) if word in r["test"]), len(order)))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     lines = [
-        f"# {title}",
+        f"# {report.title}",
         "",
-        "Written by `make verify`; not edited by hand. "
-        f"Commit {commit.stdout.strip()}, sources {folder.name}, {date.today()}, "
+        f"Written by `{report.command}`; not edited by hand. "
+        f"Commit {commit.stdout.strip()}, sources {folder.name.partition('-')[0]}, {date.today()}, "
         f"Python {platform.python_version()}, {platform.machine()}, one thread.",
     ]
     failed = [record for record in records if not record["passed"]]
@@ -75,17 +93,21 @@ def write_report(folder: Path, name: str, title: str, records: list[dict]) -> No
         lines += ["", f"## {record['title']}", "", f"`{record['test']}`: {verdict}", ""]
         lines += [record["note"], ""] if record["note"] else []
         lines += table(record["rows"])
-    (ROOT / "docs" / name).write_text("\n".join(lines) + "\n")
+    (ROOT / "docs" / report.page).write_text("\n".join(lines) + "\n")
 
 
 def main() -> int:
-    folder = ROOT / "runs" / "verification" / sources_hash()
-    command = [sys.executable, "-m", "pytest", "-v", f"--figures={folder}", *sys.argv[1:]]
+    options, at_scale = sys.argv[1:], "--at-scale" in sys.argv
+    report = AT_SCALE if at_scale else LONG
+    folder = ROOT / "runs" / "verification" / f"{sources_hash()}{'-at-scale' * at_scale}"
+    modules = [f"tests/verification/test_{name}.py" for name in RELIABILITY] if at_scale else []
+    command = [sys.executable, "-m", "pytest", "-v", f"--figures={folder}", *options, *modules]
+    together = ["-m", "verify and not alone", "-n", report.processes]
     codes = []
-    for selection in (["-m", "verify and alone"], ["-m", "verify and not alone", "-n", "2"]):
+    for selection in [together] if at_scale else [["-m", "verify and alone"], together]:
         codes.append(subprocess.run([*command, *selection], cwd=ROOT).returncode)
         if folder.exists():
-            write_reports(folder)
+            write_report(folder, report)
     return max(codes)
 
 
