@@ -17,7 +17,7 @@ class Mermaid(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the picture."""
-        name = f"mermaid-{self.env.new_serialno('mermaid')}"  # styles are by the picture's id
+        name = f"mermaid-{self.env.new_serialno('mermaid')}"  # the styles refer to the picture's id
         picture = mermaidx.render("\n".join(self.content)).svg().replace("my-svg", name)
         frame = f'<div style="background: white; overflow-x: auto">{picture}</div>'
         return [nodes.raw("", frame, format="html")]

@@ -17,6 +17,8 @@ from rlccfr.registry import abstractions, samplers, update_rules
 
 HERE = Path(__file__).parent
 NOTEBOOK = r"\]\((\.\./)+notebooks/"
+TEXTS = ("CONTRIBUTING", "CHANGELOG")
+TEXT = rf"\]\((\.\./)+({'|'.join(TEXTS)})\.md"
 
 project, author = "RLCCFR", "the RLCCFR developers"
 project_copyright = f"2026, {author}"
@@ -38,13 +40,15 @@ suppress_warnings = ["myst.xref_missing"]  # links to files of the repository th
 
 def generate() -> None:
     """Write the pages that are not kept in the repository."""
-    notebooks, components = HERE / "notebooks", HERE / "component"
-    for folder in (notebooks, components):
+    notebooks, components, texts = HERE / "notebooks", HERE / "component", HERE / "texts"
+    for folder in (notebooks, components, texts):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
     for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
         shutil.copy(notebook, notebooks)
     shutil.copy(HERE.parent / "notebooks" / "README.md", notebooks)
+    for name in TEXTS:
+        (texts / f"{name}.md").write_text((HERE.parent / f"{name}.md").read_text().replace("](docs/", "](/"))
     names = []
     for registry, ids in zip((update_rules, samplers, abstractions), Catalog.extended().axes, strict=True):
         for id in ids:
@@ -62,5 +66,9 @@ generate()
 
 
 def setup(app: Sphinx) -> None:
-    """Make links to the notebooks lead to their copies; in the repository they lead to the originals."""
-    app.connect("source-read", lambda app, page, source: source.append(re.sub(NOTEBOOK, "](/notebooks/", source.pop())))
+    """Make links to what is copied lead to the copies; in the repository they lead to the originals."""
+
+    def lead_to_copies(app: Sphinx, page: str, source: list[str]) -> None:
+        source[0] = re.sub(TEXT, r"](/texts/\2.md", re.sub(NOTEBOOK, "](/notebooks/", source[0]))
+
+    app.connect("source-read", lead_to_copies)

@@ -26,7 +26,11 @@ def blocks(path):
     return re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
 
 
-PAGES = [path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if blocks(path)]
+GENERATED = {"component", "notebooks", "texts"}
+"""Folders of docs that are made with the site."""
+
+DOCUMENTS = [path for path in sorted(ROOT.glob("docs/**/*.md")) if not GENERATED & set(path.parts)]
+PAGES = [path for path in (ROOT / "README.md", *DOCUMENTS) if blocks(path)]
 
 
 @pytest.mark.slow
@@ -60,10 +64,10 @@ def test_a_pages_python_runs(path, tmp_path, monkeypatch):
 
 
 def test_no_page_shows_code_in_a_language_that_no_test_runs():
-    languages = {  # of all pages that are neither generated nor ADRs
+    languages = {  # of all pages but ADRs
         language
-        for path in ROOT.glob("docs/**/*.md")
-        if not {"adr", "component", "notebooks"} & set(path.parts) and path.name != "commands.md"
+        for path in DOCUMENTS
+        if "adr" not in path.parts and path.name != "commands.md"
         for language in re.findall(r"^```(\S*)[^\n]*\n.*?^```$", path.read_text(), re.DOTALL | re.MULTILINE)
     }
     assert languages <= {"python", "text", "mermaid", "{toctree}", "{eval-rst}"}
@@ -186,7 +190,7 @@ def run_in(folder, *arguments):
 
 
 def test_links_lead_somewhere():
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+    for path in [*ROOT.glob("*.md"), *DOCUMENTS]:
         for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
             assert target.startswith("http") or (path.parent / target).exists(), f"{path.name}: {target}"
 

@@ -28,9 +28,23 @@ print(f"{len(names)} modules imported from {rlccfr.__path__[0]}")
 """
 
 
+COMMANDS = (
+    "solve kuhn --iterations 100 --json --policy kuhn.npz",
+    "solve leduc --target 1e-3 --policy leduc.npz",
+    "solve leduc --control --iterations 50",
+    "show kuhn.npz",
+    "explore leduc.npz leduc.html",
+    "play leduc --against leduc.npz",
+    "recommend leduc --seconds 1",
+    "doctor",
+)
+TYPED = "?\n1\n!\nquit\n"
+"""What a person types when a command asks."""
+
+
 def run(*command: str | Path, cwd: Path) -> None:
     print("+", *(str(part) if len(str(part)) < 80 else "..." for part in command), flush=True)
-    subprocess.run([str(part) for part in command], cwd=cwd, check=True)
+    subprocess.run([str(part) for part in command], cwd=cwd, check=True, input=TYPED, text=True)
 
 
 def built(folder: Path) -> tuple[Path, Path]:
@@ -43,8 +57,8 @@ def built(folder: Path) -> tuple[Path, Path]:
 def use(python: Path, outside: Path) -> None:
     """Check an installation: every module is imported, and the README's commands and example run."""
     run(python, "-c", "import importlib.resources\n" + IMPORT_ALL, cwd=outside)
-    run(python.parent / "rlccfr", "solve", "kuhn", "--iterations", "100", "--json", cwd=outside)
-    run(python.parent / "rlccfr", "recommend", "leduc", "--seconds", "1", cwd=outside)
+    for words in COMMANDS:
+        run(python.parent / "rlccfr", *words.split(), cwd=outside)
     for block in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL):
         run(python, "-c", block, cwd=outside)
 
