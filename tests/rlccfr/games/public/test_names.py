@@ -64,7 +64,14 @@ def test_the_least_number_of_entries_is_a_bound(name):
     assert 0.2 * entries < rules.least_entries() <= entries
 
 
-@pytest.mark.parametrize("name", ["holdem(raises=two)", "bluff(dice=1.5)", "flop_holdem(raises=-1)"])
-def test_parameters_must_be_whole_numbers(name):
-    with pytest.raises(rlccfr.GameError, match="must be whole numbers"):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("holdem(raises=two)", "must be whole numbers, as in 'holdem"),
+        ("bluff(dice=1.5)", "must be whole numbers, as in 'bluff"),
+        ("flop_holdem(raises=-1)", "are unknown: flop_holdem has none"),
+    ],
+)
+def test_parameters_that_are_no_whole_numbers_are_named(name, message):
+    with pytest.raises(rlccfr.GameError, match=message):
         rlccfr.load_game(name)
