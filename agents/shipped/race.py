@@ -15,6 +15,7 @@ from rlccfr.agents.baselines.task import rewards_of
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.predicting.measured_costs import interpolation
 from rlccfr.agents.shipped import unmeasured
+from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.request import Budget, Request
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
 RUNNERS = 5
 """Number of algorithms in a race."""
 
+WINNERS = 2
+"""Number of algorithms in a race that won the games of which all algorithms were measured, the predictive ones too."""
+
 ALIKE = 2
-"""Largest number of algorithms in a race that have the same sampler, so that another game may prove them wrong."""
+"""Largest number of the others that have the same sampler, so that another game may prove them wrong."""
 
 
 def raced(
@@ -98,10 +102,17 @@ def race(
 
 
 def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: Catalog | None = None) -> list[Cell]:
-    """Return the algorithms of a race: the favourite, then those with the highest mean reward on measured games."""
-    means = _public_means(budget, preset) if is_public(game) else _means(budget, preset)
+    """Return the algorithms of a race.
+
+    They are the favourite, winners of measured games, and those with the highest mean reward on measured games.
+    """
+    public = is_public(game)
+    means = _public_means(budget, preset) if public else _means(budget, preset)
     allowed = set(means if within is None else within)
-    found, samplers = [favourite], Counter([favourite.sampler])
+    winners = [] if public else _winners(budget, preset)
+    others = [cell for cell in winners if cell != favourite and (within is None or cell in allowed)]
+    found = [favourite, *others[:WINNERS]]
+    samplers = Counter(cell.sampler for cell in found)
     for cell in sorted(means, key=means.__getitem__, reverse=True):
         if len(found) == RUNNERS:
             break
@@ -113,6 +124,15 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
 
 def _row(cell: Cell, run: Measurement, reward: float) -> dict[str, object]:
     return {"cell": cell, "exploitability": run.exploitability, "throughput": run.throughput, "reward": reward}
+
+
+def _winners(budget: Budget, preset: Preset) -> list[Cell]:
+    """Return the best of all algorithms on each of the paper's games; those that win most of them come first."""
+    found = Counter[Cell]()
+    for game in shipped.paper_part().games:
+        table = shipped.results(game)
+        found[best_measured(table, game, catalogs_of(table, game, None), budget, preset).cell] += 1
+    return [cell for cell, _ in found.most_common()]
 
 
 def _means(budget: Budget, preset: Preset) -> dict[Cell, float]:
