@@ -197,7 +197,7 @@ class Registry(Generic[C]):
             return self[spec.pop("id")].with_given(spec)
         if id not in self._entries:
             others = [other.kind for other in REGISTRIES if id in other._entries]
-            hint = f"it is {_a(others[0])}" if others else choices(id, self._entries)
+            hint = f"it is {_a(others[0])}" if others else f"{choices(id, self._entries)} {_OWN}"
             raise ComponentError(f"unknown {self.kind} {brief(id)}; {hint}")
         return self._entries[id]
 
@@ -251,7 +251,8 @@ def make(id: str, **hyperparameters: Any) -> Component:
         kinds = " and ".join(registry.kind for registry in found)
         raise ComponentError(f"{id!r} is a {kinds}; use for example rlccfr.registry.samplers[{id!r}].make()")
     if not found:
-        raise ComponentError(f"unknown component {brief(id)}; {choices(id, [e.id for r in REGISTRIES for e in r])}")
+        known = choices(id, [entry.id for one in REGISTRIES for entry in one])
+        raise ComponentError(f"unknown component {brief(id)}; {known} {_OWN}")
     component: Component = found[0][id].make(**hyperparameters)
     return component
 
@@ -282,6 +283,9 @@ def _a(noun: str) -> str:
 
 def _load_catalog() -> None:
     importlib.import_module("rlccfr.catalog")  # by name, since the engine depends on no algorithm
+
+
+_OWN = "(one of your own is loaded by `rlccfr --load FILE`, before the command)"
 
 
 def choices(name: str, known: Collection[str]) -> str:

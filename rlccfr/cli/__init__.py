@@ -120,7 +120,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except RLCCFRError as error:
         code = _fail(str(error), 1)
     except USAGE_ERROR as error:
-        code = _fail(error.format_message(), 2)
+        told = error.format_message()
+        code = _fail(f"{told}; write --load FILE before the command" if "--load" in told else told, 2)
     except MemoryError:
         code = _fail("out of memory; take a smaller game or budget", 1)
     except ImportError as error:

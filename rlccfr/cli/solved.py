@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rlccfr.games.public.kinds import Game
     from rlccfr.solver import Solver
 
+LINE = 80
+"""Longest title in characters."""
+
 SOMETIMES = (
     ("in mbb/g", "mbb", "thousandths of a big blind per game"),
     (
@@ -26,7 +29,10 @@ SOMETIMES = (
 
 
 def title_of(cells: list[Cell]) -> str:
-    """Return the algorithms of a run, one after another."""
+    """Return the algorithms of a run, one after another, without hyperparameters if that is too long for a line."""
+    whole = ", then ".join(str(cell) for cell in cells)
+    if len(whole) <= LINE:
+        return whole
     return ", then ".join(" x ".join(part.partition("(")[0] for part in cell) for cell in cells)
 
 
