@@ -60,8 +60,10 @@ class Catalog:
 
     def __post_init__(self) -> None:
         for registry, ids in zip(REGISTRIES, self.axes, strict=True):
-            if not ids or len(set(ids)) != len(ids):
-                raise ComponentError(f"a catalog needs at least one {registry.kind}, and none twice; got {list(ids)}")
+            if not ids:
+                raise ComponentError(f"a catalog needs at least one {registry.kind}")
+            if twice := [id for id in ids if ids.count(id) > 1]:
+                raise ComponentError(f"the {registry.kind} {twice[0]!r} is in the catalog twice")
             for id in ids:
                 registry[id]
 

@@ -73,6 +73,8 @@ def load_file(path: str | Path) -> None:
         ComponentError: the file does not exist or fails.
         RLCCFRError: the file itself raises this library's error, which is passed on.
     """
+    if not Path(path).exists():
+        raise ComponentError(f"there is no file {path}")
     try:
         runpy.run_path(str(path))
     except RLCCFRError:

@@ -239,13 +239,16 @@ abstraction = abstractions.register
 
 
 def make(id: str, **hyperparameters: Any) -> Component:
-    """Make a component of any kind by its id, for example ``make("dcfr", gamma=3.0)``.
+    """Make a component of any kind by its id, for example ``make("dcfr", gamma=3.0)`` or ``make("dcfr(gamma=3.0)")``.
 
     A component whose id several kinds share (``none``) must be made through the registry of its kind.
 
     Raises:
         ComponentError: the id is unknown or ambiguous, or a hyperparameter is unknown or has an invalid value.
     """
+    if "(" in id:
+        spec = parse(id)
+        return make(spec.pop("id"), **spec | hyperparameters)
     found = [registry for registry in REGISTRIES if id in registry]
     if len(found) > 1:
         kinds = " and ".join(registry.kind for registry in found)

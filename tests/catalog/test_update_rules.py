@@ -50,6 +50,10 @@ def test_hyperparameters_are_kept_with_the_component():
     assert update_rules.resolve(rule.spec).schedule(1, 9) == pytest.approx(rule.schedule(1, 9))
 
 
+def test_a_component_is_made_from_one_string_too():
+    assert make("dcfr(gamma=3.0)", alpha=2.0).spec == make("dcfr", gamma=3.0, alpha=2.0).spec
+
+
 def test_components_as_strings():
     assert parse("none") == {"id": "none"}
     assert parse("dcfr(alpha=2, beta=0.5)") == {"id": "dcfr", "alpha": 2, "beta": 0.5}
@@ -133,7 +137,7 @@ def test_catalogs_are_told_apart():
     paper = Catalog.paper()
     smaller = Catalog(paper.update_rules[:3], paper.samplers, paper.abstractions)
     assert paper.content_hash == Catalog.paper().content_hash != smaller.content_hash
-    with pytest.raises(rlccfr.ComponentError, match="none twice"):
+    with pytest.raises(rlccfr.ComponentError, match="the update rule 'cfr' is in the catalog twice"):
         Catalog(("cfr", "cfr"), paper.samplers, paper.abstractions)
     with pytest.raises(rlccfr.ComponentError, match="did you mean"):
         Catalog(("cfrr",), paper.samplers, paper.abstractions)
