@@ -71,6 +71,8 @@ def main() -> None:
         python = outside / "venv" / "bin" / "python"
         quiet = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt")
         run(python, *quiet, wheel, cwd=outside)
+        size = sum(path.stat().st_size for path in (outside / "venv").rglob("*") if path.is_file())
+        print(f"the installation takes {size / 1e9:.1f} GB")
         use(python, outside)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import subprocess
 import sys
 
@@ -66,6 +67,19 @@ def run_out(*given):
 def refuse_tables(monkeypatch) -> None:
     """Let the tables be refused by the system itself, as when their size was underestimated."""
     monkeypatch.setattr(PublicState, "at_start", run_out)
+
+
+def test_a_limit_of_memory_in_which_no_library_loads_is_named():
+    """With so little, OpenBLAS would loop for ever while it is imported."""
+    low = (300_000_000, 300_000_000)
+    done = subprocess.run(
+        [sys.executable, "-m", "rlccfr", "games"], capture_output=True, text=True, timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, low),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(
+        r"error: ulimit -v allows 0.3 GB of memory, and the libraries take .* GB: raise it, .*\n", done.stderr
+    )
 
 
 def refuse_reading(monkeypatch) -> None:
