@@ -14,6 +14,7 @@ from rlccfr.catalog.scheduled import DATA, controller_named
 from rlccfr.components.controller import AGENTS
 from rlccfr.controller_file import training_of
 from rlccfr.envs.control.run import ControlRun
+from rlccfr.pictures import save
 
 HORIZON = 1000
 GAMES = {
@@ -80,7 +81,7 @@ def draw_picks(path: Path) -> None:
         axis.set_yticks(range(len(of_games)), list(of_games))
         axis.set_title(title)
     axes[-1].set_xlabel("iterations done")
-    figure.savefig(path, metadata={"Date": None})
+    save(figure.axes[0], path)
 
 
 def draw_curves(path: Path) -> None:
@@ -100,7 +101,7 @@ def draw_curves(path: Path) -> None:
     axes[0, 0].legend(frameon=False, fontsize=8)
     figure.supxlabel("iterations")
     figure.supylabel("exploitability")
-    figure.savefig(path, metadata={"Date": None})
+    save(figure.axes[0], path)
 
 
 def draw_training(path: Path) -> None:
@@ -118,7 +119,7 @@ def draw_training(path: Path) -> None:
             axis.plot(log["number"], log[name], style, linewidth=0.8, label=titles[k] if member == 0 else None)
     axis.set(xlabel="rounds of 20 runs", ylabel="decades by which exploitability falls")
     axis.legend(frameon=False)
-    figure.savefig(path, metadata={"Date": None})
+    save(figure.axes[0], path)
 
 
 def draw(folder: Path) -> None:
@@ -126,7 +127,6 @@ def draw(folder: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "rlccfr"  # the same bytes each time
     draw_training(folder / "control-training.svg")
     draw_curves(folder / "control.svg")
     draw_picks(folder / "control-picks.svg")

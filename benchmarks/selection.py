@@ -30,6 +30,7 @@ from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.reward import PRESETS
+from rlccfr.pictures import save
 
 PICTURE = Path(__file__).parent.parent / "docs" / "selection.svg"
 LADDER = (14, 28, 56, 100, 200, 336)
@@ -199,7 +200,6 @@ def along(rows: pd.DataFrame) -> Iterator[str]:
 
 def draw(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
     """Draw scores by number of evaluations, and the share of choices above each score."""
-    import matplotlib
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), layout="constrained")
@@ -215,8 +215,7 @@ def draw(hundred: pd.DataFrame, ladder: pd.DataFrame) -> None:
     left.minorticks_off()
     right.set(xlabel="normalised score", ylabel=f"share of choices above it, {methods.HUNDRED} evaluations")
     left.legend(frameon=False)
-    with matplotlib.rc_context({"svg.hashsalt": "rlccfr"}):  # the same bytes each time
-        figure.savefig(PICTURE, metadata={"Date": None})
+    save(left, PICTURE)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,6 @@ def main() -> None:
     kuhn = rlccfr.load_game("kuhn")
     solver = rlccfr.Solver(kuhn, "cfr_plus")
     solver.run(iterations=1000)
-    plt.rcParams["svg.hashsalt"] = "rlccfr"  # the same bytes each time
     save(kuhn.plot(solver.average_policy()), FOLDER / "kuhn.svg")
     draw_payoffs(rlccfr.load_game("kuhn(cards=8)"), FOLDER / "payoffs.png")
 

@@ -6,6 +6,7 @@ import pytest
 from support import game
 
 import rlccfr
+from rlccfr.pictures import as_image
 
 mpl.use("agg")
 
@@ -20,6 +21,11 @@ def test_a_curve_is_drawn_over_what_one_asks_for():
     assert result.plot(axes=axes) is axes
     with pytest.raises(rlccfr.RLCCFRError, match="not over 'seconds'"):
         result.plot("seconds")
+
+
+def test_the_same_picture_has_the_same_bytes():
+    result = rlccfr.Solver(game("kuhn"), "dcfr").run(iterations=30)
+    assert as_image(result.plot(), "svg") == as_image(result.plot(), "svg")
 
 
 def test_a_tree_shows_histories_infosets_actions_and_payoffs():
