@@ -65,10 +65,9 @@ def as_image(axes: Axes, kind: str) -> bytes:
 
     picture, figure = io.BytesIO(), axes.figure
     assert isinstance(figure, Figure)  # no function here draws on a part of a figure
+    # A date, or names drawn at random, would make equal pictures differ.
     undated = {"Date": None} if kind == "svg" else None
-    with plt.rc_context(
-        {"svg.hashsalt": "rlccfr"}
-    ):  # a date, or names drawn at random, would make equal pictures differ
+    with plt.rc_context({"svg.hashsalt": "rlccfr"}):
         figure.savefig(picture, format=kind, metadata=undated)
     plt.close(figure)
     return picture.getvalue()

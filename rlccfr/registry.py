@@ -289,6 +289,7 @@ def _load_catalog() -> None:
 
 
 _OWN = "(one of your own is loaded by `rlccfr --load FILE`, before the command)"
+"""Hint for an unknown id: the component may be one that was not loaded."""
 
 
 def choices(name: str, known: Collection[str]) -> str:

@@ -37,6 +37,7 @@ class Choice(NamedTuple):
 
 
 ALONE = "it picks from the catalog tabular alone; a race (measure) also tries other algorithms"
+"""What to know about any pick: choosers have learned from no other catalog."""
 
 
 class Named(NamedTuple):
