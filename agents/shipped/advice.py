@@ -147,7 +147,9 @@ def _for_unmeasured(game: str, asked: Budget, weights: Preset, wanted: Catalog |
     _check_catalog(by.chooser.catalog, wanted, "tabular")
     limit, note = _within(asked, by.chooser.budgets, by.who)
     found = unmeasured.choice(by, game, limit, weights)
-    return Advice(game, asked, weights, found.cell, found.basis, {}, f"{found.why}{note}")
+    only = wanted is not None and set(wanted) == set(by.chooser.catalog)
+    alone = "" if only else "; such picks come from the catalog tabular alone; a race (measure) also tries others"
+    return Advice(game, asked, weights, found.cell, found.basis, {}, f"{found.why}{alone}{by.note}{note}")
 
 
 def _picked(game: str, known: str, asked: Budget, weights: Preset) -> Advice:

@@ -36,10 +36,6 @@ class Choice(NamedTuple):
     why: str
 
 
-ALONE = "it picks from the catalog tabular alone; a race (measure) also tries other algorithms"
-"""What to know about any pick: choosers have learned from no other catalog."""
-
-
 class Named(NamedTuple):
     """A chooser, its name, and why no better one is there, or ""."""
 
@@ -122,8 +118,8 @@ def choice(by: Named, game: str, budget: Budget, preset: Preset) -> Choice:
     if single is not None and found[SBS] < found[PICK]:
         return Choice(single, "single best", f"the single best of the training games: {measured_regret(told, kind)}")
     basis = "features" if by.chooser.left(budget) == budget else "features and probes"
-    told_why = f"picked from the game's {basis} by {by.who}: {measured_regret(told, kind)}{by.note}; {ALONE}"
-    return Choice(by.chooser.pick(game, budget, preset), basis, told_why)
+    why = f"picked from the game's {basis} by {by.who}: {measured_regret(told, kind)}"
+    return Choice(by.chooser.pick(game, budget, preset), basis, why)
 
 
 def rows_of(name: str) -> pd.DataFrame:

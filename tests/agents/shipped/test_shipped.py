@@ -322,6 +322,13 @@ def test_without_scikit_learn_the_next_best_is_asked(ranking, monkeypatch):
     )
 
 
+def test_that_picks_come_from_tabular_alone_is_said_unless_just_that_catalog_is_asked(ranking):
+    ranking(kernel_regression=0.1)
+    # The choosers of these tests have learned from the small catalog.
+    told = [recommend("kuhn(cards=6)", BUDGETS[1], catalog=asked).why for asked in (None, "tabular", SMALL)]
+    assert ["tabular alone" in why for why in told] == [True, True, False]
+
+
 def test_for_budgets_that_no_regression_learned_the_team_answers(ranking):
     ranking(kernel_regression=0.1)
     found = recommend("kuhn(cards=6)", Budget("nodes", 1000))
