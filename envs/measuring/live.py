@@ -92,8 +92,9 @@ class LiveEvaluator(Evaluator):
 
         A run shorter than half a second is timed again on new tables: three times for at least 20 ms each, without the
         stops that the curve needs. A slice of plain CFR follows each timing. The pair with the median ratio of speeds
-        gives ``throughput`` and ``reference_throughput``. ``cpu_seconds`` is the mean over all repetitions; under a
-        budget of seconds, it is the time of the run itself.
+        gives ``throughput`` and ``reference_throughput``. The first iteration, which makes the tables, counts in
+        neither. ``cpu_seconds`` follows from the mean time per iteration over all repetitions; under a budget of
+        seconds, it is the time of the run itself.
 
         Raises:
             RLCCFRError: an invalid request, such as one with an unknown game or id.

@@ -62,22 +62,33 @@ class Part(NamedTuple):
     iterations: int
 
 
+PLAIN = (UpdateRule(), Sampler(exact=True), Abstraction())
+"""Components of plain CFR, with which each run is compared."""
+
+
 class ReferenceClock:
     """Plain CFR (exact, no abstraction) on one game, run in slices between the runs that are compared with it.
 
-    The cost of an exact pass does not depend on the tables, so all slices continue one run.
+    Slices continue one run, since the cost of an exact pass hardly depends on the tables; but where a run is so short
+    that its first iterations matter, a slice repeats plain CFR's first iterations.
     """
 
     def __init__(self, tree: Game) -> None:
+        self._tree = tree
         self._engine = Engine(tree, 0, RunOptions(reduce=True))
-        self._engine.bind(UpdateRule(), Sampler(exact=True), Abstraction())
+        self._engine.bind(*PLAIN)
         self._engine.advance(1, sys.maxsize)  # warms caches
         begin = time.thread_time()
         self._engine.advance(1, sys.maxsize)
         self._rate = 1 / max(time.thread_time() - begin, 1e-6)
 
     def slice(self, seconds: float = LEAST_SECONDS, chunk: int = CHUNK) -> Timed:
-        """Run for at least ``seconds`` CPU seconds, in calls of at most ``chunk`` iterations."""
+        """Run for at least ``seconds`` CPU seconds, in calls of at most ``chunk`` iterations.
+
+        If more than one such call fits, and ``chunk`` is less than the engine's own, then each is a run of its own.
+        """
+        if chunk < min(CHUNK, self._rate * seconds):
+            return time_again(self._tree, [Part(*PLAIN, chunk)], 0, seconds)[1]
         total = NO_TIME
         while total.seconds < seconds:
             limit = max(1, min(chunk, CHUNK, int(self._rate * seconds)))
@@ -144,34 +155,32 @@ def compare(
     rounds.sort(key=lambda one: one[1].throughput / one[2].throughput)
     _, timed, reference = rounds[ROUNDS // 2]
     runs = sum(one[0] for one in rounds)
-    seconds = sum(one[1].seconds for one in rounds) / runs
-    return Timing(runs, seconds, timed.throughput, reference.throughput, reference)
+    iterations, seconds = (sum(parts) for parts in zip(*(one[1] for one in rounds), strict=True))
+    return Timing(runs, result.iterations * seconds / iterations, timed.throughput, reference.throughput, reference)
 
 
-def time_again(
-    tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS, warm: int = 0
-) -> tuple[int, Timed]:
+def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
     """Repeat a run on new tables until its repetitions together have taken ``seconds`` CPU seconds.
 
-    Args:
-        warm: number of iterations before each run that do not count. The first one touches tables for the first time,
-            which in a large game takes several times as long.
+    A run's first iteration does not count, unless it is the only one: it makes the tables and touches them for the
+    first time, which takes as long as a hundred iterations on Kuhn poker, and as several in a large game.
 
     Returns:
-        Number of runs, and the iterations and engine CPU seconds of all of them.
+        Number of runs, and the iterations and engine CPU seconds of all of them that count.
     """
+    single = sum(part.iterations for part in parts) == 1
     runs, total = 0, NO_TIME
     while total.seconds < seconds:
         engine = Engine(tree, seed, RunOptions(reduce=True))
         for part in parts:
             engine.bind(part.update_rule, part.sampler, part.abstraction)
-            while engine.iteration < warm:
-                engine.advance(warm - engine.iteration, sys.maxsize)
             left = part.iterations
             while left:
+                counts = single or engine.iteration > 0
                 begin = time.thread_time()
-                done = engine.advance(left, sys.maxsize)
-                total = total.plus(Timed(done, time.thread_time() - begin))
+                done = engine.advance(left if counts else 1, sys.maxsize)
+                if counts:
+                    total = total.plus(Timed(done, time.thread_time() - begin))
                 left -= done
         runs += 1
     return runs, total

@@ -150,7 +150,7 @@ def _again(job: Job, part: Part, timing: Timing) -> float | None:
         return None
     seconds = max(LEAST_SECONDS, AGAIN * part.iterations / timing.throughput)
     iterations = max(1, min(part.iterations, round(seconds * timing.throughput)))
-    _, timed = time_again(compiled(job.game), [part._replace(iterations=iterations)], job.seed, warm=1)
+    _, timed = time_again(compiled(job.game), [part._replace(iterations=iterations)], job.seed)
     return timed.throughput
 
 
