@@ -76,10 +76,10 @@ def run(capsys, tmp_path, monkeypatch):
 
     Progress lines are off.
     """
-    from rlccfr.cli import console, main
+    from rlccfr.cli import main, progress
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "FIRST_LINE", threading.TIMEOUT_MAX)  # a slow machine must not change what is written
+    monkeypatch.setattr(progress, "FIRST_LINE", threading.TIMEOUT_MAX)  # a slow machine must not change what is written
 
     def call(*arguments):
         with pytest.raises(SystemExit) as exit:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlccfr.cli.console import stderr
+from rlccfr.cli.progress import stderr
 from rlccfr.errors import CheckpointError, ComponentError
 
 if TYPE_CHECKING:

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
-import os
 import shlex
-import sys
-import threading
-import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.console import Console
 from rich.table import Table
 
+from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
 Iterations = Annotated[int | None, typer.Option(help="Budget in iterations.")]
@@ -64,15 +57,9 @@ Seed = Annotated[int, typer.Option(help="Seed of everything random: the same see
 RUNS = Path("runs")
 """Default directory of teams and measurements, below the current directory."""
 
-FIRST_LINE, LINE_EVERY = 10.0, 60.0
-"""Seconds until the first line of progress without a terminal, and between later lines."""
-
 
 class Interrupted(RLCCFRError):
     """An interruption by Ctrl-C; the message says what was kept."""
-
-
-stderr = Console(stderr=True)
 
 
 def budget(iterations: int | None, seconds: float | None, nodes: int | None) -> dict[str, Any]:
@@ -103,92 +90,6 @@ def budgets(
         if not amount > 0:
             raise RLCCFRError(f"--{unit} must be a positive number, not {amount}")
     return [{"unit": unit, "amount": amount} for amount in amounts]
-
-
-@contextmanager
-def progress(description: str, below: Callable[[], RenderableType] | None = None) -> Iterator[Callable[..., None]]:
-    """Show progress on stderr: a bar on a terminal, removed at the end; elsewhere a line now and then.
-
-    The bar pulses until the first share is known.
-
-    Args:
-        description: name of the work.
-        below: function called several times per second for what to show below the bar on a terminal.
-
-    Yields:
-        Function to call with the share done and, optionally, words to show after the description.
-    """
-    with (
-        _own_stderr() as stream,
-        _bar(stream, description, below) if stderr.is_terminal else _lines(stream, description) as report,
-    ):
-        yield report
-
-
-@contextmanager
-def _own_stderr() -> Iterator[TextIO]:
-    """Yield a separate stream to stderr, to which threads can write even while OpenSpiel's stderr is hidden."""
-    try:
-        descriptor = os.dup(sys.stderr.fileno())
-    except (OSError, ValueError):  # a stream without a descriptor, such as a test's
-        yield sys.stderr
-        return
-    stream = open(descriptor, "w", encoding=sys.stderr.encoding, errors="replace")  # noqa: SIM115
-    try:
-        yield stream
-    finally:
-        with suppress(OSError):  # closing tries again to write what a full device refused
-            stream.close()
-
-
-@contextmanager
-def _bar(stream: TextIO, description: str, below: Callable[[], RenderableType] | None) -> Iterator[Callable[..., None]]:
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    left = (TextColumn("left:"), TimeRemainingColumn())
-    bar = Progress(*columns, *left)
-    plain = below is None or "utf" not in sys.stderr.encoding.lower()
-
-    def picture() -> RenderableType:
-        if below is None or plain:
-            return bar.get_renderable()
-        try:
-            return Group(bar.get_renderable(), below())
-        except Exception:  # a fault of the display must not end the work
-            return bar.get_renderable()
-
-    with Live(get_renderable=picture, console=Console(file=stream), transient=True, refresh_per_second=4):
-        task = bar.add_task(description, total=None)
-
-        def report(share: float, words: str = "") -> None:
-            bar.update(task, total=1.0, completed=share, description=f"{description} {words}".rstrip())
-
-        yield report
-
-
-@contextmanager
-def _lines(stream: TextIO, description: str) -> Iterator[Callable[..., None]]:
-    """Write lines of progress from a thread, since the work may not report for minutes; short work writes no line."""
-    begin, done, share, title = time.monotonic(), threading.Event(), 0.0, description
-
-    def report(now: float, words: str = "") -> None:
-        nonlocal share, title
-        share, title = now, f"{description} {words}".rstrip()
-
-    def write() -> None:
-        pause = FIRST_LINE
-        while not done.wait(pause):
-            pause, passed = LINE_EVERY, time.monotonic() - begin
-            left = f"{share:.0%}, about {duration(passed / share - passed)} left" if share else "at work"
-            with suppress(OSError, ValueError):  # a closed or full stderr must not end the work
-                print(f"{title}: {left}, {duration(passed)} passed", file=stream, flush=True)
-
-    thread = threading.Thread(target=write, daemon=True)
-    thread.start()
-    try:
-        yield report
-    finally:
-        done.set()
-        thread.join()
 
 
 def load(game: str, max_histories: int | None = None) -> Any:
@@ -272,18 +173,3 @@ def number(value: float) -> str:
 def on_one_line(text: str) -> str:
     """Return a text without line breaks and other control characters, which could act on a terminal."""
     return "".join(sign if sign.isprintable() else " " for sign in text).rstrip()
-
-
-UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
-
-
-def duration(seconds: float) -> str:
-    """Return a duration in its two largest units: ``40 s``, ``3 min 5 s``, ``2 h 10 min``."""
-    if not math.isfinite(seconds):
-        return "an unknown time"
-    counts, left = [], round(seconds)
-    for unit, size in UNITS:
-        count, left = divmod(left, size)
-        counts.append((count, unit))
-    largest = next((place for place, (count, _) in enumerate(counts) if count), len(counts))
-    return " ".join(f"{count} {unit}" for count, unit in counts[largest : largest + 2] if count) or "under 1 s"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rlccfr.cli.console import Interrupted, called, load, print_json, progress, quoted
+from rlccfr.cli.console import Interrupted, called, load, print_json, quoted
+from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
 ALLOWED = {"games", "control", "rounds", "members", "workers", "seed", "out", "fresh", "json"}

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlccfr.cli.console import print_json, print_table, progress
+from rlccfr.cli.console import print_json, print_table
+from rlccfr.cli.progress import progress
 
 if TYPE_CHECKING:
     from rlccfr.engine.linear_program import ExactSolution

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from rlccfr.cli.console import budgets, called, load, progress, quoted
+from rlccfr.cli.console import budgets, called, load, quoted
+from rlccfr.cli.progress import progress
 from rlccfr.errors import BudgetError, RLCCFRError
 
 if TYPE_CHECKING:

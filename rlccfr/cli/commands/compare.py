@@ -23,8 +23,8 @@ from rlccfr.cli.console import (
     budget,
     load,
     print_table,
-    progress,
 )
+from rlccfr.cli.progress import progress
 
 if TYPE_CHECKING:
     import pandas as pd

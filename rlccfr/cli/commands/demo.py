@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlccfr.cli.commands.compare import LEGEND, print_comparison
-from rlccfr.cli.console import RUNS, duration, load, progress
+from rlccfr.cli.console import RUNS, load
+from rlccfr.cli.progress import duration, progress
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:

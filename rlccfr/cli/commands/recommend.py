@@ -21,9 +21,9 @@ from rlccfr.cli.console import (
     load,
     print_json,
     print_table,
-    progress,
     quoted,
 )
+from rlccfr.cli.progress import progress
 from rlccfr.errors import CheckpointError, RLCCFRError
 
 if TYPE_CHECKING:

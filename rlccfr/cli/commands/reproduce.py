@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rlccfr.cli.console import RUNS, Interrupted, progress
+from rlccfr.cli.console import RUNS, Interrupted
+from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 from rlccfr.experiments import EXPERIMENTS, load_experiment
 

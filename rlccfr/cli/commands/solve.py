@@ -23,9 +23,9 @@ from rlccfr.cli.console import (
     check_only,
     load,
     print_json,
-    progress,
 )
 from rlccfr.cli.exact import ALLOWED, report_solution, solve_and_print
+from rlccfr.cli.progress import progress
 from rlccfr.cli.solved import counted_by, facts_of, print_facts, title_of
 from rlccfr.cli.training_display import solving
 from rlccfr.errors import ComponentError, RLCCFRError

@@ -10,17 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlccfr.cli.console import (
-    RUNS,
-    CatalogName,
-    Interrupted,
-    Json,
-    duration,
-    load,
-    print_json,
-    print_table,
-    progress,
-)
+from rlccfr.cli.console import RUNS, CatalogName, Interrupted, Json, load, print_json, print_table
+from rlccfr.cli.progress import duration, progress
 from rlccfr.errors import BudgetError, RLCCFRError, whole_number
 
 if TYPE_CHECKING:

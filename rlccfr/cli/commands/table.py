@@ -19,9 +19,9 @@ from rlccfr.cli.console import (
     SeveralSeconds,
     load,
     print_table,
-    progress,
 )
 from rlccfr.cli.measured_games import Games, Measured, Results, SweptCatalog, SweptNetworks, measured
+from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from rlccfr.cli.console import (
     check_only,
     load,
     print_json,
-    progress,
 )
 from rlccfr.cli.control import ALLOWED, listed, train_and_print
+from rlccfr.cli.progress import progress
 from rlccfr.cli.training_display import TrainingView
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import held

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rlccfr.cli.console import GameOfFile, load, progress
+from rlccfr.cli.console import GameOfFile, load
+from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlccfr.cli.console import Json, Seed, load, print_json, print_table, progress
+from rlccfr.cli.console import Json, Seed, load, print_json, print_table
 from rlccfr.cli.policies.named import UNIFORM, is_run, policy_of, run_of
+from rlccfr.cli.progress import progress
 
 if TYPE_CHECKING:
     from rlccfr.policies.matches import Draws, Match

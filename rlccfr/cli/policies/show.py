@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rlccfr.cli.console import GameOfFile, Json, load, number, on_one_line, print_json, progress
+from rlccfr.cli.console import GameOfFile, Json, load, number, on_one_line, print_json
+from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:

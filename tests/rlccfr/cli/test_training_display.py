@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from rlccfr import Solver, load_game
-from rlccfr.cli import console
+from rlccfr.cli import progress as display
 from rlccfr.cli.training_display import BLANK, HEIGHT, WIDTH, TrainingView, curve, solving
 
 
@@ -106,7 +106,7 @@ def test_a_terminal_of_another_alphabet_sees_the_bar_alone():
 
 
 def test_a_drawing_that_fails_ends_nothing(monkeypatch):
-    monkeypatch.setattr(console, "stderr", Console(stderr=True, force_terminal=True))
-    with console.progress("working", lambda: 1 / 0) as report:
+    monkeypatch.setattr(display, "stderr", Console(stderr=True, force_terminal=True))
+    with display.progress("working", lambda: 1 / 0) as report:
         report(0.5)
         time.sleep(0.4)

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from rlccfr.cli import console
-from rlccfr.cli.console import duration, progress
+from rlccfr.cli import progress as display
+from rlccfr.cli.progress import duration, progress
 from rlccfr.games.openspiel import _quiet
 
 
@@ -23,8 +23,8 @@ def written(capture, pattern: str) -> str:
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(console, "FIRST_LINE", 0.01)
-    monkeypatch.setattr(console, "LINE_EVERY", 0.01)
+    monkeypatch.setattr(display, "FIRST_LINE", 0.01)
+    monkeypatch.setattr(display, "LINE_EVERY", 0.01)
 
 
 @pytest.mark.usefixtures("impatient")
