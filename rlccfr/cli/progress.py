@@ -13,7 +13,16 @@ from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 FIRST_LINE, LINE_EVERY = 10.0, 60.0
 """Seconds until the first line of progress without a terminal, and between later lines."""
@@ -33,7 +42,8 @@ def progress(description: str, below: Callable[[], RenderableType] | None = None
         below: function called several times per second for what to show below the bar on a terminal.
 
     Yields:
-        Function to call with the share done and, optionally, words to show after the description.
+        Function to call with the share done and, optionally, ``words`` to show after the description and the seconds
+        ``left``, where they do not follow from the share and the time so far.
     """
     with (
         _own_stderr() as stream,
@@ -58,11 +68,18 @@ def _own_stderr() -> Iterator[TextIO]:
             stream.close()
 
 
+class Left(TimeRemainingColumn):
+    """The time that is left: as it was reported, or else as it follows from the bar's speed."""
+
+    def render(self, task: Task) -> Text:
+        left = task.fields.get("left")
+        return super().render(task) if left is None else Text(in_words(left), style="progress.remaining")
+
+
 @contextmanager
 def _bar(stream: TextIO, description: str, below: Callable[[], RenderableType] | None) -> Iterator[Callable[..., None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    left = (TextColumn("left:"), TimeRemainingColumn())
-    bar = Progress(*columns, *left)
+    bar = Progress(*columns, TextColumn("left:"), Left())
     plain = below is None or "utf" not in sys.stderr.encoding.lower()
 
     def picture() -> RenderableType:
@@ -76,8 +93,8 @@ def _bar(stream: TextIO, description: str, below: Callable[[], RenderableType] |
     with Live(get_renderable=picture, console=Console(file=stream), transient=True, refresh_per_second=4):
         task = bar.add_task(description, total=None)
 
-        def report(share: float, words: str = "") -> None:
-            bar.update(task, total=1.0, completed=share, description=f"{description} {words}".rstrip())
+        def report(share: float, words: str = "", left: float | None = None) -> None:
+            bar.update(task, total=1.0, completed=share, description=f"{description} {words}".rstrip(), left=left)
 
         yield report
 
@@ -85,19 +102,20 @@ def _bar(stream: TextIO, description: str, below: Callable[[], RenderableType] |
 @contextmanager
 def _lines(stream: TextIO, description: str) -> Iterator[Callable[..., None]]:
     """Write lines of progress from a thread, since the work may not report for minutes; short work writes no line."""
-    begin, done, share, title = time.monotonic(), threading.Event(), 0.0, description
+    begin, done, share, title, known = time.monotonic(), threading.Event(), 0.0, description, None
 
-    def report(now: float, words: str = "") -> None:
-        nonlocal share, title
-        share, title = now, f"{description} {words}".rstrip()
+    def report(now: float, words: str = "", left: float | None = None) -> None:
+        nonlocal share, title, known
+        share, title, known = now, f"{description} {words}".rstrip(), left
 
     def write() -> None:
         pause = FIRST_LINE
         while not done.wait(pause):
             pause, passed = LINE_EVERY, time.monotonic() - begin
-            left = f"{share:.0%}, about {duration(passed / share - passed)} left" if share else "at work"
+            left = passed / share - passed if share and known is None else known
+            state = "at work" if left is None else f"{share:.0%}, {in_words(left)} left"
             with suppress(OSError, ValueError):  # a closed or full stderr must not end the work
-                print(f"{title}: {left}, {duration(passed)} passed", file=stream, flush=True)
+                print(f"{title}: {state}, {duration(passed)} passed", file=stream, flush=True)
 
     thread = threading.Thread(target=write, daemon=True)
     thread.start()
@@ -106,6 +124,15 @@ def _lines(stream: TextIO, description: str) -> Iterator[Callable[..., None]]:
     finally:
         done.set()
         thread.join()
+
+
+MONTH = 30 * 86_400
+"""Seconds from which on a prediction gives no number: a curve says nothing of so distant a time."""
+
+
+def in_words(left: float) -> str:
+    """Return about how long work takes that has ``left`` seconds to go."""
+    return f"about {duration(left)}" if left < MONTH else "over a month"
 
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))

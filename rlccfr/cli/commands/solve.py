@@ -23,6 +23,7 @@ from rlccfr.cli.console import (
     check_only,
     load,
     print_json,
+    quoted,
 )
 from rlccfr.cli.exact import ALLOWED, report_solution, solve_and_print
 from rlccfr.cli.progress import progress
@@ -103,7 +104,8 @@ def solve(
     """Solve a game with one algorithm, or exactly.
 
     Prints how far the average policy is from an equilibrium. Without a budget or a target, the run has 1,000
-    iterations. In short runs most of the time goes into the convergence curve.
+    iterations. In short runs most of the time goes into the convergence curve. `rlccfr recommend` names an algorithm
+    that was measured to be better on the game than the default one.
     """
     from rlccfr.catalog import Cell
     from rlccfr.games.public.view import PublicGame
@@ -136,6 +138,8 @@ def solve(
     options |= {"walks": walks, "reduce": reduce, "threads": threads, "blend": blend}
     solver = solver_for(tree, cells[0], options, checkpoint)
     with progress(f"solving {game}", solving(solver)) as report:
+        if target is not None and not limited:
+            report = _towards(solver, target, report)
         if checkpoint is not None:
             report = saving(solver, checkpoint, checkpoint_every, report)
         attempt = _attempted(solver, cells, limit if target is None or limited else None, target, any_way, report)
@@ -152,6 +156,14 @@ def solve(
         else:
             print_facts(facts, title_of(cells), counted_by(tree, cells))
     _fail_if_cut_short(attempt, checkpoint, limited)
+
+
+def _towards(solver: Solver, target: str, report: Callable[..., None]) -> Callable[[float], None]:
+    """Return a function that reports progress, and how long the target takes if the curve goes on as it does."""
+    from rlccfr.limits import seconds_left, target_of
+
+    goal = target_of(solver.game, target)
+    return lambda share: report(share, left=seconds_left(solver.points, goal))
 
 
 def _given(context: typer.Context, option: str) -> bool:
@@ -207,8 +219,10 @@ def _fail_if_cut_short(attempt: Attempt, checkpoint: Path | None, limited: bool)
         kept = f"; {checkpoint} has it all, and the same command {more}" if checkpoint else ""
         raise Interrupted(f"interrupted after {result.iterations:,} iterations{kept}")
     if not attempt.reached:
-        exact = ", or --exact" if isinstance(attempt.solver.game, GameTree) else ""
-        ways = f"give a larger one, or another algorithm{exact}" if limited else f"take another algorithm{exact}"
+        game = attempt.solver.game
+        other = f"another algorithm, as `rlccfr recommend {quoted(game.name)}` names one"
+        other += ", or --exact" if isinstance(game, GameTree) else ""
+        ways = f"give a larger one, or {other}" if limited else f"take {other}"
         why = "after the budget" if limited else "and ten times as much work has hardly lowered it"
         raise RLCCFRError(
             f"the target {result.target:.4g} was not reached: the exploitability is {attempt.exploitability:.4g} "

@@ -24,7 +24,7 @@ from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
 from rlccfr.cli.commands import demo
 from rlccfr.cli.commands.compare import print_comparison
-from rlccfr.cli.console import stderr
+from rlccfr.cli.progress import stderr
 from rlccfr.engine import linear_program
 from rlccfr.envs import Budget, LiveEvaluator, Request
 from rlccfr.envs.measuring.store import Store

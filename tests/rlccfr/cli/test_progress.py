@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from rich.progress import Progress
 
 from rlccfr.cli import progress as display
 from rlccfr.cli.progress import duration, progress
@@ -35,6 +36,10 @@ def test_work_in_a_pipe_says_how_far_it_is(capfd):
         assert re.search(r"^measuring: 25%, about \S+.* left, \S+.* passed$", written(capfd, "25%.*\n"), re.MULTILINE)
         report(0.5, "2 of 4 runs")
         assert "measuring 2 of 4 runs: 50%, about" in written(capfd, "50%.*\n")
+        report(0.9, left=90.0)
+        assert "measuring: 90%, about 1 min 30 s left" in written(capfd, "90%.*\n")
+        report(0.95, left=math.inf)
+        assert "measuring: 95%, over a month left" in written(capfd, "95%.*\n")
     capfd.readouterr()
     time.sleep(0.05)
     assert capfd.readouterr().err == ""
@@ -78,3 +83,11 @@ def test_short_work_in_a_pipe_is_silent(capfd):
 )
 def test_a_duration_has_its_two_largest_units(seconds, words):
     assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(("left", "shown"), [(90.0, "about 1 min 30 s"), (1e9, "over a month"), (None, "-:--:--")])
+def test_a_terminal_sees_the_time_that_is_left_as_it_was_reported(left, shown):
+    column = display.Left()
+    bar = Progress(column)
+    task = bar.add_task("solving", total=1.0, left=left)
+    assert str(column.render(bar.tasks[task])) == shown
