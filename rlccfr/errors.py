@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+import os
 import sys
+import traceback
 from typing import Any
 
 LONGEST = 300
@@ -32,6 +34,10 @@ class BudgetError(RLCCFRError, ValueError):
 
 class OverflowedError(RLCCFRError, ArithmeticError):
     """A run whose numbers have left the range of floating point."""
+
+
+class FailedRunError(RLCCFRError, RuntimeError):
+    """A run that a function of a component's own has ended."""
 
 
 class CheckpointError(RLCCFRError):
@@ -76,6 +82,14 @@ def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) 
 def first_line(error: BaseException) -> str:
     """Return the first line of an error's message, cut off if it is long, or its class's name if it has none."""
     return _cut(next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__))
+
+
+def place(error: BaseException) -> str:
+    """Return where another author's code raised an error, as in ``" (line 12 of my_rule.py)"``; "" if it did not."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or os.path.dirname(__file__) in frames[-1].filename:
+        return ""
+    return f" (line {frames[-1].lineno} of {os.path.basename(frames[-1].filename)})"
 
 
 def brief(value: Any) -> str:

@@ -28,10 +28,16 @@ NAMES = {0: "player 0", 1: "player 1", CHANCE: "chance"}
 
 
 def new_axes(width: float = 6.4, height: float = 4.8) -> Axes:
-    """Return the axes of a new figure, ``width`` x ``height`` inches; a notebook shows the figure by itself."""
-    import matplotlib.pyplot as plt
+    """Return the axes of a new figure, ``width`` x ``height`` inches; a notebook shows the figure by itself.
 
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    When its lines have used up all colours, the next ones are dashed, then dotted.
+    """
+    import matplotlib.pyplot as plt
+    from cycler import cycler
+
+    axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
+    axes.set_prop_cycle(cycler(linestyle=["-", "--", ":"]) * plt.rcParams["axes.prop_cycle"])
+    return axes
 
 
 def checked_picture(path: Path) -> Path:

@@ -174,12 +174,14 @@ def test_the_components_page_is_the_registrys(capsys):
 def test_contributings_walk(tmp_path):
     """A rule written to a file is seen, solved with, checked, and chosen by an environment."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    rule, use = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    rule, use, mapped = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (tmp_path / "my_rule.py").write_text(rule)
     for line in re.findall(r"^rlccfr (.*)$", text, re.MULTILINE):
         done = run_in(tmp_path, "-m", "rlccfr", *shlex.split(line))
         # A sweep counts runs: 112 of the tabular catalog's algorithms, and 14 with the new rule.
         assert ("126" if " sweep " in line else "root_cfr") in done.stdout
+    (tmp_path / "mapped.py").write_text(mapped)
+    assert "squared_cfr: passes" in run_in(tmp_path, "-m", "rlccfr", "--load", "mapped.py", "check").stdout
     (tmp_path / "use.py").write_text(use)
     assert float(run_in(tmp_path, "use.py").stdout.splitlines()[-1]) < 0.1
 

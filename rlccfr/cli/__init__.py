@@ -18,6 +18,7 @@ from rlccfr import __version__
 from rlccfr.cli.commands import (
     aslib,
     catalog,
+    check,
     cite,
     compare,
     demo,
@@ -58,6 +59,7 @@ for command in (
     compare.compare,
     sweep.sweep,
     aslib.aslib,
+    check.check,
     cite.cite,
     demo.demo,
     doctor.doctor,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from rlccfr.cli.console import budgets, called, load, quoted
+from rlccfr.catalog import Cell
+from rlccfr.cli.console import budgets, called, load, on_one_line, quoted
 from rlccfr.cli.progress import progress
 from rlccfr.errors import BudgetError, RLCCFRError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rlccfr.catalog import Catalog
     from rlccfr.envs.measuring.request import Budget
@@ -33,6 +36,14 @@ SweptCatalog = Annotated[
 SweptNetworks = Annotated[
     str | None, typer.Option("--networks", help="Preset of the deep rules' networks in that sweep. [sweep]")
 ]
+ENDED = {
+    "failed": "failed", "timeout": "took too long", "out_of_memory": "had too little memory", "unavailable": "can't run"
+}  # fmt: skip
+"""Words for the end of a run, by its status."""
+
+REASONS = 5
+"""Number of reasons for failed runs that are printed."""
+
 Limits = tuple[list[int] | None, list[float] | None, list[int] | None]
 """Amounts of iterations, seconds and nodes; at most one of the three is given."""
 
@@ -78,6 +89,10 @@ def measured(
         if lacking := [game for game in named if table.lacking(game, cells)]:
             raise RLCCFRError(_unfinished(table, lacking, cells, results, catalog or "paper", networks))
         _long_enough(table, named, cells, asked or shipped.BUDGETS)
+        _say_source(cells, catalog or "paper", str(results))
+        say_failures(
+            table.run(game, cell, seed) for game in named for cell in cells for seed in table.seeds(game, cell)
+        )
         return Measured(table, cells, named, asked or shipped.BUDGETS, shipped=False)
 
 
@@ -102,7 +117,25 @@ def _of_the_package(
         raise RLCCFRError(f"the package has no run of {lacking}; it has {part.described}")
     asked = asked or list(part.budgets)
     _long_enough(table, named, cells, asked)
+    _say_source(cells, catalog or default, "the package's measurements")
     return Measured(table, cells, named, asked, shipped=cells == part.catalogs[0])
+
+
+def _say_source(cells: Catalog, catalog: str, where: str) -> None:
+    """Print on stderr what is read: tables do not show what they choose from."""
+    print(f"choosing from {len(cells):,} algorithms, --catalog {quoted(catalog)}, in {where}", file=sys.stderr)
+
+
+def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
+    """Print on stderr why runs have failed, the most frequent reasons first."""
+    failed = [record for record in records if record["status"] != "ok"]
+    why = Counter((ENDED[record["status"]], record["error"]) for record in failed)
+    first = {record["error"]: record for record in reversed(failed)}
+    for (ended, error), count in why.most_common(REASONS):
+        example = f"{Cell.of(first[error])} on {first[error]['game']}"
+        print(f"{count:,} runs {ended}, such as {example}: {on_one_line(str(error))}", file=sys.stderr)
+    if len(why) > REASONS:
+        print(f"{len(why) - REASONS:,} more reasons; `error` in the sweep's records has them all", file=sys.stderr)
 
 
 def _unfinished(

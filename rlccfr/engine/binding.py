@@ -24,6 +24,7 @@ from rlccfr.kernels.plain import (
     reweight_functions,
 )
 from rlccfr.kernels.walks.walk_layout import ALL, ONE, SAMPLING, SUBSET, Sampling, SharedDraws, WalkPlan
+from rlccfr.plugins import is_the_librarys
 
 AHEAD = 256
 """Least number of iterations whose schedule is evaluated at once; this many rows cost hardly more than one."""
@@ -149,6 +150,13 @@ class Binding:
     sampling_handle: Any
     rows: ScheduleRows
     public: bool
+
+    @property
+    def foreign_functions(self) -> list[str]:
+        """Names of the components' functions that others have written."""
+        named = {"reweight": self.rule, "policy_map": self.rule, "inclusion": self.sampler, "mixture": self.sampler}
+        functions = {f"the {name} of {part.id!r}": getattr(part, name) for name, part in named.items()}
+        return [name for name, one in functions.items() if one is not None and not is_the_librarys(one)]
 
     @classmethod
     def of(

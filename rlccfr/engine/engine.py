@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from rlccfr import kernels
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.errors import ComponentError
+from rlccfr.errors import ComponentError, FailedRunError, RLCCFRError, first_line, place
 from rlccfr.games.merging.known import merged_game
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
@@ -28,6 +29,23 @@ __all__ = ["CHUNK", "Engine", "RunOptions", "checked_threads"]
 
 _STEPPER = "learned_"
 """Prefix of the stepper's arrays in a file; it comes from the time when only models had some."""
+
+
+@contextmanager
+def _named_failures(binding: Binding) -> Iterator[None]:
+    """Turn the error of another author's function into one that names the function.
+
+    Raises:
+        FailedRunError: such a function fails.
+    """
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        if isinstance(error, RLCCFRError) or not (own := binding.foreign_functions):
+            raise
+        where = place(error) or "; with NUMBA_DISABLE_JIT=1 in the environment, the error names the line"
+        failure = f"{type(error).__name__}: {first_line(error)}{where}"
+        raise FailedRunError(f"{' or '.join(own)} fails in a run: {failure}") from error
 
 
 class Engine:
@@ -92,6 +110,7 @@ class Engine:
         Raises:
             ComponentError: the combination is not sound, a function can't be compiled, the schedule fails, or the
                 components need models and the game offers no features.
+            FailedRunError: a function of a component that is not this library's fails.
         """
         if abstraction.responds:  # before the game's hands are split, which takes a while
             check_responding(rule, sampler, self.options, isinstance(self.game, PublicGame))
@@ -103,12 +122,13 @@ class Engine:
             previous.publish()
         new = previous is None or not binding.keeps_models_of(previous.binding)
         state = base.ready_for(binding)
-        if new:
-            state.refresh(binding)
-        stepper = stepper_for(state, binding, None if new else previous)
-        begin = time.thread_time()
-        if new and state.iteration:
-            stepper.enter()
+        with _named_failures(binding):
+            if new:
+                state.refresh(binding)
+            stepper = stepper_for(state, binding, None if new else previous)
+            begin = time.thread_time()
+            if new and state.iteration:
+                stepper.enter()
         elapsed = time.thread_time() - begin if stepper.learns else 0.0
         self._state, self._stepper = state, stepper
         return elapsed
@@ -140,9 +160,13 @@ class Engine:
 
         Returns:
             The number of iterations run, at most CHUNK if policies come from tables.
+
+        Raises:
+            FailedRunError: a function of a component that is not this library's fails.
         """
         before = self.iteration
-        self.stepper.advance(iterations, max_nodes)
+        with _named_failures(self.stepper.binding):
+            self.stepper.advance(iterations, max_nodes)
         return self.iteration - before
 
     def saved(self) -> dict[str, np.ndarray]:

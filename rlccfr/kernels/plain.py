@@ -16,6 +16,7 @@ from rlccfr.errors import ComponentError
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.jit import COMPILER, cached
 from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REWEIGHT, REWEIGHT_BY_REGRET
+from rlccfr.plugins import is_the_librarys
 
 
 class Form(NamedTuple):
@@ -125,9 +126,8 @@ def _compiled(function: Callable[..., Any] | None, form: Form) -> Any:
         raise ComponentError(f"{function.__name__}{inspect.signature(function)} is not {form}{six}")
     # Don't cache functions typed at a prompt, or of a module that can't be imported again by its name.
     on_disk = os.path.exists(function.__code__.co_filename) and function.__module__ in sys.modules
-    ours = function.__module__.split(".")[0] == "rlccfr"
     try:
-        if ours and on_disk:
+        if is_the_librarys(function) and on_disk:
             return handle_of(cached(function, form.signature, COMPILER), form.signature)
         return handle_of(_jitted(function, form.signature, on_disk), form.signature)
     except Exception as error:  # Numba's errors have no common base and are pages long
@@ -135,14 +135,14 @@ def _compiled(function: Callable[..., Any] | None, form: Form) -> Any:
 
 
 def _jitted(function: Callable[..., Any], signature: Any, on_disk: bool) -> Any:
-    """Return a function compiled for a signature.
+    """Return a function compiled for a signature, with checks of its arrays' indices.
 
     With ``on_disk``, its machine code is kept beside its file if possible.
     """
     try:
-        return njit(signature, cache=on_disk, **COMPILER)(function)
+        return njit(signature, cache=on_disk, boundscheck=True, **COMPILER)(function)
     except ModuleNotFoundError:  # the kept code is of a file imported by another name
-        return njit(signature, **COMPILER)(function)
+        return njit(signature, boundscheck=True, **COMPILER)(function)
 
 
 def _arguments(function: Callable[..., Any]) -> int:

@@ -47,7 +47,6 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
         ConformanceError: a check fails.
     """
     made = update_rules.resolve(rule)
-    _check_described(update_rules, made)
     _check_schedule(made)
     check_reweight(made)
     check_policy_map(made)
@@ -56,6 +55,7 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
         _check_runs({"update_rule": made, "sampler": sampler})
     if converges:
         _check_converges({"update_rule": made})
+    _check_described(update_rules, made)
 
 
 def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 200_000) -> None:
@@ -74,12 +74,15 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
     """
     whole_number(walks, "walks", 200, BudgetError)
     made = samplers.resolve(sampler)
-    _check_described(samplers, made)
     check_probabilities(made)
     for rule in ("cfr", "cfr_plus"):
         _check_runs({"update_rule": rule, "sampler": made})
-    if made.exact:
-        return
+    if not made.exact:
+        _check_unbiased(made, walks)
+    _check_described(samplers, made)
+
+
+def _check_unbiased(made: Sampler, walks: int) -> None:
     for name in (*GAMES, PUBLIC_CHANCE) if made.chance in SHARED_CHANCE else GAMES:
         tree = load_game(name)
         policy = _random_policy(tree)
@@ -110,11 +113,11 @@ def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> Non
         ConformanceError: a check fails.
     """
     made = abstractions.resolve(abstraction)
-    _check_described(abstractions, made)
     games = GAMES if made.buckets is None else (GAMES[0], PUBLIC_CHANCE)
     for sampler in ("none", "external"):
         _check_runs({"update_rule": "cfr", "sampler": sampler, "abstraction": made}, games)
     _check_converges({"update_rule": "cfr", "abstraction": made})
+    _check_described(abstractions, made)
 
 
 def _random_policy(tree: GameTree) -> np.ndarray:

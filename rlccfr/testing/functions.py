@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlccfr.components import Component, Sampler, UpdateRule
-from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.errors import RLCCFRError, first_line, place
 from rlccfr.kernels.plain import reads_regret
 
 
@@ -26,8 +26,8 @@ def called(component: Component, name: str, *arguments: Any) -> Any:
         return getattr(component, name)(*arguments)
     except Exception as error:  # another author's function may raise anything
         raise ConformanceError(
-            f"the {name} of {name_of(component)} fails: {type(error).__name__}: {first_line(error)}; it may use only "
-            "the arrays and parameters that the component declares"
+            f"the {name} of {name_of(component)} fails: {type(error).__name__}: {first_line(error)}{place(error)}; it "
+            "may use only the arrays and parameters that the component declares"
         ) from error
 
 

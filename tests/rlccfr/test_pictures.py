@@ -6,7 +6,7 @@ import pytest
 from support import game
 
 import rlccfr
-from rlccfr.pictures import as_image
+from rlccfr.pictures import as_image, new_axes
 
 mpl.use("agg")
 
@@ -21,6 +21,12 @@ def test_a_curve_is_drawn_over_what_one_asks_for():
     assert result.plot(axes=axes) is axes
     with pytest.raises(rlccfr.RLCCFRError, match="not over 'seconds'"):
         result.plot("seconds")
+
+
+def test_each_of_many_lines_looks_different():
+    axes = new_axes()
+    lines = [axes.plot([0, 1])[0] for _ in range(30)]
+    assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 30
 
 
 def test_the_same_picture_has_the_same_bytes():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rlccfr.cli.console import RUNS, CatalogName, Interrupted, Json, load, print_json, print_table
+from rlccfr.cli.measured_games import say_failures
 from rlccfr.cli.progress import duration, progress
 from rlccfr.errors import BudgetError, RLCCFRError, whole_number
 
@@ -98,6 +99,7 @@ def sweep(
                     _say(f"{len(todo):,} more runs of algorithms close to the best")
                 _run(order(todo), kept, workers, dask, pilot)
     _tell(statuses(planned, kept), json)
+    say_failures(record for job in planned if (record := kept.get(job.id)) is not None)
     if compact is not None:
         _say(f"written to {kept.compact(compact, small=small)}")
 

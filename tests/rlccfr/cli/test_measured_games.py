@@ -122,3 +122,28 @@ def test_the_commands_defaults_are_those_of_a_plan():
         assert parameters[name].default == getattr(SweepPlan, name)
     for name in ("iterations", "seconds"):
         assert parameters[name].default == getattr(Limits, name)
+
+
+def failed_plan(store):
+    """Keep a sweep of which a tenth of the runs have failed, for one of two reasons; return the number of each."""
+    plan, kept, counts = SweepPlan(["kuhn"], Catalog.tabular(), seeds=1, limits=Limits(iterations=5)), store, [0, 0]
+    for number, job in enumerate(plan.jobs()):
+        if number % 10:
+            kept.put(make_record(job.request(), job.id, "ok", numbers=NUMBERS | {"iterations": 5}))
+            continue
+        counts[number % 20 > 0] += 1
+        status, error = (("failed", "a\nb"), ("out_of_memory", "MemoryError"))[number % 20 > 0]
+        kept.put(make_record(job.request(), job.id, status, error=error, traceback=""))
+    return counts
+
+
+def test_why_runs_have_failed_is_said_by_the_sweep_and_by_what_reads_it(tmp_path, run):
+    counts = failed_plan(Store("runs"))
+    said = [f"{counts[0]} runs failed, such as ", f"{counts[1]} runs had too little memory, such as "]
+    swept = ("--catalog", "tabular", "--iterations", "5")
+    sweep = ("sweep", "kuhn", *swept, "--seeds", "1", "--store", "runs", "--status")
+    for command in (sweep, ("insights", "--results", "runs", *swept)):
+        code, _, err = run(*command)
+        assert code == 0
+        assert [words for words in said if words not in err] == []
+        assert "on kuhn: a b" in err

@@ -11,7 +11,9 @@ import pytest
 from support import game
 
 import rlccfr
+from rlccfr import Solver
 from rlccfr.components import Sampler, UpdateRule
+from rlccfr.errors import FailedRunError
 
 REWEIGHT = (
     "reweight(instant_regret: float64 (A,), mass: float64, state: float64 (A, k), parameters: float64 (p,), "
@@ -119,3 +121,32 @@ def test_a_file_may_be_imported_by_another_name_later(tmp_path):
             f"from {name} import halve; from rlccfr.kernels.plain import reweight_functions; reweight_functions(halve)"
         )
         subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+
+
+def beyond(instant_regret, mass, state, parameters, utility_range):
+    if parameters[0] > 5:
+        instant_regret[len(instant_regret)] = 1.0
+
+
+def refusing(row, state, parameters, utility_range):
+    raise ValueError("nothing is good enough")
+
+
+@pytest.mark.parametrize("sampler", ["none", "external"])
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (UpdateRule(reweight=beyond, parameters=(lambda t: 1.0 * t,)), "reweight of .* fails in a run: IndexError"),
+        (UpdateRule(policy_map=refusing), r"policy_map of .*: nothing is good enough \(line \d+ of test_plain.py\)$"),
+    ],
+)
+def test_a_function_that_fails_ends_the_run_with_its_name(rule, message, sampler):
+    with pytest.raises(FailedRunError, match=message):
+        Solver(game("kuhn"), rule, sampler).run(iterations=10)
+
+
+def test_a_failing_function_of_the_library_stays_an_error_of_ours(monkeypatch):
+    solver = Solver(game("kuhn"), "hedge")
+    monkeypatch.setattr(type(solver._engine.stepper), "advance", lambda *arguments: {}["lost"])
+    with pytest.raises(KeyError, match="lost"):
+        solver.run(iterations=10)

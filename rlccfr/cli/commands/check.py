@@ -1,0 +1,65 @@
+"""``rlccfr check``."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rlccfr.cli.progress import progress
+from rlccfr.errors import ComponentError, RLCCFRError, brief
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+def check(
+    components: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help='Such as my_rule or "my_rule(power=1)". [all that --load or --plugins registered]',
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Check components of your own: `rlccfr --load my_rule.py check`.
+
+    An update rule's or sampler's functions are called in Python, where an error names its line, and then runs are
+    checked: that they stay finite, do not depend on how they are divided, and converge on Kuhn poker. A sampler's
+    estimates must be unbiased. It takes seconds per component; the first failure is printed, and the exit code is 1.
+    """
+    found = list(_checks(components or []))
+    if not found:
+        raise ComponentError("there is nothing to check: write --load FILE or --plugins before the command")
+    failed = 0
+    for what, passes in found:
+        try:
+            with progress(f"checking {what}"):
+                passes()
+        except RLCCFRError as error:
+            failed += 1
+            print(f"{what}: {error}")
+        else:
+            print(f"{what}: passes")
+    if failed:
+        raise RLCCFRError(f"{failed} of {len(found)} components fail")
+
+
+def _checks(named: list[str]) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Yield the names of components with their checks; without names, of those that are not the library's."""
+    from rlccfr import testing
+    from rlccfr.registry import abstractions, parse, samplers, update_rules
+
+    checks: tuple[tuple[Any, Callable[[Any], None]], ...] = (
+        (update_rules, testing.check_update_rule),
+        (samplers, testing.check_sampler),
+        (abstractions, testing.check_abstraction),
+    )
+    known = {entry.id for registry, _ in checks for entry in registry}
+    if unknown := next((name for name in named if parse(name)["id"] not in known), None):
+        raise ComponentError(f"unknown component {brief(unknown)}; write --load FILE before the command if it has it")
+    for registry, passes in checks:
+        for name in named or [entry.id for entry in registry if entry.code]:
+            if parse(name)["id"] in registry:
+                yield f"{registry.kind} {name}", partial(passes, name)

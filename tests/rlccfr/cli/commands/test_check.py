@@ -1,0 +1,63 @@
+"""``rlccfr check`` says which components of a file pass, and what is wrong with the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlccfr.registry import REGISTRIES
+
+FILE = """
+from rlccfr.components import Sampler, UpdateRule
+from rlccfr.registry import sampler, update_rule
+
+
+def beyond(instant_regret, mass, state, parameters, utility_range):
+    instant_regret[len(instant_regret)] = 1.0
+
+
+@update_rule("checked_sound", source="a test")
+def checked_sound(power: float = 1.0) -> UpdateRule:
+    'Linear CFR.'
+    return UpdateRule(average_decay=lambda t: ((t - 1) / t) ** power)
+
+
+@update_rule("checked_broken", source="a test")
+def checked_broken() -> UpdateRule:
+    'A rule that writes beyond the regrets.'
+    return UpdateRule(reweight=beyond)
+
+
+@sampler("checked_sampler", source="a test")
+def checked_sampler() -> Sampler:
+    'External sampling.'
+    return Sampler()
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """A file with three components, which no other test sees."""
+    for registry in REGISTRIES:
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    monkeypatch.setattr("rlccfr.plugins.loaded.files", [])
+    (tmp_path / "rules.py").write_text(FILE)
+    return "rules.py"
+
+
+def test_all_components_of_a_file_are_checked(run, file):
+    code, out, err = run("--load", file, "check")
+    sound, broken, sampler = out.splitlines()
+    assert (sound, sampler) == ("update rule checked_sound: passes", "sampler checked_sampler: passes")
+    assert broken.startswith("update rule checked_broken: the reweight of 'checked_broken' fails: IndexError: index 1")
+    assert "(line 7 of rules.py)" in broken
+    assert (code, err) == (1, "error: 1 of 3 components fail\n")
+
+
+def test_a_component_may_be_named_with_hyperparameters(run, file):
+    code, out, _ = run("--load", file, "check", "checked_sound(power=2)")
+    assert (code, out) == (0, "update rule checked_sound(power=2): passes\n")
+
+
+def test_what_can_not_be_checked_is_said(run):
+    assert run("check")[2] == "error: there is nothing to check: write --load FILE or --plugins before the command\n"
+    assert run("check", "cheked")[2].startswith("error: unknown component 'cheked'; write --load FILE")
