@@ -37,6 +37,8 @@ class Insights:
 
     Attributes:
         effects: rows of :func:`main_effects`, the best of each axis first.
+        best: rows (rank, update_rule, sampler, abstraction, exploitability, speed, reward): for each update rule, the
+            algorithm with the largest mean reward, and its rank among all algorithms; the best rule first.
         front: the Pareto front (:func:`pareto_front`) of exploitability and speed, by rising exploitability: rows
             (update_rule, sampler, abstraction, exploitability, speed), with speed as a multiple of plain CFR's.
         times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds), one per target of
@@ -51,6 +53,7 @@ class Insights:
     budget: Budget
     preset: Preset
     effects: pd.DataFrame
+    best: pd.DataFrame
     front: pd.DataFrame
     times: pd.DataFrame
 
@@ -65,8 +68,8 @@ def insights(
 ) -> Insights:
     """Return the insights from a table on a game, under a budget and reward weights.
 
-    An algorithm with a failed run is left out. Effects and front are means over all runs. Only the times distinguish
-    choosing runs from judging runs.
+    An algorithm with a failed run is left out. Effects, best and front are means over all runs. Only the times
+    distinguish choosing runs from judging runs.
 
     Raises:
         MissingCellError: an algorithm was not measured, or was measured for less than the budget.
@@ -77,22 +80,30 @@ def insights(
     good = {cell: own for cell, own in runs.items() if all(run.ok for run in own)}
     if not good:
         raise RLCCFRError(f"no algorithm ran to its end on {game!r}, so there is nothing to tell; measure it again")
-    by_axis = main_effects(rewards_of(good, weights, on)).groupby("axis", sort=False)
+    rewards = rewards_of(good, weights, on)
+    by_axis = main_effects(rewards).groupby("axis", sort=False)
     effects = pd.concat([axis.sort_values("effect", ascending=False) for _, axis in by_axis], ignore_index=True)
-    return Insights(game, limit, weights, effects, _front(good), _times(table, catalog, game, good))
+    reached = pd.DataFrame([{**cell._asdict(), **_means(own), "reward": rewards[cell]} for cell, own in good.items()])
+    times = _times(table, catalog, game, good)
+    return Insights(game, limit, weights, effects, _best(reached), _front(reached.drop(columns="reward")), times)
 
 
-def _front(runs: Mapping[Cell, Sequence[Measurement]]) -> pd.DataFrame:
-    rows = [
-        {
-            **cell._asdict(),
-            "exploitability": statistics.fmean(run.exploitability for run in own),
-            "speed": statistics.fmean(run.throughput / run.reference_throughput for run in own),
-        }
-        for cell, own in runs.items()
-    ]
-    frame = pd.DataFrame(rows)
-    return frame.iloc[pareto_front(frame["exploitability"], frame["speed"])].reset_index(drop=True)
+def _means(runs: Sequence[Measurement]) -> dict[str, float]:
+    return {
+        "exploitability": statistics.fmean(run.exploitability for run in runs),
+        "speed": statistics.fmean(run.throughput / run.reference_throughput for run in runs),
+    }
+
+
+def _best(reached: pd.DataFrame) -> pd.DataFrame:
+    """Return the best algorithm of each update rule, with its rank."""
+    ranked = reached.sort_values("reward", ascending=False, kind="stable", ignore_index=True)
+    ranked.insert(0, "rank", ranked["reward"].rank(ascending=False, method="min").astype(int))
+    return ranked.drop_duplicates("update_rule", ignore_index=True)
+
+
+def _front(reached: pd.DataFrame) -> pd.DataFrame:
+    return reached.iloc[pareto_front(reached["exploitability"], reached["speed"])].reset_index(drop=True)
 
 
 def _judging(table: TableEvaluator, game: str, cell: Cell, curves: Sequence[Any]) -> Sequence[Any]:

@@ -37,10 +37,11 @@ def insights(
 ) -> None:
     """Print what the measurements of a game say; nothing is run.
 
-    Three tables: how much each component adds to the mean reward, on average over all algorithms that have it; the
-    Pareto front of exploitability against speed, which is throughput as a multiple of plain CFR's; and the algorithm
-    that first brings exploitability down to a tenth, a hundredth ... of the uniform policy's. The budget is the longest
-    headline budget by default.
+    Four tables: how much each component adds to the mean reward, on average over all algorithms that have it; the best
+    algorithm with each update rule, and its rank among all; the Pareto front of exploitability against speed, which is
+    throughput as a multiple of plain CFR's; and the algorithm that first brings exploitability down to a tenth, a
+    hundredth ... of the uniform policy's. Figures are means over all runs; `rlccfr table` shows those of the runs by
+    which its picks are judged. The budget is the longest headline budget by default.
     """
     source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
     from rlccfr.agents.judging.insights import insights as found_in
@@ -68,6 +69,7 @@ def _tables(found: Insights) -> dict[str, pd.DataFrame]:
     head = f"{found.game}, {found.budget}"
     return {
         f"{head}, preset {found.preset}: effects on the mean reward": found.effects,
+        f"{head}, preset {found.preset}: the best with each update rule": found.best,
         f"{head}: not beaten in exploitability and speed": found.front,
         f"{found.game}: soonest at an exploitability, beside plain CFR": found.times,
     }
@@ -81,6 +83,7 @@ def _row(found: Insights) -> dict[str, Any]:
         "budget": {"unit": found.budget.unit, "amount": found.budget.amount},
         "preset": found.preset.name,
         "effects": found.effects.to_dict("records"),
+        "best": found.best.to_dict("records"),
         "front": found.front.to_dict("records"),
         "times": times,
     }

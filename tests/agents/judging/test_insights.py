@@ -58,6 +58,13 @@ def test_the_front_has_what_no_other_beats(table):
     assert front["speed"].tolist() == [0.5, 1.0, 8.0]
 
 
+def test_the_best_with_each_rule_has_its_rank_among_all(table):
+    best = insights(table, CATALOG, "kuhn", BUDGET).best
+    assert best[["rank", "update_rule", "sampler"]].to_numpy().tolist() == [[1, "dcfr", "none"], [2, "cfr", "none"]]
+    assert best["reward"].tolist() == pytest.approx([6 / 8, 3 / 8])
+    assert best["speed"].tolist() == [0.5, 1.0]
+
+
 def test_who_is_there_first(table):
     """From 1 ms to 1 s (three decades), dcfr's exploitability falls by six decades and plain cfr's by three."""
     times = insights(table, CATALOG, "kuhn", BUDGET).times
