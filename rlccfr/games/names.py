@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rlccfr.errors import GameError, first_line, whole_number
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.gambit.files import is_file, spiel_name
+from rlccfr.games.gambit.files import is_file, shown, spiel_name
 from rlccfr.games.parameters import InOpenSpiel, parts_of
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def load_game(
     limit = MAX_HISTORIES if max_histories is None else whole_number(max_histories, "max_histories", 1, GameError)
     return compile_game(
         openspiel_name(name) if isinstance(name, str) else name,
-        name=name,
+        name=shown(name) if isinstance(name, str) else name,
         restore_recall=restore_recall,
         max_histories=limit,
         known_names=(*NAMED_GAMES, *PUBLIC),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from rlccfr.errors import GameError
 
@@ -31,6 +32,19 @@ def spiel_name(path: str) -> str:
     return f"{NAME}(digest={digest_of(read(whole))},file={quote(str(whole), safe='/')})"
 
 
+def shown(name: str) -> str:
+    """Return the name by which people know a file's game: the file's, as seen from here; other names stay as they are.
+
+    Args:
+        name: a name that :func:`rlccfr.load_game` takes.
+    """
+    found = re.fullmatch(rf"{NAME}\(digest=\w+,file=(.+)\)", name)
+    if found is None:
+        return name
+    whole, here = Path(unquote(found[1])), Path.cwd()
+    return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)
+
+
 def digest_of(text: str) -> str:
     """Return a digest of a file's text, which tells its versions apart."""
     return f"x{hashlib.sha256(text.encode()).hexdigest()[:16]}"  # OpenSpiel would take digits alone for a number
@@ -46,7 +60,7 @@ def read(path: Path) -> str:
         size = path.stat().st_size
         if size > LARGEST:
             raise GameError(f"{path} has {size:,} bytes; files of at most {LARGEST:,} are read")
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # some programs of Windows write a byte order mark
     except FileNotFoundError:
         raise GameError(f"there is no file {path}; name a Gambit file of an extensive game") from None
     except OSError as error:

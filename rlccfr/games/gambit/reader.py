@@ -278,4 +278,5 @@ class _Parser:
         self._ahead = len(self._text)
 
     def _fault(self, what: str) -> _Fault:
-        return _Fault(self._text.count("\n", 0, self._at) + 1, what)
+        ended = self._at == len(self._text)
+        return _Fault(self._text.count("\n", 0, self._at) + 1, "the file ends too soon" if ended else what)

@@ -62,10 +62,10 @@ def test_probabilities_may_be_rounded():
         ('t "" 2\n', 't "" 2 "won" { 3 -3 }\n', "outcome 2 had other payoffs before"),
         ('t "" 2\n', 't "" 9\n', "outcome 9 is not described where it first appears"),
         ("{ 2 -2 }", "{ 2 -2 0 }", "line 5: an outcome has two payoffs, not 3"),
-        ('t "" 0\n', "", "a node begins with c, p or t, not with ''"),
+        ('t "" 0\n', "", "line 8: the file ends too soon"),
         ('t "" 0\n', 't "" 0\nt "" 0\n', "line 10: 't' stands behind the last node"),
         ('t "" 0\n', 't "" 0 "open\n', "line 9: a quotation mark is not closed"),
-        (GAME, "", "line 1: 'EFG' is expected, not ''"),
+        (GAME, "", "line 1: the file ends too soon"),
     ],
 )
 def test_faults_are_named_with_their_lines(old, new, message):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -112,6 +113,19 @@ def test_a_command_takes_a_file(tmp_path, run):
     code, out, _ = run("solve", write(tmp_path), "--iterations", "10")
     assert code == 0
     assert "exploitability" in out
+
+
+def test_a_game_is_known_by_its_file(tmp_path, monkeypatch):
+    name = rlccfr.load_game(write(tmp_path)).openspiel_name
+    assert rlccfr.load_game(name).name == write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert rlccfr.load_game(name).name == Path(write(tmp_path)).name
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path):
+    plain, marked = Path(write(tmp_path)), tmp_path / "marked.efg"
+    marked.write_text(plain.read_text(), encoding="utf-8-sig")
+    assert rlccfr.load_game(str(marked)).content_hash == rlccfr.load_game(str(plain)).content_hash
 
 
 def test_an_environment_takes_files(tmp_path):
