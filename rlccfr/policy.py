@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from rlccfr.policies.matches import Match
 
 
+ROUNDING = 1e-12
+"""How far below 0 rounding may take a NashConv."""
+
 EXACT = 1e-15
 """An exploitability of at most this is 0 up to rounding; logarithmic axes begin here."""
 
@@ -36,7 +39,8 @@ class Values(NamedTuple):
     @property
     def nash_conv(self) -> float:
         """Sum of both players' gains from best responses; 0 in a Nash equilibrium."""
-        return sum(self.best_response) - sum(self.game)
+        found = sum(self.best_response) - sum(self.game)
+        return 0.0 if -ROUNDING < found < 0 else found
 
     @property
     def exploitability(self) -> float:

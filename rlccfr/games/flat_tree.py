@@ -144,8 +144,14 @@ class SequenceForm:
         Raises:
             PolicyError: they don't.
         """
-        if not ((probabilities >= 0).all() and np.allclose(self.row_sums(probabilities), 1)):
-            raise PolicyError("probabilities must be at least 0 and sum to 1 over each infoset's sequences")
+        sound = np.isclose(self.row_sums(probabilities), 1) & (self.row_sums(~(probabilities >= 0)) == 0)
+        if not sound.all():
+            worst = int(np.flatnonzero(~sound)[0])
+            found = ", ".join(f"{number:.6g}" for number in probabilities[self.infoset_sequences(worst)][:8])
+            raise PolicyError(
+                "probabilities must be at least 0 and sum to 1 over each infoset's sequences; those of infoset "
+                f"{worst} are {found}"
+            )
 
     def normalised(self, sums: np.ndarray) -> np.ndarray:
         """Return probabilities, (m,), in proportion to ``sums``, (m,); uniform at infosets whose sums are 0."""

@@ -66,7 +66,7 @@ def compile_game(
         raise GameError(
             f"{openspiel_name!r} has imperfect recall: in {forgetful:,} of its {len(walk.infoset_keys):,} infosets a "
             "player has forgotten an earlier move or observation, and CFR's guarantees do not hold; "
-            "load it with restore_recall=True to tell such histories apart by the player's own last move"
+            "in Python, load_game(name, restore_recall=True) tells such histories apart by the player's own last move"
         )
     tree = build(walk, name=name, openspiel_name=openspiel_name, restore_recall=restore_recall)
     if shipped:

@@ -16,6 +16,9 @@ HELP = (
     "?               this help",
     "quit            leave",
 )
+FEWEST = 10
+"""Number of games from which on an interval of the mean payoff tells something."""
+
 QUIT = ("q", "quit", "exit")
 
 
@@ -71,13 +74,13 @@ class Session:
             pass
 
     def score(self) -> str:
-        """Return how the score stands, with a 95 % interval of the mean payoff."""
+        """Return how the score stands; after ten games, with a 95 % interval of the mean payoff."""
         count = len(self.payoffs)
         if not count:
             return "no game is over yet"
         games = "1 game" if count == 1 else f"{count:,} games"
         told = f"{sum(self.payoffs):+g} {self._unit} after {games}"
-        if count < 2:
+        if count < FEWEST:
             return told
         from scipy import stats
 

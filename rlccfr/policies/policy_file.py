@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rlccfr.archives import opened_archive
-from rlccfr.errors import CheckpointError, GameError, RLCCFRError, first_line
+from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, first_line
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import GameTree
 
@@ -83,7 +83,10 @@ def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy
     expected = kind.uniform(game).to_frame()
     if any(name in rows and rows[name].tolist() != expected[name].tolist() for name in IDENTITY):
         raise CheckpointError(f"the infosets and actions in {path} are not those of {game.name!r}, in the game's order")
-    return kind(game, probabilities)
+    try:
+        return kind(game, probabilities)
+    except PolicyError as error:
+        raise PolicyError(f"{path}: {error}") from None
 
 
 def _read(path: Path) -> Saved:

@@ -46,11 +46,17 @@ def test_games_are_played_and_scored(kuhn):
 
 def test_the_interval_is_students():
     made, _ = session(None, [])
-    made.payoffs = [1.0, -1.0, 2.0, 0.0]
-    error = 3.182446 * np.std(made.payoffs, ddof=1) / 2  # the 97.5 % quantile of t with 3 degrees of freedom
-    assert made.score() == f"+2 chips after 4 games; +0.5 ± {error:.2g} per game (95 %)"
+    made.payoffs = [1.0, -1.0, 2.0, 0.0] * 4
+    error = 2.131450 * np.std(made.payoffs, ddof=1) / 4  # the 97.5 % quantile of t with 15 degrees of freedom
+    assert made.score() == f"+8 chips after 16 games; +0.5 ± {error:.2g} per game (95 %)"
+
+
+def test_few_games_tell_too_little_for_an_interval():
+    made, _ = session(None, [])
     made.payoffs = [1.0]
     assert made.score() == "+1 chips after 1 game"
+    made.payoffs = [1.0] * 9
+    assert made.score() == "+9 chips after 9 games"
 
 
 @pytest.mark.parametrize("answer", ["1", "pass", "PASS", "p", "Pas"])

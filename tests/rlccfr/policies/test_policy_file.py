@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from support import SMALL_DICE
+from support import SMALL_DICE, game
 
 import rlccfr
 
@@ -156,3 +156,15 @@ def test_a_file_in_python_would_not_be_run(tmp_path):
     np.savez(path, header=np.array([print], dtype=object), action=[0], probability=[1.0])
     with pytest.raises(rlccfr.CheckpointError, match="not a whole policy file"):
         rlccfr.Policy.load(path, rlccfr.load_game("kuhn"))
+
+
+def test_wrong_probabilities_are_told_with_file_and_infoset(tmp_path):
+    path = tmp_path / "kuhn.csv"
+    rlccfr.Policy.uniform(game("kuhn")).save(path)
+    lines = path.read_text().splitlines()
+    lines[3] = lines[3].replace(",0.5,", ",0.7,")
+    path.write_text("\n".join(lines))
+    with pytest.raises(
+        rlccfr.PolicyError, match=r"kuhn\.csv: probabilities must .* those of infoset 1 are 0\.7, 0\.5$"
+    ):
+        rlccfr.Policy.load(path)
