@@ -30,7 +30,7 @@ def policy_of(name: str, game: Any = None) -> Policy:
         return policy_kind(game).uniform(game)
     if not Path(name).exists():
         raise CheckpointError(
-            f"there is no file {name}; make one by `rlccfr solve GAME --policy policy.npz`, and name that"
+            f"there is no file {name}; name one that `rlccfr solve GAME --policy policy.npz` wrote, or {UNIFORM}"
         )
     if is_run(name):
         average: Policy = run_of(name, game).average_policy()
