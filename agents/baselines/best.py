@@ -1,4 +1,4 @@
-"""The best algorithm in hindsight: on a game (VBS), and over the other games (SBS)."""
+"""The best algorithm in hindsight: on a game (VBS), with a component of one's own, and over other games (SBS)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from rlccfr.agents.baselines.task import Rewards
 from rlccfr.catalog import Cell
 from rlccfr.errors import RLCCFRError
+from rlccfr.registry import REGISTRIES
 
 
 def virtual_best(rewards: Rewards) -> Cell:
@@ -19,6 +20,15 @@ def virtual_best(rewards: Rewards) -> Cell:
     if not rewards:
         raise RLCCFRError("no algorithms to choose from: measure some first")
     return max(rewards, key=rewards.__getitem__)
+
+
+def best_with_own(rewards: Rewards) -> dict[str, Cell]:
+    """Return, for each component of another author's, the best algorithm of a game that has it."""
+    own = {
+        id for registry, ids in zip(REGISTRIES, zip(*rewards, strict=True), strict=True)
+        for id in dict.fromkeys(ids) if registry[id].code
+    }  # fmt: skip
+    return {id: virtual_best({cell: one for cell, one in rewards.items() if id in cell}) for id in sorted(own)}
 
 
 def single_best(rewards_by_game: Mapping[str, Rewards], game: str) -> Cell:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
-from rlccfr.agents.baselines.best import single_best, virtual_best
+from rlccfr.agents.baselines.best import best_with_own, single_best, virtual_best
 from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.baselines.random_cells import median_search, random_search
 from rlccfr.agents.baselines.task import Rewards, Task, total_cpu_seconds
 from rlccfr.agents.judging.evidence import Evidence, judging_part
-from rlccfr.agents.judging.recommendation_table import COLUMNS, RANDOM, SBS, TEAM, VBS, RecommendationTable
+from rlccfr.agents.judging.recommendation_table import BEST_WITH, COLUMNS, RANDOM, SBS, TEAM, VBS, RecommendationTable
 from rlccfr.agents.judging.scores import closed_gap, normalised_score, regret
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import Cell
@@ -181,11 +181,16 @@ class Bench:
         return [self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)]
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:
-        """Return the row of VBS if the game has evidence, and the row of SBS if another game has evidence."""
+        """Return the row of VBS if the game has evidence, and the row of SBS if another game has evidence.
+
+        With VBS come the best algorithms that have a component of another author's, one row per component.
+        """
         rows = []
         if self._own is not None:
             best = virtual_best(self._chosen_by[self.task.game])
             rows.append(self.row(VBS, best, self._own.evaluations, self._own.cpu_seconds))
+            for id, cell in best_with_own(self._chosen_by[self.task.game]).items():
+                rows.append(self.row(f"{BEST_WITH}{id}", cell, self._own.evaluations, self._own.cpu_seconds))
         others = [evidence for game, evidence in self.evidence.items() if game != self.task.game]
         if others:
             cost = math.fsum(evidence.cpu_seconds for evidence in others)

@@ -21,6 +21,9 @@ COLUMNS = (
     "game", "budget", "preset", "method", *AXES, "exploitability", "throughput", "speed", "reward", "regret",
     "normalised_score", "closed_gap", "in_tied_set", "tied_set_size", "converged", "evaluations", "cpu_seconds",
 )  # fmt: skip
+BEST_WITH = "best with "
+"""How the method begins that is the best algorithm with a component of one's own."""
+
 SUFFIXES = (".md", ".csv", ".html", ".json")
 TEAM, RANDOM, VBS, SBS = "team", "random search", "VBS", "SBS"
 
@@ -31,7 +34,8 @@ class RecommendationTable:
 
     Attributes:
         frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best algorithm on the
-            game), ``SBS`` (best on average over the other games) or one of the paper's fixed algorithms.
+            game), ``best with my_rule`` (likewise, among those with a component that is not this library's), ``SBS``
+            (best on average over the other games) or one of the paper's fixed algorithms.
             ``exploitability`` (NashConv / 2), ``throughput`` (iterations per engine CPU second), ``speed`` and
             ``reward`` are means over the judging runs. ``speed`` is throughput as a multiple of plain CFR's; the reward
             is computed from it. ``reward`` is R̄. ``tied_set_size`` counts the algorithms that can't be told from the
@@ -46,6 +50,11 @@ class RecommendationTable:
     def picks(self) -> pd.DataFrame:
         """The team's rows."""
         return self.frame[self.frame["method"] == TEAM].reset_index(drop=True)
+
+    @property
+    def own(self) -> pd.DataFrame:
+        """The rows of the best algorithms with components that are not this library's."""
+        return self.frame[self.frame["method"].str.startswith(BEST_WITH)].reset_index(drop=True)
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return the rows as JSON-able dicts, with None for NaN."""

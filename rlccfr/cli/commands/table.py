@@ -52,7 +52,8 @@ def table(
 
     Measurements and teams come with the package, for 0.01, 0.1 and 1 CPU seconds unless other budgets are given; for
     hold'em (`--catalog public`), for 1, 10 and 60. On another catalog (`--catalog extended-tabular` was measured, too)
-    or a sweep of your own, teams are trained first. To measure another game: `rlccfr compare`.
+    or a sweep of your own, teams are trained first, and the best algorithm with each component of your own follows the
+    picks. To measure another game: `rlccfr compare`.
     """
     from rlccfr.agents.judging.recommendation_table import checked_path
 
@@ -145,9 +146,14 @@ def _ask(source: Measured, presets: list[str], scale: str) -> RecommendationTabl
 
 
 def _print_picks(table: RecommendationTable) -> None:
+    import pandas as pd
+
+    from rlccfr.agents.judging.recommendation_table import TEAM
+
     lines = []
-    for _, row in table.picks.iterrows():
-        remarks = [_tie(int(row["tied_set_size"]))] if row["in_tied_set"] else []
+    for _, row in pd.concat([table.picks, table.own]).iterrows():
+        remarks = [row["method"]] if row["method"] != TEAM else []
+        remarks += [_tie(int(row["tied_set_size"]))] if row["in_tied_set"] else []
         remarks += ["not converged"] * (not row["converged"])
         lines.append([row[name] for name in SHOWN] + [", ".join(remarks)])
     print_table((*SHOWN, ""), lines)
