@@ -6,6 +6,7 @@ import operator
 import os
 import sys
 import traceback
+from collections.abc import Callable, Iterable
 from typing import Any
 
 LONGEST = 300
@@ -37,7 +38,7 @@ class OverflowedError(RLCCFRError, ArithmeticError):
 
 
 class FailedRunError(RLCCFRError, RuntimeError):
-    """A run that a function of a component's own has ended."""
+    """A run ended by an error in a component's own function."""
 
 
 class CheckpointError(RLCCFRError):
@@ -84,12 +85,17 @@ def first_line(error: BaseException) -> str:
     return _cut(next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__))
 
 
-def place(error: BaseException) -> str:
-    """Return where another author's code raised an error, as in ``" (line 12 of my_rule.py)"``; "" if it did not."""
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames or os.path.dirname(__file__) in frames[-1].filename:
-        return ""
-    return f" (line {frames[-1].lineno} of {os.path.basename(frames[-1].filename)})"
+def what_failed(error: BaseException, functions: Iterable[Callable[..., Any]] = (), otherwise: str = "") -> str:
+    """Return an error's class, its first line, and where in the files of some functions it was raised.
+
+    Args:
+        functions: functions of another author's.
+        otherwise: text to end with if the error passed through none of their files.
+    """
+    files = {function.__code__.co_filename for function in functions}
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+    where = f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})" if lines else otherwise
+    return f"{type(error).__name__}: {first_line(error)}{where}"
 
 
 def brief(value: Any) -> str:

@@ -205,7 +205,8 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
     A power of time is fitted to the last tenfold of the curve's CPU seconds.
 
     Returns:
-        Infinity if the curve does not fall; None if it has fewer than three points there, which say nothing.
+        Infinity if the curve does not fall; None if it has fewer than three points there, which say nothing; 0 if the
+        target is reached.
     """
     now = points[-1].cpu_seconds if points else 0.0
     recent = {
@@ -220,7 +221,7 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
     if slope > -0.01:
         return math.inf
     powers = (math.log(target) - errors[-1]) / slope
-    return now * math.expm1(min(powers, 700.0))
+    return now * max(0.0, math.expm1(min(powers, 700.0)))
 
 
 def run_while_sooner(

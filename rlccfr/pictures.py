@@ -36,7 +36,8 @@ def new_axes(width: float = 6.4, height: float = 4.8) -> Axes:
     from cycler import cycler
 
     axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
-    axes.set_prop_cycle(cycler(linestyle=["-", "--", ":"]) * plt.rcParams["axes.prop_cycle"])
+    colours = plt.rcParams["axes.prop_cycle"].by_key().get("color", ["C0"])
+    axes.set_prop_cycle(cycler(linestyle=["-", "--", ":"]) * cycler(color=colours))
     return axes
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 ROUNDING = 1e-12
-"""How far below 0 rounding may take a NashConv."""
+"""How far below 0 rounding may take a NashConv, as a share of the values."""
 
 EXACT = 1e-15
 """An exploitability of at most this is 0 up to rounding; logarithmic axes begin here."""
@@ -40,7 +40,8 @@ class Values(NamedTuple):
     def nash_conv(self) -> float:
         """Sum of both players' gains from best responses; 0 in a Nash equilibrium."""
         found = sum(self.best_response) - sum(self.game)
-        return 0.0 if -ROUNDING < found < 0 else found
+        least = -ROUNDING * max(1.0, *map(abs, self.best_response))
+        return 0.0 if least < found < 0 else found
 
     @property
     def exploitability(self) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from rlccfr.catalog import Cell
 from rlccfr.components import Sampler
 from rlccfr.envs.measuring.compiled_games import compiled, full_name
-from rlccfr.envs.measuring.provenance import engine_version, processor_model
+from rlccfr.envs.measuring.provenance import TIMING_VERSION, engine_version, processor_model
 from rlccfr.envs.measuring.request import Request
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import as_json
@@ -83,7 +83,7 @@ def cell_id(request: Request) -> str:
     """Return the id of a request's measurement on this machine.
 
     It is a hash of the components' definitions, game, budget, segments, seed (0 if nothing is drawn at random), engine
-    version and processor model.
+    version, timing version and processor model.
     """
     tree = compiled(request.game)
     key = {
@@ -94,6 +94,7 @@ def cell_id(request: Request) -> str:
         "segments": request.segments,
         "seed": 0 if is_deterministic(request.cells, tree) else request.seed,
         "engine": engine_version(),
+        "timing": TIMING_VERSION,
         "processor": processor_model(),
     }
     return hashlib.sha256(as_json(key).encode()).hexdigest()[:20]

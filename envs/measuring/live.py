@@ -13,12 +13,11 @@ from typing import Any
 
 import pandas as pd
 
-from rlccfr.engine.engine import CHUNK
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement, Status
 from rlccfr.envs.measuring.identity import cell_id
 from rlccfr.envs.measuring.record import make_record, to_frame, to_measurement, with_frame
-from rlccfr.envs.measuring.request import Request, changes, check, due, segment_budget
+from rlccfr.envs.measuring.request import Request, changes, check, segment_budget
 from rlccfr.envs.measuring.store import MissingCellError, Store
 from rlccfr.envs.measuring.timing import (
     LEAST_SECONDS,
@@ -28,7 +27,6 @@ from rlccfr.envs.measuring.timing import (
     Timed,
     compare,
     measured_solver,
-    time_again,
 )
 from rlccfr.errors import BudgetError, ComponentError
 from rlccfr.games.public.kinds import Game
@@ -91,10 +89,10 @@ class LiveEvaluator(Evaluator):
         its default options, bit for bit. Between segments, only the components that change are switched.
 
         A run shorter than half a second is timed again on new tables: three times for at least 20 ms each, without the
-        stops that the curve needs. A slice of plain CFR follows each timing. The pair with the median ratio of speeds
-        gives ``throughput`` and ``reference_throughput``. The first iteration, which makes the tables, counts in
-        neither. ``cpu_seconds`` follows from the mean time per iteration over all repetitions; under a budget of
-        seconds, it is the time of the run itself.
+        stops that the curve needs. Plain CFR follows each timing, with as many iterations if they take no longer. The
+        pair with the median ratio of speeds gives ``throughput`` and ``reference_throughput``. First iterations, which
+        make the tables, count in neither. ``cpu_seconds`` follows from the mean time per iteration over all
+        repetitions; under a budget of seconds, it is the time of the run itself.
 
         Raises:
             RLCCFRError: an invalid request, such as one with an unknown game or id.
@@ -182,10 +180,8 @@ class LiveEvaluator(Evaluator):
         assert result is not None
         if not math.isfinite(result.exploitability):
             raise ArithmeticError(f"the average policy's exploitability is {result.exploitability}")
-        timing = compare(
-            result, run.reference, lambda: self._slice(request),
-            lambda: time_again(run.solver.game, run.parts, request.seed),
-        )  # fmt: skip
+        clock = self._clock(request.game)
+        timing = compare(result, run.reference, clock, run.parts, request.seed, self.reference_seconds)
         run.reference = run.reference.plus(timing.reference)
         self._keep(request, run)
         numbers = {
@@ -207,7 +203,7 @@ class LiveEvaluator(Evaluator):
         if run is None or run.solver.game is not compiled(request.game):  # the name is another game's now
             run = _Run(measured_solver(request.game, request.cells[0], request.seed))
         for index in range(run.segments, len(request.cells)):
-            run.reference = run.reference.plus(self._slice(request))
+            run.reference = run.reference.plus(self._clock(request.game).slice(self.reference_seconds))
             _switch(run, request, index)
             before = run.result.iterations if run.result else 0
             run.result = run.solver.run(**segment_budget(request.budget, request.segments, index, run.result))
@@ -215,17 +211,11 @@ class LiveEvaluator(Evaluator):
             run.segments += 1
         return run
 
-    def _slice(self, request: Request) -> Timed:
-        """Run plain CFR for a moment, in calls no longer than those of the request, since each call has a cost."""
-        tree = compiled(request.game)
+    def _clock(self, game: str) -> ReferenceClock:
+        tree = compiled(game)
         if tree not in self._clocks:
             self._clocks[tree] = ReferenceClock(tree)
-        chunk, budget = float(CHUNK), due(request.budget, request.segments, 1)
-        if request.budget.unit == "iterations":
-            chunk = budget
-        elif request.budget.unit == "nodes":
-            chunk = budget / (2 * tree.pass_size)
-        return self._clocks[tree].slice(self.reference_seconds, max(1, math.ceil(min(chunk, CHUNK))))
+        return self._clocks[tree]
 
     def _keep(self, request: Request, run: _Run) -> None:
         if len(request.cells) < request.segments:

@@ -69,12 +69,12 @@ PLAIN = (UpdateRule(), Sampler(exact=True), Abstraction())
 class ReferenceClock:
     """Plain CFR (exact, no abstraction) on one game, run in slices between the runs that are compared with it.
 
-    Slices continue one run, since the cost of an exact pass hardly depends on the tables; but where a run is so short
-    that its first iterations matter, a slice repeats plain CFR's first iterations.
+    Attributes:
+        tree: the game.
     """
 
     def __init__(self, tree: Game) -> None:
-        self._tree = tree
+        self.tree = tree
         self._engine = Engine(tree, 0, RunOptions(reduce=True))
         self._engine.bind(*PLAIN)
         self._engine.advance(1, sys.maxsize)  # warms caches
@@ -82,21 +82,29 @@ class ReferenceClock:
         self._engine.advance(1, sys.maxsize)
         self._rate = 1 / max(time.thread_time() - begin, 1e-6)
 
-    def slice(self, seconds: float = LEAST_SECONDS, chunk: int = CHUNK) -> Timed:
-        """Run for at least ``seconds`` CPU seconds, in calls of at most ``chunk`` iterations.
+    def slice(self, seconds: float = LEAST_SECONDS) -> Timed:
+        """Run for at least ``seconds`` CPU seconds.
 
-        If more than one such call fits, and ``chunk`` is less than the engine's own, then each is a run of its own.
+        All slices continue one run, since the cost of an exact pass hardly depends on the tables.
         """
-        if chunk < min(CHUNK, self._rate * seconds):
-            return time_again(self._tree, [Part(*PLAIN, chunk)], 0, seconds)[1]
         total = NO_TIME
         while total.seconds < seconds:
-            limit = max(1, min(chunk, CHUNK, int(self._rate * seconds)))
+            limit = max(1, min(CHUNK, int(self._rate * seconds)))
             begin = time.thread_time()
             done = self._engine.advance(limit, sys.maxsize)
             total = total.plus(Timed(done, time.thread_time() - begin))
             self._rate = total.throughput
         return total
+
+    def alike(self, parts: Sequence[Part], seconds: float = LEAST_SECONDS) -> Timed:
+        """Run plain CFR as a short run is timed again, on new tables and in as long calls, whose starts take time.
+
+        If plain CFR takes longer than ``seconds`` for so many iterations, a slice does, since starts do not count then.
+        """
+        plain = [Part(*PLAIN, part.iterations) for part in parts]
+        if sum(part.iterations for part in plain) > self._rate * seconds:
+            return self.slice(seconds)
+        return time_again(self.tree, plain, 0, seconds)[1]
 
 
 class Beside:
@@ -133,54 +141,60 @@ class Timing(NamedTuple):
 
 
 def compare(
-    result: RunResult, before: Timed, slice: Callable[[], Timed], again: Callable[[], tuple[int, Timed]]
+    result: RunResult,
+    before: Timed,
+    clock: ReferenceClock,
+    parts: Sequence[Part],
+    seed: int,
+    seconds: float = LEAST_SECONDS,
 ) -> Timing:
     """Return the speed of a run, and that of plain CFR.
 
     A long run is compared with the slices before, during and after it. A short run is timed again on new tables, in
-    rounds with a slice after each. The round with the median ratio of the two speeds counts, since other work may
+    rounds with plain CFR after each. The round with the median ratio of the two speeds counts, since other work may
     disturb a round.
 
     Args:
         result: result of the run.
         before: plain CFR's slices so far.
-        slice: function that runs another slice.
-        again: function that repeats the run (see :func:`time_again`).
+        clock: plain CFR on the run's game.
+        parts: the run's parts.
+        seed: the run's seed.
+        seconds: CPU seconds of a slice.
     """
     if result.cpu_seconds >= REPEAT_BELOW:
-        last = slice()
+        last = clock.slice(seconds)
         whole = before.plus(last)
         return Timing(1, result.cpu_seconds, result.iterations / result.cpu_seconds, whole.throughput, last)
-    rounds = [(*again(), slice()) for _ in range(ROUNDS)]
+    rounds = [(*time_again(clock.tree, parts, seed), clock.alike(parts, seconds)) for _ in range(ROUNDS)]
     rounds.sort(key=lambda one: one[1].throughput / one[2].throughput)
     _, timed, reference = rounds[ROUNDS // 2]
     runs = sum(one[0] for one in rounds)
-    iterations, seconds = (sum(parts) for parts in zip(*(one[1] for one in rounds), strict=True))
-    return Timing(runs, result.iterations * seconds / iterations, timed.throughput, reference.throughput, reference)
+    iterations, spent = (sum(numbers) for numbers in zip(*(one[1] for one in rounds), strict=True))
+    return Timing(runs, result.iterations * spent / iterations, timed.throughput, reference.throughput, reference)
 
 
 def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
-    """Repeat a run on new tables until its repetitions together have taken ``seconds`` CPU seconds.
+    """Repeat a run on new tables until the repetitions have taken ``seconds`` CPU seconds, with all that they need.
 
-    A run's first iteration does not count, unless it is the only one: it makes the tables and touches them for the
-    first time, which takes as long as a hundred iterations on Kuhn poker, and as several in a large game.
+    A run's first iteration does not count. It makes the tables and touches them for the first time, which takes as long
+    as a hundred iterations on Kuhn poker, and as several in a large game. A first part of one iteration gets another.
 
     Returns:
-        Number of runs, and the iterations and engine CPU seconds of all of them that count.
+        Number of runs, and the iterations that count, with their engine CPU seconds.
     """
-    single = sum(part.iterations for part in parts) == 1
-    runs, total = 0, NO_TIME
-    while total.seconds < seconds:
+    runs, total, start = 0, NO_TIME, time.thread_time()
+    while not runs or time.thread_time() - start < seconds:
         engine = Engine(tree, seed, RunOptions(reduce=True))
         for part in parts:
             engine.bind(part.update_rule, part.sampler, part.abstraction)
             left = part.iterations
+            if not engine.iteration:
+                left = max(1, left - engine.advance(1, sys.maxsize))
             while left:
-                counts = single or engine.iteration > 0
                 begin = time.thread_time()
-                done = engine.advance(left if counts else 1, sys.maxsize)
-                if counts:
-                    total = total.plus(Timed(done, time.thread_time() - begin))
+                done = engine.advance(left, sys.maxsize)
+                total = total.plus(Timed(done, time.thread_time() - begin))
                 left -= done
         runs += 1
     return runs, total

@@ -110,7 +110,7 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
     if not math.isfinite(result.exploitability):
         raise ArithmeticError(f"the average policy's exploitability is {result.exploitability}")
     part = Part(solver.update_rule, solver.sampler, solver.abstraction, result.iterations)
-    timing = compare(result, beside.total, clock.slice, lambda: time_again(solver.game, [part], job.seed))
+    timing = compare(result, beside.total, clock, [part], job.seed)
     numbers: dict[str, float | None] = {
         "exploitability": result.exploitability,
         "nash_conv": result.nash_conv,

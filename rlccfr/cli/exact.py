@@ -69,4 +69,4 @@ def report_solution(
         spent, left = earlier["cpu_seconds"], earlier["exploitability"]
         rows.append(("before it", spent, f"CPU seconds of iterations, which left an exploitability of {left:.3g}"))
     print_table(("", "", ""), rows, title=f"{tree.name}: linear program")
-    print("Where equilibrium play never gets, the policy's probabilities are one choice of many.")
+    print("At infosets that equilibrium play never reaches, the policy's probabilities are one choice of many.")

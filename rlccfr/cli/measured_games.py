@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -49,13 +49,29 @@ Limits = tuple[list[int] | None, list[float] | None, list[int] | None]
 
 
 class Measured(NamedTuple):
-    """Measurements, the part that was asked for, and whether the package has teams that learned from just these."""
+    """Measurements, and the part that was asked for.
+
+    Attributes:
+        told: what is read, for people: tables do not show what they choose from.
+        shipped: whether the package has teams that learned from just these.
+    """
 
     table: TableEvaluator
     catalog: Catalog
     games: list[str]
     budgets: Sequence[Budget]
+    told: str
     shipped: bool
+
+    def say(self) -> None:
+        """Print on stderr what is read, and why runs have failed."""
+        print(self.told, file=sys.stderr)
+        say_failures(
+            self.table.run(game, cell, seed)
+            for game in self.games
+            for cell in self.catalog
+            for seed in self.table.seeds(game, cell)
+        )
 
 
 def measured(
@@ -89,11 +105,8 @@ def measured(
         if lacking := [game for game in named if table.lacking(game, cells)]:
             raise RLCCFRError(_unfinished(table, lacking, cells, results, catalog or "paper", networks))
         _long_enough(table, named, cells, asked or shipped.BUDGETS)
-        _say_source(cells, catalog or "paper", str(results))
-        say_failures(
-            table.run(game, cell, seed) for game in named for cell in cells for seed in table.seeds(game, cell)
-        )
-        return Measured(table, cells, named, asked or shipped.BUDGETS, shipped=False)
+        told = _told(cells, catalog or "paper", str(results))
+        return Measured(table, cells, named, asked or shipped.BUDGETS, told, shipped=False)
 
 
 def _of_the_package(
@@ -117,25 +130,27 @@ def _of_the_package(
         raise RLCCFRError(f"the package has no run of {lacking}; it has {part.described}")
     asked = asked or list(part.budgets)
     _long_enough(table, named, cells, asked)
-    _say_source(cells, catalog or default, "the package's measurements")
-    return Measured(table, cells, named, asked, shipped=cells == part.catalogs[0])
+    told = _told(cells, catalog or default, "the package's measurements")
+    return Measured(table, cells, named, asked, told, shipped=cells == part.catalogs[0])
 
 
-def _say_source(cells: Catalog, catalog: str, where: str) -> None:
-    """Print on stderr what is read: tables do not show what they choose from."""
-    print(f"choosing from {len(cells):,} algorithms, --catalog {quoted(catalog)}, in {where}", file=sys.stderr)
+def _told(cells: Catalog, catalog: str, where: str) -> str:
+    return f"{len(cells):,} algorithms, --catalog {quoted(catalog)}, from {where}"
 
 
 def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
-    """Print on stderr why runs have failed, the most frequent reasons first."""
-    failed = [record for record in records if record["status"] != "ok"]
-    why = Counter((ENDED[record["status"]], record["error"]) for record in failed)
-    first = {record["error"]: record for record in reversed(failed)}
-    for (ended, error), count in why.most_common(REASONS):
-        example = f"{Cell.of(first[error])} on {first[error]['game']}"
-        print(f"{count:,} runs {ended}, such as {example}: {on_one_line(str(error))}", file=sys.stderr)
-    if len(why) > REASONS:
-        print(f"{len(why) - REASONS:,} more reasons; `error` in the sweep's records has them all", file=sys.stderr)
+    """Print on stderr why runs have failed, the most frequent reasons first; numbers in errors do not count."""
+    alike: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for record in records:
+        if record["status"] != "ok":
+            alike.setdefault((record["status"], re.sub(r"\d+", "#", str(record["error"]))), []).append(record)
+    ordered = sorted(alike.values(), key=len, reverse=True)
+    for own in ordered[:REASONS]:
+        ended, example = ENDED[own[0]["status"]], f"{Cell.of(own[0])} on {own[0]['game']}"
+        what = f"1 run {ended}: {example}" if len(own) == 1 else f"{len(own):,} runs {ended}, such as {example}"
+        print(f"{what}: {on_one_line(str(own[0]['error']))}", file=sys.stderr)
+    if len(ordered) > REASONS:
+        print(f"{len(ordered) - REASONS:,} more reasons; `error` in the sweep's records has them all", file=sys.stderr)
 
 
 def _unfinished(

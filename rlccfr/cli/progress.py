@@ -42,8 +42,8 @@ def progress(description: str, below: Callable[[], RenderableType] | None = None
         below: function called several times per second for what to show below the bar on a terminal.
 
     Yields:
-        Function to call with the share done and, optionally, ``words`` to show after the description and the seconds
-        ``left``, where they do not follow from the share and the time so far.
+        Function to call with the share done and, optionally, ``words`` to show after the description, and ``left``: the
+        seconds left where they do not follow from the share and the time so far, NaN if unknown.
     """
     with (
         _own_stderr() as stream,
@@ -131,7 +131,9 @@ MONTH = 30 * 86_400
 
 
 def in_words(left: float) -> str:
-    """Return about how long work takes that has ``left`` seconds to go."""
+    """Return the remaining time in words; NaN stands for an unknown time."""
+    if math.isnan(left):
+        return "an unknown time"
     return f"about {duration(left)}" if left < MONTH else "over a month"
 
 

@@ -25,6 +25,11 @@ class Component:
     hyperparameters: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
 
     @property
+    def title(self) -> str:
+        """The component's name in messages."""
+        return repr(self.id) if self.id else f"this {type(self).__name__}"
+
+    @property
     def learns(self) -> bool:
         """Whether a fitted model takes the place of a table."""
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,11 +152,11 @@ class Binding:
     public: bool
 
     @property
-    def foreign_functions(self) -> list[str]:
-        """Names of the components' functions that others have written."""
-        named = {"reweight": self.rule, "policy_map": self.rule, "inclusion": self.sampler, "mixture": self.sampler}
-        functions = {f"the {name} of {part.id!r}": getattr(part, name) for name, part in named.items()}
-        return [name for name, one in functions.items() if one is not None and not is_the_librarys(one)]
+    def foreign_functions(self) -> dict[str, Callable[..., Any]]:
+        """The components' functions that others have written, by their names in messages."""
+        parts = {"reweight": self.rule, "policy_map": self.rule, "inclusion": self.sampler, "mixture": self.sampler}
+        named = {f"the {name} of {part.title}": getattr(part, name) for name, part in parts.items()}
+        return {name: one for name, one in named.items() if one is not None and not is_the_librarys(one)}
 
     @classmethod
     def of(

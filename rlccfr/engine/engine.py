@@ -11,7 +11,7 @@ import numpy as np
 
 from rlccfr import kernels
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.errors import ComponentError, FailedRunError, RLCCFRError, first_line, place
+from rlccfr.errors import ComponentError, FailedRunError, RLCCFRError, what_failed
 from rlccfr.games.merging.known import merged_game
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
@@ -40,12 +40,14 @@ def _named_failures(binding: Binding) -> Iterator[None]:
     """
     try:
         yield
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        if isinstance(error, RLCCFRError) or not (own := binding.foreign_functions):
+    except (RLCCFRError, MemoryError):
+        raise
+    except Exception as error:  # another author's function may raise anything
+        if not (foreign := binding.foreign_functions):
             raise
-        where = place(error) or "; with NUMBA_DISABLE_JIT=1 in the environment, the error names the line"
-        failure = f"{type(error).__name__}: {first_line(error)}{where}"
-        raise FailedRunError(f"{' or '.join(own)} fails in a run: {failure}") from error
+        hint = "; with NUMBA_DISABLE_JIT=1 in the environment, the error names the line"
+        failure = what_failed(error, foreign.values(), otherwise=hint)
+        raise FailedRunError(f"{' or '.join(foreign)} fails in a run: {failure}") from error
 
 
 class Engine:

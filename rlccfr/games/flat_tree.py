@@ -144,13 +144,15 @@ class SequenceForm:
         Raises:
             PolicyError: they don't.
         """
-        sound = np.isclose(self.row_sums(probabilities), 1) & (self.row_sums(~(probabilities >= 0)) == 0)
+        with np.errstate(invalid="ignore"):  # of infinities
+            sums = self.row_sums(probabilities)
+            sound = np.isclose(sums, 1) & (self.row_sums(~(probabilities >= 0)) == 0)
         if not sound.all():
-            worst = int(np.flatnonzero(~sound)[0])
-            found = ", ".join(f"{number:.6g}" for number in probabilities[self.infoset_sequences(worst)][:8])
+            first = int(np.flatnonzero(~sound)[0])
+            least = probabilities[self.infoset_sequences(first)].min()
             raise PolicyError(
                 "probabilities must be at least 0 and sum to 1 over each infoset's sequences; those of infoset "
-                f"{worst} are {found}"
+                f"{first} sum to {sums[first]:.6g}, and the least is {least:.6g}"
             )
 
     def normalised(self, sums: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ HELP = (
     "quit            leave",
 )
 FEWEST = 10
-"""Number of games from which on an interval of the mean payoff tells something."""
+"""Least number of games for which an interval is shown."""
 
 QUIT = ("q", "quit", "exit")
 

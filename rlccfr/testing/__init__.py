@@ -26,7 +26,7 @@ from rlccfr.testing.estimates import own_draws as own_draws
 from rlccfr.testing.estimates import own_reach as own_reach
 from rlccfr.testing.estimates import smallest_p as smallest_p
 from rlccfr.testing.functions import ConformanceError as ConformanceError
-from rlccfr.testing.functions import check_policy_map, check_probabilities, check_reweight, check_symmetry, name_of
+from rlccfr.testing.functions import check_policy_map, check_probabilities, check_reweight, check_symmetry
 
 GAMES = ("kuhn", "liars_dice(numdice=1,dice_sides=3)")
 PUBLIC_CHANCE = "leduc(ranks=2,suits=2,raises=1)"
@@ -95,7 +95,7 @@ def _check_unbiased(made: Sampler, walks: int) -> None:
                 p, _ = smallest_p(batches, mean)
                 if p < LEVEL:
                     raise ConformanceError(
-                        f"{name_of(made)} is biased: on {name} the mean of its {what} for player {player} differs from "
+                        f"{made.title} is biased: on {name} the mean of its {what} for player {player} differs from "
                         f"the exact pass (p = {p:.1g})"
                     )
 
@@ -133,7 +133,7 @@ def _check_schedule(rule: UpdateRule) -> None:
     except ComponentError as error:
         raise ConformanceError(str(error)) from None
     if not np.array_equal(rule.schedule(50, 10), rows[49:60]):
-        raise ConformanceError(f"the schedules of {name_of(rule)} depend on more than t")
+        raise ConformanceError(f"the schedules of {rule.title} depend on more than t")
 
 
 def _check_described(registry: Registry[Any], component: Component) -> None:
@@ -141,7 +141,7 @@ def _check_described(registry: Registry[Any], component: Component) -> None:
         return
     entry = registry[component.id]
     if not (entry.description and entry.source.strip()):
-        raise ConformanceError(f"{name_of(component)} needs a docstring that says what it does, and a source")
+        raise ConformanceError(f"{component.title} needs a docstring that says what it does, and a source")
 
 
 def _check_runs(parts: dict[str, Any], games: Sequence[str] = GAMES) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlccfr.components import Component, Sampler, UpdateRule
-from rlccfr.errors import RLCCFRError, first_line, place
+from rlccfr.errors import RLCCFRError, what_failed
 from rlccfr.kernels.plain import reads_regret
 
 
@@ -15,19 +15,15 @@ class ConformanceError(RLCCFRError, AssertionError):
     """A component that fails a check."""
 
 
-def name_of(component: Component) -> str:
-    """Return a component's name in messages."""
-    return repr(component.id) if component.id else f"this {type(component).__name__}"
-
-
 def called(component: Component, name: str, *arguments: Any) -> Any:
-    """Call a component's plain function in Python, which notices wrong indices; compiled code does not."""
+    """Call a component's plain function in Python, where errors have lines and wrong indices are noticed everywhere."""
+    function = getattr(component, name)
     try:
-        return getattr(component, name)(*arguments)
+        return function(*arguments)
     except Exception as error:  # another author's function may raise anything
         raise ConformanceError(
-            f"the {name} of {name_of(component)} fails: {type(error).__name__}: {first_line(error)}{place(error)}; it "
-            "may use only the arrays and parameters that the component declares"
+            f"the {name} of {component.title} fails: {what_failed(error, [function])}; it may use only the arrays and "
+            "parameters that the component declares"
         ) from error
 
 
@@ -41,7 +37,7 @@ def check_reweight(rule: UpdateRule) -> None:
         cumulative = (10 * rng.normal(size=actions),) if reads_regret(rule.reweight) else ()
         called(rule, "reweight", regrets, 0.5, np.zeros((actions, len(rule.arrays))), parameters, 2.0, *cumulative)
         if not np.isfinite(regrets).all():
-            raise ConformanceError(f"the reweight of {name_of(rule)} turns finite regrets into {regrets}")
+            raise ConformanceError(f"the reweight of {rule.title} turns finite regrets into {regrets}")
 
 
 def check_probabilities(sampler: Sampler) -> None:
@@ -53,11 +49,11 @@ def check_probabilities(sampler: Sampler) -> None:
             found = np.full(actions, np.nan)
             called(sampler, "inclusion", policy, count, parameters, found)
             if not ((found > 0) & (found <= 1)).all():
-                raise ConformanceError(f"the inclusion of {name_of(sampler)} gives {found}; each must lie in (0, 1]")
+                raise ConformanceError(f"the inclusion of {sampler.title} gives {found}; each must lie in (0, 1]")
         if sampler.mixture is not None:
             share = called(sampler, "mixture", policy, count, 3.0, parameters)
             if share is None or not 0 <= share <= 1:
-                raise ConformanceError(f"the mixture of {name_of(sampler)} gives {share}; it must lie in [0, 1]")
+                raise ConformanceError(f"the mixture of {sampler.title} gives {share}; it must lie in [0, 1]")
 
 
 def check_policy_map(rule: UpdateRule) -> None:
@@ -70,7 +66,7 @@ def check_policy_map(rule: UpdateRule) -> None:
             policy = row.copy()
             called(rule, "policy_map", policy, np.zeros((actions, len(rule.arrays))), parameters, 2.0)
             if not ((policy >= 0).all() and abs(policy.sum() - 1) < 1e-9):
-                raise ConformanceError(f"the policy map of {name_of(rule)} turns the regrets {row} into {policy}")
+                raise ConformanceError(f"the policy map of {rule.title} turns the regrets {row} into {policy}")
 
 
 def check_symmetry(rule: UpdateRule) -> None:
@@ -93,7 +89,7 @@ def check_symmetry(rule: UpdateRule) -> None:
                 turned = _folded(rule, row[order], state[order], parameters)
                 if not all(np.allclose(one, other, 1e-9, 0.0) for one, other in zip(straight, turned, strict=True)):
                     raise ConformanceError(
-                        f"{name_of(rule)} says that it is symmetric, but turns the regrets {row} into other policies "
+                        f"{rule.title} says that it is symmetric, but turns the regrets {row} into other policies "
                         "when they are permuted: leave out symmetric=True"
                     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rlccfr.cli.progress import progress
-from rlccfr.errors import ComponentError, RLCCFRError, brief
+from rlccfr.errors import ComponentError, RLCCFRError, brief, what_failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +27,8 @@ def check(
 
     An update rule's or sampler's functions are called in Python, where an error names its line, and then runs are
     checked: that they stay finite, do not depend on how they are divided, and converge on Kuhn poker. A sampler's
-    estimates must be unbiased. It takes seconds per component; the first failure is printed, and the exit code is 1.
+    estimates must be unbiased. It takes seconds per component. Each component's first failure is printed; then
+    the exit code is 1.
     """
     found = list(_checks(components or []))
     if not found:
@@ -37,9 +38,9 @@ def check(
         try:
             with progress(f"checking {what}"):
                 passes()
-        except RLCCFRError as error:
+        except Exception as error:  # another author's code may raise anything
             failed += 1
-            print(f"{what}: {error}")
+            print(f"{what}: {error if isinstance(error, RLCCFRError) else what_failed(error)}")
         else:
             print(f"{what}: passes")
     if failed:

@@ -53,6 +53,7 @@ def insights(
         for budget in limits
         for name in presets or ["accuracy"]
     ]
+    source.say()
     if json:
         print_json([_row(one) for one in found])
         return

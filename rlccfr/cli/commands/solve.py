@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -163,7 +164,14 @@ def _towards(solver: Solver, target: str, report: Callable[..., None]) -> Callab
     from rlccfr.limits import seconds_left, target_of
 
     goal = target_of(solver.game, target)
-    return lambda share: report(share, left=seconds_left(solver.points, goal))
+
+    def called(share: float) -> None:
+        left = seconds_left(solver.points, goal)
+        if left is not None:  # as predicted at the last point, less what has passed since
+            left = max(0.0, left - (solver.cpu_seconds - solver.points[-1].cpu_seconds))
+        report(share, left=math.nan if left is None else left)
+
+    return called
 
 
 def _given(context: typer.Context, option: str) -> bool:
@@ -220,7 +228,7 @@ def _fail_if_cut_short(attempt: Attempt, checkpoint: Path | None, limited: bool)
         raise Interrupted(f"interrupted after {result.iterations:,} iterations{kept}")
     if not attempt.reached:
         game = attempt.solver.game
-        other = f"another algorithm, as `rlccfr recommend {quoted(game.name)}` names one"
+        other = f"another algorithm (`rlccfr recommend {quoted(game.name)}` names one)"
         other += ", or --exact" if isinstance(game, GameTree) else ""
         ways = f"give a larger one, or {other}" if limited else f"take {other}"
         why = "after the budget" if limited else "and ten times as much work has hardly lowered it"

@@ -98,8 +98,10 @@ def sweep(
                 if number:
                     _say(f"{len(todo):,} more runs of algorithms close to the best")
                 _run(order(todo), kept, workers, dask, pilot)
-    _tell(statuses(planned, kept), json)
-    say_failures(record for job in planned if (record := kept.get(job.id)) is not None)
+    found = statuses(planned, kept)
+    _tell(found, json)
+    if not {status for counts in found.values() for status in counts} <= {"ok", "missing"}:
+        say_failures(record for job in planned if (record := kept.get(job.id)) is not None)
     if compact is not None:
         _say(f"written to {kept.compact(compact, small=small)}")
 

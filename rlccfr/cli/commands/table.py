@@ -59,7 +59,9 @@ def table(
 
     out = checked_path(out) if out is not None else None
     limits = (iterations, seconds, nodes)
-    found = _ask(measured(games, limits, results, catalog, networks), presets or ["accuracy"], scale)
+    source = measured(games, limits, results, catalog, networks)
+    found = _ask(source, presets or ["accuracy"], scale)
+    source.say()
     if out is not None:
         found.write(out)
     if json:
@@ -102,6 +104,7 @@ def report(
     source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
     found = _ask(source, presets or list(PRESETS), "log")
     write_report(out, source.table, source.catalog, found, source.budgets, drawn)
+    source.say()
     print(f"written to {out}")
 
 

@@ -33,7 +33,7 @@ def spiel_name(path: str) -> str:
 
 
 def shown(name: str) -> str:
-    """Return the name by which people know a file's game: the file's, as seen from here; other names stay as they are.
+    """Return a game's display name: a Gambit file's path, relative to the current folder if below it, or the same name.
 
     Args:
         name: a name that :func:`rlccfr.load_game` takes.

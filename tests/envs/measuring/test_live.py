@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import logging
 import statistics
+import time
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from rlccfr import Solver
 from rlccfr.envs import Budget, Cell, Evaluator, LiveEvaluator, MissingCellError, Request, Store, StoreError
 from rlccfr.envs.measuring import identity as cells
-from rlccfr.envs.measuring import live, timing
+from rlccfr.envs.measuring import timing
 from rlccfr.envs.measuring.timing import LEAST_SECONDS, ROUNDS, Timed
 from rlccfr.errors import RLCCFRError
 
@@ -80,18 +81,19 @@ def test_a_deterministic_cell_is_measured_for_one_seed(solvers):
 
 
 def test_timing_lasts_and_is_compared_with_plain_cfr():
-    evaluator = LiveEvaluator()
+    evaluator, begin = LiveEvaluator(), time.thread_time()
     plain = evaluator.measure(request(Cell("cfr", "none", "none"), budget=Budget("iterations", 1000)))
-    record = evaluator.result(plain.cell_id)
-    assert record["timed_runs"] * plain.cpu_seconds >= ROUNDS * LEAST_SECONDS * (1 - 1e-9)
+    assert time.thread_time() - begin >= 2 * ROUNDS * LEAST_SECONDS
+    assert evaluator.result(plain.cell_id)["timed_runs"] >= ROUNDS
     assert 1 / 3 < plain.throughput / plain.reference_throughput < 3  # the run is one of plain CFR itself
 
 
 def test_a_short_run_has_the_throughput_of_its_median_round_and_the_mean_time_of_all(monkeypatch):
     rounds = [(4, Timed(4000, 0.04)), (2, Timed(2000, 0.04)), (3, Timed(3000, 0.05))]
     slices = [Timed(500, 0.02), Timed(500, 0.02), Timed(800, 0.02), Timed(600, 0.02)]  # before and after each round
-    monkeypatch.setattr(live, "time_again", lambda *_: rounds.pop(0))
-    monkeypatch.setattr(live.ReferenceClock, "slice", lambda *_: slices.pop(0))
+    monkeypatch.setattr(timing, "time_again", lambda *_: rounds.pop(0))
+    for name in ("slice", "alike"):
+        monkeypatch.setattr(timing.ReferenceClock, name, lambda *_: slices.pop(0))
     evaluator = LiveEvaluator()
     measured = evaluator.measure(request(PLAIN, budget=Budget("iterations", 1000)))
     # Thousands of iterations per second: rounds make 100, 50 and 60, plain CFR 25, 40 and 30; ratio 2 is the median.

@@ -165,6 +165,6 @@ def test_wrong_probabilities_are_told_with_file_and_infoset(tmp_path):
     lines[3] = lines[3].replace(",0.5,", ",0.7,")
     path.write_text("\n".join(lines))
     with pytest.raises(
-        rlccfr.PolicyError, match=r"kuhn\.csv: probabilities must .* those of infoset 1 are 0\.7, 0\.5$"
+        rlccfr.PolicyError, match=r"kuhn\.csv: probabilities must .* infoset 1 sum to 1\.2, and the least is 0\.5$"
     ):
         rlccfr.Policy.load(path)
