@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlccfr.archives import has_format, opened_archive
+from rlccfr.components import UpdateRule
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.files import discard_leftovers, written_atomically
 from rlccfr.games.public.kinds import Game
@@ -67,6 +68,11 @@ def _arrays(solver: Solver) -> dict[str, np.ndarray]:
         "abstraction": solver.abstraction,
     }
     for kind, component in components.items():
+        if isinstance(component, UpdateRule) and component.controller is not None and not component.id:
+            raise CheckpointError(
+                "the controller is not in a file, so it can't be loaded again: write it by "
+                "rlccfr.controller_file.save_controller, and give the file as control="
+            )
         if not component.id:
             raise CheckpointError(f"the {kind} is not registered, so it can't be loaded again; register it first")
     header = {
@@ -95,7 +101,8 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
     try:
         return _read(path, str(path), kind, threads, game)
     except ComponentError as error:
-        raise CheckpointError(f"{path} can't be loaded: {error}; register the component first") from None
+        advice = "register the component first, or go on in the folder where the run began"
+        raise CheckpointError(f"{path} can't be loaded: {error}; {advice}") from None
     except RLCCFRError:
         raise
     except (FileNotFoundError, IsADirectoryError):

@@ -20,16 +20,16 @@ from rlccfr.registry import update_rules
 FORMAT = "rlccfr-controller-2"
 
 
-def save_controller(controller: Controller, path: Path, training: Mapping[str, Any]) -> None:
+def save_controller(controller: Controller, path: str | Path, training: Mapping[str, Any] | None = None) -> None:
     """Write a controller to a file, whole or not at all.
 
     Args:
-        training: how it was trained, ready for JSON.
+        training: how it was trained, ready for JSON; None if that is not known.
 
     Raises:
         CheckpointError: the file can't be written.
     """
-    header = {"format": FORMAT, "observation": OBSERVATION, "training": dict(training)}
+    header = {"format": FORMAT, "observation": OBSERVATION, "training": dict(training or {})}
     arrays = {"header": np.array(json.dumps(header))}
     arrays |= {f"{agent}/choices": choices for agent, choices in zip(AGENTS, controller.choices, strict=True)}
     for member, networks in enumerate(controller.members):
@@ -39,7 +39,7 @@ def save_controller(controller: Controller, path: Path, training: Mapping[str, A
                 arrays[f"{agent}/{member}/{number}/biases"] = biases.astype(np.float32)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
-    write_atomically(path, buffer.getvalue())
+    write_atomically(Path(path), buffer.getvalue())
 
 
 def load_controller(path: Path) -> Controller:
@@ -64,6 +64,8 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
     try:
         arrays = read_archive(path)
         header = json.loads(str(arrays.pop("header")))
+        if not str(header["format"]).startswith(FORMAT.rpartition("-")[0]):
+            raise CheckpointError(f"{path} holds no controller: its format is {header['format']!r}")
         if header["format"] != FORMAT:
             raise CheckpointError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")
         if tuple(header["observation"]) != OBSERVATION:
@@ -83,7 +85,9 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
     except OSError as error:
         raise CheckpointError(f"can't read {path}: {error.strerror or error}") from None
     except Exception as error:  # damaged archives fail in many modules, without a common base
-        raise CheckpointError(f"{path} is not a whole controller file; train the controller again") from error
+        raise CheckpointError(
+            f"{path} is not a whole controller file; name one that `rlccfr train --control` wrote"
+        ) from error
 
 
 def _network(arrays: Mapping[str, np.ndarray], place: str) -> tuple[Layer, ...]:
@@ -104,6 +108,8 @@ def rule_or_control(rule: Any, control: str | Path | Controller | None) -> Updat
     """
     if control is None:
         return update_rules.resolve(rule)
+    if not isinstance(control, str | Path | Controller):
+        raise ComponentError(f"control must be 'shipped', a controller's file or a Controller, not {control!r}")
     if rule != "cfr_plus":
         raise ComponentError("give an update rule, or a controller that chooses its settings, not both")
     if isinstance(control, Controller):

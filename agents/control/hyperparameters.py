@@ -49,6 +49,8 @@ class ControlHyperparameters:
     cap: float = 3.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.hidden, tuple | list):
+            raise RLCCFRError(f"hidden must be the widths of the hidden layers, as in (64, 64), not {self.hidden!r}")
         object.__setattr__(self, "hidden", tuple(self.hidden))
         for field in fields(self):
             value = getattr(self, field.name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -11,7 +13,13 @@ from rlccfr.agents.control.games import control_games
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.log import Log
 from rlccfr.agents.control.training import ControlTraining, Round
-from rlccfr.agents.control.training_file import MEMBER, refuse_earlier, remove_trainings, resume_training, save_members
+from rlccfr.agents.control.training_file import (
+    MEMBER,
+    refuse_others,
+    remove_trainings,
+    resume_training,
+    save_members,
+)
 from rlccfr.components.controller import Controller
 from rlccfr.envs.sweeping.cores import physical_cores
 from rlccfr.envs.sweeping.pool import Pool
@@ -25,8 +33,12 @@ ROUNDS, MEMBERS = 45_000, 1
 """Rounds of a training of the shipped controller, and number of such trainings."""
 
 
+GUARD = 'scripts must call train_controller below `if __name__ == "__main__":`, or with workers=1'
+"""What to do about a script that starts workers whenever it is run."""
+
+
 def train_controller(
-    games: Sequence[str] | None = None,
+    games: str | Sequence[str] | None = None,
     out: str | Path | None = None,
     *,
     members: int = MEMBERS,
@@ -59,13 +71,19 @@ def train_controller(
         RLCCFRError: an argument is invalid; the directory can't be written, is in use, or holds a training with other
             arguments.
     """
-    names = control_games("train") if games is None else games
     directory = None if out is None else Path(out)
+    names = control_games("train") if games is None else (games,) if isinstance(games, str) else games
+    whole_number(seed, "seed", 0, RLCCFRError)
+    whole_number(workers, "workers", 0, RLCCFRError)
+    if workers != 1 and getattr(multiprocessing.current_process(), "_inheriting", False):  # as the library's own check
+        raise RLCCFRError(GUARD)
     plan = partial(ControlTraining, names, rounds, horizons=horizons, hyperparameters=hyperparameters)
     trainings = [plan(seed=seed + member) for member in range(whole_number(members, "members", 1, RLCCFRError))]
     with nullcontext() if directory is None else held(directory), _pool(workers) as (pool, parts):
         if directory is not None:
-            remove_trainings(directory) if fresh else refuse_earlier(directory)
+            refuse_others(directory, fresh)
+            if fresh:
+                remove_trainings(directory)
         for number, training in enumerate(trainings):
             place = None if directory is None else directory / f"{MEMBER}{number}"
             if place is not None:
@@ -105,5 +123,7 @@ def _pool(workers: int) -> Iterator[tuple[Pool | None, int]]:
     pool = Pool(count)
     try:
         yield pool, count
+    except BrokenProcessPool:
+        raise RLCCFRError(f"a worker process has ended; {GUARD}") from None
     finally:
         pool.kill()

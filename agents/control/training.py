@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -19,7 +20,7 @@ from rlccfr.agents.control.memory import RunMemory
 from rlccfr.agents.team.selector_dqn import single_threaded
 from rlccfr.components.controller import Controller
 from rlccfr.envs.control.run import Episode, marks_of
-from rlccfr.errors import RLCCFRError, whole_number
+from rlccfr.errors import RLCCFRError, brief, whole_number
 
 VERSION = 3
 """Version of the training. Raise it when the same seed would give another controller."""
@@ -43,6 +44,23 @@ class Round(NamedTuple):
     epsilon: float
     loss: float
     cpu_seconds: float
+
+
+def _checked_horizons(horizons: Any) -> dict[int, float]:
+    """Return horizons if each is a number of iterations with a positive share.
+
+    Raises:
+        RLCCFRError: they are not.
+    """
+    if not isinstance(horizons, Mapping) or not horizons:
+        raise RLCCFRError(
+            f"horizons must give shares by numbers of iterations, as in {{1000: 1.0}}, not {brief(horizons)}"
+        )
+    for horizon, share in horizons.items():
+        whole_number(horizon, "a horizon", 1, RLCCFRError)
+        if not isinstance(share, int | float) or not 0 < share < math.inf:
+            raise RLCCFRError(f"the share of horizon {horizon} must be a positive number, not {brief(share)}")
+    return {int(horizon): float(share) for horizon, share in horizons.items()}
 
 
 class ControlTraining:
@@ -72,10 +90,12 @@ class ControlTraining:
         seed: int = 0,
     ) -> None:
         self.games, self.rounds = tuple(games), whole_number(rounds, "rounds", 1, RLCCFRError)
-        self.horizons = {int(horizon): float(share) for horizon, share in (horizons or {1000: 1.0}).items()}
-        if not games or min(self.horizons) < 1 or not all(share > 0 for share in self.horizons.values()):
-            raise RLCCFRError("name at least one game, and at least one positive horizon with a positive share")
-        self.hyperparameters = hyperparameters or ControlHyperparameters()
+        self.horizons = _checked_horizons({1000: 1.0} if horizons is None else horizons)
+        if not games:
+            raise RLCCFRError("name at least one game")
+        self.hyperparameters = ControlHyperparameters() if hyperparameters is None else hyperparameters
+        if not isinstance(self.hyperparameters, ControlHyperparameters):
+            raise RLCCFRError(f"hyperparameters must be a ControlHyperparameters, not {brief(hyperparameters)}")
         self.seed = whole_number(seed, "seed", 0, RLCCFRError)
         self.tasks = [Task(game, horizon) for game in self.games for horizon in self.horizons]
         self._decisions = [len(marks_of(task.horizon)) for task in self.tasks]

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.agents.control.training import ControlTraining
+from rlccfr.agents.team.team_file import FILE_NAME as TEAM_FILE
 from rlccfr.archives import read_archive
 from rlccfr.components.controller import Controller
 from rlccfr.controller_file import save_controller
@@ -60,17 +61,24 @@ def _save(trainings: Sequence[ControlTraining], directory: Path) -> None:
     save_controller(controller, directory / CONTROLLER, about)
 
 
-def refuse_earlier(directory: Path) -> None:
-    """Refuse a directory in which an earlier version of the package trained a controller.
+def refuse_others(directory: Path, fresh: bool) -> None:
+    """Refuse a directory that holds a team, or unless ``fresh`` a training by an earlier version of the package.
 
     Raises:
-        RLCCFRError: it is one.
+        RLCCFRError: it does.
     """
-    if (directory / STATE).exists():
+    if (directory / TEAM_FILE).exists():
+        raise RLCCFRError(f"{directory} holds a team, whose log would be lost; name another directory with --out")
+    if (directory / STATE).exists() and not fresh:
         raise RLCCFRError(
             f"{directory} holds a training by an earlier version; name another directory with --out, or replace it "
             "with --fresh"
         )
+
+
+def holds_controller(directory: Path) -> bool:
+    """Return whether a directory holds a training of a controller."""
+    return (directory / CONTROLLER).exists() or any(directory.glob(f"{MEMBER}*/{STATE}"))
 
 
 def remove_trainings(directory: Path) -> None:

@@ -94,6 +94,8 @@ def load_team(
     try:
         arrays = read_archive(file)
         header = json.loads(str(arrays["header"]))
+        if not str(header["format"]).startswith(FORMAT.rpartition("-")[0]):
+            raise CheckpointError(f"{file} holds no team: its format is {header['format']!r}")
         if header["format"] != FORMAT:
             raise CheckpointError(f"{file} has format {header['format']!r}; this version reads {FORMAT!r}")
         return _restored(kind, header, arrays, _checked_catalog(header["catalog"], wanted, file), evaluator)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -12,10 +12,16 @@ from gymnasium import spaces
 from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller
 from rlccfr.envs.control.run import ControlRun
 from rlccfr.envs.measuring.compiled_games import compiled_tree
-from rlccfr.errors import RLCCFRError, whole_number
+from rlccfr.errors import RLCCFRError, brief, whole_number
+from rlccfr.policy import Policy
 
 LARGEST = 4.0
 """Largest absolute value of an entry of an observation."""
+
+
+def _several(values: Any) -> tuple[Any, ...]:
+    """Return an iterable's values; anything else alone."""
+    return tuple(values) if isinstance(values, Iterable) else (values,)
 
 
 class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
@@ -28,7 +34,8 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     of the whole run. The episode terminates with the run.
 
     ``info`` holds JSON scalars: game, iterations, exploitability, and the settings of the last segment. The run's CPU
-    seconds, with observing included, are ``env.unwrapped.run.cpu_seconds``.
+    seconds, with observing included, are ``env.unwrapped.run.cpu_seconds``; ``env.unwrapped.average_policy()`` is its
+    average policy.
 
     Args:
         games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one.
@@ -39,9 +46,11 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     """
 
     def __init__(self, games: str | Sequence[str] = "leduc", horizon: int | Sequence[int] = 1000) -> None:
-        self.games = (games,) if isinstance(games, str) else tuple(games)
-        given = (horizon,) if isinstance(horizon, int | np.integer) else tuple(horizon)
+        self.games = (games,) if isinstance(games, str) else _several(games)
+        given = (horizon,) if isinstance(horizon, str) else _several(horizon)
         self.horizons = tuple(whole_number(one, "horizon", 1, RLCCFRError) for one in given)
+        if not all(isinstance(game, str) for game in self.games):
+            raise RLCCFRError(f"games must be names, as in ['kuhn', 'leduc'], not {brief(games)}")
         if not self.games or not self.horizons:
             raise RLCCFRError("name at least one game and one number of iterations")
         self._controller = Controller.untrained(CHOICES, hidden=())
@@ -67,6 +76,8 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         drawn: dict[str, Any] = {
             name: among[int(self.np_random.integers(len(among)))] for name, among in choices.items()
         }
+        if options is not None and not isinstance(options, Mapping):
+            raise RLCCFRError(f"reset() takes options as a dict, as in {{'game': 'kuhn'}}, not {brief(options)}")
         for name, value in (options or {}).items():
             if value not in choices.get(name, ()):
                 listed = "; ".join(f"{name} ({', '.join(map(str, among))})" for name, among in choices.items())
@@ -90,7 +101,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         """
         run = self.run
         if run is None or run.iteration >= run.horizon:
-            raise RLCCFRError("the run is over: call reset() first")
+            raise RLCCFRError(f"the run {'has not begun' if run is None else 'is over'}: call reset() first")
         if not self.action_space.contains(np.asarray(action)):
             counts = ", ".join(
                 f"{name} below {count}" for name, count in zip(AGENTS, self._controller.counts, strict=True)
@@ -101,6 +112,16 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         observation = self._observation()
         info = {"game": run.game.name, "iterations": run.iteration, "exploitability": run.exploitability}
         return observation, before - run.error, run.iteration == run.horizon, False, info | run.settings
+
+    def average_policy(self) -> Policy:
+        """Return the run's average policy so far: what an agent of one's own has solved the game to.
+
+        Raises:
+            RLCCFRError: no run has begun.
+        """
+        if self.run is None:
+            raise RLCCFRError("the run has not begun: call reset() first")
+        return self.run.average_policy()
 
     def _observation(self) -> np.ndarray:
         assert self.run is not None

@@ -18,6 +18,7 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.control import control_layout
 from rlccfr.kernels.control.decide import next_mark
 from rlccfr.kernels.layout import LEAST_ERROR
+from rlccfr.policy import Policy
 
 
 class Episode(NamedTuple):
@@ -85,6 +86,10 @@ class ControlRun:
     def exploitability(self) -> float:
         """Exploitability of the average policy when last observed, in the game's units."""
         return float(10.0 ** (self.error + self._control.memory[control_layout.START]))
+
+    def average_policy(self) -> Policy:
+        """Return the average policy so far."""
+        return Policy.from_sums(self.game, self._stepper.average_sums())
 
     @property
     def settings(self) -> dict[str, float | bool | None]:

@@ -34,7 +34,7 @@ def train_and_print(
         load(game)
     with progress("starting"):  # torch takes a moment
         from rlccfr.agents.control.train import MEMBERS, ROUNDS, train_controller
-        from rlccfr.agents.control.training_file import CONTROLLER
+        from rlccfr.agents.control.training_file import CONTROLLER, holds_controller
     rounds, members = settings["rounds"] or ROUNDS, settings["members"] or MEMBERS
     what = f"on {len(games)} game{'s' * (len(games) > 1)}" if games else "on the shipped controller's games"
     try:
@@ -44,11 +44,14 @@ def train_and_print(
                 fresh=fresh, progress=report,
             )  # fmt: skip
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted; the same command goes on from what was saved in {out}") from None
+        if not holds_controller(out):
+            raise Interrupted("interrupted before anything was saved, which is done every minute") from None
+        raise Interrupted(
+            f"interrupted; {out} has the controllers so far, in member-0 and so on, and the same command goes on"
+        ) from None
     file = out / CONTROLLER
     if json:
         print_json({"controller": str(file), "members": members, "rounds": rounds})
         return
     print(f"{members} training{'s' * (members > 1)} of {rounds:,} rounds; the controller is {file}")
-    rule = f'controlled(controller="{file}")'
-    print(f"use it by: {' '.join(called())} solve GAME --update-rule {quoted(rule)}")
+    print(f"use it by: {' '.join(called())} solve GAME --controller {quoted(str(file))}")

@@ -134,6 +134,8 @@ def in_words(left: float) -> str:
     """Return the remaining time in words; NaN stands for an unknown time."""
     if math.isnan(left):
         return "an unknown time"
+    if left < 0.5:
+        return "under 1 s"
     return f"about {duration(left)}" if left < MONTH else "over a month"
 
 

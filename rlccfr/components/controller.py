@@ -52,7 +52,7 @@ Networks = tuple[tuple[Layer, ...], ...]
 """Each agent's layers; all but the last are rectified."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Controller:
     """Three agents, each of which picks some settings of the next segment of a run by the Q-values of networks.
 
@@ -122,6 +122,9 @@ class Controller:
             if not all(np.array_equal(own[0], other) for other in own):
                 raise ComponentError("the controllers have different choices")
         return cls(controllers[0].choices, tuple(one for own in controllers for one in own.members))
+
+    def __repr__(self) -> str:
+        return f"Controller(choices={self.counts}, members={len(self.members)}, layers={self.layers[0]})"
 
     @property
     def counts(self) -> tuple[int, ...]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlccfr.catalog import AXES
 from rlccfr.cli.attempts import Attempt, Outputs
 from rlccfr.cli.checkpointing import saving, solver_for
 from rlccfr.cli.console import (
@@ -28,14 +27,14 @@ from rlccfr.cli.console import (
 )
 from rlccfr.cli.exact import ALLOWED, report_solution, solve_and_print
 from rlccfr.cli.progress import progress
+from rlccfr.cli.segments import check_segments, parsed, run_segments
 from rlccfr.cli.solved import counted_by, facts_of, print_facts, title_of
 from rlccfr.cli.training_display import solving
-from rlccfr.errors import ComponentError, RLCCFRError
+from rlccfr.errors import RLCCFRError
 from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
-    from rlccfr.result import RunResult
     from rlccfr.solver import Solver
 
 COMPONENT_HELP = "Id from `rlccfr catalog`, with hyperparameters if you like: "
@@ -50,6 +49,10 @@ def solve(
     control: Annotated[
         bool, typer.Option("--control", help="Let the shipped controller choose the update rule's settings.")
     ] = False,
+    controller: Annotated[
+        Path | None,
+        typer.Option(help="Let the controller in this file choose them, one that `rlccfr train --control` wrote."),
+    ] = None,
     then: Annotated[
         list[str] | None,
         typer.Option(help='Switch to "dcfr x external x none" for an equal share of the budget; may be repeated.'),
@@ -113,14 +116,12 @@ def solve(
 
     if exact:
         check_only(context, "--exact", ALLOWED, "solves a linear program")
-    if control:
-        if _given(context, "update_rule"):
-            raise RLCCFRError("--control chooses the update rule's settings: leave out --update-rule")
-        update_rule = "controlled"
+    if control or controller is not None:
+        update_rule = _controlled(context, controller)
     limited = exact or (iterations, seconds, nodes) != (None, None, None)
     limit = budget(iterations, seconds, nodes)
-    cells = [Cell(update_rule, sampler, abstraction), *map(_parsed, then or [])]
-    _check_segments(cells, limit, checkpoint)
+    cells = [Cell(update_rule, sampler, abstraction), *map(parsed, then or [])]
+    check_segments(cells, limit, checkpoint)
     _check_target(target, any_way, limited, len(cells), blend)
     if not checkpoint_every > 0:
         raise RLCCFRError(f"--checkpoint-every must be a positive number, not {checkpoint_every}")
@@ -157,6 +158,22 @@ def solve(
         else:
             print_facts(facts, title_of(cells), counted_by(tree, cells))
     _fail_if_cut_short(attempt, checkpoint, limited)
+
+
+def _controlled(context: typer.Context, file: Path | None) -> str:
+    """Return the update rule whose settings a controller chooses: the one in a file, or the shipped one.
+
+    Raises:
+        RLCCFRError: an option contradicts it.
+    """
+    given = [name for name in ("--control", "--controller") if _given(context, name.strip("-"))]
+    if len(given) > 1:
+        raise RLCCFRError("--control is for the shipped controller: leave out --control or --controller")
+    for option in ("update_rule", "then"):
+        if _given(context, option):
+            name = f"--{option.replace('_', '-')}"
+            raise RLCCFRError(f"{given[0]} chooses the update rule's settings for the whole run: leave out {name}")
+    return "controlled" if file is None else f"controlled(controller={str(file.resolve())!r})"
 
 
 def _towards(solver: Solver, target: str, report: Callable[..., None]) -> Callable[[float], None]:
@@ -205,7 +222,7 @@ def _attempted(
     """Run for the budget or to the target; if ``any_way``, at most until a linear program is predicted to be sooner."""
     if target is None:
         assert limit is not None
-        return Attempt.of(solver, None, lambda: _run(solver, cells, limit, report))
+        return Attempt.of(solver, None, lambda: run_segments(solver, cells, limit, report))
     from rlccfr.engine.linear_program import predicted_time
     from rlccfr.limits import run_while_sooner, target_of
 
@@ -236,49 +253,3 @@ def _fail_if_cut_short(attempt: Attempt, checkpoint: Path | None, limited: bool)
             f"the target {result.target:.4g} was not reached: the exploitability is {attempt.exploitability:.4g} "
             f"{why}; {ways}"
         )
-
-
-def _parsed(text: str) -> Cell:
-    """Return the algorithm that a string names, in the form that ``recommend`` prints."""
-    from rlccfr.catalog import Cell
-
-    parts = [part.strip() for part in text.split(" x ")]
-    if len(parts) != len(AXES) or not all(parts):
-        raise RLCCFRError(f'--then takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
-    return Cell(*parts)
-
-
-def _check_segments(cells: list[Cell], limit: dict[str, Any], checkpoint: Path | None) -> None:
-    """Refuse algorithms that can't run one after another, before the first one runs."""
-    if len(cells) == 1:
-        return
-    from rlccfr.envs.episode import parse_budget
-    from rlccfr.envs.measuring.identity import why_unavailable
-    from rlccfr.envs.measuring.request import check_segments
-
-    if checkpoint is not None:
-        raise RLCCFRError("a checkpoint holds a run of one algorithm: leave out --checkpoint or --then")
-    check_segments(parse_budget(limit), len(cells))
-    for cell in cells:
-        if reason := why_unavailable(cell):
-            raise ComponentError(f"{cell} can't run: {reason}")
-
-
-def _run(solver: Solver, cells: list[Cell], limit: dict[str, Any], report: Callable[[float], None]) -> RunResult:
-    """Spend the budget; several algorithms get equal shares, like the segments of an environment."""
-    if len(cells) == 1:
-        return solver.run(**{limit["unit"]: limit["amount"]}, progress=report)
-    from rlccfr.envs.episode import parse_budget
-    from rlccfr.envs.measuring.request import changes, segment_budget
-
-    whole, result, done = parse_budget(limit), None, 0
-
-    def report_segment(share: float) -> None:
-        report((done + share) / len(cells))
-
-    for done, cell in enumerate(cells):
-        if result is not None:
-            solver.switch(**changes(cells[done - 1], cell))
-        result = solver.run(**segment_budget(whole, len(cells), done, result), progress=report_segment)
-    assert result is not None
-    return result

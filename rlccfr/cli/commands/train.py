@@ -64,13 +64,18 @@ def train(
         bool, typer.Option("--control", help="Train a controller, which chooses a rule's settings during a run.")
     ] = False,
     rounds: Annotated[
-        int, typer.Option(help="Rounds of a controller's training, of 20 runs each. [those of the shipped controller]")
+        int,
+        typer.Option(help="Rounds of a controller's training, of 20 runs each. [45,000: hours]", show_default=False),
     ] = 0,
     members: Annotated[
         int,
-        typer.Option(help="A controller's trainings, which decide together. [as for the shipped one]"),
+        typer.Option(
+            help="A controller's trainings, which decide together. [as for the shipped one]", show_default=False
+        ),
     ] = 0,
-    workers: Annotated[int, typer.Option(help="Processes that train a controller. [one per physical core]")] = 0,
+    workers: Annotated[
+        int, typer.Option(help="Processes that train a controller. [one per physical core]", show_default=False)
+    ] = 0,
     json: Json = False,
 ) -> None:
     """Train a team of three DQN selectors, or a controller.
@@ -135,11 +140,14 @@ def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, An
     """Return the directory's team, or a new one if there is none or ``fresh`` is set.
 
     Raises:
-        RLCCFRError: the directory holds a team with other settings.
+        RLCCFRError: the directory holds a controller, or a team with other settings.
     """
+    from rlccfr.agents.control.training_file import holds_controller
     from rlccfr.agents.team.team import SelectorTeam
     from rlccfr.agents.team.team_file import FILE_NAME
 
+    if holds_controller(out):
+        raise RLCCFRError(f"{out} holds a controller, whose log would be lost; name another directory with --out")
     new = SelectorTeam(**settings, evaluator=store, seed=seed)
     if fresh:
         (out / FILE_NAME).unlink(missing_ok=True)

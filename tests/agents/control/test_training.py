@@ -19,7 +19,7 @@ from rlccfr.agents.control.collecting import Task, collect
 from rlccfr.agents.control.games import FILE, control_games
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.training import ControlTraining
-from rlccfr.agents.control.training_file import CONTROLLER, LOG, STATE, resume_training, save_training
+from rlccfr.agents.control.training_file import CONTROLLER, LOG, STATE, holds_controller, resume_training, save_training
 from rlccfr.catalog import Cell
 from rlccfr.catalog.scheduled import DATA
 from rlccfr.components.controller import CHOICES, Controller
@@ -176,6 +176,26 @@ def test_a_controller_file_is_read_as_written(tmp_path):
             rlccfr.Solver(rlccfr.load_game("kuhn"), control=name)
 
 
+def test_a_controller_without_a_file_can_be_written_to_one(tmp_path):
+    controller = Controller.untrained(CHOICES, (8,))
+    assert repr(controller) == f"Controller(choices=(10, 8, 7), members=1, layers={controller.layers[0]})"
+    solver = rlccfr.Solver(rlccfr.load_game("kuhn"), control=controller)
+    with pytest.raises(CheckpointError, match=r"not in a file.*save_controller"):
+        solver.save(tmp_path / "run.npz")
+    save_controller(controller, tmp_path / "own.npz")
+    assert training_of(tmp_path / "own.npz") == {}
+    with pytest.raises(ComponentError, match="control must be 'shipped', a controller's file or a Controller, not 3"):
+        rlccfr.Solver(rlccfr.load_game("kuhn"), control=3)
+
+
+def test_a_team_and_a_controller_have_directories_of_their_own(tmp_path):
+    (tmp_path / "team.npz").write_bytes(b"")
+    with pytest.raises(RLCCFRError, match="holds a team, whose log would be lost"):
+        train_controller("kuhn", tmp_path, members=1, rounds=5, workers=1, fresh=True)
+    (tmp_path / "team.npz").rename(tmp_path / CONTROLLER)
+    assert holds_controller(tmp_path)
+
+
 def test_a_controller_and_an_update_rule_exclude_each_other():
     with pytest.raises(ComponentError, match="not both"):
         rlccfr.Solver(rlccfr.load_game("kuhn"), "dcfr", control="shipped")
@@ -201,6 +221,19 @@ def test_nothing_to_train_on_is_named():
         ControlTraining([], 3)
     with pytest.raises(RLCCFRError, match="rounds must be a positive integer"):
         ControlTraining(["kuhn"], 0)
+    for wrong, message in (
+        ({"horizons": {}}, "horizons must give shares"),
+        ({"horizons": 100}, "horizons must give shares"),
+        ({"horizons": {100.5: 1.0}}, "a horizon must be a positive integer"),
+        ({"horizons": {100: 0}}, "the share of horizon 100 must be a positive number"),
+        ({"hyperparameters": {"hidden": (8,)}}, "hyperparameters must be a ControlHyperparameters"),
+        ({"seed": "x"}, "seed must be a non-negative integer"),
+        ({"workers": -1}, "workers must be a non-negative integer"),
+    ):
+        with pytest.raises(RLCCFRError, match=message):
+            train_controller("kuhn", rounds=3, **wrong)
+    with pytest.raises(RLCCFRError, match="hidden must be the widths"):
+        ControlHyperparameters(hidden=64)
     with pytest.raises(RLCCFRError, match="learning begins after 2 rounds, since the first 16 runs are random"):
         training(rounds=2)
 
@@ -215,12 +248,19 @@ def test_commands(tmp_path):
     train = ("train", "--control", "kuhn", "--rounds", "5", "--members", "1", "--workers", "1", "--out", str(out))
     trained = json.loads(command(*train, "--json").stdout)
     assert trained == {"controller": str(out / CONTROLLER), "members": 1, "rounds": 5}
-    rule = f'controlled(controller="{out / CONTROLLER}")'
-    solved = json.loads(command("solve", "kuhn", "--update-rule", rule, "--iterations", "50", "--json").stdout)
+    controller = ("--controller", str(out / CONTROLLER))
+    solved = json.loads(command("solve", "kuhn", *controller, "--iterations", "50", "--json").stdout)
     assert solved["iterations"] == 50
     assert json.loads(command("solve", "kuhn", "--control", "--iterations", "50", "--json").stdout)["iterations"] == 50
     for arguments, message in (
         (("solve", "kuhn", "--control", "--update-rule", "dcfr", "--iterations", "9"), "leave out --update-rule"),
+        (
+            ("solve", "kuhn", "--controller", str(out / CONTROLLER), "--control", "--iterations", "9"),
+            "leave out --control",
+        ),
+        (("solve", "kuhn", "--controller", "none.npz", "--iterations", "9"), "there is no controller file"),
+        (("solve", "kuhn", "--control", "--then", "dcfr x none x none", "--iterations", "9"), "leave out --then"),
+        (("train", "kuhn", "--out", str(out)), "holds a controller, whose log would be lost"),
         (("train", "--control", "--evaluations", "9"), "--control trains a controller, which takes no --evaluations"),
         (("train",), "name the games to train on"),
         (("train", "kuhn", "--rounds", "3"), "--rounds, --members and --workers are for --control"),

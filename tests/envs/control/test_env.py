@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.env_checker import check_env as check_for_sb3
+from support import game
 
 import rlccfr
 from rlccfr.components.controller import CHOICES, OBSERVATION
@@ -79,12 +80,28 @@ def test_games_and_horizons_are_drawn_by_the_seed():
         (lambda: ControlEnv("kuhn", horizon=0), "horizon must be a positive integer"),
         (lambda: ControlEnv("kuhn").reset(options={"game": "leduc"}), "not game='leduc'"),
         (lambda: ControlEnv("kuhn").reset(options={"seed": 1}), "takes the options game"),
-        (lambda: ControlEnv("kuhn").step(np.zeros(3, int)), "call reset"),
+        (lambda: ControlEnv("kuhn").step(np.zeros(3, int)), "has not begun: call reset"),
+        (lambda: ControlEnv("kuhn").average_policy(), "has not begun: call reset"),
+        (lambda: ControlEnv(3), "games must be names, as in .*, not 3"),
+        (lambda: ControlEnv(None), "games must be names, as in .*, not None"),
+        (lambda: ControlEnv([game("kuhn")]), "games must be names"),
+        (lambda: ControlEnv("kuhn", horizon=1.5), "horizon must be a positive integer, not 1.5"),
+        (lambda: ControlEnv("kuhn", horizon="100"), "horizon must be a positive integer, not '100'"),
+        (lambda: ControlEnv("kuhn").reset(options=3), "takes options as a dict, as in .*, not 3"),
     ],
 )
 def test_mistakes_are_named(call, message):
     with pytest.raises(RLCCFRError, match=message):
         call()
+
+
+def test_the_policy_is_that_of_the_run():
+    env = ControlEnv("kuhn", horizon=20)
+    env.reset(seed=0)
+    terminated = False
+    while not terminated:
+        *_, terminated, _, info = env.step(np.array([1, 2, 0]))
+    assert env.average_policy().exploitability() == pytest.approx(info["exploitability"])
 
 
 def test_an_action_out_of_range_is_named():

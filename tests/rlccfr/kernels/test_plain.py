@@ -146,7 +146,6 @@ def test_a_function_that_fails_ends_the_run_with_its_name(rule, message, sampler
 
 
 def test_a_failing_function_of_the_library_stays_an_error_of_ours(monkeypatch):
-    solver = Solver(game("kuhn"), "hedge")
-    monkeypatch.setattr(type(solver._engine.stepper), "advance", lambda *arguments: {}["lost"])
+    monkeypatch.setattr("rlccfr.engine.exact.ExactStepper.advance", lambda *arguments: {}["lost"])
     with pytest.raises(KeyError, match="lost"):
-        solver.run(iterations=10)
+        Solver(game("kuhn"), "hedge").run(iterations=10)
