@@ -57,8 +57,8 @@ def train_controller(
 
     Args:
         games: names of the games to train on; None for those that the shipped controller was trained on.
-        out: directory of the controller and the log, which are written when a member's training ends. In it is a
-            directory for each member, with its controller as it is and its state. None to write nothing.
+        out: directory to write to; None to write nothing. It gets the controller and the log whenever a member's
+            training ends, and has a directory per member with its controller and its state so far.
         members: number of trainings, whose networks decide together.
         rounds: number of rounds of each training; a round has 20 runs by default.
         horizons: for each number of iterations of a run, the share of the runs that have it.
