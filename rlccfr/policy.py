@@ -25,6 +25,12 @@ EXACT = 1e-15
 """An exploitability of at most this is 0 up to rounding; logarithmic axes begin here."""
 
 
+def nash_conv_of(first: float, second: float) -> float:
+    """Return NashConv from the values of both players' best responses; the values of the policy itself add up to 0."""
+    found, least = first + second, -ROUNDING * max(1.0, abs(first), abs(second))
+    return 0.0 if least < found < 0 else found
+
+
 class Values(NamedTuple):
     """Values of a policy, one per player, in the game's units."""
 
@@ -39,9 +45,7 @@ class Values(NamedTuple):
     @property
     def nash_conv(self) -> float:
         """Sum of both players' gains from best responses; 0 in a Nash equilibrium."""
-        found = sum(self.best_response) - sum(self.game)
-        least = -ROUNDING * max(1.0, *map(abs, self.best_response))
-        return 0.0 if least < found < 0 else found
+        return nash_conv_of(*self.best_response)
 
     @property
     def exploitability(self) -> float:
@@ -114,8 +118,8 @@ class Policy:
         return exact_match(self, other)
 
     def nash_conv(self) -> float:
-        _, first, second = self._evaluated()  # as in Values: the players' values of the policy add up to 0
-        return first + second
+        _, first, second = self._evaluated()
+        return nash_conv_of(first, second)
 
     def exploitability(self) -> float:
         """Return NashConv / 2, in the game's units."""

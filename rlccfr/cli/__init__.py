@@ -95,9 +95,7 @@ def _version(wanted: bool) -> None:
 def _root(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
     plugins: bool = typer.Option(False, "--plugins", help="Load the components of installed plugins."),
-    load: list[Path] = typer.Option(
-        (), "--load", help="Run a Python file, which registers components or games; may be repeated."
-    ),  # noqa: B008
+    load: list[Path] = typer.Option((), "--load", help="Run a Python file that registers components or games, first."),  # noqa: B008
 ) -> None:
     if plugins or load:
         from rlccfr.plugins import load_file, load_plugins
