@@ -13,6 +13,7 @@ yaml = pytest.importorskip("yaml")
 FILES = sorted((Path(__file__).parents[2] / "examples" / "rl_zoo").glob("*.yml"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_an_agent_trains_by_them(path, tmp_path):
     set_random_seed(0)

@@ -36,7 +36,10 @@ def test_published_ecfr_conforms():
     check_update_rule({"id": "ecfr", "mode": "published"}, converges=False)
 
 
-@pytest.mark.parametrize("id", [entry.id for entry in samplers])
+@pytest.mark.parametrize(
+    "id",
+    [pytest.param(one.id, marks=[pytest.mark.slow] * (one.id == "public_chance")) for one in samplers],
+)
 def test_samplers_conform(id):
     check_sampler(id)
 

@@ -61,9 +61,9 @@ def table(
     limits = (iterations, seconds, nodes)
     source = measured(games, limits, results, catalog, networks)
     found = _ask(source, presets or ["accuracy"], scale)
-    source.say()
     if out is not None:
         found.write(out)
+    source.say()
     if json:
         print(found.to_json())
     elif methods:

@@ -50,6 +50,7 @@ def greedy(agents: ControlAgents, seen: np.ndarray) -> list[int]:
     return picks
 
 
+@pytest.mark.slow
 def test_agents_agree_on_picks_that_are_good_only_together():
     """Each agent's best pick depends on those before; alone, each of the rewarded picks is worse than the others."""
     wanted = (7, 3, 5)
@@ -62,7 +63,7 @@ def test_agents_agree_on_picks_that_are_good_only_together():
     assert greedy(agents, episode(np.zeros((1, 3), int), [0.0, 0.0]).observations[0]) == list(wanted)
 
 
-@pytest.mark.parametrize("n_steps", [1, 2])
+@pytest.mark.parametrize("n_steps", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_agents_make_a_sacrifice_now_for_what_follows(n_steps):
     """Pick 2 at the first decision costs a decade at once, and lets pick 1 at the third gain three.
 

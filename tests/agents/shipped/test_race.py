@@ -20,7 +20,7 @@ SLOW = Cell("cfr", "outcome", "none")
 SECOND = Budget("seconds", 1.0)
 
 
-@pytest.mark.parametrize("game", ["leduc(ranks=4)", "bluff"])
+@pytest.mark.parametrize("game", [pytest.param("leduc(ranks=4)", marks=pytest.mark.slow), "bluff"])
 def test_the_favourite_runs_beside_different_ones(game):
     found = runners(game, SLOW, SECOND, ACCURACY)
     assert found[0] == SLOW
@@ -59,6 +59,7 @@ def test_what_can_not_run_leaves_the_race(monkeypatch):
         race("bluff(dice=1)", broken, 0.01, ACCURACY, LiveEvaluator())
 
 
+@pytest.mark.slow
 def test_python_recommends_the_winner():
     plain = rlccfr.recommend("kuhn(cards=4)")
     assert plain.race is None

@@ -76,6 +76,7 @@ def test_a_single_iteration_tells_nothing(tmp_path):
     assert close_calls(planned, store, range(3), within=2.0) == []
 
 
+@pytest.mark.slow
 def test_a_sweep_gives_close_algorithms_as_many_seeds_as_it_is_told(tmp_path):
     catalog = Catalog(("cfr",), ("external",), ("none",))
     plan = SweepPlan(["kuhn"], catalog, seeds=1, close=2.0, close_seeds=3, limits=Limits(iterations=10, seconds=0))

@@ -351,6 +351,7 @@ def test_recommend_says_how_soon_a_linear_program_would_be_done(run):
     assert "or solve it exactly by a linear" in run("recommend", "leduc", "--iterations", "100")[1]
 
 
+@pytest.mark.slow
 def test_the_table_of_methods_has_the_exact_solution_for_reference(run):
     out = run("table", "kuhn", "--methods", "--seconds", "1")[1]
     assert re.search(

@@ -63,7 +63,7 @@ def test_draws_do_not_touch_torchs_generator():
     assert torch.rand(1) == expected
 
 
-@pytest.mark.parametrize("average", ["network", "value_networks"])
+@pytest.mark.parametrize("average", ["network", pytest.param("value_networks", marks=pytest.mark.slow)])
 def test_runs_are_resumed(average, tmp_path):
     rule, tree = make("deep_lcfr", model="cards", preset="sweep", train_every=2, average=average), game("kuhn")
     whole, part = (rlccfr.Solver(tree, rule, "external", seed=3) for _ in range(2))
@@ -76,6 +76,7 @@ def test_runs_are_resumed(average, tmp_path):
         np.testing.assert_array_equal(array, engine_state(resumed)[name])
 
 
+@pytest.mark.slow
 def test_deep_cfr_learns_with_it():
     rule = make("deep_lcfr", model="cards", preset="sweep")
     reached = rlccfr.Solver(game("kuhn"), rule, "external", seed=1).run(iterations=150, curve=False).exploitability

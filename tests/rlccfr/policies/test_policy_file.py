@@ -33,7 +33,9 @@ def test_a_policy_is_read_back_bit_for_bit(tmp_path, name, suffix):
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-@pytest.mark.parametrize("name", ["kuhn", "royal", "leduc(ranks=2,suits=2,raises=1)"])
+@pytest.mark.parametrize(
+    "name", ["kuhn", pytest.param("royal", marks=pytest.mark.slow), "leduc(ranks=2,suits=2,raises=1)"]
+)
 def test_a_file_names_its_game(tmp_path, name, suffix):
     policy = rlccfr.Policy.uniform(rlccfr.load_game(name))
     path = tmp_path / f"policy.{suffix}"

@@ -57,6 +57,7 @@ def test_payoffs_are_what_the_rest_of_the_game_is_worth():
     assert Bluff((2, 2)).payoffs() == (VALUES[2, 1], -VALUES[2, 1])
 
 
+@pytest.mark.slow
 def test_the_stored_value_of_one_die_each_is_right():
     solver = rlccfr.Solver(rlccfr.load_game("bluff"), "dcfr_plus")
     solver.run(iterations=4000, curve=False)

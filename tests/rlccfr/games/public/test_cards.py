@@ -31,6 +31,7 @@ def strength(text: str) -> int:
     return int(strengths(cards(text), 13, 4)[0])
 
 
+@pytest.mark.slow
 def test_all_hands_of_five_cards_are_ranked():
     found = strengths(card_sets(np.arange(52), 5), 13, 4)
     categories, counts = np.unique(found // 13**5, return_counts=True)
