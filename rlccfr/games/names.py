@@ -74,8 +74,8 @@ PARAMETRISED = {
 }
 """Games whose short names take parameters. Goofspiel and Liar's dice take theirs in OpenSpiel's own strings."""
 
-RANDOM_KINDS = ("poker", "moves")
-"""Kinds of games that are made from a seed, as in ``random_poker(seed=1)``."""
+RANDOM_KINDS = {"poker": "rounds of betting on random hands", "moves": "moves that the opponent sees in part"}
+"""Kinds of games that are made from a seed, as in ``random_poker(seed=1)``, and what they are made of."""
 
 
 def openspiel_name(name: str) -> str:

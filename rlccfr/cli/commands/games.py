@@ -40,13 +40,14 @@ def games(
             save(tree.plot(), checked_picture(plot))
         _describe(tree, json)
         return
-    from rlccfr.games.names import NAMED_GAMES
+    from rlccfr.games.names import NAMED_GAMES, RANDOM_KINDS
     from rlccfr.games.public.names import LISTED
 
     rows: list[dict[str, str | None]] = [
         {"name": g.name, "openspiel": g.openspiel_name, "description": g.description} for g in NAMED_GAMES.values()
     ]
-    rows += [{"name": name, "openspiel": None, "description": text} for name, text in LISTED.items()]
+    seeded = {f"random_{kind}(seed=0)": f"made from a seed: {what}" for kind, what in RANDOM_KINDS.items()}
+    rows += [{"name": name, "openspiel": None, "description": text} for name, text in (LISTED | seeded).items()]
     if every:
         from rlccfr.games.openspiel import solvable_names
 
