@@ -71,6 +71,23 @@ def has_format(path: Path, wanted: str) -> bool:
         return False
 
 
+def check_format(found: object, wanted: str, path: Path | str, kind: str) -> None:
+    """Refuse an archive whose header names another format than this version reads.
+
+    Args:
+        found: the format that the header names.
+        wanted: the format that is read, ending in a hyphen and a number.
+        kind: what the archive should hold.
+
+    Raises:
+        CheckpointError: it holds something else, or was written by another version.
+    """
+    if not str(found).startswith(wanted.rpartition("-")[0]):
+        raise CheckpointError(f"{path} holds no {kind}: its format is {found!r}")
+    if found != wanted:
+        raise CheckpointError(f"{path} has format {found!r}; this version reads {wanted!r}")
+
+
 def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> None:
     """Refuse an archive of ``size`` bytes whose arrays can't be as large as it says, or don't fit into memory."""
     parts, left = archive.infolist(), available_memory()

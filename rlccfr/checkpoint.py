@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlccfr.archives import has_format, opened_archive
+from rlccfr.archives import check_format, has_format, opened_archive
 from rlccfr.components import UpdateRule
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.files import discard_leftovers, written_atomically
@@ -123,8 +123,7 @@ def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int
     """
     with opened_archive(source) as archive:
         header = json.loads(str(archive["header"]))
-        if header["format"] != FORMAT:
-            raise CheckpointError(f"{name} has format {header['format']!r}; this version reads {FORMAT!r}")
+        check_format(header["format"], FORMAT, name, "solver")
         options = {"reduce": False, **header["options"], "threads": threads}  # older files do not say "reduce"
         solver = kind(_game_of(header["game"], name, game), **header["components"], **options)
         if header["versions"] != _versions(solver):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.archives import read_archive
+from rlccfr.archives import check_format, read_archive
 from rlccfr.components import UpdateRule
 from rlccfr.components.controller import AGENTS, OBSERVATION, Controller, Layer
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
@@ -64,10 +64,7 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
     try:
         arrays = read_archive(path)
         header = json.loads(str(arrays.pop("header")))
-        if not str(header["format"]).startswith(FORMAT.rpartition("-")[0]):
-            raise CheckpointError(f"{path} holds no controller: its format is {header['format']!r}")
-        if header["format"] != FORMAT:
-            raise CheckpointError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")
+        check_format(header["format"], FORMAT, path, "controller")
         if tuple(header["observation"]) != OBSERVATION:
             raise CheckpointError(
                 f"the controller in {path} sees other numbers than this version shows; train it again"

@@ -14,7 +14,7 @@ import numpy as np
 
 from rlccfr.agents.team.experience import Experience
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.archives import read_archive
+from rlccfr.archives import check_format, read_archive
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.evaluator import Evaluator
@@ -94,10 +94,7 @@ def load_team(
     try:
         arrays = read_archive(file)
         header = json.loads(str(arrays["header"]))
-        if not str(header["format"]).startswith(FORMAT.rpartition("-")[0]):
-            raise CheckpointError(f"{file} holds no team: its format is {header['format']!r}")
-        if header["format"] != FORMAT:
-            raise CheckpointError(f"{file} has format {header['format']!r}; this version reads {FORMAT!r}")
+        check_format(header["format"], FORMAT, file, "team")
         return _restored(kind, header, arrays, _checked_catalog(header["catalog"], wanted, file), evaluator)
     except (ComponentError, GameError) as error:
         raise CheckpointError(f"{file} can't be loaded here: {error}") from None
