@@ -9,7 +9,7 @@ import math
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO
 
 import numpy as np
 
@@ -54,6 +54,20 @@ def read_archive(source: Path | io.BytesIO) -> dict[str, np.ndarray]:
     """Return all arrays of an archive; it raises what :func:`opened_archive` raises."""
     with opened_archive(source) as archive:
         return dict(archive)
+
+
+def write_archive(file: BinaryIO, arrays: Mapping[str, np.ndarray], *, compress: bool = False) -> None:
+    """Write arrays to an open file, in the format of NumPy's archives.
+
+    On a full disk, older versions of NumPy's own function also print an error from a file that they leave open.
+
+    Raises:
+        OSError: the file can't be written.
+    """
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, np.asanyarray(array), allow_pickle=False)
 
 
 def has_format(path: Path, wanted: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlccfr.archives import check_format, has_format, opened_archive
+from rlccfr.archives import check_format, has_format, opened_archive, write_archive
 from rlccfr.components import UpdateRule
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.files import discard_leftovers, written_atomically
@@ -38,7 +38,7 @@ def save_solver(solver: Solver, path: Path) -> None:
     large = sum(array.nbytes for array in arrays.values()) > MOST_COMPRESSED
     discard_leftovers(path)
     with written_atomically(path) as file:
-        (np.savez if large else np.savez_compressed)(file, **arrays)  # type: ignore[arg-type]
+        write_archive(file, arrays, compress=not large)
 
 
 def reduced(solver: Solver) -> tuple[Any, ...]:

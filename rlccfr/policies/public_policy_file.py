@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlccfr.archives import has_format, opened_archive
+from rlccfr.archives import has_format, opened_archive, write_archive
 from rlccfr.errors import CheckpointError, RLCCFRError, first_line
 from rlccfr.files import write_atomically, written_atomically
 from rlccfr.games.public.view import PublicGame
@@ -41,7 +41,7 @@ def save_public_policy(policy: PublicPolicy, path: Path) -> None:
         return
     header = {"format": FORMAT, "game": policy.game.name, "game_hash": policy.game.content_hash}
     with written_atomically(path) as file:
-        np.savez(file, header=np.array(json.dumps(header)), table=policy.table)
+        write_archive(file, {"header": np.array(json.dumps(header)), "table": policy.table})
 
 
 def is_public_policy(path: Path) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rlccfr.archives
-from rlccfr.archives import has_format, opened_archive, read_archive
+from rlccfr.archives import has_format, opened_archive, read_archive, write_archive
 from rlccfr.errors import CheckpointError
 
 ROOT = Path(rlccfr.archives.__file__).parent.parent
@@ -31,13 +31,15 @@ def archive(path: Path, content: bytes, method: int = zipfile.ZIP_DEFLATED) -> P
     return path
 
 
-def test_arrays_come_back(tmp_path):
+@pytest.mark.parametrize("compress", [False, True])
+def test_arrays_come_back(tmp_path, compress):
     arrays = {
         "table": np.arange(6.0).reshape(2, 3),
         "none": np.zeros(0),
         "header": np.array(json.dumps({"format": "x"})),
     }
-    np.savez_compressed(tmp_path / "a.npz", **arrays)
+    with (tmp_path / "a.npz").open("wb") as file:
+        write_archive(file, arrays, compress=compress)
     found = read_archive(tmp_path / "a.npz")
     assert found.keys() == arrays.keys()
     assert all(np.array_equal(found[name], arrays[name]) for name in arrays)
