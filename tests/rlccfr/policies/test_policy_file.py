@@ -48,7 +48,7 @@ def test_a_file_names_its_game(tmp_path, name, suffix):
 def test_a_table_of_an_older_version_needs_its_game(tmp_path):
     path, policy = tmp_path / "policy.csv", policy_of("kuhn")
     policy.save(path)
-    pd.read_csv(path).drop(columns="game").to_csv(path, index=False)
+    pd.read_csv(path, dtype=str).drop(columns="game").to_csv(path, index=False)
     assert np.array_equal(rlccfr.Policy.load(path, policy.game).probabilities, policy.probabilities)
     with pytest.raises(rlccfr.CheckpointError, match="does not name its game: pass the game"):
         rlccfr.Policy.load(path)
