@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -150,6 +151,11 @@ class Controller:
         """Return all weights and biases, (k,): member by member, agent by agent, layer by layer."""
         parts = [part.ravel() for networks in self.members for part in _parts(networks)]
         return np.concatenate(parts).astype(np.float64)
+
+    @cached_property
+    def single_weights(self) -> np.ndarray:
+        """:meth:`flat_weights` in single precision, which runs compute with; must not be changed."""
+        return self.flat_weights().astype(np.float32)
 
 
 def _parts(networks: Networks) -> Iterator[np.ndarray]:

@@ -45,6 +45,9 @@ from rlccfr.kernels.handles import handle_of
 _MEMORY, _DIGEST, _KEPT = "control", "controller", "kept"
 """Names under which a controlled run's memory, a digest of its controller, and the policies kept are saved."""
 
+_WIDEST = int(np.diff(FIRST_SETTING).max())
+"""Largest number of settings of an agent."""
+
 MOVED = 1.5
 """Factor by which the number of iterations aimed at must change for a decision out of turn."""
 
@@ -169,13 +172,13 @@ def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Co
         decisions: number of decisions that may be forced and are recorded.
     """
     size = len(OBSERVATION)
-    counts = np.array(controller.counts)
-    layers = controller.layers
-    choices = np.zeros((counts.sum(), np.diff(FIRST_SETTING).max()))
-    for first, own in zip(np.cumsum(counts) - counts, controller.choices, strict=True):
+    layers, total, first = controller.layers, sum(controller.counts), 0
+    choices = np.zeros((total, _WIDEST))
+    for own in controller.choices:
         choices[first : first + len(own), : own.shape[1]] = own
+        first += len(own)
     return Control(
-        weights=controller.flat_weights().astype(np.float32),
+        weights=controller.single_weights,
         members=len(controller.members),
         layers=np.array(layers, np.int64),
         choices=choices,
@@ -183,7 +186,7 @@ def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Co
         memory=first_memory(game),
         forced=np.full((decisions, AGENTS), -1, np.int64),
         trace=np.zeros((decisions, size + AGENTS + 1)),
-        inputs=np.zeros(size + int(counts.sum())),
+        inputs=np.zeros(size + total),
         hidden=np.zeros((3, max(map(max, layers))), np.float32),
         rows=np.zeros((CHUNK + 1, 5)),
         kept=np.zeros(0),
@@ -205,8 +208,9 @@ def features_of(game: GameTree) -> np.ndarray:
     They are the mean number of actions at infosets and the largest, each n / (n + 4); the depth, n / (n + 10); the
     share of chance among the inner histories, and of ends among all.
     """
-    actor, actions = game.histories["actor"], np.diff(game.view.first_sequence.astype(np.int64))
-    inner = max(int((actor != TERMINAL).sum()), 1)
+    actor = np.ascontiguousarray(game.histories["actor"])
+    actions = np.diff(game.view.first_sequence.astype(np.int64))
+    inner = max(int(np.count_nonzero(actor != TERMINAL)), 1)
     mean, most = float(actions.mean()) if len(actions) else 0.0, int(actions.max(initial=0))
-    chance, depth = int((actor == CHANCE).sum()) / inner, game.depth / (game.depth + 10)
+    chance, depth = int(np.count_nonzero(actor == CHANCE)) / inner, game.depth / (game.depth + 10)
     return np.array([mean / (mean + 4), most / (most + 4), depth, chance, 1 - inner / game.num_histories])
