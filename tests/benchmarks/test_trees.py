@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from support import game
 
 from benchmarks import trees
@@ -10,6 +11,8 @@ from rlccfr.agents.control.collecting import random_picks
 from rlccfr.agents.control.memory import RunMemory
 from rlccfr.components.controller import OBSERVATION
 from rlccfr.envs.control.run import ControlRun, Episode
+
+pytestmark = pytest.mark.slow
 
 
 def test_trees_find_picks_that_are_good_only_together():

@@ -121,6 +121,7 @@ def test_members_are_trained_one_after_another(tmp_path):
     assert not (tmp_path / "member-1" / STATE).exists()
 
 
+@pytest.mark.slow
 def test_training_pays():
     """Agents that have trained on Kuhn for some seconds steer it better than nearly all that have not."""
     long = ControlHyperparameters(hidden=(32,), batch_size=128, runs_per_round=20, warm_up=100)

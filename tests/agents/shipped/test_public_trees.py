@@ -15,6 +15,8 @@ from rlccfr.agents.shipped.advice import recommend
 from rlccfr.envs.reward import PRESETS
 from rlccfr.errors import GameError, RLCCFRError
 
+pytestmark = pytest.mark.slow
+
 SMALL_HOLDEM = PUBLIC_GAMES[0]
 
 

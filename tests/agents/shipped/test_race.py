@@ -28,6 +28,7 @@ def test_the_favourite_runs_beside_different_ones(game):
     assert max(Counter(cell.sampler for cell in found).values()) <= racing.ALIKE + racing.WINNERS
 
 
+@pytest.mark.slow
 def test_those_that_did_best_elsewhere_run():
     found = runners("leduc(ranks=4)", SLOW, SECOND, ACCURACY)
     means = racing._means(SECOND, ACCURACY)
@@ -83,6 +84,7 @@ def test_a_catalog_holds_for_the_race():
     assert set(found) == set(catalog)
 
 
+@pytest.mark.slow
 def test_the_command_shows_the_race(run):
     code, out, _ = run("recommend", "kuhn(cards=4)", "--measure", "0.02s")
     assert code == 0

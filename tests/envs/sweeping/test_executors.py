@@ -24,6 +24,7 @@ def blocked() -> set[signal.Signals]:
     return signal.pthread_sigmask(signal.SIG_BLOCK, set())
 
 
+@pytest.mark.slow
 def test_a_local_dask_cluster_is_for_this_machine_alone_and_its_workers_leave_ctrl_c_to_it():
     """A port that is open on all interfaces is open at 127.0.0.2, too, which is another address of this machine."""
     before = blocked()

@@ -52,6 +52,7 @@ def test_suits_are_lossless_however_buckets_play():
     assert solver.current_policy().exploitability() == pytest.approx(found.points[-1].exploitability_current, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_plateau_falls_with_the_number_of_buckets():
     plateaus = []
     for buckets in (2, 3, 5, 8, 13):

@@ -102,7 +102,7 @@ def test_each_thread_has_its_infosets_and_blocks_one_after_another(name, count):
     assert sum(end - begin for begin, end in (share.blocks for share in shares)) == len(tree.view.blocks_0)
 
 
-@pytest.mark.parametrize("name", [*GAMES, "universal", "royal"])
+@pytest.mark.parametrize("name", [*GAMES, "universal", pytest.param("royal", marks=pytest.mark.slow)])
 def test_a_thread_reads_only_its_own_work_and_what_is_above_the_cut(name):
     tree = game(UNIVERSAL if name == "universal" else name)
     view, size, division = tree.view, tree.num_sequences, divided(tree, 2)

@@ -84,6 +84,7 @@ def test_shares_and_values_add_up(name):
             assert sum(held.share for held in point.others) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_little_gains_on_a_solved_game():
     solver = rlccfr.Solver(rlccfr.load_game("bluff"), "dcfr_plus")
     solver.run(iterations=2000)

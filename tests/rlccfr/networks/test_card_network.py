@@ -63,7 +63,8 @@ def test_draws_do_not_touch_torchs_generator():
     assert torch.rand(1) == expected
 
 
-@pytest.mark.parametrize("average", ["network", pytest.param("value_networks", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("average", ["network", "value_networks"])
 def test_runs_are_resumed(average, tmp_path):
     rule, tree = make("deep_lcfr", model="cards", preset="sweep", train_every=2, average=average), game("kuhn")
     whole, part = (rlccfr.Solver(tree, rule, "external", seed=3) for _ in range(2))

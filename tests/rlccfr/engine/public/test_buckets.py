@@ -65,7 +65,9 @@ def responses(parameters, buckets):
     return PublicResponses(ours), FlatResponses(theirs), policy, order
 
 
-@pytest.mark.parametrize("parameters", ["ranks=5,suits=1,private=1,flop=1,opening=2", SMALL])
+@pytest.mark.parametrize(
+    "parameters", ["ranks=5,suits=1,private=1,flop=1,opening=2", pytest.param(SMALL, marks=pytest.mark.slow)]
+)
 def test_regrets_against_responses_are_those_of_the_compiled_game(parameters):
     ours, theirs, policy, order = responses(parameters, 2)
     other = np.empty_like(policy)

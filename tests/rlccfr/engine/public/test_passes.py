@@ -97,7 +97,14 @@ def large(name: str) -> rlccfr.GameTree:
     return rlccfr.load_game(name, restore_recall="numRounds=3" in name, max_histories=4_000_000)
 
 
-@pytest.mark.parametrize("parameters", [one for one in RELATIVES if "rounds=3" not in one])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        pytest.param(one, marks=[pytest.mark.slow] * one.startswith("ranks=4,suits=2,private=2"))
+        for one in RELATIVES
+        if "rounds=3" not in one
+    ],
+)
 def test_holdem_is_openspiels_game(parameters):
     tree, public = large(openspiel_form(parameters)), derived_game(openspiel_form(parameters))
     native = unmerged(parameters)
