@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rlccfr.archives
-from rlccfr.archives import has_format, opened_archive, read_archive, write_archive
+from rlccfr.archives import check_format, has_format, opened_archive, read_archive, write_archive
 from rlccfr.errors import CheckpointError
 
 ROOT = Path(rlccfr.archives.__file__).parent.parent
@@ -45,6 +45,16 @@ def test_arrays_come_back(tmp_path, compress):
     assert all(np.array_equal(found[name], arrays[name]) for name in arrays)
     assert has_format(tmp_path / "a.npz", "x")
     assert not has_format(tmp_path / "a.npz", "y")
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [("rlccfr-team-5", "a.npz holds no solver: its format is"), ("rlccfr-solver-0", "this version reads")],
+)
+def test_a_file_of_another_kind_is_told_from_one_of_another_version(found, message):
+    check_format("rlccfr-solver-1", "rlccfr-solver-1", "a.npz", "solver")
+    with pytest.raises(CheckpointError, match=message):
+        check_format(found, "rlccfr-solver-1", "a.npz", "solver")
 
 
 def test_a_table_of_zeros_is_read_although_it_is_much_larger_than_its_file(tmp_path):
