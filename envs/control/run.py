@@ -68,7 +68,8 @@ class ControlRun:
     def aim(self, horizon: int) -> None:
         """Go back to the start of a run of another number of iterations, with the controller's own weights."""
         self.horizon, self.marks = horizon, marks_of(horizon)
-        self._control = control_of(self._controller, self.game, len(self.marks))
+        control = control_of(self._controller, self.game, len(self.marks))
+        self._control = control._replace(weights=control.weights.copy())  # an episode may be given others
         self._stepper.take(self._control, keep=self._keep)
         self.restart()
 

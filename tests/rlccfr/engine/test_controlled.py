@@ -325,6 +325,15 @@ def test_a_game_whose_uniform_policy_is_an_equilibrium():
     assert np.abs(episode.observations).max() <= 4.0
 
 
+def test_weights_of_an_episode_leave_the_controllers_own():
+    run, own = ControlRun(game("kuhn"), CONTROLLER, 64), CONTROLLER.flat_weights().astype(np.float32)
+    before, other = run.episode().observations, Controller.untrained(CHOICES, hidden=(12, 9), seed=8).flat_weights()
+    assert not np.array_equal(run.episode(weights=other).observations, before)
+    assert np.array_equal(CONTROLLER.single_weights, own)
+    run.aim(64)
+    assert np.array_equal(run.episode().observations, before)
+
+
 @pytest.mark.skipif(CORES < 2, reason="there is one core")
 def test_threads_leave_the_same_bits(monkeypatch):
     monkeypatch.setattr("rlccfr.engine.threads.LEAST_COST", 0.0)
