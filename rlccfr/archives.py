@@ -59,7 +59,7 @@ def read_archive(source: Path | io.BytesIO) -> dict[str, np.ndarray]:
 def write_archive(file: BinaryIO, arrays: Mapping[str, np.ndarray], *, compress: bool = False) -> None:
     """Write arrays to an open file, in the format of NumPy's archives.
 
-    On a full disk, older versions of NumPy's own function also print an error from a file that they leave open.
+    Older versions of ``np.savez`` leave the archive open when the disk is full, and Python prints a second error later.
 
     Raises:
         OSError: the file can't be written.
@@ -67,7 +67,14 @@ def write_archive(file: BinaryIO, arrays: Mapping[str, np.ndarray], *, compress:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as part:
-                np.lib.format.write_array(part, np.asanyarray(array), allow_pickle=False)
+                np.lib.format.write_array(part, array, allow_pickle=False)
+
+
+def archive_of(arrays: Mapping[str, np.ndarray], *, compress: bool = False) -> bytes:
+    """Return an archive of arrays, as :func:`write_archive` writes it."""
+    buffer = io.BytesIO()
+    write_archive(buffer, arrays, compress=compress)
+    return buffer.getvalue()
 
 
 def has_format(path: Path, wanted: str) -> bool:
@@ -86,17 +93,17 @@ def has_format(path: Path, wanted: str) -> bool:
 
 
 def check_format(found: object, wanted: str, path: Path | str, kind: str) -> None:
-    """Refuse an archive whose header names another format than this version reads.
+    """Refuse a file whose header names a format other than the one this version reads.
 
     Args:
         found: the format that the header names.
         wanted: the format that is read, ending in a hyphen and a number.
-        kind: what the archive should hold.
+        kind: what the file should hold, as messages call it.
 
     Raises:
         CheckpointError: it holds something else, or was written by another version.
     """
-    if not str(found).startswith(wanted.rpartition("-")[0]):
+    if str(found).rpartition("-")[0] != wanted.rpartition("-")[0]:
         raise CheckpointError(f"{path} holds no {kind}: its format is {found!r}")
     if found != wanted:
         raise CheckpointError(f"{path} has format {found!r}; this version reads {wanted!r}")

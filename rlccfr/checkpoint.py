@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlccfr.archives import check_format, has_format, opened_archive, write_archive
+from rlccfr.archives import archive_of, check_format, has_format, opened_archive, write_archive
 from rlccfr.components import UpdateRule
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.files import discard_leftovers, written_atomically
@@ -47,9 +47,7 @@ def reduced(solver: Solver) -> tuple[Any, ...]:
     Raises:
         CheckpointError: a component has no id.
     """
-    buffer = io.BytesIO()
-    np.savez(buffer, **_arrays(solver))  # type: ignore[arg-type]
-    return _restored, (type(solver), buffer.getvalue(), solver.threads, solver.game)
+    return _restored, (type(solver), archive_of(_arrays(solver)), solver.threads, solver.game)
 
 
 def _restored(kind: type[Solver], data: bytes, threads: int, game: Game) -> Solver:

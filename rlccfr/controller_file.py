@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.archives import check_format, read_archive
+from rlccfr.archives import archive_of, check_format, read_archive
 from rlccfr.components import UpdateRule
 from rlccfr.components.controller import AGENTS, OBSERVATION, Controller, Layer
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
@@ -37,9 +36,7 @@ def save_controller(controller: Controller, path: str | Path, training: Mapping[
             for number, (weights, biases) in enumerate(network):
                 arrays[f"{agent}/{member}/{number}/weights"] = weights.astype(np.float32)
                 arrays[f"{agent}/{member}/{number}/biases"] = biases.astype(np.float32)
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
-    write_atomically(Path(path), buffer.getvalue())
+    write_atomically(Path(path), archive_of(arrays, compress=True))
 
 
 def load_controller(path: Path) -> Controller:

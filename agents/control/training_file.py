@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ import pandas as pd
 
 from rlccfr.agents.control.training import ControlTraining
 from rlccfr.agents.team.team_file import FILE_NAME as TEAM_FILE
-from rlccfr.archives import read_archive
+from rlccfr.archives import archive_of, read_archive
 from rlccfr.components.controller import Controller
 from rlccfr.controller_file import save_controller
 from rlccfr.errors import CheckpointError, RLCCFRError
@@ -32,9 +31,8 @@ def save_training(training: ControlTraining, directory: Path) -> None:
         CheckpointError: a file can't be written.
     """
     _save([training], directory)
-    buffer = io.BytesIO()
-    np.savez(buffer, settings=np.array(json.dumps(training.settings)), **training.state())  # type: ignore[arg-type]
-    write_atomically(directory / STATE, buffer.getvalue())
+    arrays = {"settings": np.array(json.dumps(training.settings)), **training.state()}
+    write_atomically(directory / STATE, archive_of(arrays))
 
 
 def save_members(trainings: Sequence[ControlTraining], directory: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rlccfr.agents.judging.evidence import Evidence
-from rlccfr.archives import read_archive
+from rlccfr.archives import archive_of, check_format, read_archive
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -68,10 +67,12 @@ class MeasuredCosts(NamedTuple):
             "games": self.games,
             "budgets": [asdict(budget) for budget in self.budgets],
         }
-        buffer = io.BytesIO()
-        arrays = {"features": self.features, "costs": self.costs.astype(np.float32)}
-        np.savez_compressed(buffer, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
-        write_atomically(path, buffer.getvalue())
+        arrays = {
+            "header": np.array(json.dumps(header)),
+            "features": self.features,
+            "costs": self.costs.astype(np.float32),
+        }
+        write_atomically(path, archive_of(arrays, compress=True))
 
     @classmethod
     def load(cls, path: Path) -> MeasuredCosts:
@@ -83,8 +84,7 @@ class MeasuredCosts(NamedTuple):
         try:
             arrays = read_archive(path)
             header, features, costs = json.loads(str(arrays["header"])), arrays["features"], arrays["costs"]
-            if header["format"] != FORMAT:
-                raise RLCCFRError(f"{path} has format {header['format']!r}; this version reads {FORMAT!r}")
+            check_format(header["format"], FORMAT, path, "costs")
             catalog = Catalog(*(tuple(header["catalog"][axis]) for axis in AXES))
             budgets = tuple(Budget(**one) for one in header["budgets"])
             return cls(catalog, tuple(header["games"]), budgets, features, costs.astype(float))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shlex
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ import numpy as np
 
 from rlccfr.agents.team.experience import Experience
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.archives import check_format, read_archive
+from rlccfr.archives import archive_of, check_format, read_archive
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.evaluator import Evaluator
@@ -64,10 +63,8 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
         arrays |= {f"{axis}/{name}": array for name, array in selector.state().items()}
         if experience:
             arrays |= {f"learning/{axis}/{name}": array for name, array in selector.learning().items()}
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     path = directory / FILE_NAME
-    write_atomically(path, buffer.getvalue())
+    write_atomically(path, archive_of(arrays, compress=True))
     return path
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import os
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from rlccfr.archives import read_archive
+from rlccfr.archives import archive_of, read_archive
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import BLOCK, HISTORY, Classes, GameTree, SequenceView
@@ -74,10 +73,8 @@ def keep_game(tree: GameTree) -> None:
         **{f"{_VIEW}{name}": array for name, array in tree.view._asdict().items()},
         **{f"{_CLASSES}{name}": array for name, array in tree.classes._asdict().items()},
     }
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
     try:
-        write_atomically(_path(tree.openspiel_name, tree.restore_recall), buffer.getvalue(), RLCCFRError)
+        write_atomically(_path(tree.openspiel_name, tree.restore_recall), archive_of(arrays), RLCCFRError)
     except RLCCFRError:
         return
     _forget_older()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rlccfr.archives import opened_archive
+from rlccfr.archives import archive_of, check_format, opened_archive
 from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, first_line
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import GameTree
@@ -96,7 +96,7 @@ def _read(path: Path) -> Saved:
     except OSError as error:
         raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None
     try:
-        return read(data)
+        return read(data, path)
     except CheckpointError:
         raise
     except Exception as error:  # the errors of damaged files have no common base
@@ -140,7 +140,7 @@ def _to_csv(policy: Policy) -> bytes:
     return str(named.to_csv(index=False)).encode()
 
 
-def _from_csv(data: bytes) -> Saved:
+def _from_csv(data: bytes, _path: Path) -> Saved:
     import pandas as pd
 
     frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
@@ -167,10 +167,10 @@ def _to_json(policy: Policy) -> bytes:
     return json.dumps({**_header(game), "infosets": infosets}, indent=1).encode()
 
 
-def _from_json(data: bytes) -> Saved:
+def _from_json(data: bytes, path: Path) -> Saved:
     import pandas as pd
 
-    saved = _checked(json.loads(data))
+    saved = _checked(json.loads(data), path)
     rows = [
         (one["player"], one["infoset"], action["action"], action["probability"])
         for one in saved["infosets"]
@@ -181,17 +181,20 @@ def _from_json(data: bytes) -> Saved:
 
 
 def _to_npz(policy: Policy) -> bytes:
-    buffer, game = io.BytesIO(), policy.game
-    header = np.array(json.dumps(_header(game)))
-    np.savez_compressed(buffer, header=header, action=game.sequence_action, probability=policy.probabilities)
-    return buffer.getvalue()
+    game = policy.game
+    arrays = {
+        "header": np.array(json.dumps(_header(game))),
+        "action": game.sequence_action,
+        "probability": policy.probabilities,
+    }
+    return archive_of(arrays, compress=True)
 
 
-def _from_npz(data: bytes) -> Saved:
+def _from_npz(data: bytes, path: Path) -> Saved:
     import pandas as pd
 
     with opened_archive(io.BytesIO(data)) as archive:
-        saved = _checked(json.loads(str(archive["header"])))
+        saved = _checked(json.loads(str(archive["header"])), path)
         frame = pd.DataFrame({name: archive[name] for name in ("action", "probability")})
         return Saved(saved[GAME], saved[HASH], lambda _: frame)
 
@@ -205,7 +208,7 @@ def _to_efg(policy: Policy) -> bytes:
     return to_efg(game, f"{told}\n{profile(game, policy.probabilities)}", nodes).encode()
 
 
-def _from_efg(data: bytes) -> Saved:
+def _from_efg(data: bytes, _path: Path) -> Saved:
     from rlccfr.games.gambit.files import digest_of
     from rlccfr.games.gambit.reader import comment_of
     from rlccfr.games.gambit.writer import read_profile
@@ -239,9 +242,8 @@ def _header(game: GameTree) -> dict[str, str]:
     return {"format": FORMAT, GAME: game.openspiel_name, HASH: game.content_hash}
 
 
-def _checked(saved: Mapping[str, Any]) -> Mapping[str, Any]:
-    if saved["format"] != FORMAT:
-        raise ValueError(f"its format is {saved['format']!r}, this version reads {FORMAT!r}")
+def _checked(saved: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    check_format(saved["format"], FORMAT, path, "policy of a compiled game")
     return saved
 
 
@@ -251,7 +253,7 @@ _WRITERS: Mapping[str, Callable[[Policy], bytes]] = {
     ".npz": _to_npz,
     ".efg": _to_efg,
 }
-_READERS: Mapping[str, Callable[[bytes], Saved]] = {
+_READERS: Mapping[str, Callable[[bytes, Path], Saved]] = {
     ".csv": _from_csv,
     ".json": _from_json,
     ".npz": _from_npz,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlccfr.archives import has_format, opened_archive, write_archive
+from rlccfr.archives import check_format, has_format, opened_archive, write_archive
 from rlccfr.errors import CheckpointError, RLCCFRError, first_line
 from rlccfr.files import write_atomically, written_atomically
 from rlccfr.games.public.view import PublicGame
@@ -68,8 +68,7 @@ def _read(path: Path) -> tuple[str, str, np.ndarray]:
     try:
         with opened_archive(path) as archive:
             header = json.loads(str(archive["header"]))
-            if header["format"] != FORMAT:
-                raise ValueError(f"its format is {header['format']!r}, this version reads {FORMAT!r} here")
+            check_format(header["format"], FORMAT, path, "policy of a public-tree game")
             return header["game"], header["game_hash"], np.asarray(archive["table"])
     except OSError as error:
         raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None

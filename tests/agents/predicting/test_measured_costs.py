@@ -50,5 +50,5 @@ def test_bad_files_are_refused(tmp_path):
     buffer = io.BytesIO()
     np.savez(buffer, header=np.array(json.dumps({"format": "other"})), features=COSTS.features, costs=COSTS.costs)
     path.write_bytes(buffer.getvalue())
-    with pytest.raises(RLCCFRError, match="has format 'other'"):
+    with pytest.raises(RLCCFRError, match="holds no costs: its format is 'other'"):
         MeasuredCosts.load(path)
