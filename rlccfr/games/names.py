@@ -74,8 +74,11 @@ PARAMETRISED = {
 }
 """Games whose short names take parameters. Goofspiel and Liar's dice take theirs in OpenSpiel's own strings."""
 
-RANDOM_KINDS = {"poker": "rounds of betting on random hands", "moves": "moves that the opponent sees in part"}
-"""Kinds of games that are made from a seed, as in ``random_poker(seed=1)``, and what they are made of."""
+RANDOM_KINDS = {
+    "poker": "Rounds of betting on random hands, made from a seed: random_poker(seed=1)",
+    "moves": "Moves that the opponent sees whole, in part or not at all, made from a seed: random_moves(seed=1)",
+}
+"""Kinds of games that are made from a seed, with their descriptions in lists."""
 
 
 def openspiel_name(name: str) -> str:

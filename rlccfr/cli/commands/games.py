@@ -46,15 +46,16 @@ def games(
     rows: list[dict[str, str | None]] = [
         {"name": g.name, "openspiel": g.openspiel_name, "description": g.description} for g in NAMED_GAMES.values()
     ]
-    seeded = {f"random_{kind}(seed=0)": f"made from a seed: {what}" for kind, what in RANDOM_KINDS.items()}
-    rows += [{"name": name, "openspiel": None, "description": text} for name, text in (LISTED | seeded).items()]
+    rows += [{"name": name, "openspiel": None, "description": text} for name, text in LISTED.items()]
+    seeded = {f"random_{kind}": text for kind, text in RANDOM_KINDS.items()}
+    rows += [{"name": name, "openspiel": name, "description": text} for name, text in seeded.items()]
     if every:
         from rlccfr.games.openspiel import solvable_names
 
         rows += [
             {"name": name, "openspiel": name, "description": text}
             for name, text in solvable_names().items()
-            if name not in NAMED_GAMES
+            if name not in NAMED_GAMES | seeded
         ]
     if json:
         print_json(rows)
