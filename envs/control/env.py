@@ -114,7 +114,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         return observation, before - run.error, run.iteration == run.horizon, False, info | run.settings
 
     def average_policy(self) -> Policy:
-        """Return the run's average policy so far: what an agent of one's own has solved the game to.
+        """Return the run's average policy so far; it is the policy that converges to an equilibrium.
 
         Raises:
             RLCCFRError: no run has begun.

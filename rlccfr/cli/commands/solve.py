@@ -109,7 +109,7 @@ def solve(
 
     Prints how far the average policy is from an equilibrium. Without a budget or a target, the run has 1,000
     iterations. In short runs most of the time goes into the convergence curve. `rlccfr recommend` names an algorithm
-    that should be better on the game than the default one.
+    that is likely to do better on the game than the default one.
     """
     from rlccfr.catalog import Cell
     from rlccfr.games.public.view import PublicGame

@@ -71,6 +71,9 @@ def test_python_recommends_the_winner():
     assert found.budget == Budget("seconds", 0.02)
     assert "the best of 5 algorithms that just ran on this game, once each, for 0.02 CPU seconds" in str(found)
     json.dumps(found.to_row(), allow_nan=False)
+
+
+def test_a_race_needs_one_budget():
     for wrong in (-1, "0.02s", float("nan")):
         with pytest.raises(rlccfr.RLCCFRError):
             rlccfr.recommend("kuhn(cards=4)", measure=wrong)
@@ -95,6 +98,9 @@ def test_the_command_shows_the_race(run):
     assert [set(row) for row in rows] == [
         {"update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward"}
     ] * 5
+
+
+def test_the_command_refuses_other_budgets(run):
     for arguments in (("--measure", "x"), ("--measure", "0"), ("--measure", "1s", "--seconds", "1")):
         code, _, err = run("recommend", "kuhn", *arguments)
         assert code == 1

@@ -15,12 +15,12 @@ from rlccfr.experiments.experiment import Case, Claim, Experiment
 from rlccfr.experiments.pages import FAILS, HOLDS, OPEN, Ratio, all_of, interval, told
 from rlccfr.experiments.running import kept_at, measure, write_page
 
-AGENTS = "open_spiel.python.pytorch.nfsp"
+NFSP = "open_spiel.python.pytorch.nfsp"
 RUNNABLE = pytest.mark.parametrize(
     "id",
     [
         pytest.param(id, marks=pytest.mark.skipif(
-            id == "policy-gradients" and find_spec(AGENTS) is None, reason="this open_spiel lacks the agents"
+            id == "policy-gradients" and find_spec(NFSP) is None, reason="this open_spiel lacks the agents"
         ))
         for id in EXPERIMENTS
     ],
