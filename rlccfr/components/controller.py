@@ -154,7 +154,7 @@ class Controller:
 
     @cached_property
     def single_weights(self) -> np.ndarray:
-        """:meth:`flat_weights` in single precision, as runs use them, which share it: copy it before changing it."""
+        """:meth:`flat_weights` in single precision, (k,). Runs share the array: copy it before changing it."""
         return self.flat_weights().astype(np.float32)
 
 
