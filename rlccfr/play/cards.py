@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 KUHN = "JQK"
 LEDUC = ("J♠", "J♥", "Q♠", "Q♥", "K♠", "K♥")
+POKER = {"f": "fold", "c": "call", "r": "raise"}
+LEDUC_MOVES = str.maketrans("012", "fcr", " ")
 
 _FIELD = re.compile(r"\[([^\]:]*):? ?([^\]]*)\]")
 _CARDS = re.compile(r"(?:[2-9TJQKA][cdhs])+")
+
+
+class Seen(NamedTuple):
+    """What a player knows in a game of cards.
+
+    Attributes:
+        own: the player's cards.
+        board: the cards that both players see.
+        facts: what else there is to say, such as the moves so far.
+    """
+
+    own: Sequence[str]
+    board: Sequence[str]
+    facts: Sequence[str]
 
 
 def described(game: str, text: str) -> list[str]:
@@ -20,21 +37,46 @@ def described(game: str, text: str) -> list[str]:
         game: OpenSpiel's name of the game, or the name of one with a public tree.
         text: what the player knows: an information state string, or what a table with a public tree says.
     """
-    kind = game.partition("(")[0]
-    if kind == "kuhn_poker" and re.fullmatch(r"[0-2][pb]*", text):
-        moves = " ".join({"p": "pass", "b": "bet"}[move] for move in text[1:])
-        return [*drawn([KUHN[int(text[0])]]), f"moves: {moves or 'none yet'}"]
-    if kind == "leduc_poker" and "[Private: " in text:
-        return _leduc(dict(_FIELD.findall(text)), KUHN if "suit_isomorphism=True" in game else LEDUC)
+    if seen := seen_in(game, text):
+        return [*_hands(seen.own, seen.board), *seen.facts]
     fields = _FIELD.findall(text)
-    if kind == "universal_poker" and fields:
-        return _poker(dict(fields))
-    if found := re.match(r"Cards: (\w+)(?:  Board: (\w+))?  (.*)", text):
-        return [*_hands(found[1], found[2] or ""), found[3]]
     return [f"{name}: {value}" for name, value in fields if value] or text.splitlines() or [""]
 
 
-def drawn(cards: list[str]) -> list[str]:
+def in_words(game: str, text: str) -> str:
+    """Return what a player knows in one line, such as ``K♥, board Q♠, moves: call call | raise``.
+
+    Args:
+        game, text: see :func:`described`; the text of a game without cards comes back as it is.
+    """
+    if not (seen := seen_in(game, text)):
+        return text
+    board = [f"board {' '.join(seen.board)}"] if seen.board else []
+    return ", ".join([" ".join(seen.own), *board, *seen.facts])
+
+
+def seen_in(game: str, text: str) -> Seen | None:
+    """Return what a player knows; None in a game without cards.
+
+    Args:
+        game, text: see :func:`described`.
+    """
+    kind = game.partition("(")[0]
+    if kind == "kuhn_poker" and re.fullmatch(r"[0-2][pb]*", text):
+        return Seen([KUHN[int(text[0])]], [], [_moves(text[1:], {"p": "pass", "b": "bet"})])
+    fields = dict(_FIELD.findall(text))
+    if kind == "leduc_poker" and "Private" in fields:
+        return _leduc(fields, KUHN if "suit_isomorphism=True" in game else LEDUC)
+    if kind == "universal_poker" and fields:
+        moves = _moves(fields.get("Sequences", ""), POKER)
+        own, board = _named(fields.get("Private", "")), _named(fields.get("Public", ""))
+        return Seen(own, board, [f"pot: {fields.get('Pot', '?')}", moves])
+    if found := re.match(r"Cards: (\w+)(?:  Board: (\w+))?  (.*)", text):
+        return Seen(_named(found[1]), _named(found[2] or ""), [found[3]])
+    return None
+
+
+def drawn(cards: Sequence[str]) -> list[str]:
     """Return a row of cards, drawn with lines."""
     return [
         " ".join("┌────┐" for _ in cards),
@@ -56,29 +98,25 @@ def plain(line: str, encoding: str) -> str:
     return line
 
 
-def _hands(private: str, board: str) -> list[str]:
-    own, shared = _named(private), _named(board)
-    lines = drawn(own)
-    if shared:
-        lines = [f"{left}   {right}" for left, right in zip(lines, drawn(shared), strict=True)]
-    return [*lines, "cards" + (f"{'board':>{7 * len(own) + 2}}" if shared else "")]
+def _hands(own: Sequence[str], board: Sequence[str]) -> list[str]:
+    if not board:
+        return drawn(own)
+    lines = [f"{left}   {right}" for left, right in zip(drawn(own), drawn(board), strict=True)]
+    return [*lines, f"{'cards' if len(own) > 1 else 'card':<{7 * len(own) + 2}}board"]
 
 
 def _named(cards: str) -> list[str]:
     return [card[0] + SUITS[card[1]] for card in re.findall("..", cards)] if _CARDS.fullmatch(cards) else []
 
 
-def _leduc(fields: dict[str, str], names: Sequence[str]) -> list[str]:
+def _leduc(fields: dict[str, str], names: Sequence[str]) -> Seen:
     own, board = names[int(fields["Private"])], fields.get("Public", "")
-    lines = drawn([own, names[int(board)]] if board else [own])
-    moves = {"1": "call", "2": "raise", "0": "fold"}
-    rounds = [" ".join(moves.get(move, move) for move in fields.get(name, "").split()) for name in ("Round1", "Round2")]
-    return [*lines, "card" + ("   public" if board else ""), f"pot: {fields.get('Pot', '?')}",
-            f"moves: {' | '.join(filter(None, rounds)) or 'none yet'}"]  # fmt: skip
+    letters = "|".join(filter(None, (fields.get(name, "") for name in ("Round1", "Round2"))))
+    moves = _moves(letters.translate(LEDUC_MOVES), POKER)
+    return Seen([own], [names[int(board)]] if board else [], [f"pot: {fields.get('Pot', '?')}", moves])
 
 
-def _poker(fields: dict[str, str]) -> list[str]:
-    moves = {"c": "call", "r": "raise", "f": "fold", "|": "|"}
-    told = " ".join(moves.get(move, move) for move in fields.get("Sequences", ""))
-    lines = _hands(fields.get("Private", ""), fields.get("Public", ""))
-    return [*lines, f"pot: {fields.get('Pot', '?')}", f"moves: {told or 'none yet'}"]
+def _moves(letters: str, words: dict[str, str]) -> str:
+    """Return moves in words; the size of a raise, a number of more than one digit, stays."""
+    told = " ".join(words.get(move, move) for move in re.findall(r"\d\d+|.", letters))
+    return f"moves: {told or 'none yet'}"

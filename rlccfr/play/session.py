@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rlccfr.play.cards import described, in_words
 from rlccfr.play.tables import Table
 
 HELP = (
@@ -27,8 +28,18 @@ class Left(Exception):
 
 
 class Decision(NamedTuple):
-    """A decision of the person: the actions, what the policy does there, and which action was taken."""
+    """A decision of the person.
 
+    Attributes:
+        game: number of the game, from 1.
+        state: what the person knew, in one line.
+        actions: names of the actions.
+        probabilities: what the policy does there.
+        taken: number of the action that was taken.
+    """
+
+    game: int
+    state: str
     actions: Sequence[str]
     probabilities: np.ndarray
     taken: int
@@ -41,7 +52,7 @@ class Session:
         deal: function that deals a new game.
         ask: function from a prompt to the person's answer; it raises EOFError at the end of the input.
         tell: function that shows a line.
-        describe: function from what a player knows to lines.
+        game: OpenSpiel's name of the game, or the name of one with a public tree.
         unit: name of what payoffs count, such as "chips".
         rng: source of the policy's moves.
     """
@@ -51,12 +62,12 @@ class Session:
         deal: Callable[[], Table],
         ask: Callable[[str], str],
         tell: Callable[[str], None],
-        describe: Callable[[str], Sequence[str]],
+        game: str,
         unit: str,
         rng: np.random.Generator,
     ) -> None:
-        self._deal, self._ask, self._tell, self._describe = deal, ask, tell, describe
-        self._unit, self._rng = unit, rng
+        self._deal, self._ask, self._tell = deal, ask, tell
+        self._name, self._unit, self._rng = game, unit, rng
         self._last: Decision | None = None
         self.payoffs: list[float] = []
 
@@ -93,8 +104,9 @@ class Session:
         while (actor := table.actor) is not None:
             actions, likely = table.actions(), table.probabilities()
             if actor == seat:
-                taken = self._answer(table.known(seat), actions)
-                self._last = Decision(actions, likely, taken)
+                known = table.known(seat)
+                taken = self._answer(known, actions)
+                self._last = Decision(len(self.payoffs) + 1, in_words(self._name, known), actions, likely, taken)
             else:
                 taken = int(self._rng.choice(len(likely), p=likely / likely.sum()))
                 self._tell(f"  Player {actor}: {actions[taken]}")
@@ -103,7 +115,7 @@ class Session:
         self.payoffs.append(own)
         if held := table.known(1 - seat):
             self._tell(f"What player {1 - seat} knew at their last move:")
-            for line in self._describe(held):
+            for line in described(self._name, held):
                 self._tell(f"  {line}")
         result = "You win" if own > 0 else "You lose" if own < 0 else "Nobody wins"
         self._tell(f"{result}{f' {abs(own):g}' if own else ''}. Score: {self.score()}.")
@@ -111,7 +123,7 @@ class Session:
 
     def _answer(self, known: str, actions: Sequence[str]) -> int:
         """Ask until the person makes a move, and return its number."""
-        for line in self._describe(known):
+        for line in described(self._name, known):
             self._tell(f"  {line}")
         while True:
             moves = "   ".join(f"{number}: {name}" for number, name in enumerate(actions, 1))
@@ -157,7 +169,11 @@ class Session:
     def _advice(self) -> list[str]:
         if self._last is None:
             return ["You have not decided anything yet."]
+        last = self._last
         return [
-            f"{name}: {likely:.1%}{' (your move)' if number == self._last.taken else ''}"
-            for number, (name, likely) in enumerate(zip(self._last.actions, self._last.probabilities, strict=True))
+            f"At your last decision, in game {last.game} ({last.state}), the policy has:",
+            *(
+                f"  {name}: {likely:.1%}{' (your move)' if number == last.taken else ''}"
+                for number, (name, likely) in enumerate(zip(last.actions, last.probabilities, strict=True))
+            ),
         ]

@@ -41,7 +41,7 @@ def play(
     import numpy as np
 
     from rlccfr.cli.policies.named import policy_of
-    from rlccfr.play.cards import described, plain
+    from rlccfr.play.cards import plain
     from rlccfr.play.session import Session
 
     tree = load(game)
@@ -54,13 +54,8 @@ def play(
 
     name = getattr(tree, "openspiel_name", tree.name)
 
-    def describe(known: str) -> list[str]:
-        return described(name, known)
-
     unit = "chips" if "poker" in name or tree.big_blind is not None else "points"
-    session = Session(
-        _dealer(policy, dealing), lambda prompt: _ask(plain(prompt, encoding)), tell, describe, unit, moving
-    )
+    session = Session(_dealer(policy, dealing), lambda prompt: _ask(plain(prompt, encoding)), tell, name, unit, moving)
     try:
         session.play(games, seat)
     except KeyboardInterrupt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rlccfr
-from rlccfr.play.cards import described, drawn, plain
+from rlccfr.play.cards import described, drawn, in_words, plain
 
 
 @pytest.mark.parametrize(
@@ -15,19 +15,34 @@ from rlccfr.play.cards import described, drawn, plain
         ("leduc_poker", "[Observer: 0][Private: 5][Round 1][Player: 0][Pot: 2][Money: 99 99][Round1: ][Round2: ]",
          ["│ K♥ │", "pot: 2", "moves: none yet"]),
         ("leduc_poker", "[Observer: 0][Private: 0][Round 2][Player: 0][Pot: 6][Money: 97 97][Public: 3]"
-         "[Round1: 2 1][Round2: 1]", ["│ J♠ │ │ Q♥ │", "moves: raise call | call"]),
+         "[Round1: 2 1][Round2: 1]", ["│ J♠ │   │ Q♥ │", "card     board", "moves: raise call | call"]),
         ("leduc_poker(suit_isomorphism=True)", "[Observer: 0][Private: 1][Round 1][Pot: 2][Round1: ][Round2: ]",
          ["│ Q  │"]),
         ("holdem(ranks=4)", "Cards: AsKd  Board: 2c  Moves: raise call |",
          ["│ A♠ │ │ K♦ │   │ 2♣ │", "Moves: raise call |"]),
         ("universal_poker(x=1)", "[Round 1][Player: 0][Pot: 6][Money: 9 9][Private: 4c][Public: 4d][Sequences: rc|c]",
          ["│ 4♣ │   │ 4♦ │", "pot: 6", "moves: raise call | call"]),
+        ("universal_poker(x=1)", "[Private: 4c][Public: ][Sequences: r1200]", ["│ 4♣ │", "moves: raise 1200"]),
         ("goofspiel", "P0 hand: 1 2\nP0 bids: 3", ["P0 hand: 1 2", "P0 bids: 3"]),
         ("other", "[A: 1][B: ]", ["A: 1"]),
     ],
 )  # fmt: skip
 def test_states_are_described(game, text, lines):
     assert set(lines) <= set(described(game, text))
+
+
+@pytest.mark.parametrize(
+    ("game", "text", "line"),
+    [
+        ("kuhn_poker", "2", "K, moves: none yet"),
+        ("leduc_poker", "[Private: 0][Pot: 6][Public: 3][Round1: 2 1][Round2: 1]",
+         "J♠, board Q♥, pot: 6, moves: raise call | call"),
+        ("holdem(ranks=4)", "Cards: AsKd  Board: 2c  Moves: raise call |", "A♠ K♦, board 2♣, Moves: raise call |"),
+        ("other", "[A: 1][B: ]", "[A: 1][B: ]"),
+    ],
+)  # fmt: skip
+def test_states_have_one_line(game, text, line):
+    assert in_words(game, text) == line
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "royal", "goofspiel", "dark_hex(board_size=2)"])

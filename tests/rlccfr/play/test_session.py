@@ -29,7 +29,7 @@ def session(policy, answers, seed=0):
         return answer
 
     dealing, moving = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
-    made = Session(lambda: CompiledTable(policy, dealing), ask, lines.append, lambda known: [known], "chips", moving)
+    made = Session(lambda: CompiledTable(policy, dealing), ask, lines.append, "kuhn_poker", "chips", moving)
     return made, lines
 
 
@@ -82,8 +82,16 @@ def test_help_score_and_advice_are_given_on_request(kuhn):
     assert "  Score: no game is over yet." in lines
     assert "  You have not decided anything yet." in lines
     told = lines[lines.index("  Score: no game is over yet.") :]
-    assert any(line.startswith("  Bet: ") and line.endswith("% (your move)") for line in told)
-    assert any(line.startswith("  Pass: ") and line.endswith("%") for line in told)
+    assert any(line.startswith("    Bet: ") and line.endswith("% (your move)") for line in told)
+    assert any(line.startswith("    Pass: ") and line.endswith("%") for line in told)
+
+
+def test_advice_names_its_decision(kuhn):
+    made, lines = session(kuhn, ["bet", "!", "quit"])
+    made.play(None, 0)
+    card = next(line for line in lines if "│" in line).split()[1]
+    assert len(made.payoffs) == 1  # so the prompt is one of game 2
+    assert f"  At your last decision, in game 1 ({card}, moves: none yet), the policy has:" in lines
 
 
 @pytest.mark.parametrize("answers", [[], ["q"], ["1", "1", "quit"], ["EXIT"]])
