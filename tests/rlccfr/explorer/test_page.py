@@ -158,6 +158,12 @@ def test_hands_have_a_grid(tmp_path):
         driver.find_elements("css selector", "#grid button")[1].click()
         until(driver, lambda: len(texts(driver, "#states tr")) < before)
         assert all(re.match(r"6(.)5\1", row) for row in texts(driver, "#states tr")[1:])
+        move(driver, "raise")
+        move(driver, "call")
+        assert texts(driver, "#who") == ["Chance moves"]
+        assert not driver.find_element("css selector", "#grid").is_displayed()
+        go(driver, driver.find_element("css selector", "#path button").click)
+        assert driver.find_element("css selector", "#grid").is_displayed()
         move(driver, "fold")
         assert texts(driver, "#who") == ["The game has ended"]
         assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
