@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from colorsys import hls_to_rgb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,22 @@ LARGEST = 400
 
 UNITS = {"iteration": "iterations", "nodes": "histories touched", "cpu_seconds": "engine CPU seconds"}
 COLOURS = {0: "#0072b2", 1: "#d55e00", CHANCE: "0.6"}  # Okabe and Ito's, safe for colour-blind readers
+ACTIONS = ("#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d1d", "#7a869a")
+"""Colours of a game's first actions, Okabe and Ito's first."""
+
 NAMES = {0: "player 0", 1: "player 1", CHANCE: "chance"}
+
+
+def action_colour(place: int) -> str:
+    """Return the colour of an action, the same at all decisions.
+
+    Args:
+        place: the action's place among all actions of the game.
+    """
+    if place < len(ACTIONS):
+        return ACTIONS[place]
+    golden = 0.618034  # steps of this share of a circle keep hues apart, however many there are
+    return "#" + "".join(f"{round(255 * part):02x}" for part in hls_to_rgb(place * golden % 1, 0.45, 0.5))
 
 
 def new_axes(width: float = 6.4, height: float = 4.8) -> Axes:

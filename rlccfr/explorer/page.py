@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from rlccfr.errors import RLCCFRError
-from rlccfr.explorer.points import Held, Point
+from rlccfr.explorer.points import Held, Point, Walk
 from rlccfr.files import none_for_nan, write_atomically
+from rlccfr.pictures import action_colour
 from rlccfr.policy import Policy
 
 STATES_PER_CHUNK = 2_000
@@ -26,24 +27,21 @@ NOTHING = 1e-4
 """Largest regret, as a share of the payoffs' range, that is drawn as none."""
 
 
-def write(policy: Policy, path: Path, found: Iterable[Point], ranks: str = "") -> None:
+def write(policy: Policy, path: Path, walk: Walk) -> None:
     """Write a page on which a policy is explored, whole or not at all.
-
-    Args:
-        found: the points of the game.
-        ranks: ranks of the cards, the highest first, if states end with a hand of two cards; for a grid of hands.
 
     Raises:
         RLCCFRError: the file can't be written.
     """
-    points, chunks = _packed(found)
+    points, chunks = _packed(walk.points)
     title = f"A policy of {policy.game.name}"
     index = {
         "title": title,
         "figures": _figures(policy),
         "unit": "chips" if policy.game.big_blind else "in the game's units",
         "small": NOTHING * policy.game.utility_range,
-        "ranks": ranks,
+        "ranks": walk.ranks,
+        "colours": {name: action_colour(place) for name, place in walk.places.items()},
         "points": points,
     }
     folder = files("rlccfr.explorer") / "page"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -59,9 +59,33 @@ class Point(NamedTuple):
     others: Sequence[Held]
 
 
-def points(policy: Policy) -> Iterator[Point]:
-    """Yield the points of a compiled game, those nearer to the start first."""
-    return iter(_Points(policy))
+class Walk(NamedTuple):
+    """What a page shows of a policy.
+
+    Attributes:
+        points: the points of the game, those nearer to the start first.
+        places: place of each action's name among all actions of the game; it decides on colours.
+        ranks: ranks of the cards, the highest first, if states end with a hand of two cards; for a grid of hands.
+    """
+
+    points: Iterable[Point]
+    places: Mapping[str, int]
+    ranks: str = ""
+
+
+def walk(policy: Policy) -> Walk:
+    """Return what a page shows of a policy of a compiled game."""
+    found = _Points(policy)
+    return Walk(found, _places(policy.game.sequence_action, found.names))
+
+
+def _places(numbers: np.ndarray, names: Sequence[str]) -> dict[str, int]:
+    """Return the places of actions, from the number and the name of each sequence's: by number, if names allow it."""
+    pairs = sorted(set(zip(np.unique(numbers, return_inverse=True)[1].tolist(), names, strict=True)))
+    places = {name: place for place, name in pairs}
+    if len(places) == len(pairs):
+        return places
+    return {name: place for place, name in enumerate(places)}
 
 
 class _Points:

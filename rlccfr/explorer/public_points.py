@@ -10,7 +10,7 @@ import numpy as np
 
 from rlccfr.engine.public.evaluation import public_action_values
 from rlccfr.errors import GameError
-from rlccfr.explorer.points import ENDS, Held, Point, points
+from rlccfr.explorer.points import ENDS, Held, Point, Walk, walk
 from rlccfr.games.public.cards import ACTIONS, RANKS
 from rlccfr.games.public.view import CARDS, CHANCE
 from rlccfr.policies.public_policy import PublicPolicy
@@ -20,8 +20,8 @@ MOST_STATES = 200_000
 """Default limit on the states of a page, of some ten megabytes."""
 
 
-def all_points(policy: Policy, start: str = "", most: int = MOST_STATES) -> tuple[Iterator[Point], str]:
-    """Return the points of any game, and the ranks of its cards if players hold two, as :func:`write_page` takes them.
+def any_walk(policy: Policy, start: str = "", most: int = MOST_STATES) -> Walk:
+    """Return what a page shows of a policy of any game.
 
     Args:
         start, most: for a game with a public tree; see :func:`public_points`.
@@ -32,10 +32,14 @@ def all_points(policy: Policy, start: str = "", most: int = MOST_STATES) -> tupl
     if not isinstance(policy, PublicPolicy):
         if start:
             raise GameError(f"{policy.game.name!r} has no paths to begin from: the page has all of it")
-        return points(policy), ""
+        return walk(policy)
     deals = policy.game.deals
-    ranks = RANKS[: deals[0].deck.ranks][::-1] if deals and deals[0].deck.private == 2 else ""
-    return public_points(policy, start, most), ranks
+    found = public_points(policy, start, most)
+    if not deals:
+        moves = dict.fromkeys([*policy.game.letters(0), *policy.game.letters(1)])  # all bids, and the call of one
+        return Walk(found, {move: place for place, move in enumerate(moves)})
+    ranks = RANKS[: deals[0].deck.ranks][::-1] if deals[0].deck.private == 2 else ""
+    return Walk(found, {name: place for place, name in enumerate(ACTIONS.values())}, ranks)
 
 
 def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES) -> Iterator[Point]:

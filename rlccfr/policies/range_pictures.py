@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rlccfr.games.public.cards import RANKS
-from rlccfr.pictures import as_image, new_axes
+from rlccfr.pictures import action_colour, as_image, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rlccfr.policies.public_policy import PublicPolicy
 
-ACTIONS = {"f": ("fold", "#0072b2"), "c": ("call or check", "#009e73"), "r": ("bet or raise", "#d55e00")}
-"""Names and colours of hold'em's actions; the colours are Okabe and Ito's, safe for colour-blind readers."""
+ACTIONS = {
+    "f": ("fold", action_colour(0)),
+    "c": ("call or check", action_colour(1)),
+    "r": ("bet or raise", action_colour(2)),
+}
+"""Names and colours of hold'em's actions."""
 
 LEAST = 0.01
 """Bids of Bluff are drawn if some roll makes them with at least this probability."""

@@ -6,7 +6,7 @@ import pytest
 from support import game
 
 import rlccfr
-from rlccfr.pictures import as_image, new_axes
+from rlccfr.pictures import action_colour, as_image, new_axes
 
 mpl.use("agg")
 
@@ -66,3 +66,9 @@ def test_lines_are_as_thick_as_actions_are_likely():
 def test_a_game_too_large_for_a_picture_is_refused():
     with pytest.raises(rlccfr.GameError, match="can be drawn"):
         game("leduc").plot()
+
+
+def test_actions_have_colours_of_their_own():
+    colours = [action_colour(place) for place in range(60)]
+    assert len(set(colours)) == 60
+    assert all(mpl.colors.is_color_like(colour) for colour in colours)

@@ -1,10 +1,9 @@
 // The page walks through the points of a game. The element "index" holds, packed, {title, figures, unit, small, ranks,
-// points}; a point is [above, move, actor, share, value, chunk], where the actor is 0, 1, 2 for chance or -1 at the end.
+// colours, points}; a point is [above, move, actor, share, value, chunk], where the actor is 0, 1, 2 for chance or -1 at the end.
 // Elements "chunk0" and so on hold, packed, {point: [states, others]}; they are unpacked when a point is shown. A state is
 // [text, share, value, [[action, probability, regret], ...]]; a number that is unknown is null.
 "use strict";
 const $ = id => document.getElementById(id);
-const COLOURS = ["#7a869a", "#0b5fa5", "#d97706", "#1a7f37", "#9a3fb5", "#b3261e", "#0e9aa7", "#8a6d1d"];
 const MOST_ROWS = 200, MOST_COLUMNS = 6, KEPT = 30;
 const chunks = new Map();
 let index, below, shown = null, sorted = {by: 1, falling: true}, all = false, cell = null;
@@ -37,7 +36,7 @@ const worth = value => value === null ? "–" : (value < 0 ? "−" : "") + Math.
 const regretOf = value => value === null ? "–" : Math.abs(value) < index.small ? "≈ 0"
   : (value < 0 ? "−" : "+") + Math.abs(value).toPrecision(2);
 const nameOf = actor => actor === 2 ? "Chance" : "Player " + actor;
-const colour = place => COLOURS[place % COLOURS.length];
+const colour = action => index.colours[action] ?? "#0b5fa5"; // moves of chance have none
 
 // A step that shows nothing: the only move from a point, made by chance or hidden.
 const forced = number => below[number].length === 1 && index.points[number][2] === 2;
@@ -75,9 +74,7 @@ async function show() {
 }
 
 function actionsOf(states) {
-  const names = new Map();
-  for (const state of states) for (const [name] of state[3]) if (!names.has(name)) names.set(name, names.size);
-  return names;
+  return [...new Set(states.flatMap(state => state[3].map(([name]) => name)))];
 }
 
 // The function from a state's text to the parts of it, such as [Private: 3], that not all of these states share.
@@ -110,7 +107,7 @@ function drawMoves() {
     const bar = element("div", "", {class: "bar"});
     const fill = element("span");
     fill.style.width = 100 * probability + "%";
-    fill.style.background = colour(shown.actions.get(move) ?? 1);
+    fill.style.background = colour(move);
     bar.append(fill);
     button.append(element("span", move), element("span", share(probability), {class: "number"}), bar);
     button.onclick = () => go(next);
@@ -125,13 +122,13 @@ function chosen() {
 }
 
 function drawStates() {
-  const actor = index.points[shown.number][2], names = [...shown.actions.keys()], found = chosen();
+  const actor = index.points[shown.number][2], names = shown.actions, found = chosen();
   $("own").textContent = actor === 0 || actor === 1 ? `States of player ${actor}` : "";
   $("filter").parentElement.parentElement.hidden = !shown.states.length;
-  $("legend").replaceChildren(...names.map((name, place) => {
+  $("legend").replaceChildren(...names.map(name => {
     const item = element("span", "", {style: "margin-right: 1rem"});
     const key = element("span", "", {class: "key"});
-    key.style.background = colour(place);
+    key.style.background = colour(name);
     item.append(key, name);
     return item;
   }));
@@ -169,7 +166,7 @@ function row([text, probability, value, actions], columns) {
   for (const [name, likely, regret] of actions) {
     const part = element("span", "", {title: `${name}: ${share(likely)}, regret ${worth(regret)}`});
     part.style.width = 100 * likely + "%";
-    part.style.background = colour(shown.actions.get(name));
+    part.style.background = colour(name);
     bar.append(part);
   }
   drawn.append(bar);
@@ -229,10 +226,10 @@ function drawGrid() {
     button.disabled = !sum;
     if (sum && sum.get("") > 0) {
       let at = 0;
-      const parts = [...shown.actions].map(([action, place]) => {
+      const parts = shown.actions.map(action => {
         const from = at;
         at += 100 * (sum.get(action) ?? 0) / sum.get("");
-        return `${colour(place)}88 ${from}% ${at}%`;
+        return `${colour(action)}88 ${from}% ${at}%`;
       });
       button.style.background = `linear-gradient(90deg, ${parts.join(", ")})`;
     }

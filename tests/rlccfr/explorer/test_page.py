@@ -145,6 +145,23 @@ def test_texts_narrow_the_states_and_columns_sort_them(kuhn):
     assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["0", "1", "2"]
 
 
+def test_an_action_has_one_colour(tmp_path):
+    path = tmp_path / "leduc.html"
+    write_page(solved("leduc", 2), path)
+
+    def colours(driver):
+        script = "return [...document.querySelectorAll('#legend .key')].map(one => one.style.background)"
+        return dict(zip(texts(driver, "#legend > span"), driver.execute_script(script), strict=True))
+
+    with opened(path) as driver:
+        until(driver, lambda: point(driver) is not None)
+        first = colours(driver)
+        assert list(first) == ["Call", "Raise"]
+        move(driver, "Raise")
+        assert list(colours(driver)) == ["Fold", "Call", "Raise"]
+        assert first.items() < colours(driver).items()
+
+
 def test_hands_have_a_grid(tmp_path):
     policy = solved("holdem(ranks=5,suits=4,private=2,flop=1)", 20)
     path = tmp_path / "holdem.html"
