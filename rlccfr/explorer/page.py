@@ -84,10 +84,11 @@ def _packed(found: Iterable[Point]) -> tuple[list[list[Any]], list[tuple[str, An
 
 
 def _state(held: Held) -> Sequence[Any]:
+    begin = [held.text, _short(held.share), held.words if held.words != held.text else ""]
     if not held.actions:
-        return [held.text, _short(held.share)]
+        return begin
     actions = [[name, _short(likely), _short(gain)] for name, likely, gain in held.actions]
-    return [held.text, _short(held.share), _short(held.value), actions]
+    return [*begin, _short(held.value), actions]
 
 
 def _short(value: float) -> float | None:

@@ -10,6 +10,7 @@ import numpy as np
 from rlccfr.explorer.public_states import PublicStates, public_states
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.games.openspiel_policies import edge_names, sequence_names
+from rlccfr.play.cards import in_words, move_in_words
 from rlccfr.policies.analysis import Analysis, Histories, analysed, followed
 from rlccfr.policy import Policy
 
@@ -28,12 +29,14 @@ class Held(NamedTuple):
         share: probability of the state, given the point.
         value: the player's expected payoff; NaN where nobody leads.
         actions: for each action its name, its probability, and what it would gain against the policy.
+        words: the text for people.
     """
 
     text: str
     share: float
     value: float = float("nan")
     actions: Sequence[tuple[str, float, float]] = ()
+    words: str = ""
 
 
 class Point(NamedTuple):
@@ -97,7 +100,8 @@ class _Points:
         self.states: PublicStates = public_states(tree)
         self.along: Histories = followed(tree, policy.probabilities)
         self.figures: Analysis = analysed(tree, self.along)
-        self.names = sequence_names(tree)
+        self.names = [move_in_words(tree.openspiel_name, name) for name in sequence_names(tree)]
+        self.words = [in_words(tree.openspiel_name, key) for key in tree.infoset_keys]
         self.reach = self.along.reach.prod(axis=0)
         self.last = self._last_moves()
         self.order = np.argsort(self.states.of_history, kind="stable")
@@ -136,7 +140,7 @@ class _Points:
             )
             share = likely / mass if mass > 0 else 0.0
             value = float(self.figures.value[infoset])
-            found.append(Held(self.tree.infoset_keys[infoset], share, value, tuple(actions)))
+            found.append(Held(self.tree.infoset_keys[infoset], share, value, tuple(actions), self.words[infoset]))
         return found
 
     def _others(self, histories: np.ndarray, player: int, mass: float) -> list[Held]:
@@ -145,8 +149,10 @@ class _Points:
         owner, found = self.tree.owner, []
         for sequence, share in zip(last.tolist(), shares.tolist(), strict=True):
             if sequence >= 0:
-                text = f"{self.tree.infoset_keys[owner[sequence]]} → {self.names[sequence]}"
-                found.append(Held(text, share / mass if mass > 0 else 0.0))
+                text, words = (
+                    f"{one[owner[sequence]]} → {self.names[sequence]}" for one in (self.tree.infoset_keys, self.words)
+                )
+                found.append(Held(text, share / mass if mass > 0 else 0.0, words=words))
         return found
 
     def _last_moves(self) -> np.ndarray:
@@ -169,7 +175,7 @@ class _Points:
         names = edge_names(tree, asked)
         found: list[list[str]] = [[] for _ in counts]
         for point, history in zip(pairs[named, 0].tolist(), asked.tolist(), strict=True):
-            found[point].append(names[history])
+            found[point].append(move_in_words(tree.openspiel_name, names[history]))
         dealt = tree.histories["actor"][self.along.above[first + 1]] == CHANCE
         by_chance = np.zeros(len(counts), np.bool_)
         by_chance[pairs[:, 0]] = dealt

@@ -55,6 +55,21 @@ def in_words(game: str, text: str) -> str:
     return ", ".join([" ".join(seen.own), *board, *seen.facts])
 
 
+def move_in_words(game: str, name: str) -> str:
+    """Return a move's name without numbers of players, and a card's name for a number that chance deals.
+
+    Args:
+        game: OpenSpiel's name of the game.
+        name: OpenSpiel's name of the move.
+    """
+    kind = game.partition("(")[0]
+    if kind in ("kuhn_poker", "leduc_poker") and (found := re.fullmatch(r"(?:Chance outcome|Deal):(\d)", name)):
+        return (KUHN if kind == "kuhn_poker" else _leduc_cards(game))[int(found[1])]
+    if kind == "universal_poker" and (found := re.fullmatch(r"player=-?\d move=(?:Deal )?(.*)", name)):
+        return " ".join(_named(found[1])) or found[1]
+    return name
+
+
 def seen_in(game: str, text: str) -> Seen | None:
     """Return what a player knows; None in a game without cards.
 
@@ -66,7 +81,7 @@ def seen_in(game: str, text: str) -> Seen | None:
         return Seen([KUHN[int(text[0])]], [], [_moves(text[1:], {"p": "pass", "b": "bet"})])
     fields = dict(_FIELD.findall(text))
     if kind == "leduc_poker" and "Private" in fields:
-        return _leduc(fields, KUHN if "suit_isomorphism=True" in game else LEDUC)
+        return _leduc(fields, _leduc_cards(game))
     if kind == "universal_poker" and fields:
         moves = _moves(fields.get("Sequences", ""), POKER)
         own, board = _named(fields.get("Private", "")), _named(fields.get("Public", ""))
@@ -107,6 +122,10 @@ def _hands(own: Sequence[str], board: Sequence[str]) -> list[str]:
 
 def _named(cards: str) -> list[str]:
     return [card[0] + SUITS[card[1]] for card in re.findall("..", cards)] if _CARDS.fullmatch(cards) else []
+
+
+def _leduc_cards(game: str) -> Sequence[str]:
+    return KUHN if "suit_isomorphism=True" in game else LEDUC
 
 
 def _leduc(fields: dict[str, str], names: Sequence[str]) -> Seen:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.play.cards import move_in_words
 from rlccfr.policy import Policy
 
 
@@ -61,7 +62,8 @@ class CompiledTable:
 
     def actions(self) -> Sequence[str]:
         player = self._state.current_player()
-        return [self._state.action_to_string(player, int(self._tree.edge_action[child])) for child in self._children()]
+        names = [self._state.action_to_string(player, int(self._tree.edge_action[child])) for child in self._children()]
+        return [move_in_words(self._tree.openspiel_name, name) for name in names]
 
     def probabilities(self) -> np.ndarray:
         return self._policy.probabilities[self._tree.infoset_sequences(self._infoset())]

@@ -9,6 +9,7 @@ import numpy as np
 
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.view import PublicGame
+from rlccfr.play.cards import in_words
 from rlccfr.policies.public_policy import PublicPolicy
 from rlccfr.policy import Policy
 
@@ -20,6 +21,7 @@ class State(NamedTuple):
         player: 0 or 1.
         text: what the player knows: OpenSpiel's information state string, or in a public-tree game the path of public
             actions and cards and the private hand or roll.
+        words: the same for people, in games whose cards have names; in others the text itself.
         actions: names of the actions.
         probabilities: probability of each.
         reach: probability that the infoset is reached if both players follow the policy; NaN in a public-tree game.
@@ -27,6 +29,7 @@ class State(NamedTuple):
 
     player: int
     text: str
+    words: str
     actions: Sequence[str]
     probabilities: Sequence[float]
     reach: float
@@ -36,7 +39,7 @@ def states(policy: Policy, containing: Sequence[str] = (), player: int | None = 
     """Yield the states of a policy in the game's order.
 
     Args:
-        containing: texts that must all occur in the state's text; upper and lower case are alike.
+        containing: texts that must all occur in the state's text or its words; upper and lower case are alike.
         player: player to whom the states belong; by default both.
     """
     wanted = [one.casefold() for one in containing]
@@ -49,12 +52,15 @@ def _listed(policy: Policy, wanted: Sequence[str]) -> Iterator[State]:
     from rlccfr.policies.analysis import analysed, followed
 
     tree: GameTree = policy.game
-    numbers = [k for k, key in enumerate(tree.infoset_keys) if all(one in key.casefold() for one in wanted)]
+    words = [in_words(tree.openspiel_name, key) for key in tree.infoset_keys]
+    told = [f"{key}\n{own}".casefold() for key, own in zip(tree.infoset_keys, words, strict=True)]
+    numbers = [k for k, text in enumerate(told) if all(one in text for one in wanted)]
     names, reach = sequence_names(tree), analysed(tree, followed(tree, policy.probabilities)).reach
     for number in numbers:
         rows = tree.infoset_sequences(number)
         owner = int(number >= tree.view.infoset_begin[1])
-        yield State(owner, tree.infoset_keys[number], names[rows], policy.probabilities[rows].tolist(), reach[number])
+        likely = policy.probabilities[rows].tolist()
+        yield State(owner, tree.infoset_keys[number], words[number], names[rows], likely, reach[number])
 
 
 def _public(policy: PublicPolicy, wanted: Sequence[str]) -> Iterator[State]:
@@ -69,4 +75,4 @@ def _public(policy: PublicPolicy, wanted: Sequence[str]) -> Iterator[State]:
         actions, found = game.letters(node), policy.at(node)
         for row in rows:
             text = f"{path} {names[row]}".strip()
-            yield State(owner, text, actions, found[:, row].tolist(), float(np.nan))
+            yield State(owner, text, text, actions, found[:, row].tolist(), float(np.nan))

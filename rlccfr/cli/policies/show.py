@@ -30,7 +30,7 @@ def show(
     policy: Annotated[str, typer.Argument(help="A policy that `rlccfr solve --policy` wrote, or a run that it saved.")],
     find: Annotated[
         list[str] | None,
-        typer.Option(help="Show only states whose text contains this; may be repeated, then all must occur."),
+        typer.Option(help="Show only states with this in their text, raw or in words; if repeated, all must occur."),
     ] = None,
     player: Annotated[int | None, typer.Option(min=0, max=1, help="Show this player's states.")] = None,
     limit: Annotated[
@@ -42,7 +42,8 @@ def show(
     """Show what a policy does in each state.
 
     Each line has the player, the probability that the state is reached, what the player knows there, and the
-    probability of each action. In a pipe, tabs separate them, as `cut` and spreadsheets expect.
+    probability of each action. A terminal gets the cards and moves of some games in words. A pipe gets OpenSpiel's
+    text, and tabs between the fields, as `cut` and spreadsheets expect.
     """
     from rlccfr.cli.policies.named import policy_of
     from rlccfr.policies.listing import states
@@ -90,7 +91,7 @@ def _table(shown: Iterable[State]) -> Table:
             Text(text, _style(probability))
             for text, probability in zip(_actions(state), state.probabilities, strict=True)
         )
-        table.add_row(str(state.player), number(state.reach), Text(on_one_line(state.text)), actions)
+        table.add_row(str(state.player), number(state.reach), Text(on_one_line(state.words)), actions)
     return table
 
 

@@ -1,7 +1,8 @@
 // The page walks through the points of a game. The element "index" holds, packed, {title, figures, unit, small, ranks,
 // colours, points}; a point is [above, move, actor, share, value, chunk], where the actor is 0, 1, 2 for chance or -1 at the end.
 // Elements "chunk0" and so on hold, packed, {point: [states, others]}; they are unpacked when a point is shown. A state is
-// [text, share, value, [[action, probability, regret], ...]]; a number that is unknown is null.
+// [text, share, words, value, [[action, probability, regret], ...]], where words are the text for people if it has others;
+// the other player's end with the words. A number that is unknown is null.
 "use strict";
 const $ = id => document.getElementById(id);
 const MOST_ROWS = 200, MOST_COLUMNS = 6, KEPT = 30;
@@ -74,15 +75,17 @@ async function show() {
 }
 
 function actionsOf(states) {
-  return [...new Set(states.flatMap(state => state[3].map(([name]) => name)))];
+  return [...new Set(states.flatMap(state => state[4].map(([name]) => name)))];
 }
 
-// The function from a state's text to the parts of it, such as [Private: 3], that not all of these states share.
+const wordsOf = ([text, , words]) => words || text;
+
+// The function from a state to the parts of its words, such as [Private: 3], that not all of these states share.
 function briefly(states) {
-  const split = text => text.match(/\[[^\]]*\]|[^[]+/g) ?? [], parts = states.map(state => split(state[0]));
+  const split = state => wordsOf(state).split(/, |(?<=\])(?=.)|(?= → )/), parts = states.map(split);
   const alike = parts.length > 1 && parts.every(own => own.length === parts[0].length);
   const differs = alike ? parts[0].map((one, place) => parts.some(own => own[place] !== one)) : [];
-  return text => alike ? split(text).filter((_, place) => differs[place]).join(" ") : text;
+  return state => alike ? split(state).filter((_, place) => differs[place]).join(" ") : wordsOf(state);
 }
 
 function drawPath() {
@@ -118,7 +121,7 @@ function drawMoves() {
 function chosen() {
   const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   return shown.states.filter(state =>
-    words.every(word => state[0].toLowerCase().includes(word)) && (cell === null || cellOf(state[0]) === cell));
+    words.every(word => (state[0] + " " + state[2]).toLowerCase().includes(word)) && (cell === null || cellOf(state[0]) === cell));
 }
 
 function drawStates() {
@@ -147,7 +150,7 @@ function drawStates() {
 
 function head(columns) {
   const line = element("tr");
-  for (const [text, by] of [["state", 0], ["share", 1], ["value", 2]]) {
+  for (const [text, by] of [["state", 0], ["share", 1], ["value", 3]]) {
     const cell = element("th"), button = element("button", text + (sorted.by === by ? sorted.falling ? " ↓" : " ↑" : ""));
     button.onclick = () => {
       sorted = {by, falling: sorted.by === by ? !sorted.falling : by > 0};
@@ -161,7 +164,13 @@ function head(columns) {
   return line;
 }
 
-function row([text, probability, value, actions], columns) {
+function stateCell(state, place) {
+  const [text, , words] = state;
+  return element("td", shown.brief[place](state), {class: "text", title: words ? words + "\n" + text : text});
+}
+
+function row(state, columns) {
+  const [, probability, , value, actions] = state;
   const line = element("tr"), bar = element("div", "", {class: "bar"}), drawn = element("td");
   for (const [name, likely, regret] of actions) {
     const part = element("span", "", {title: `${name}: ${share(likely)}, regret ${worth(regret)}`});
@@ -174,8 +183,7 @@ function row([text, probability, value, actions], columns) {
     const likely = [...actions].sort((one, two) => two[1] - one[1]).filter(action => action[1] > 0.005).slice(0, MOST_COLUMNS);
     drawn.append(element("div", likely.map(([name, own]) => `${name} ${share(own)}`).join(", ")));
   }
-  line.append(element("td", shown.brief[0](text), {class: "text", title: text}), element("td", share(probability), {class: "number"}),
-    element("td", worth(value), {class: "number"}), drawn);
+  line.append(stateCell(state, 0), element("td", share(probability), {class: "number"}), element("td", worth(value), {class: "number"}), drawn);
   for (const name of columns) {
     const action = actions.find(one => one[0] === name), found = element("td", "", {class: "number"});
     if (action) {
@@ -191,9 +199,9 @@ function drawOthers() {
   const actor = index.points[shown.number][2];
   const rows = [...shown.others].sort((one, two) => two[1] - one[1]).slice(0, MOST_ROWS);
   $("other").textContent = rows.length ? `What player ${1 - actor} may hold` : "";
-  $("others").replaceChildren(...rows.map(([text, probability]) => {
+  $("others").replaceChildren(...rows.map(state => {
     const line = element("tr");
-    line.append(element("td", shown.brief[1](text), {class: "text", title: text}), element("td", share(probability), {class: "number"}));
+    line.append(stateCell(state, 1), element("td", share(state[1]), {class: "number"}));
     return line;
   }));
 }
@@ -208,7 +216,7 @@ function cellOf(text) {
 
 function drawGrid() {
   const sums = new Map();
-  if (index.ranks) for (const [text, probability, , actions] of shown.states) {
+  if (index.ranks) for (const [text, probability, , , actions] of shown.states) {
     const name = cellOf(text);
     if (name === null) continue;
     const sum = sums.get(name) ?? new Map([["", 0]]);

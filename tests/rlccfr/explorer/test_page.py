@@ -90,8 +90,7 @@ def test_it_begins_where_the_first_player_decides(kuhn):
     assert len(rows) == 3
     bets = {key: policy.probabilities[2 * number + 1] for number, key in enumerate(policy.game.infoset_keys)}
     for row in rows:
-        state = row.split()[0]
-        assert shown(bets[state]) in row
+        assert shown(bets[str("JQK".index(row.split()[0]))]) in row
     bars = driver.find_elements("css selector", "#states .bar")
     assert len(bars) == 3
 
@@ -104,7 +103,9 @@ def test_clicks_walk_through_the_game(kuhn):
     assert [row.split()[0] for row in texts(driver, "#others tr")]
     move(driver, "Bet")
     assert texts(driver, "#path button") == ["Start", "Pass", "Bet"]
-    assert {row.split()[0] for row in texts(driver, "#states tr")[1:]} == {"0pb", "1pb", "2pb"}
+    assert {row.split()[0] for row in texts(driver, "#states tr")[1:]} == {"J", "Q", "K"}
+    titles = driver.execute_script("return [...document.querySelectorAll('#states td.text')].map(one => one.title)")
+    assert "K, moves: pass bet\n2pb" in titles
     move(driver, "Bet")
     assert texts(driver, "#who") == ["The game has ended"]
     assert texts(driver, "#moves button") == []
@@ -133,16 +134,17 @@ def test_texts_narrow_the_states_and_columns_sort_them(kuhn):
 
     driver, _ = kuhn
     start(driver)
-    keys(driver, "/", "2")
-    until(driver, lambda: texts(driver, "#count") == ["1 of 3"])
-    assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["2"]
-    keys(driver, Keys.BACKSPACE, Keys.ESCAPE)
-    until(driver, lambda: texts(driver, "#count") == ["3 of 3"])
+    for text in ("2", "k"):  # as OpenSpiel writes it, and in words
+        keys(driver, "/", text)
+        until(driver, lambda: texts(driver, "#count") == ["1 of 3"])
+        assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["K"]
+        keys(driver, Keys.BACKSPACE, Keys.ESCAPE)
+        until(driver, lambda: texts(driver, "#count") == ["3 of 3"])
     value = driver.find_elements("css selector", "#states th button")[2]
     value.click()
-    assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["2", "1", "0"]
+    assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["K", "Q", "J"]
     driver.find_elements("css selector", "#states th button")[2].click()
-    assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["0", "1", "2"]
+    assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["J", "Q", "K"]
 
 
 def test_an_action_has_one_colour(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rlccfr
-from rlccfr.play.cards import described, drawn, in_words, plain
+from rlccfr.play.cards import described, drawn, in_words, move_in_words, plain
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,21 @@ def test_states_are_described(game, text, lines):
 )  # fmt: skip
 def test_states_have_one_line(game, text, line):
     assert in_words(game, text) == line
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "words"),
+    [
+        ("kuhn_poker", "Deal:2", "K"),
+        ("leduc_poker", "Chance outcome:3", "Q♥"),
+        ("leduc_poker(suit_isomorphism=True)", "Chance outcome:1", "Q"),
+        ("universal_poker(x=1)", "player=-1 move=Deal 4s", "4♠"),
+        ("universal_poker(x=1)", "player=0 move=AllIn", "AllIn"),
+        ("other", "Deal:1", "Deal:1"),
+    ],
+)
+def test_moves_are_named(game, name, words):
+    assert move_in_words(game, name) == words
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "royal", "goofspiel", "dark_hex(board_size=2)"])

@@ -52,6 +52,10 @@ def test_texts_the_player_and_a_limit_narrow_it(run, kept):
         "0pb",
         "0p",
     ]
+    assert [line.split("\t")[2] for line in run("show", path, "--find", "k, moves: pass")[1].splitlines()] == [
+        "2pb",
+        "2p",
+    ]
     assert {line[0] for line in run("show", path, "--player", "1")[1].splitlines()} == {"1"}
     assert len(run("show", path, "--limit", "3")[1].splitlines()) == 3
     code, out, err = run("show", path, "--find", "king")
@@ -62,7 +66,7 @@ def test_texts_the_player_and_a_limit_narrow_it(run, kept):
 @pytest.mark.parametrize(("columns", "environment"), [(80, {}), (30, {}), (80, {"NO_COLOR": "1"})])
 def test_a_terminal_gets_a_table(kept, columns, environment):
     out = on_a_terminal("show", str(kept[0] / "kuhn.csv"), "--limit", "5", columns=columns, **environment)
-    assert all(word in out for word in ("reach", "state", "Bet", "0.3333"))
+    assert all(word in out for word in ("reach", "state", "Bet", "0.3333", "moves:"))
     assert "These are the first 5 states: --find narrows them" in out
     assert ("\x1b[36m" in out or "\x1b[32m" in out or "\x1b[38" in out) == (not environment)
 
