@@ -132,7 +132,8 @@ def _leduc(fields: dict[str, str], names: Sequence[str]) -> Seen:
     own, board = names[int(fields["Private"])], fields.get("Public", "")
     letters = "|".join(filter(None, (fields.get(name, "") for name in ("Round1", "Round2"))))
     moves = _moves(letters.translate(LEDUC_MOVES), POKER)
-    return Seen([own], [names[int(board)]] if board else [], [f"pot: {fields.get('Pot', '?')}", moves])
+    pot = [] if fields.get("Pot") == "0" else [f"pot: {fields.get('Pot', '?')}"]  # a game that has ended has none
+    return Seen([own], [names[int(board)]] if board else [], [*pot, moves])
 
 
 def _moves(letters: str, words: dict[str, str]) -> str:

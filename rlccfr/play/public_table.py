@@ -57,7 +57,11 @@ class PublicTable:
         return "  ".join([*own, f"Moves: {' '.join(self._moves) or 'none yet'}"])
 
     def actions(self) -> Sequence[str]:
-        return [self._word(letter) for letter in self._game.letters(self._node)]
+        letters = self._game.letters(self._node)
+        if not self._game.deals:
+            return letters
+        words = ACTIONS if "f" in letters else {**ACTIONS, "c": "check"}  # one may fold where there is a bet to call
+        return [words[letter] for letter in letters]
 
     def probabilities(self) -> np.ndarray:
         actor = self.actor
@@ -122,6 +126,3 @@ class PublicTable:
 
     def _first(self) -> int:
         return int(self._game.view.nodes["first_child"][self._node])
-
-    def _word(self, letter: str) -> str:
-        return ACTIONS.get(letter, letter) if self._game.deals else letter

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.play.cards import described, in_words
+from rlccfr.play.cards import described, in_words, seen_in
 from rlccfr.play.tables import Table
 
 HELP = (
@@ -82,7 +82,8 @@ class Session:
             while games is None or len(self.payoffs) < games:
                 self._game(len(self.payoffs) % 2 if seat is None else seat)
         except (Left, EOFError):
-            pass
+            if not self.payoffs or (self._last and self._last.game > len(self.payoffs)):  # else it was just told
+                self._tell(f"Score: {self.score()}.")
 
     def score(self) -> str:
         """Return how the score stands; after ten games, with a 95 % interval of the mean payoff."""
@@ -101,7 +102,12 @@ class Session:
     def _game(self, seat: int) -> None:
         table = self._deal()
         self._tell(f"Game {len(self.payoffs) + 1}: you are player {seat}.")
+        shown = 0
         while (actor := table.actor) is not None:
+            seen = seen_in(self._name, table.known(actor))
+            if seen and len(seen.board) > shown:
+                self._tell(f"  The board is {' '.join(seen.board)}")
+                shown = len(seen.board)
             actions, likely = table.actions(), table.probabilities()
             if actor == seat:
                 known = table.known(seat)
@@ -114,7 +120,7 @@ class Session:
         own = table.payoff() * (1 if seat == 0 else -1)
         self.payoffs.append(own)
         if held := table.known(1 - seat):
-            self._tell(f"What player {1 - seat} knew at their last move:")
+            self._tell(f"What player {1 - seat} knew:")
             for line in described(self._name, held):
                 self._tell(f"  {line}")
         result = "You win" if own > 0 else "You lose" if own < 0 else "Nobody wins"

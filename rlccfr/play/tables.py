@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ class Table(Protocol):
         """The player who moves, 0 or 1; None once the game has ended."""
 
     def known(self, player: int) -> str:
-        """Return what a player knows where the player moves, or moved last."""
+        """Return what a player knows where the player moves, or moved last; once the game has ended, all of it."""
 
     def actions(self) -> Sequence[str]:
         """Return the names of the actor's actions."""
@@ -82,6 +83,9 @@ class CompiledTable:
             self._go(children[int(self._rng.choice(len(children), p=chances / chances.sum()))])
         if self.actor is not None:
             self._known[self.actor] = self._tree.infoset_keys[self._infoset()]
+        else:
+            with suppress(Exception):  # a game may have no text where it has ended; what a player knew last then stays
+                self._known = [self._state.information_state_string(player) for player in (0, 1)]
 
     def _infoset(self) -> int:
         return int(self._tree.histories["infoset"][self._history])

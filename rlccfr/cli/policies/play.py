@@ -60,7 +60,6 @@ def play(
         session.play(games, seat)
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; score: {session.score()}") from None
-    tell(f"Score: {session.score()}.")
 
 
 def _ask(prompt: str) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rlccfr
+from rlccfr.play.public_table import PublicTable
 from rlccfr.play.session import Session
 from rlccfr.play.tables import CompiledTable
 
@@ -17,7 +18,7 @@ def kuhn():
     return solver.average_policy()
 
 
-def session(policy, answers, seed=0):
+def session(policy, answers, seed=0, table=CompiledTable, game="kuhn_poker"):
     """Return a session with given answers, and the list of its lines."""
     lines, left = [], iter(answers)
 
@@ -29,7 +30,7 @@ def session(policy, answers, seed=0):
         return answer
 
     dealing, moving = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
-    made = Session(lambda: CompiledTable(policy, dealing), ask, lines.append, "kuhn_poker", "chips", moving)
+    made = Session(lambda: table(policy, dealing), ask, lines.append, game, "chips", moving)
     return made, lines
 
 
@@ -106,3 +107,20 @@ def test_a_seed_gives_the_same_games(kuhn):
     for made, _ in (first, again, other):
         made.play(10, None)
     assert first[1] == again[1] != other[1]
+
+
+@pytest.mark.parametrize(("answers", "told"), [(["q"], 1), (["1", "1", "1"], 0), (["1", "1", "2", "x", "q"], 0)])
+def test_the_score_is_told_once(kuhn, answers, told):
+    made, lines = session(kuhn, answers)
+    made.play(1, 0)
+    assert sum(line.startswith("Score:") for line in lines) == told
+    assert sum("Score:" in line for line in lines) == 1
+
+
+def test_a_new_board_is_told():
+    policy = rlccfr.PublicPolicy.uniform(rlccfr.load_game("holdem(ranks=4,suits=2,private=1,flop=1)"))
+    made, lines = session(policy, ["c"] * 10, table=PublicTable, game=policy.game.name)
+    made.play(3, 1)
+    flops = [number for number, line in enumerate(lines) if line.startswith("  The board is ")]
+    assert flops
+    assert all("call" in lines[number - 1] or "check" in lines[number - 1] for number in flops)

@@ -24,6 +24,12 @@ def play_out(table, rng):
     return table.payoff()
 
 
+def passive(table):
+    """Return the number of the action that calls, or checks where there is no bet."""
+    (number,) = (number for number, name in enumerate(table.actions()) if name in ("call", "check"))
+    return number
+
+
 def check_mean(policy, made, games):
     rng = np.random.default_rng(1)
     payoffs = [play_out(made(policy, rng), rng) for _ in range(games)]
@@ -52,7 +58,7 @@ def test_all_cards_are_dealt_alike():
         table = PublicTable(policy, rng)
         cards[table.known(0).split()[1]] += 1
         while table.actor is not None and "Board" not in table.known(0):
-            table.take(table.actions().index("call"))
+            table.take(passive(table))
         board = table.known(0).split("Board: ")[1].split()[0]
         boards.update([board[:2], board[2:4]])
         assert table.known(0).split()[1] not in board
@@ -69,7 +75,7 @@ def test_the_stronger_hand_wins():
     for _ in range(300):
         table = PublicTable(policy, rng)
         while table.actor is not None:
-            table.take(table.actions().index("call"))
+            table.take(passive(table))
         own, other = (table.known(player).split()[1][0] for player in (0, 1))
         board = table.known(0).split("Board: ")[1][0]
         strengths = [(rank == board, ranks.index(rank)) for rank in (own, other)]
@@ -77,3 +83,22 @@ def test_the_stronger_hand_wins():
         assert np.sign(table.payoff()) == expected
         met[int(expected)] += 1
     assert set(met) == {-1, 0, 1}
+
+
+def test_one_checks_where_there_is_no_bet():
+    policy = rlccfr.PublicPolicy.uniform(rlccfr.load_game("holdem(ranks=4,suits=2,private=1,flop=1)"))
+    table = PublicTable(policy, np.random.default_rng(0))
+    assert table.actions() == ["fold", "call", "raise"]
+    table.take(1)
+    assert table.actions() == ["check", "raise"]
+    table.take(0)
+    assert "Moves: call check |" in table.known(0)
+
+
+@pytest.mark.parametrize(("name", "end"), [("kuhn", "pp"), ("leduc", "[Round1: 1 1][Round2: 1 1]")])
+def test_all_moves_are_known_at_the_end(name, end):
+    policy = rlccfr.Policy.uniform(rlccfr.load_game(name))
+    table = CompiledTable(policy, np.random.default_rng(0))
+    while table.actor is not None:
+        table.take(0)
+    assert all(table.known(player).endswith(end) for player in (0, 1))
