@@ -57,11 +57,14 @@ def write(policy: Policy, path: Path, walk: Walk) -> None:
 
 
 def _figures(policy: Policy) -> str:
-    values = policy.values()
-    return (
-        f"Its exploitability is {values.exploitability:.4g}, and its value to player 0 is {values.game[0]:.4g}; "
-        f"an equilibrium's value is between {-values.best_response[1]:.6g} and {values.best_response[0]:.6g}."
+    values, blind = policy.values(), policy.game.big_blind
+    scale, unit = (1000 / blind, " mbb/g") if blind else (1.0, "")
+    least, most = -scale * values.best_response[1], scale * values.best_response[0]
+    told = (
+        f"Its exploitability is {scale * values.exploitability:.4g}{unit}, and its value to player 0 is "
+        f"{scale * values.game[0]:.4g}{unit}; an equilibrium's value is between {least:.6g} and {most:.6g}{unit}."
     )
+    return told + (" One mbb/g is a thousandth of a big blind per game." if blind else "")
 
 
 def _packed(found: Iterable[Point]) -> tuple[list[list[Any]], list[tuple[str, Any]]]:

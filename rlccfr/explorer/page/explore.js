@@ -33,7 +33,12 @@ function element(tag, text = "", attributes = {}) {
 }
 
 const share = value => value >= 0.9995 ? "100 %" : value > 0 && value < 0.001 ? "< 0.1 %" : (100 * value).toFixed(1) + " %";
-const worth = value => value === null ? "–" : (value < 0 ? "−" : "") + Math.abs(value).toPrecision(4);
+function worth(value) {
+  if (value === null) return "–";
+  const decimals = Math.min(9, Math.max(0, -Math.floor(Math.log10(index.small)))), digits = Math.abs(value).toFixed(decimals);
+  return (value < 0 && Number(digits) ? "−" : "") + digits;
+}
+
 const regretOf = value => value === null ? "–" : Math.abs(value) < index.small ? "≈ 0"
   : (value < 0 ? "−" : "+") + Math.abs(value).toPrecision(2);
 const nameOf = actor => actor === 2 ? "Chance" : "Player " + actor;

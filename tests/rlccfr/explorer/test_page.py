@@ -91,6 +91,8 @@ def test_it_begins_where_the_first_player_decides(kuhn):
     bets = {key: policy.probabilities[2 * number + 1] for number, key in enumerate(policy.game.infoset_keys)}
     for row in rows:
         assert shown(bets[str("JQK".index(row.split()[0]))]) in row
+    values = [row.split(" %")[1].split()[0] for row in rows]
+    assert all(re.fullmatch(r"\u2212?\d\.\d{4}", value) for value in values)
     bars = driver.find_elements("css selector", "#states .bar")
     assert len(bars) == 3
 
@@ -170,6 +172,10 @@ def test_hands_have_a_grid(tmp_path):
     write_page(policy, path, most=5_000)
     with opened(path) as driver:
         until(driver, lambda: point(driver) is not None)
+        assert (
+            f"Its exploitability is {1000 * policy.exploitability() / policy.game.big_blind:.4g} mbb/g"
+            in texts(driver, "#figures")[0]
+        )
         cells = texts(driver, "#grid button")
         assert len(cells) == 25
         assert cells[:3] == ["66", "65s", "64s"]
