@@ -95,6 +95,11 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
     short_name = openspiel_name.split("(")[0].strip()
     registered = pyspiel.registered_names()
     if short_name not in registered:
+        if os.path.isfile(openspiel_name):
+            raise GameError(
+                f"{brief(openspiel_name)} is a file, not a game (a game's file ends with .efg); `rlccfr show` and "
+                f"`rlccfr explore` take a policy's file, and `rlccfr play GAME --against FILE` plays against it"
+            )
         near = difflib.get_close_matches(short_name, [*known_names, *registered], n=1)
         hint = f"did you mean {near[0]!r}?" if near else "`rlccfr games` lists the names"
         raise GameError(f"unknown game {brief(openspiel_name)}; {hint}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from itertools import chain, islice
+from math import isnan
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,7 +44,8 @@ def show(
 
     Each line has the player, the probability that the state is reached, what the player knows there, and the
     probability of each action. A terminal gets the cards and moves of some games in words. A pipe gets OpenSpiel's
-    text, and tabs between the fields, as `cut` and spreadsheets expect.
+    text, and tabs between the fields, as `cut` and spreadsheets expect. In hold'em and Bluff, that probability is not
+    computed.
     """
     from rlccfr.cli.policies.named import policy_of
     from rlccfr.policies.listing import states
@@ -67,6 +69,8 @@ def show(
         Console(highlight=False).print(_table(shown))
         if next(rest, None) is not None:
             print(f"These are the first {most} states: --find narrows them, --limit 0 shows all.")
+        if isnan(first.reach):
+            print("Reach is not computed in hold'em and Bluff; `rlccfr explore` tells each state's share at its point.")
     else:
         for state in shown:
             print("\t".join([str(state.player), number(state.reach), on_one_line(state.text), *_actions(state)]))

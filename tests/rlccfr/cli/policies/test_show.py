@@ -79,6 +79,12 @@ def test_a_game_with_a_public_tree_is_shown_by_paths_and_hands(run):
     assert all(row[2].startswith("cc/") and row[3:] == ["c 0.500", "r 0.500"] for row in rows)
 
 
+def test_a_terminal_says_why_reach_is_missing(kept):
+    game = ("--game", "holdem(ranks=4,suits=2,private=1,flop=1)")
+    assert "Reach is not computed" in on_a_terminal("show", "uniform", *game, "--limit", "2", columns=120)
+    assert "Reach is not" not in on_a_terminal("show", str(kept[0] / "kuhn.csv"), columns=120)
+
+
 def test_what_is_no_policy_is_one_line(run, tmp_path):
     (tmp_path / "a.csv").write_text("1,2\n")
     for arguments, message in (
