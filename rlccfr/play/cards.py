@@ -52,7 +52,7 @@ def in_words(game: str, text: str) -> str:
     if not (seen := seen_in(game, text)):
         return text
     board = [f"board {' '.join(seen.board)}"] if seen.board else []
-    return ", ".join([" ".join(seen.own), *board, *seen.facts])
+    return ", ".join(filter(None, [" ".join(seen.own), *board, *seen.facts]))
 
 
 def move_in_words(game: str, name: str) -> str:
