@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rlccfr.errors import GameError, first_line, whole_number
+from rlccfr.errors import GameError, brief, first_line, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit.files import is_file, shown, spiel_name
 from rlccfr.games.parameters import InOpenSpiel, parts_of
@@ -140,16 +140,22 @@ def matrix_game(
     from rlccfr.games.openspiel import kept_object
 
     try:
-        matrix = np.asarray(payoffs, float)
+        entries = np.asarray(payoffs)
+        if np.iscomplexobj(entries):
+            raise TypeError("complex numbers are not ordered")
+        matrix = entries.astype(float)
     except (TypeError, ValueError) as error:
         raise GameError(f"payoffs must be a matrix of numbers: {first_line(error)}") from None
-    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
-        raise GameError(f"payoffs must be a matrix of finite numbers, not of shape {matrix.shape}")
+    if matrix.ndim != 2 or not matrix.size:
+        raise GameError(f"payoffs must be a matrix, not of shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise GameError(f"payoffs must be finite, but that in row {row}, column {column} is {matrix[row, column]}")
     names = []
     for given, count, what in ((rows, matrix.shape[0], "rows"), (columns, matrix.shape[1], "columns")):
         found = list(map(str, range(count))) if given is None else list(map(str, given))
-        if len(set(found)) != count:
-            raise GameError(f"{what} must name {count} different actions, not {len(found)}")
+        if len(found) != count or len(set(found)) != count:
+            raise GameError(f"{what} must be {count} different names of actions, not {brief(found)}")
         names.append(found)
     key = f"matrix_{hashlib.sha256(repr((matrix.tolist(), names)).encode()).hexdigest()[:12]}"
     made = kept_object(f"{key}()")

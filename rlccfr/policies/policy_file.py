@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rlccfr.archives import archive_of, check_format, opened_archive
-from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, first_line
+from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, brief, first_line
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rlccfr.games.public.kinds import Game
     from rlccfr.policy import Policy
 
 FORMAT = "rlccfr-policy-1"
+MATRIX = "matrix_"
+"""Beginning of the names of matrix games, which are known in one process only."""
+
 HASH = "game_hash"
 """Column or field with the tree's content hash, which distinguishes versions of a game."""
 
@@ -54,7 +58,7 @@ def checked_path(path: str | Path) -> Path:
     """
     path = Path(path)
     if path.suffix not in _WRITERS:
-        raise RLCCFRError(f"a policy is written as {', '.join(_WRITERS)}, not as {path.suffix or path.name!r}")
+        raise RLCCFRError(f"policies are kept as {', '.join(_WRITERS)}, not as {path.suffix or path.name!r}")
     return path
 
 
@@ -69,10 +73,7 @@ def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy
     if game is None:
         game = _game_of(path, saved)
     if saved.hash != game.content_hash:
-        raise CheckpointError(
-            f"{path} is a policy of another game than {game.name!r}, or of another version of it: its {HASH} is "
-            f"{saved.hash}, not {game.content_hash}"
-        )
+        raise of_another_game(path, saved.game, game)
     try:
         rows = saved.rows(game)
         probabilities = rows["probability"].to_numpy(float)
@@ -87,6 +88,21 @@ def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy
         return kind(game, probabilities)
     except PolicyError as error:
         raise PolicyError(f"{path}: {error}") from None
+
+
+def of_another_game(path: Path, named: str | None, game: Game) -> CheckpointError:
+    """Return the error that a file's policy is not one of a game, or of another version of it.
+
+    Args:
+        named: name of the game that the file is for, if it says so.
+    """
+    from rlccfr.games.gambit.files import shown
+    from rlccfr.games.names import short_name
+
+    its = game.name if named is None else shown(short_name(named))
+    if its == game.name:
+        return CheckpointError(f"{path} is a policy of another version of {its!r}: its {HASH} is not the game's")
+    return CheckpointError(f"{path} is a policy of {brief(its)}, not of {game.name!r}")
 
 
 def _read(path: Path) -> Saved:
@@ -129,6 +145,11 @@ def _game_of(path: Path, saved: Saved) -> GameTree:
             continue
         if found[-1].content_hash == saved.hash:
             return found[-1]
+    if not found and saved.game.startswith(MATRIX):
+        raise CheckpointError(
+            f"{path} is a policy of a matrix game, which no name stands for: give rlccfr.Policy.load the game, or save "
+            "policies of such games as .efg, which holds the game too"
+        )
     if not found:
         raise CheckpointError(f"the game of {path} can't be loaded here ({faults[0]}): pass the game (--game)")
     return found[0]  # another one, as the caller will say
@@ -140,17 +161,23 @@ def _to_csv(policy: Policy) -> bytes:
     return str(named.to_csv(index=False)).encode()
 
 
-def _from_csv(data: bytes, _path: Path) -> Saved:
+def _from_csv(data: bytes, path: Path) -> Saved:
     import pandas as pd
 
     frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
-    for name in (*IDENTITY, "probability", HASH):
+    for name in (*IDENTITY, "probability"):
         if name not in frame:
             raise ValueError(f"it has no column {name!r}")
+    if HASH not in frame:
+        raise CheckpointError(
+            f"{path} does not say which game it is for; policies of hold'em and Bluff are read from .npz"
+        )
     if not len(frame):
         raise ValueError("it has no rows")
-    (found,) = frame[HASH].unique()
-    (game,) = frame[GAME].unique() if GAME in frame else (None,)
+    named = frame[[HASH, GAME]].drop_duplicates() if GAME in frame else frame[[HASH]].drop_duplicates()
+    if len(named) > 1:
+        raise ValueError("its rows name different games; the last one may be cut short")
+    found, game = named.iloc[0][HASH], named.iloc[0].get(GAME)
     numbers = {name: frame[name].map(int) for name in ("player", "action")}
     # float() rounds to the nearest number; the reader of pandas does so only in some versions.
     rows = frame.assign(**numbers, probability=frame["probability"].map(float))

@@ -12,6 +12,7 @@ from rlccfr.archives import check_format, has_format, opened_archive, write_arch
 from rlccfr.errors import CheckpointError, RLCCFRError, first_line
 from rlccfr.files import write_atomically, written_atomically
 from rlccfr.games.public.view import PublicGame
+from rlccfr.policies.policy_file import of_another_game
 
 if TYPE_CHECKING:
     from rlccfr.policies.public_policy import PublicPolicy
@@ -57,7 +58,7 @@ def load_public_policy(path: Path, kind: type[PublicPolicy], game: PublicGame | 
     if game is None:
         game = public_game(name)
     if found != game.content_hash:
-        raise CheckpointError(f"{path} is a policy of another game than {game.name!r}, or of another version of it")
+        raise of_another_game(path, name, game)
     return kind(game, table)
 
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.games.gambit.files import NAME
 from rlccfr.games.gambit.reader import distinct
 from rlccfr.games.openspiel_policies import edge_names
 
@@ -38,7 +39,7 @@ def nodes_of(tree: GameTree) -> str:
     fractions that sum to 1.
     """
     names = edge_names(tree)
-    numbers, outcomes, labels = _numbers(tree), dict[float, int](), _labels(tree.infoset_keys)
+    numbers, outcomes, labels = _numbers(tree), dict[float, int](), _labels(_infoset_names(tree))
     lines: list[str] = []
     utility = tree.utility
     for history in preorder(tree):
@@ -120,6 +121,13 @@ def _numbers(tree: GameTree) -> np.ndarray:
             seen[record["actor"]] += 1
             numbers[record["infoset"]] = seen[record["actor"]]
     return numbers
+
+
+def _infoset_names(tree: GameTree) -> Sequence[str]:
+    """Return the keys of the infosets; of a game from a Gambit file, the labels that the file gave."""
+    if not tree.openspiel_name.startswith(f"{NAME}("):
+        return tree.infoset_keys
+    return [key.partition(": ")[2] or key for key in tree.infoset_keys]
 
 
 def _order(tree: GameTree) -> list[int]:

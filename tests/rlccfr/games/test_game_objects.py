@@ -60,13 +60,14 @@ def test_a_matrix_is_a_game():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([1, 2],), "a matrix of finite numbers, not of shape"),
-        (([[]],), "a matrix of finite numbers"),
-        (([[1, float("nan")]],), "a matrix of finite numbers"),
+        (([1, 2],), "a matrix, not of shape"),
+        (([[1, 2j]],), "a matrix of numbers: complex numbers are not ordered"),
+        (([[]],), "a matrix, not of shape"),
+        (([[1, float("nan")]],), "must be finite, but that in row 0, column 1 is nan"),
         (([["x"]],), "a matrix of numbers"),
         (([[1, 2], [3]],), "a matrix of numbers"),
-        (([[1, 2]], ["a", "b"]), "rows must name 1 different actions, not 2"),
-        (([[1, 2]], None, ["a", "a"]), "columns must name 2 different actions, not 2"),
+        (([[1, 2]], ["a", "b"]), r"rows must be 1 different names of actions, not \['a', 'b'\]"),
+        (([[1, 2]], None, ["a", "a"]), r"columns must be 2 different names of actions, not \['a', 'a'\]"),
     ],
 )
 def test_what_is_no_matrix_is_refused(arguments, message):

@@ -160,7 +160,7 @@ def test_the_command_plays(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("leduc", "kuhn.csv", "uniform"), "is a policy of another game than 'leduc'"),
+        (("leduc", "kuhn.csv", "uniform"), "is a policy of 'kuhn', not of 'leduc'"),
         (("leduc", "run", "run"), "run is a run on 'kuhn', not on 'leduc'"),
         (("kuhn", "nothing.npz", "uniform"), "there is no file nothing.npz"),
         (("kuhn", "uniform", "uniform", "--pairs", "20", "--seed", "-1"), "seed"),

@@ -64,7 +64,7 @@ def test_a_gambit_file_holds_its_game_where_the_name_is_unknown(tmp_path):
         if suffix == "efg":
             assert rlccfr.Policy.load(path).exploitability() == policy.exploitability()
         else:
-            with pytest.raises(rlccfr.CheckpointError, match=r"can't be loaded here .*: pass the game"):
+            with pytest.raises(rlccfr.CheckpointError, match="is a policy of a matrix game, which no name stands for"):
                 rlccfr.Policy.load(path)
 
 
@@ -115,7 +115,9 @@ def test_another_version_of_a_game_is_refused(tmp_path, suffix):
     path = tmp_path / f"policy.{suffix}"
     policy_of("leduc(ranks=2,suits=2,raises=1)").save(path)
     other = rlccfr.load_game("leduc(ranks=2,suits=2,raises=2)")
-    with pytest.raises(rlccfr.CheckpointError, match=r"is a policy of another game than 'leduc\(ranks=2,suits=2,ra"):
+    with pytest.raises(
+        rlccfr.CheckpointError, match=r"is a policy of 'universal_poker.*', not of 'leduc\(ranks=2,suits=2,ra"
+    ):
         rlccfr.Policy.load(path, other)
 
 
@@ -147,7 +149,7 @@ def test_rows_of_other_infosets_and_numbers_that_are_no_policy_are_refused(tmp_p
 def test_other_suffixes_and_missing_files_are_refused(tmp_path):
     policy = policy_of("kuhn")
     for refused in (policy.save, lambda path: rlccfr.Policy.load(path, policy.game)):
-        with pytest.raises(rlccfr.RLCCFRError, match=r"a policy is written as .csv, .json, .npz, .efg, not as '.txt'"):
+        with pytest.raises(rlccfr.RLCCFRError, match=r"policies are kept as .csv, .json, .npz, .efg, not as '.txt'"):
             refused(tmp_path / "policy.txt")
     with pytest.raises(rlccfr.CheckpointError, match="No such file"):
         rlccfr.Policy.load(tmp_path / "policy.npz", policy.game)
@@ -168,6 +170,17 @@ def test_another_kind_of_file_is_told_as_one(tmp_path):
     rlccfr.Policy.uniform(game("kuhn")).save(path)
     with pytest.raises(rlccfr.CheckpointError, match=r"no policy of a public-tree game: .* 'rlccfr-policy-1'"):
         rlccfr.PublicPolicy.load(path, small)
+
+
+def test_a_table_without_its_game_and_a_row_cut_short_are_told(tmp_path):
+    path = tmp_path / "a.csv"
+    rlccfr.PublicPolicy.uniform(rlccfr.load_game("bluff(dice=1)")).save(path)
+    with pytest.raises(rlccfr.CheckpointError, match=r"policies of hold'em and Bluff are read from .npz"):
+        rlccfr.Policy.load(path)
+    rlccfr.Policy.uniform(game("kuhn")).save(path)
+    path.write_text(path.read_text()[:-5])
+    with pytest.raises(rlccfr.CheckpointError, match="its rows name different games; the last one may be cut short"):
+        rlccfr.Policy.load(path)
 
 
 def test_wrong_probabilities_are_told_with_file_and_infoset(tmp_path):

@@ -96,7 +96,7 @@ def test_a_files_control_characters_do_not_reach_the_terminal(tmp_path):
 def test_what_can_not_be_played_is_one_line(kuhn):
     for arguments, message in (
         (("nonsense",), "unknown game"),
-        (("leduc", "--against", kuhn), "is a policy of another game"),
+        (("leduc", "--against", kuhn), "is a policy of 'kuhn', not of 'leduc'"),
         (("kuhn", "--against", "none.npz"), "there is no file none.npz"),
     ):
         told = play(*arguments)

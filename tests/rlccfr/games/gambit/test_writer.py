@@ -48,6 +48,15 @@ def test_what_is_no_profile_is_refused(text):
         read_profile(rlccfr.load_game("kuhn"), text)
 
 
+def test_labels_of_a_file_are_kept(tmp_path):
+    first, second, third = (tmp_path / f"{name}.efg" for name in "abc")
+    first.write_text(to_efg(rlccfr.load_game("kuhn")))
+    second.write_text(to_efg(rlccfr.load_game(str(first))))
+    third.write_text(to_efg(rlccfr.load_game(str(second))))
+    nodes = [path.read_text().splitlines()[3:] for path in (first, second, third)]
+    assert nodes[0] == nodes[1] == nodes[2]
+
+
 def test_labels_are_such_as_gambit_takes():
     game = rlccfr.load_game("goofspiel(num_cards=3,imp_info=True,points_order=descending)")
     labels = [line.split('"')[3] for line in to_efg(game).splitlines() if line.startswith("p ")]
