@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,6 +136,12 @@ class Outputs:
             from rlccfr.pictures import save
 
             save(attempt.result.plot(label=title), self.plot)
+
+    def tell(self) -> None:
+        """Print the files' names."""
+        names = [str(path) for path in astuple(self) if path is not None]
+        if names:
+            print(f"written: {', '.join(names)}")
 
     def _write_policy(self, policy: Policy) -> None:
         """Write a policy, and the picture of its first decision."""

@@ -243,7 +243,7 @@ def _shipped(game: str) -> str:
         load(game)  # it may be misspelt
         measured = ", ".join(shipped.part_of(game).games)
         raise RLCCFRError(
-            f"{game!r} is not among the measured games, {measured}; measure and compare it with "
-            f"`rlccfr compare '{game}'`, or let the package pick unmeasured with `rlccfr recommend '{game}'`"
+            f"{game!r} is not among the measured games, {measured}; `rlccfr recommend '{game}' --measure 10s` runs the "
+            f"best few algorithms on it, and `rlccfr compare '{game}'` runs all"
         )
     return name

@@ -105,7 +105,8 @@ class PredictedTime(NamedTuple):
     factor: float
 
     def __str__(self) -> str:
-        return f"{self.seconds:.2g} s (two in three within a factor of {self.factor:.2g})"
+        least, most = self.seconds / self.factor, self.seconds * self.factor
+        return f"{self.seconds:.2g} s (usually {least:.2g} to {most:.2g} s)"
 
 
 def predicted_time(game: GameTree) -> PredictedTime:

@@ -30,8 +30,9 @@ class Parametrised:
         """
         for parameter, value in given.items():
             if parameter not in self.parameters:
-                has = f"the parameters {', '.join(self.parameters)}" if self.parameters else "no parameters"
-                raise GameError(f"{self.name} has {has}, not {parameter!r}")
+                if not self.parameters:
+                    raise GameError(f"{self.name} has no parameters: leave out {parameter!r}")
+                raise GameError(f"{self.name} has the parameters {', '.join(self.parameters)}, not {parameter!r}")
             _, least, most = self.parameters[parameter]
             if not least <= value <= most:
                 raise GameError(f"{parameter} of {self.name} must be from {least} to {most}, not {value}")
@@ -76,8 +77,11 @@ def parts_of(name: str, known: Mapping[str, Parametrised]) -> tuple[str, dict[st
     if found is None and bracket and kind.strip() in known:
         parameters = known[kind.strip()].parameters
         example = ",".join(f"{parameter}={values[0]}" for parameter, values in parameters.items())
-        told = f"must be whole numbers, as in '{kind}({example})'" if parameters else f"are unknown: {kind} has none"
-        raise GameError(f"the parameters of {brief(name)} {told}")
+        if not parameters:
+            raise GameError(f"{kind} has no parameters, but {brief(name)} gives some")
+        if not name.endswith(")"):
+            raise GameError(f"{brief(name)} has no closing bracket at its end")
+        raise GameError(f"the parameters of {brief(name)} must be whole numbers, as in '{kind}({example})'")
     return found if found and found[0] in known else None
 
 

@@ -235,7 +235,7 @@ def _to_efg(policy: Policy) -> bytes:
     return to_efg(game, f"{told}\n{profile(game, policy.probabilities)}", nodes).encode()
 
 
-def _from_efg(data: bytes, _path: Path) -> Saved:
+def _from_efg(data: bytes, path: Path) -> Saved:
     from rlccfr.games.gambit.files import digest_of
     from rlccfr.games.gambit.reader import comment_of
     from rlccfr.games.gambit.writer import read_profile
@@ -244,7 +244,7 @@ def _from_efg(data: bytes, _path: Path) -> Saved:
     told, _, probabilities = comment.partition("\n")
     found = re.fullmatch(rf"{FORMAT} {HASH}=(\w+) nodes=(\w+) {GAME}=(.+)", told)
     if found is None:
-        raise ValueError("its comment holds no policy")
+        raise CheckpointError(f"{path} holds a game and no policy; `rlccfr solve` finds one")
     if digest_of(nodes) != found[2]:
         raise ValueError("its nodes have changed since")
 

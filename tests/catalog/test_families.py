@@ -44,6 +44,7 @@ def test_the_usual_member_of_a_family_is_the_game_itself(name, same):
         ("kuhn(cards=14)", "cards of kuhn must be from 2 to 13, not 14"),
         ("leduc(cards=4)", "leduc has the parameters ranks, suits, raises, not 'cards'"),
         ("kuhn(cards)", "must be whole numbers"),
+        ("kuhn(cards=4", "has no closing bracket"),
         ("kuhn(cards=-3)", "must be whole numbers"),
         ("leduc(ranks=3suits=2)", "must be whole numbers"),
         ("leduc(ranks=3,)", "must be whole numbers"),

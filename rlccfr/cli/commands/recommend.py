@@ -63,12 +63,15 @@ def recommend(
     """Say which algorithm to take for a game.
 
     Your own team, from --team or runs/GAME, picks an algorithm and measures it, by default for the budget that the
-    team was trained on. Without such a team, or with --shipped, the package answers and says how sure it is; the
-    budget is then one CPU second by default, or sixty on hold'em and Bluff. For a measured game, such as kuhn, leduc
-    or holdem, the answer is the best measured algorithm, or with --catalog paper the pick of the game's team. For
-    another game, it is the pick of whichever chooser did best on games of which it had learned nothing: by the game's
-    features, and perhaps by short runs of a few algorithms. Where the best algorithm of the training games did better
-    on similar games, that one is named instead; and for hold'em and Bluff the best of the measured games of hold'em.
+    team was trained on. It keeps its measurements in --store.
+
+    Without such a team, or with --shipped, the package answers and says how sure it is. The budget is then one CPU
+    second by default, or sixty on hold'em and Bluff. For a measured game, such as kuhn, leduc or holdem, the answer is
+    the best measured algorithm, or with --catalog paper the pick of the game's team. For another game, it is the pick
+    of the chooser that did best on games from which it had not learned, or of the best algorithm of the training games
+    where that did better. For other games of hold'em and Bluff, it is the best algorithm of the measured games of
+    hold'em.
+
     With --measure, the recommended algorithm and the best ones of other games run here, and the winner is named.
     """
     race = None if measure is None else _seconds(measure)
@@ -110,7 +113,19 @@ def _advise(game: str, limit: dict[str, Any] | None, preset: str, catalog: str |
         return
     print(found)
     _print_call(game, [found.cell], found.budget)
+    if found.basis == "best measured":
+        _print_evidence(game, found.cell)
     _print_exact(game, found.budget)
+
+
+def _print_evidence(game: str, cell: Cell) -> None:
+    """Print a command that shows the measurements of the first catalog that contains the algorithm."""
+    from rlccfr.envs.episode import parse_catalog
+    from rlccfr.games.public.names import is_public
+
+    names = ("public",) if is_public(game) else ("paper", "extended-tabular")
+    catalog = next(name for name in names if cell in set(parse_catalog(name).with_networks("sweep")))
+    print(f"its measurements: {' '.join([*called(), 'insights', quoted(game)])} --catalog {catalog}")
 
 
 def _seconds(text: str) -> float:

@@ -135,6 +135,8 @@ def solve(
         raise RLCCFRError(f"{tree.name!r} has a public tree, but no linear program: leave out --exact and --any")
     if exact:
         solve_and_print(tree, seconds, policy, json)
+        if not json:
+            outputs.tell()
         return
     options: dict[str, Any] = {"seed": seed, "averaging": averaging, "simultaneous": simultaneous}
     options |= {"walks": walks, "reduce": reduce, "threads": threads, "blend": blend}
@@ -157,6 +159,8 @@ def solve(
             print_json(facts)
         else:
             print_facts(facts, title_of(cells), counted_by(tree, cells))
+    if not json:
+        outputs.tell()
     _fail_if_cut_short(attempt, checkpoint, limited)
 
 

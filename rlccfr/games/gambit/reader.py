@@ -190,7 +190,8 @@ class _Parser:
         if known is not None and (known.actions, known.numbers) != (found.actions, found.numbers):
             raise self._fault(f"{what} had other actions before")
         if actor == CHANCE and (any(one < 0 for one in numbers) or abs(float(sum(numbers)) - 1) > ROUNDED):
-            raise self._fault(f"the probabilities of {what} must be at least 0 and sum to 1")
+            total = f"{float(sum(numbers)):.6g}"
+            raise self._fault(f"the probabilities of {what} must be at least 0 and sum to 1; their sum is {total}")
         return self._sets.setdefault((actor, number), found)
 
     def _outcome(self) -> tuple[Fraction, Fraction]:

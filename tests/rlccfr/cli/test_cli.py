@@ -92,7 +92,7 @@ def test_version(run):
         (
             ("solve", "kuhn", "--policy", "policy.txt"),
             1,
-            "a policy is written as .csv, .json, .npz, .efg, not as '.txt'",
+            "policies are kept as .csv, .json, .npz, .efg, not as '.txt'",
         ),
         (("solve", "kuhn", "--curve", "/proc/x/curve.csv"), 1, "can't write"),
         (("solve", "kuhn", "--iterations", "99999999999999999999"), 1, "at most 64 bits"),
@@ -161,7 +161,8 @@ def test_games(run):
 
 
 def test_pictures_of_a_run_and_of_a_game(run, tmp_path):
-    assert run("solve", "kuhn", "--iterations", "10", "--plot", "curve.svg")[0] == 0
+    code, out, _ = run("solve", "kuhn", "--iterations", "10", "--plot", "curve.svg")
+    assert (code, out.splitlines()[-1]) == (0, "written: curve.svg")
     assert run("games", "kuhn", "--plot", "tree.png")[0] == 0
     assert "cfr_plus x none x none" in (tmp_path / "curve.svg").read_text()
     assert (tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
@@ -230,9 +231,19 @@ def test_solve_switches_as_the_segments_of_an_environment_do(run, budget):
     assert "kuhn: cfr x external x none, then dcfr x external x none, then dcfr x none x none" in out
 
 
-def printed_command(out):
-    (line,) = (line for line in out.splitlines() if line.startswith("run it: rlccfr "))
-    return shlex.split(line.removeprefix("run it: rlccfr "))
+def printed_command(out, before="run it"):
+    (line,) = (line for line in out.splitlines() if line.startswith(f"{before}: rlccfr "))
+    return shlex.split(line.removeprefix(f"{before}: rlccfr "))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", ["leduc", "bluff"])
+def test_recommend_says_where_its_measurements_are_shown(run, game):
+    out = run("recommend", game)[1]
+    rule = printed_command(out)[printed_command(out).index("--update-rule") + 1]
+    code, shown, _ = run(*printed_command(out, "its measurements"))
+    assert code == 0
+    assert f" {rule} " in shown
 
 
 @pytest.mark.slow

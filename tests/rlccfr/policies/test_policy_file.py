@@ -172,6 +172,17 @@ def test_another_kind_of_file_is_told_as_one(tmp_path):
         rlccfr.PublicPolicy.load(path, small)
 
 
+def test_a_gambit_file_without_a_policy_is_told(tmp_path):
+    path = tmp_path / "kuhn.efg"
+    rlccfr.Policy.uniform(game("kuhn")).save(path)
+    path.write_text(path.read_text().replace("NE,", ""))
+    with pytest.raises(rlccfr.CheckpointError, match="is not a whole policy file"):
+        rlccfr.Policy.load(path)
+    path.write_text(path.read_text().replace("rlccfr-policy", "by hand"))
+    with pytest.raises(rlccfr.CheckpointError, match="holds a game and no policy"):
+        rlccfr.Policy.load(path)
+
+
 def test_a_table_without_its_game_and_a_row_cut_short_are_told(tmp_path):
     path = tmp_path / "a.csv"
     rlccfr.PublicPolicy.uniform(rlccfr.load_game("bluff(dice=1)")).save(path)

@@ -69,7 +69,7 @@ def test_the_least_number_of_entries_is_a_bound(name):
     [
         ("holdem(raises=two)", "must be whole numbers, as in 'holdem"),
         ("bluff(dice=1.5)", "must be whole numbers, as in 'bluff"),
-        ("flop_holdem(raises=-1)", "are unknown: flop_holdem has none"),
+        ("flop_holdem(raises=-1)", "flop_holdem has no parameters, but"),
     ],
 )
 def test_parameters_that_are_no_whole_numbers_are_named(name, message):
