@@ -237,7 +237,7 @@ def printed_command(out, before="run it"):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", ["leduc", "bluff"])
+@pytest.mark.parametrize("game", ["leduc", "holdem(ranks=7)"])
 def test_recommend_says_where_its_measurements_are_shown(run, game):
     out = run("recommend", game)[1]
     rule = printed_command(out)[printed_command(out).index("--update-rule") + 1]
