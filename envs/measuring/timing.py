@@ -174,6 +174,12 @@ def compare(
     return Timing(runs, result.iterations * spent / iterations, timed.throughput, reference.throughput, reference)
 
 
+def cost_of_comparing(seconds: float) -> float:
+    """Return about how many CPU seconds plain CFR and :func:`compare` take for a run of ``seconds``."""
+    beside = LEAST_SECONDS + SHARE * seconds
+    return beside + (ROUNDS * (max(seconds, LEAST_SECONDS) + LEAST_SECONDS) if seconds < REPEAT_BELOW else 0.0)
+
+
 def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
     """Repeat a run on new tables until the repetitions have taken ``seconds`` CPU seconds, with all that they need.
 

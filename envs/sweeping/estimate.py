@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from rlccfr.envs.measuring.timing import measured_solver
+from rlccfr.envs.measuring.timing import cost_of_comparing, measured_solver
 from rlccfr.envs.sweeping.plan import Job
+from rlccfr.envs.sweeping.worker import AGAIN
 from rlccfr.errors import RLCCFRError
 from rlccfr.result import POINTS_PER_DECADE
 
@@ -20,14 +21,14 @@ class Cost(NamedTuple):
     """CPU seconds of one run."""
 
     iterating: float
-    around: float  # making the solver, and measuring its curve
+    around: float  # making the solver, measuring its curve, and timing it
 
 
 def cost_of(job: Job) -> Cost:
     """Return a run's cost, estimated from 1 % of its iterations after a warm-up of the same length.
 
-    The warm-up is not counted, since models are slowest at first. The cost includes making the solver and measuring its
-    curve at ten points per decade.
+    The warm-up is not counted, since models are slowest at first. The cost includes making the solver, measuring its
+    curve at ten points per decade, and timing it again and beside plain CFR.
     """
     begin = time.process_time()
     solver = measured_solver(job.game, job.cell, job.seed)
@@ -41,7 +42,8 @@ def cost_of(job: Job) -> Cost:
     iterations = job.limits.iterations if job.learns else job.limits.goal(each)
     seconds = max(each * iterations, job.limits.seconds)
     points = POINTS_PER_DECADE * math.log10(max(seconds / each, iterations))
-    return Cost(seconds, making + points * measuring)
+    timing = cost_of_comparing(seconds) + (0.0 if job.learns else AGAIN * seconds)
+    return Cost(seconds, making + points * measuring + timing)
 
 
 def total_cost(todo: Sequence[Job], progress: Callable[[float], None] | None = None) -> float:
