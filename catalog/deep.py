@@ -93,7 +93,7 @@ def deep_rule(
             networks = _networks({name: given.get(name, one.default) for name, one in common.items()})
             rule = function(networks, **{name: value for name, value in given.items() if name in own})
             if not (isinstance(rule, UpdateRule) and rule.learns):
-                raise ComponentError(f"{id!r} must return a rule with its networks: learned(rule, networks)")
+                raise ComponentError("a deep rule must have its networks: return learned(rule, networks)")
             return replace(rule, fallback="uniform") if given.get("fallback") == "uniform" else rule
 
         factory.__signature__ = inspect.Signature([*own.values(), *common.values()])  # type: ignore[attr-defined]

@@ -109,7 +109,7 @@ def robust_k(k: int = 1) -> Sampler:
     If k is at least the number of actions, this is external sampling.
     """
     if k < 1:
-        raise ComponentError(f"'robust_k': k must be at least 1, not {k!r}")
+        raise ComponentError(f"k must be at least 1, not {k!r}")
     return Sampler(traverser="subset", subset_size=k)
 
 

@@ -81,6 +81,6 @@ def kmeans(buckets: int = 5, features: str = "histogram", respond: bool = False)
     squared distance of cumulative histograms, in place of the earth mover's distance of histograms.
     """
     if features not in ("histogram", "moments"):
-        raise ComponentError(f"'kmeans': features must be 'histogram' or 'moments', not {features!r}")
+        raise ComponentError(f"features must be 'histogram' or 'moments', not {features!r}")
     found = partial(_buckets, "rlccfr.games.merging.kmeans:kmeans_buckets", buckets=buckets, features=features)
     return Abstraction(best_response=respond, buckets=found)

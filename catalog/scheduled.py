@@ -41,7 +41,7 @@ def scheduled(
     None. D' is the next iteration's D if ``optimism`` is not 0, else 1. The defaults are CFR+ with quadratic weights.
     """
     if floor and beta is not None:
-        raise ComponentError("'scheduled': with floor=True no regret is negative, so give no beta, or floor=False")
+        raise ComponentError("with floor=True no regret is negative, so give no beta, or floor=False")
     return UpdateRule(
         positive_discount=UNIT if alpha is None else discount(alpha),
         negative_discount=UNIT if beta is None else discount(beta),

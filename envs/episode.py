@@ -14,8 +14,8 @@ from rlccfr.envs.measuring.live import shared_evaluator
 from rlccfr.envs.measuring.request import Budget, check_segments
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS, Preset, Scale, Weights, preset
-from rlccfr.errors import BudgetError, RLCCFRError, brief
-from rlccfr.registry import REGISTRIES, choices, parse
+from rlccfr.errors import BudgetError, RLCCFRError, brief, choices
+from rlccfr.registry import REGISTRIES, parse
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from rlccfr.envs.measuring.evaluator import Measurement
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import RLCCFRError, choices
 from rlccfr.policy import EXACT
-from rlccfr.registry import choices
 
 Scale = Literal["log", "linear"]
 

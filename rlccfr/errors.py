@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 LONGEST = 300
@@ -96,6 +97,14 @@ def what_failed(error: BaseException, functions: Iterable[Callable[..., Any]] = 
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     where = f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})" if lines else otherwise
     return f"{type(error).__name__}: {first_line(error)}{where}"
+
+
+def choices(name: str, known: Collection[str]) -> str:
+    """Return a hint for an error's message: the nearest of the known names, or all of them."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"known: {', '.join(dict.fromkeys(known))}" if known else "there are none"
 
 
 def brief(value: Any) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import importlib
 import inspect
 import math
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
@@ -16,7 +15,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 import numpy as np
 
 from rlccfr.components import Abstraction, Component, Guarantee, Sampler, UpdateRule
-from rlccfr.errors import ComponentError, brief, first_line
+from rlccfr.errors import ComponentError, brief, choices, first_line
 from rlccfr.plugins import is_the_librarys, source_digest
 
 C = TypeVar("C", bound=Component)
@@ -94,6 +93,8 @@ class Entry(Generic[C]):
         values = {name: self._checked(name, wanted[name], old) for name, old in defaults.items()}
         try:
             component = self.factory(**values)
+        except ComponentError as error:
+            raise ComponentError(f"{self.id!r}: {error}") from error
         except TypeError as error:  # for example a field that a component does not have
             raise ComponentError(f"the factory of {self.id!r} fails: {first_line(error)}") from error
         if not isinstance(component, self.kind):
@@ -290,11 +291,3 @@ def _load_catalog() -> None:
 
 _OWN = "(one of your own is loaded by `rlccfr --load FILE`, before the command)"
 """Hint for an unknown id: the component may be one that was not loaded."""
-
-
-def choices(name: str, known: Collection[str]) -> str:
-    """Return a hint for an error's message: the nearest of the known names, or all of them."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return f"known: {', '.join(dict.fromkeys(known))}" if known else "there are none"

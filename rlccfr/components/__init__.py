@@ -86,7 +86,8 @@ class UpdateRule(Component):
             of the schedules; None for schedules.
 
     Raises:
-        ComponentError: the fields contradict each other, or a schedule of a rule with networks fails.
+        ComponentError: a field has a wrong value, the fields contradict each other, or a schedule of a rule with
+            networks fails.
     """
 
     positive_discount: Schedule = UNIT
@@ -107,6 +108,7 @@ class UpdateRule(Component):
     controller: Controller | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.controller is not None and (self.learns or not (self.exact_only and self.only_predicts)):
             raise ComponentError("a rule with a controller must be exact_only and predict, without functions")
         if self.average_weight is not None and not self.exact_only:

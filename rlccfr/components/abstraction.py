@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from rlccfr.components.component import Component
-from rlccfr.errors import ComponentError, brief
 from rlccfr.networks.settings import Approximator
 
 
@@ -39,10 +38,6 @@ class Abstraction(Component):
     bootstrap: bool = False
     traversals: int = 0
     buckets: Callable[[Any], np.ndarray] | None = None
-
-    def __post_init__(self) -> None:
-        if self.buckets is not None and not callable(self.buckets):
-            raise ComponentError(f"buckets must be a function of a game, not {brief(self.buckets)}")
 
     @property
     def learns(self) -> bool:

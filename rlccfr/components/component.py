@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from rlccfr.components.fields import check_fields
+
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -19,10 +21,16 @@ class Component:
     Args:
         id: name in the registry; empty for a component that is not registered.
         hyperparameters: names and values that the component was made with.
+
+    Raises:
+        ComponentError: a field's value is not of the field's type.
     """
 
     id: str = ""
     hyperparameters: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     def title(self) -> str:

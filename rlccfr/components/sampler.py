@@ -13,11 +13,6 @@ from rlccfr.components.schedules import Schedule
 from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import HistoryNetwork
 
-_CHOICES = ("all", "one", "subset")
-"""Values of a sampler's ``chance``, ``opponent`` and ``traverser``; only ``traverser`` may be ``"subset"``."""
-
-_BASELINES, _VALUES = ("sequence", "history", "oracle", "network"), ("table", "oracle", "network")
-
 SHARED_CHANCE = ("public", "opponent", "own")
 """Values that only a sampler's ``chance`` may have: what is drawn once for all histories that players see alike."""
 
@@ -95,28 +90,17 @@ class Sampler(Component):
         return rows
 
     def __post_init__(self) -> None:
-        fields = (("chance", (*_CHOICES[:2], *SHARED_CHANCE)), ("opponent", _CHOICES[:2]), ("traverser", _CHOICES))
-        for field_, choices in fields:
-            if getattr(self, field_) not in choices:
-                raise ComponentError(f"{field_} must be one of {', '.join(choices)}, not {getattr(self, field_)!r}")
+        super().__post_init__()
         if (self.traverser == "subset") != (self.inclusion is not None or self.subset_size > 0):
             raise ComponentError("traverser='subset', and only this one, needs an inclusion function or a subset_size")
         if self.inclusion is not None and self.subset_size:
             raise ComponentError("give an inclusion function or a subset_size, not both")
         if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
             raise ComponentError("a mixture needs traverser='one', without probes and baselines")
-        if not isinstance(self.weighted, bool):
-            raise ComponentError(f"weighted must be True or False, not {self.weighted!r}")
-        if self.explores not in ("actions", "sequences"):
-            raise ComponentError(f"explores must be 'actions' or 'sequences', not {self.explores!r}")
         if self.explores == "sequences" and self.traverser != "one":
             raise ComponentError("explores='sequences' needs traverser='one'")
-        if self.baseline not in _BASELINES:
-            raise ComponentError(f"baseline must be one of {', '.join(_BASELINES)}, not {self.baseline!r}")
         if self.baseline == "history" and not self.baseline_rate:
             raise ComponentError("baseline='history' needs a baseline_rate")
-        if self.values not in (None, *_VALUES):
-            raise ComponentError(f"values must be one of {', '.join(_VALUES)}, or None, not {self.values!r}")
         if self.values is not None and (self.baseline_rate or self.baseline != "sequence"):
             raise ComponentError("values take the place of the walk's, so that baselines have no use: leave one out")
         if ("network" in (self.values, self.baseline)) != (self.network is not None):

@@ -9,7 +9,7 @@ import typer
 
 from rlccfr.catalog import AXES
 from rlccfr.cli.console import Json, print_json, print_table
-from rlccfr.errors import ComponentError, brief
+from rlccfr.errors import ComponentError, brief, choices
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
@@ -62,7 +62,7 @@ def _shown(value: Any) -> str:
 
 def _print_components(id: str | None, markdown: bool, json: bool) -> None:
     from rlccfr.catalog import Catalog
-    from rlccfr.registry import abstractions, choices, samplers, update_rules
+    from rlccfr.registry import abstractions, samplers, update_rules
 
     registries: tuple[Registry[Any], ...] = (update_rules, samplers, abstractions)
     entries = [

@@ -179,7 +179,7 @@ def test_what_does_not_meet_responses_is_refused(parts, options, message):
 
 
 def test_buckets_are_a_function():
-    with pytest.raises(ComponentError, match="buckets must be a function of a game, not array"):
+    with pytest.raises(ComponentError, match="buckets must be a function or None, not array"):
         Abstraction(buckets=np.zeros(3))
 
 

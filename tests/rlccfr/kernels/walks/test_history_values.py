@@ -287,9 +287,9 @@ def test_the_balanced_policy_on_kuhn():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"explores": "both"}, "explores must be 'actions' or 'sequences'"),
+        ({"explores": "both"}, "explores must be one of actions, sequences, not 'both'"),
         ({"baseline": "node"}, "baseline must be one of sequence, history, oracle, network"),
-        ({"values": "none"}, "values must be one of table, oracle, network, or None"),
+        ({"values": "none"}, "values must be one of table, oracle, network or None"),
         ({"values": "network"}, "give the settings of a network"),
         ({"network": HistoryNetwork(model=Approximator())}, "give the settings of a network"),
         ({"values": "table", "baseline_rate": 0.5}, "leave one out"),
