@@ -74,6 +74,16 @@ def not_numbers(instant_regret, mass, state, parameters, utility_range):
     instant_regret[:] /= mass - mass
 
 
+def always_exploring(row, state, parameters, utility_range):
+    total = 0.0
+    for a in range(len(row)):
+        row[a] = max(row[a], 0.0)
+        total += row[a]
+    for a in range(len(row)):
+        share = row[a] / total if total > 0.0 else 1.0 / len(row)
+        row[a] = 0.8 * share + 0.2 / len(row)
+
+
 def the_first_of_the_best(row, state, parameters, utility_range):
     best = 0
     for a in range(1, len(row)):
@@ -111,7 +121,10 @@ def drifting():
         (UpdateRule(policy_map=not_a_policy), "policy map"),
         (UpdateRule(reweight=beyond_the_arrays), "reweight .* fails: IndexError: index 0 is out of bounds"),
         (UpdateRule(reweight=not_numbers), "reweight .* turns finite regrets into"),
-        (UpdateRule(positive_discount=always(0.0), negative_discount=always(0.0)), "more than half"),
+        (UpdateRule(positive_discount=always(0.0), negative_discount=always(0.0)), "does not converge"),
+        (UpdateRule(policy_map=always_exploring), "does not converge: exploitability on Kuhn: 0.07.* hundredth"),
+        (UpdateRule(positive_discount=always(0.5), negative_discount=always(0.5)), "does not converge"),
+        (UpdateRule(average_decay=always(0.0)), "does not converge"),
         (UpdateRule(policy_map=the_first_of_the_best, symmetric=True), "says that it is symmetric, but turns"),
         (
             UpdateRule(reweight=the_first_more, parameters=(lambda t: (t - 1) / t,), symmetric=True),

@@ -26,9 +26,10 @@ def check(
     """Check components of your own: `rlccfr --load my_rule.py check`.
 
     An update rule's or sampler's functions are called in Python, where an error names its line, and then runs are
-    checked: that they stay finite, do not depend on how they are divided, and converge on Kuhn poker. A sampler's
-    estimates must be unbiased. It takes seconds per component. Each component's first failure is printed; then
-    the exit code is 1.
+    checked: they must stay finite, give the same numbers when stopped and continued, and converge on Kuhn poker: to a
+    hundredth of the uniform policy's exploitability within 200,000 exact iterations (with fitted models, to a half
+    within 400; with buckets, within 2,000). Plain CFR's exploitability is printed beside. A sampler's estimates must be
+    unbiased. It takes seconds per component. Each component's first failure is printed; then the exit code is 1.
     """
     found = list(_checks(components or []))
     if not found:
@@ -37,22 +38,22 @@ def check(
     for what, passes in found:
         try:
             with progress(f"checking {what}"):
-                passes()
+                reached = passes()
         except Exception as error:  # another author's code may raise anything
             failed += 1
             print(f"{what}: {error if isinstance(error, RLCCFRError) else what_failed(error)}")
         else:
-            print(f"{what}: passes")
+            print(f"{what}: passes" + (f"; {reached}" if reached else ""))
     if failed:
         raise RLCCFRError(f"{failed} of {len(found)} components fail")
 
 
-def _checks(named: list[str]) -> Iterator[tuple[str, Callable[[], None]]]:
+def _checks(named: list[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield the names of components with their checks; without names, of those that are not the library's."""
     from rlccfr import testing
     from rlccfr.registry import abstractions, parse, samplers, update_rules
 
-    checks: tuple[tuple[Any, Callable[[Any], None]], ...] = (
+    checks: tuple[tuple[Any, Callable[[Any], object]], ...] = (
         (update_rules, testing.check_update_rule),
         (samplers, testing.check_sampler),
         (abstractions, testing.check_abstraction),

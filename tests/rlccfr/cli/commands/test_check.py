@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from rlccfr.registry import REGISTRIES
 
+PASSES = (
+    r"passes; exploitability on Kuhn: \S+ after 2,000 and \S+ after 200,000 iterations; plain CFR: 0.00053 and 1.11e-05"
+)
 FILE = """
 from rlccfr.components import Sampler, UpdateRule
 from rlccfr.registry import sampler, update_rule
@@ -47,7 +52,8 @@ def file(tmp_path, monkeypatch):
 def test_all_components_of_a_file_are_checked(run, file):
     code, out, err = run("--load", file, "check")
     sound, broken, sampler = out.splitlines()
-    assert (sound, sampler) == ("update rule checked_sound: passes", "sampler checked_sampler: passes")
+    assert re.fullmatch(f"update rule checked_sound: {PASSES}", sound)
+    assert sampler == "sampler checked_sampler: passes"
     assert broken.startswith("update rule checked_broken: the reweight of 'checked_broken' fails: IndexError: index 1")
     assert "(line 7 of rules.py)" in broken
     assert (code, err) == (1, "error: 1 of 3 components fail\n")
@@ -55,7 +61,8 @@ def test_all_components_of_a_file_are_checked(run, file):
 
 def test_a_component_may_be_named_with_hyperparameters(run, file):
     code, out, _ = run("--load", file, "check", "checked_sound(power=2)")
-    assert (code, out) == (0, "update rule checked_sound(power=2): passes\n")
+    assert code == 0
+    assert re.fullmatch(rf"update rule checked_sound\(power=2\): {PASSES}\n", out)
 
 
 def test_what_can_not_be_checked_is_said(run):
