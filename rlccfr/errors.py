@@ -93,7 +93,11 @@ def what_failed(error: BaseException, functions: Iterable[Callable[..., Any]] = 
         functions: functions of another author's.
         otherwise: text to end with if the error passed through none of their files.
     """
-    files = {function.__code__.co_filename for function in functions}
+    return raised_in(error, {function.__code__.co_filename for function in functions}, otherwise)
+
+
+def raised_in(error: BaseException, files: Collection[str], otherwise: str = "") -> str:
+    """Return an error's class, its first line, and the last line of some files that it passed through."""
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     where = f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})" if lines else otherwise
     return f"{type(error).__name__}: {first_line(error)}{where}"

@@ -17,7 +17,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from rlccfr.errors import ComponentError, RLCCFRError, first_line
+from rlccfr.errors import ComponentError, RLCCFRError, first_line, raised_in
 
 
 @dataclass
@@ -70,17 +70,19 @@ def load_file(path: str | Path) -> None:
     """Run a Python file, which registers the components that it decorates.
 
     Raises:
-        ComponentError: the file does not exist or fails.
+        ComponentError: the file does not exist, is no Python file, or fails.
         RLCCFRError: the file itself raises this library's error, which is passed on.
     """
     if not Path(path).exists():
         raise ComponentError(f"there is no file {path}")
+    if Path(path).suffix != ".py":
+        raise ComponentError(f"{path} can't be loaded: a file of components is a Python file, with the suffix .py")
     try:
         runpy.run_path(str(path))
     except RLCCFRError:
         raise
     except Exception as error:  # another author's file may raise anything
-        raise ComponentError(f"{path} can't be loaded: {type(error).__name__}: {first_line(error)}") from None
+        raise ComponentError(f"{path} can't be loaded: {raised_in(error, {str(path)})}") from None
     loaded.files.append(str(Path(path).resolve()))
 
 

@@ -144,7 +144,7 @@ class Registry(Generic[C]):
         self,
         id: str,
         *,
-        source: str,
+        source: str = "",
         bounds: Mapping[str, Bounds] | None = None,
         version: int = 1,
         guarantee: Guarantee | None = None,
@@ -163,9 +163,13 @@ class Registry(Generic[C]):
                 it was, and recorded measurements still match.
 
         Raises:
-            ComponentError: the id is taken or is no identifier, a hyperparameter lacks a default, or ``bounds`` or
-                ``later`` has a name that is no hyperparameter.
+            ComponentError: the id or the source is missing, the id is taken or is no identifier, a hyperparameter lacks
+                a default, or ``bounds`` or ``later`` has a name that is no hyperparameter.
         """
+
+        if not (isinstance(id, str) and source):
+            used = f'@{self.kind.replace(" ", "_")}("id", source="...")'
+            raise ComponentError(f"{_a(self.kind)} is registered with an id and the source of its definition: {used}")
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if id in self._entries:

@@ -166,12 +166,12 @@ class Solver:
         """Measure the average policy, and add the current point to the curve unless it is there already."""
         if not self._engine.stepper.is_finite():
             raise OverflowedError(
-                f"{self!r} has overflowed: its tables hold numbers that are not finite; use milder hyperparameters, "
-                "or check the functions of your own components"
+                f"{self!r} has overflowed, or a function gave NaN: its tables hold numbers that are not finite; use "
+                "milder hyperparameters, or check the functions of your own components"
             )
         average = self.values()
         if not self._curve or self._curve[-1][0] != self._engine.iteration:
-            current = Values.of(*self._engine.stepper.current_value()).exploitability
+            current = Values.of(*self._engine.current_value()).exploitability
             at = (self._engine.iteration, self._engine.nodes, self._cpu_seconds)
             self._curve.append(CurvePoint(*at, average.exploitability, current))
         return average

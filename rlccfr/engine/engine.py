@@ -11,7 +11,7 @@ import numpy as np
 
 from rlccfr import kernels
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.errors import ComponentError, FailedRunError, RLCCFRError, what_failed
+from rlccfr.errors import ComponentError, FailedRunError, PolicyError, RLCCFRError, what_failed
 from rlccfr.games.merging.known import merged_game
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
@@ -170,6 +170,20 @@ class Engine:
         with _named_failures(self.stepper.binding):
             self.stepper.advance(iterations, max_nodes)
         return self.iteration - before
+
+    def current_value(self) -> tuple[float, float, float]:
+        """Return the values of the current policy; see :meth:`Stepper.current_value`.
+
+        Raises:
+            FailedRunError: the rule's policy map gives no policy.
+        """
+        rule = self.stepper.binding.rule
+        try:
+            return self.stepper.current_value()
+        except PolicyError as error:
+            if rule.policy_map is None:
+                raise
+            raise FailedRunError(f"the policy_map of {rule.title} gives no policy: {error}") from None
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return, by name, all arrays that the next iteration depends on, except for the components."""

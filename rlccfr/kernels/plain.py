@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import njit
 
 from rlccfr.errors import ComponentError
@@ -111,6 +112,16 @@ def mixture_function(function: Callable[..., float] | None) -> Any:
     return _compiled(function, _MIXTURE)
 
 
+def check_signature(field: str, function: Callable[..., Any]) -> None:
+    """Check that the function in a component's field is a plain function with the field's arguments.
+
+    Raises:
+        ComponentError: it isn't.
+    """
+    forms = {form.field: form for form in (_REWEIGHT, _POLICY_MAP, _INCLUSION, _MIXTURE)}
+    _check_form(function, _REWEIGHT_BY_REGRET if reads_regret(function) and field == "reweight" else forms[field])
+
+
 @cache
 def _compiled(function: Callable[..., Any] | None, form: Form) -> Any:
     """Return the handle of a function; for None, of the form's default.
@@ -119,11 +130,7 @@ def _compiled(function: Callable[..., Any] | None, form: Form) -> Any:
         ComponentError: the function's arguments are not those of ``form``, or it can't be compiled.
     """
     function = form.default if function is None else function
-    if not inspect.isfunction(function):
-        raise ComponentError(f"{form.field} must be a plain function, not {function!r}; define {form}")
-    if _arguments(function) != len(form.signature.args):
-        six = ", or a sixth: regret: float64 (A,)" if form is _REWEIGHT else ""
-        raise ComponentError(f"{function.__name__}{inspect.signature(function)} is not {form}{six}")
+    _check_form(function, form)
     # Don't cache functions typed at a prompt, or of a module that can't be imported again by its name.
     on_disk = os.path.exists(function.__code__.co_filename) and function.__module__ in sys.modules
     try:
@@ -131,7 +138,30 @@ def _compiled(function: Callable[..., Any] | None, form: Form) -> Any:
             return handle_of(cached(function, form.signature, COMPILER), form.signature)
         return handle_of(_jitted(function, form.signature, on_disk), form.signature)
     except Exception as error:  # Numba's errors have no common base and are pages long
-        raise ComponentError(f"Numba can't compile {function.__name__} as {form}: {_reason(error)}") from error
+        reason = _outside(function, form, str(error)) or _reason(error)
+        raise ComponentError(f"Numba can't compile {function.__name__} as {form}: {reason}") from error
+
+
+def _check_form(function: Callable[..., Any], form: Form) -> None:
+    if not inspect.isfunction(function):
+        raise ComponentError(f"{form.field} must be a plain function, not {function!r}; define {form}")
+    if _arguments(function) != len(form.signature.args):
+        six = ", or a sixth: regret: float64 (A,)" if form is _REWEIGHT else ""
+        raise ComponentError(f"{function.__name__}{inspect.signature(function)} is not {form}{six}")
+
+
+def _outside(function: Callable[..., Any], form: Form, told: str) -> str | None:
+    """Return what is wrong with a function that uses a mutable variable from outside; None for others.
+
+    Numba knows no such list, dict or set, and arrays from outside as constants only.
+    """
+    used = inspect.getclosurevars(function)
+    kinds = (list, dict, set, *((np.ndarray,) if "readonly array" in told else ()))
+    for name, value in {**used.globals, **used.nonlocals}.items():
+        if isinstance(value, kinds):
+            state = "state in arrays=..., and " if "state:" in form.arguments else ""
+            return f"its outside variable {name!r} is of type {type(value).__name__}; keep {state}constants in a tuple"
+    return None
 
 
 def _jitted(function: Callable[..., Any], signature: Any, on_disk: bool) -> Any:
@@ -157,11 +187,12 @@ def _reason(error: Exception) -> str:
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith("Failed in nopython mode pipeline")]
+    telling = [line for line in telling if " object at 0x" not in line] or [type(error).__name__]
     called = next((line for line in lines if line.startswith(">>> ")), None)
     if called is not None and telling[0].startswith("No implementation of function"):
         reason = f"no implementation of {called.removeprefix('>>> ')}"
     else:
-        reason = re.sub(r"[.]*\s*Raised from .*", "", telling[0]) if telling else type(error).__name__
+        reason = re.sub(r"[.]*\s*Raised from .*", "", telling[0])
     places = re.findall(r'File "([^"]+)", line (\d+)|Raised from (\S+) \((\d+)\)', text)
     if not places:
         return reason

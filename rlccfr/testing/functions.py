@@ -8,7 +8,7 @@ import numpy as np
 
 from rlccfr.components import Component, Sampler, UpdateRule
 from rlccfr.errors import RLCCFRError, what_failed
-from rlccfr.kernels.plain import reads_regret
+from rlccfr.kernels.plain import check_signature, reads_regret
 
 
 class ConformanceError(RLCCFRError, AssertionError):
@@ -18,6 +18,7 @@ class ConformanceError(RLCCFRError, AssertionError):
 def called(component: Component, name: str, *arguments: Any) -> Any:
     """Call a component's plain function in Python, where errors have lines and wrong indices are noticed everywhere."""
     function = getattr(component, name)
+    check_signature(name, function)
     try:
         return function(*arguments)
     except Exception as error:  # another author's function may raise anything

@@ -14,7 +14,8 @@ import pytest
 
 from rlccfr.catalog import Catalog
 from rlccfr.catalog.catalog import MORE_RULES
-from rlccfr.plugins import GROUP, code_text, origin
+from rlccfr.errors import ComponentError
+from rlccfr.plugins import GROUP, code_text, load_file, origin
 from rlccfr.registry import REGISTRIES, update_rules
 
 PAPER = Catalog.paper()
@@ -174,3 +175,23 @@ def test_the_origin_of_a_component_is_its_file_or_its_plug_in(tmp_path, monkeypa
     path.unlink()
     monkeypatch.setattr("rlccfr.plugins.entry_points", lambda group: [])
     assert origin(factory) == ""
+
+
+REGISTERED = "from rlccfr.registry import sampler\n@sampler({})\ndef one():\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("policy.csv", "player\n0\n", "is a Python file, with the suffix .py"),
+        ("mine.py", "x = 1\ny = undefined\n", r"NameError: name 'undefined' is not defined \(line 2 of mine.py\)"),
+        ("mine.py", "import no_such_module\n", r"no_such_module' \(line 1 of mine.py\)"),
+        ("mine.py", "x = (\n", r"SyntaxError: .* \(mine.py, line 1\)"),
+        ("mine.py", REGISTERED.format("'one'"), r'a sampler is registered with .*: @sampler\("id", source="..."\)'),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_one_line_with_its_place(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ComponentError, match=message) as error:
+        load_file(tmp_path / name)
+    assert "\n" not in str(error.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,7 +34,14 @@ def check(
     """
     found = list(_checks(components or []))
     if not found:
-        raise ComponentError("there is nothing to check: write --load FILE or --plugins before the command")
+        from rlccfr.plugins import loaded
+
+        files = " and ".join(Path(file).name for file in loaded.files)
+        raise ComponentError(
+            f"there is nothing to check: {files} registers no component"
+            if files
+            else "there is nothing to check: write --load FILE or --plugins before the command"
+        )
     failed = 0
     for what, passes in found:
         try:

@@ -7,6 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support import game
 
@@ -14,6 +15,7 @@ import rlccfr
 from rlccfr import Solver
 from rlccfr.components import Sampler, UpdateRule
 from rlccfr.errors import FailedRunError
+from rlccfr.testing import check_update_rule
 
 REWEIGHT = (
     "reweight(instant_regret: float64 (A,), mass: float64, state: float64 (A, k), parameters: float64 (p,), "
@@ -53,6 +55,31 @@ def nothing_returned(policy, count, visits, parameters):
     count[0] = visits
 
 
+counts, shares, sums = [0], {"first": 0.5}, np.zeros(1)
+
+
+def counting(instant_regret, mass, state, parameters, utility_range):
+    counts[0] += 1
+
+
+def counting_inside():
+    """Return a function whose outside variable is its maker's, which Numba words otherwise."""
+    inner = [0]
+
+    def counting_more(instant_regret, mass, state, parameters, utility_range):
+        inner[0] += 1
+
+    return counting_more
+
+
+def summing(row, state, parameters, utility_range):
+    sums[0] += row[0]
+
+
+def looked_up(policy, count, visits, parameters):
+    return shares["first"]
+
+
 def too_few(row, state):
     pass
 
@@ -85,6 +112,14 @@ FAULTS = [
      f"Numba can't compile not_supported as {INCLUSION}: format spec in f-strings not supported", ":.3f"),
     ({"sampler": Sampler(traverser="one", exploration=0.5, mixture=nothing_returned)},
      f"Numba can't compile nothing_returned as {MIXTURE}: ", None),
+    ({"update_rule": UpdateRule(reweight=counting)},
+     f"Numba can't compile counting as {REWEIGHT}: its outside variable 'counts' is of type list; keep state", None),
+    ({"update_rule": UpdateRule(reweight=counting_inside())},
+     f"Numba can't compile counting_more as {REWEIGHT}: its outside variable 'inner' is of type list; keep st", None),
+    ({"update_rule": UpdateRule(policy_map=summing)},
+     f"Numba can't compile summing as {POLICY_MAP}: its outside variable 'sums' is of type ndarray; keep state", None),
+    ({"sampler": Sampler(traverser="one", exploration=0.5, mixture=looked_up)},
+     f"Numba can't compile looked_up as {MIXTURE}: its outside variable 'shares' is of type dict; keep con", None),
     ({"update_rule": UpdateRule(policy_map=too_few)}, f"too_few(row, state) is not {POLICY_MAP}", None),
     ({"update_rule": UpdateRule(reweight=seven)},
      "seven(instant_regret, mass, state, parameters, utility_range, regret, more) is not "
@@ -94,6 +129,7 @@ FAULTS = [
     ({"update_rule": UpdateRule(reweight=with_any)}, f"with_any(instant_regret, *rest) is not {REWEIGHT}", None),
     ({"update_rule": UpdateRule(policy_map=partial(too_few, 1))},
      "policy_map must be a plain function, not functools.partial", None),
+    ({"update_rule": UpdateRule(reweight=np.negative)}, "reweight must be a plain function, not <ufunc", None),
 ]  # fmt: skip
 
 
@@ -123,6 +159,16 @@ def test_a_file_may_be_imported_by_another_name_later(tmp_path):
         subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
 
 
+@pytest.mark.parametrize("rule", [UpdateRule(reweight=np.negative), UpdateRule(policy_map=too_few)])
+def test_the_check_says_the_same_of_functions_that_do_not_fit(rule):
+    told = []
+    for use in (check_update_rule, partial(rlccfr.Solver, game("kuhn"))):
+        with pytest.raises(rlccfr.ComponentError) as error:
+            use(rule)
+        told.append(str(error.value))
+    assert told[0] == told[1]
+
+
 def beyond(instant_regret, mass, state, parameters, utility_range):
     if parameters[0] > 5:
         instant_regret[len(instant_regret)] = 1.0
@@ -143,6 +189,15 @@ def refusing(row, state, parameters, utility_range):
 def test_a_function_that_fails_ends_the_run_with_its_name(rule, message, sampler):
     with pytest.raises(FailedRunError, match=message):
         Solver(game("kuhn"), rule, sampler).run(iterations=10)
+
+
+def all_ones(row, state, parameters, utility_range):
+    row[:] = 1.0
+
+
+def test_a_policy_map_without_policies_is_named():
+    with pytest.raises(FailedRunError, match="the policy_map of this UpdateRule gives no policy: probabilities must"):
+        Solver(game("kuhn"), UpdateRule(policy_map=all_ones)).run(iterations=10)
 
 
 def test_a_failing_function_of_the_library_stays_an_error_of_ours(monkeypatch):

@@ -65,6 +65,12 @@ def test_a_component_may_be_named_with_hyperparameters(run, file):
     assert re.fullmatch(rf"update rule checked_sound\(power=2\): {PASSES}\n", out)
 
 
+def test_a_file_without_components_is_named(run, file, tmp_path):
+    (tmp_path / "nothing.py").write_text("")
+    told = run("--load", "nothing.py", "check")[2]
+    assert told == "error: there is nothing to check: nothing.py registers no component\n"
+
+
 def test_what_can_not_be_checked_is_said(run):
     assert run("check")[2] == "error: there is nothing to check: write --load FILE or --plugins before the command\n"
     assert run("check", "cheked")[2].startswith("error: unknown component 'cheked'; write --load FILE")
