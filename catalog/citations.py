@@ -9,14 +9,30 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlccfr.components import Component
-from rlccfr.errors import ComponentError
-from rlccfr.registry import REGISTRIES, Entry
+from rlccfr.errors import ComponentError, brief
+from rlccfr.registry import REGISTRIES, Entry, unknown
 
 if TYPE_CHECKING:
+    from rlccfr.engine.linear_program import ExactSolution
     from rlccfr.solver import Solver
 
 PAPER = "keshavarzi-combining"
 """Key of the paper whose system this library builds."""
+
+EXACT = ("vonstengel1996efficient", "koller1996efficient")
+"""Keys of the works that define exact solutions."""
+
+_ESCAPED = {ord(sign): rf"\{sign}" for sign in "#%&_$"} | {
+    ord(sign): text
+    for sign, text in (
+        ("^", r"\^{}"),
+        ("~", r"\~{}"),
+        ("\\", r"\textbackslash{}"),
+        ("{", r"\textbraceleft{}"),  # BibTeX counts the braces of "\{", too
+        ("}", r"\textbraceright{}"),
+    )
+}
+"""Characters of a text that LaTeX would not print as they stand."""
 
 
 class Work(NamedTuple):
@@ -33,22 +49,18 @@ class Work(NamedTuple):
     bibtex: str
 
 
-def cite(*things: str | Component | Sequence[Any] | Solver) -> str:
+def cite(*things: str | Component | Sequence[Any] | Solver | ExactSolution) -> str:
     """Return BibTeX for algorithms or runs: the works that define them, this library, and the paper that it builds on.
 
     Args:
         things: ids of components, such as ``"dcfr"`` or ``"dcfr(gamma=3)"``; components; triples of these, also as
-            ``"dcfr x external x none"``; or solvers. Without any, the library is cited alone.
+            ``"dcfr x external x none"``; solvers; or exact solutions. Without any, the library is cited alone.
 
     Raises:
-        ComponentError: there is no such component.
+        ComponentError: there is no such component, or something else is to be cited.
     """
-    found: dict[str, str] = {}
-    for component in _components(things):
-        for work in works_of(component):
-            found.setdefault(work.key, work.bibtex)
-    paper = next(work for work in works() if work.key == PAPER)
-    return "\n\n".join([*found.values(), _library(), paper.bibtex]) + "\n"
+    found = {work.key: work.bibtex for work in _works(things)}
+    return "\n\n".join([*found.values(), _library(), _work(PAPER).bibtex]) + "\n"
 
 
 def works_of(entry: Entry[Any]) -> list[Work]:
@@ -58,13 +70,13 @@ def works_of(entry: Entry[Any]) -> list[Work]:
     found = [work for work in works() if work.named and work.named in entry.source]
     if found or entry.source.startswith("this library"):
         return found
-    text = re.sub(r"[{}\\%$&#_^~]", " ", entry.source)
-    return [Work(entry.id, "", f"@misc{{{entry.id},\n  title = {{{entry.id}}},\n  note = {{{text}}}\n}}")]
+    title, note = (text.translate(_ESCAPED) for text in (entry.id, entry.source))
+    return [Work(entry.id, "", f"@misc{{{entry.id},\n  title = {{{title}}},\n  note = {{{note}}}\n}}")]
 
 
 @cache
 def works() -> tuple[Work, ...]:
-    """Return all works that the library's components name."""
+    """Return all works that the library and its components name."""
     text = (files("rlccfr.catalog") / "data" / "references.bib").read_text(encoding="utf-8")
     found = []
     for entry in re.findall(r"^@\w+\{.*?^\}$", text, re.MULTILINE | re.DOTALL):
@@ -76,18 +88,30 @@ def works() -> tuple[Work, ...]:
     return tuple(found)
 
 
-def _components(things: Sequence[Any]) -> Iterator[Entry[Any]]:
+def _work(key: str) -> Work:
+    return next(work for work in works() if work.key == key)
+
+
+def _works(things: Sequence[Any]) -> Iterator[Work]:
+    from rlccfr.engine.linear_program import ExactSolution
     from rlccfr.solver import Solver
 
     for thing in things:
         if isinstance(thing, Solver):
-            yield from _components((thing.update_rule, thing.sampler, thing.abstraction))
-        elif isinstance(thing, Component):
-            yield _entry(thing.id)
+            yield from _works((thing.update_rule, thing.sampler, thing.abstraction))
+        elif isinstance(thing, ExactSolution):
+            yield from map(_work, EXACT)
+        elif isinstance(thing, Component) and thing.id:
+            yield from works_of(_entry(thing.id))
         elif isinstance(thing, str):
-            yield from map(_entry, thing.split(" x "))
+            for id in thing.split(" x "):
+                yield from works_of(_entry(id))
+        elif isinstance(thing, (tuple, list)):
+            yield from _works(thing)
         else:
-            yield from _components(thing)
+            raise ComponentError(
+                f"can't cite {brief(thing)}: give ids, registered components, solvers, exact solutions"
+            )
 
 
 def _entry(id: str) -> Entry[Any]:
@@ -100,7 +124,7 @@ def _entry(id: str) -> Entry[Any]:
     for registry in REGISTRIES:
         if name.partition("(")[0] in registry:
             return registry[name]
-    raise ComponentError(f"there is no component {name!r} to cite; `rlccfr catalog` lists them")
+    raise unknown(name)
 
 
 def _library() -> str:

@@ -14,8 +14,8 @@ from rlccfr.envs.measuring.live import shared_evaluator
 from rlccfr.envs.measuring.request import Budget, check_segments
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS, Preset, Scale, Weights, preset
-from rlccfr.errors import BudgetError, RLCCFRError, brief, choices
-from rlccfr.registry import REGISTRIES, parse
+from rlccfr.errors import BudgetError, RLCCFRError, choices
+from rlccfr.registry import REGISTRIES, parse, unknown
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
 
@@ -240,8 +240,7 @@ def _by_axis(specs: Sequence[str]) -> list[list[str]]:
         id = parse(spec)["id"]
         axes = [axis for axis, registry in enumerate(REGISTRIES) if id in registry]
         if not axes:
-            known = [entry.id for registry in REGISTRIES for entry in registry]
-            raise RLCCFRError(f"unknown component {brief(id)}; {choices(id, known)}")
+            raise unknown(id)
         found[axes[0]].append(spec)
     return found
 

@@ -201,9 +201,8 @@ class Registry(Generic[C]):
             spec = parse(id)
             return self[spec.pop("id")].with_given(spec)
         if id not in self._entries:
-            others = [other.kind for other in REGISTRIES if id in other._entries]
-            hint = f"it is {_a(others[0])}" if others else f"{choices(id, self._entries)} {_OWN}"
-            raise ComponentError(f"unknown {self.kind} {brief(id)}; {hint}")
+            kind = next((other.kind for other in REGISTRIES if id in other._entries), None)
+            raise ComponentError(f"unknown {self.kind} {brief(id)}; it is {_a(kind)}") if kind else unknown(id, [self])
         return self._entries[id]
 
     def __contains__(self, id: object) -> bool:
@@ -259,8 +258,7 @@ def make(id: str, **hyperparameters: Any) -> Component:
         kinds = " and ".join(registry.kind for registry in found)
         raise ComponentError(f"{id!r} is a {kinds}; use for example rlccfr.registry.samplers[{id!r}].make()")
     if not found:
-        known = choices(id, [entry.id for one in REGISTRIES for entry in one])
-        raise ComponentError(f"unknown component {brief(id)}; {known} {_OWN}")
+        raise unknown(id)
     component: Component = found[0][id].make(**hyperparameters)
     return component
 
@@ -293,5 +291,10 @@ def _load_catalog() -> None:
     importlib.import_module("rlccfr.catalog")  # by name, since the engine depends on no algorithm
 
 
-_OWN = "(one of your own is loaded by `rlccfr --load FILE`, before the command)"
-"""Hint for an unknown id: the component may be one that was not loaded."""
+def unknown(id: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> ComponentError:
+    """Return the error for an id that is in none of some registries; the component may be one that was not loaded."""
+    kind = registries[0].kind if len(registries) == 1 else "component"
+    hint = choices(id, [entry.id for registry in registries for entry in registry])
+    return ComponentError(
+        f"unknown {kind} {brief(id)}; {hint} (one of your own is loaded by `rlccfr --load FILE`, before the command)"
+    )

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import rlccfr
-from rlccfr.catalog.citations import works, works_of
+from rlccfr.catalog.citations import EXACT, works, works_of
 from rlccfr.components import UpdateRule
 from rlccfr.registry import REGISTRIES, update_rules
 
@@ -52,7 +52,7 @@ def test_every_component_is_cited(id):
 
 def test_every_work_is_some_components():
     cited = {work.key for registry in REGISTRIES for entry in registry for work in works_of(entry)}
-    assert cited == {work.key for work in works()} - {"keshavarzi-combining"}
+    assert cited == {work.key for work in works()} - {"keshavarzi-combining", *EXACT}
 
 
 def test_an_algorithm_cites_each_work_once():
@@ -68,12 +68,23 @@ def test_an_algorithm_cites_each_work_once():
 def test_a_rule_of_ones_own_is_cited_by_its_source(monkeypatch):
     monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
 
-    @update_rules.register("mine", source="Somebody & others {2026}, 50 % of it")
+    @update_rules.register("mine_too", source=r"Somebody & others {2026, 50 % of t^3, $1 #2 ~x \y")
     def mine() -> UpdateRule:
         """Mine."""
         return UpdateRule()
 
-    assert entries(rlccfr.cite("mine"))["mine"]["note"] == "Somebody   others  2026 , 50   of it"
+    assert entries(rlccfr.cite("mine_too"))["mine_too"] == {
+        "title": r"mine\_too",
+        "note": r"Somebody \& others \textbraceleft{}2026, 50 \% of t\^{}3, \$1 \#2 \~{}x \textbackslash{}y",
+    }
+
+
+def test_exact_solutions_are_cited_and_other_things_refused():
+    tree = rlccfr.load_game("kuhn")
+    assert list(entries(rlccfr.cite(rlccfr.solve_exactly(tree))))[:2] == list(EXACT)
+    for thing in (rlccfr.Policy.uniform(tree), 3, UpdateRule(), {"id": "dcfr"}):
+        with pytest.raises(rlccfr.ComponentError, match=r"can't cite .*: give ids, registered components, solvers"):
+            rlccfr.cite(thing)
 
 
 @pytest.mark.parametrize("name", ["nonsense", "", "dcfr x nonsense x none", "dcfr(gamma=x)"])
@@ -88,6 +99,6 @@ def test_the_command_prints_it(run, tmp_path):
     solver.save(tmp_path / "run.npz")
     assert run("cite", str(tmp_path / "run.npz"))[1] == rlccfr.cite(solver)
     assert run("cite")[1] == rlccfr.cite()
-    code, out, err = run("cite", "nonsense")
+    code, out, err = run("cite", "externl")
     assert (code, out) == (1, "")
-    assert "there is no component 'nonsense' to cite" in err
+    assert "unknown component 'externl'; did you mean 'external'?" in err

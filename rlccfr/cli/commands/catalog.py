@@ -9,7 +9,7 @@ import typer
 
 from rlccfr.catalog import AXES
 from rlccfr.cli.console import Json, print_json, print_table
-from rlccfr.errors import ComponentError, brief, choices
+from rlccfr.errors import ComponentError
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
@@ -62,7 +62,7 @@ def _shown(value: Any) -> str:
 
 def _print_components(id: str | None, markdown: bool, json: bool) -> None:
     from rlccfr.catalog import Catalog
-    from rlccfr.registry import abstractions, samplers, update_rules
+    from rlccfr.registry import abstractions, samplers, unknown, update_rules
 
     registries: tuple[Registry[Any], ...] = (update_rules, samplers, abstractions)
     entries = [
@@ -72,8 +72,7 @@ def _print_components(id: str | None, markdown: bool, json: bool) -> None:
         if id in (None, entry.id)
     ]
     if not entries:
-        known = [entry.id for registry in registries for entry in registry]
-        raise ComponentError(f"unknown component {brief(id)}; {choices(str(id), known)}")
+        raise unknown(str(id))
     if markdown:
         print(as_markdown(entries))
     elif json:

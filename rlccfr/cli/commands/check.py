@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rlccfr.cli.progress import progress
-from rlccfr.errors import ComponentError, RLCCFRError, brief, what_failed
+from rlccfr.errors import ComponentError, RLCCFRError, what_failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,16 +59,16 @@ def check(
 def _checks(named: list[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield the names of components with their checks; without names, of those that are not the library's."""
     from rlccfr import testing
-    from rlccfr.registry import abstractions, parse, samplers, update_rules
+    from rlccfr.registry import abstractions, parse, samplers, unknown, update_rules
 
     checks: tuple[tuple[Any, Callable[[Any], object]], ...] = (
         (update_rules, testing.check_update_rule),
         (samplers, testing.check_sampler),
         (abstractions, testing.check_abstraction),
     )
-    known = {entry.id for registry, _ in checks for entry in registry}
-    if unknown := next((name for name in named if parse(name)["id"] not in known), None):
-        raise ComponentError(f"unknown component {brief(unknown)}; write --load FILE before the command if it has it")
+    for id in (parse(name)["id"] for name in named):
+        if not any(id in registry for registry, _ in checks):
+            raise unknown(id)
     for registry, passes in checks:
         for name in named or [entry.id for entry in registry if entry.code]:
             if parse(name)["id"] in registry:

@@ -59,6 +59,23 @@ def test_all_components_of_a_file_are_checked(run, file):
     assert (code, err) == (1, "error: 1 of 3 components fail\n")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("solve", "kuhn", "--update-rule", "cubic_plus"),
+        ("table", "kuhn", "--catalog", "tabular + cubic_plus"),
+        ("catalog", "cubic_plus"),
+        ("cite", "cubic_plus"),
+        ("check", "cubic_plus"),
+    ],
+)
+def test_every_command_says_how_a_component_of_ones_own_is_loaded(run, arguments):
+    code, _, err = run(*arguments)
+    assert code == 1
+    assert "cubic_plus'; " in err
+    assert err.endswith("(one of your own is loaded by `rlccfr --load FILE`, before the command)\n")
+
+
 def test_a_component_may_be_named_with_hyperparameters(run, file):
     code, out, _ = run("--load", file, "check", "checked_sound(power=2)")
     assert code == 0
@@ -73,4 +90,3 @@ def test_a_file_without_components_is_named(run, file, tmp_path):
 
 def test_what_can_not_be_checked_is_said(run):
     assert run("check")[2] == "error: there is nothing to check: write --load FILE or --plugins before the command\n"
-    assert run("check", "cheked")[2].startswith("error: unknown component 'cheked'; write --load FILE")
