@@ -162,6 +162,7 @@ class Policy:
 
         Raises:
             RLCCFRError: the suffix names no format.
+            TypeError: the game is not a compiled one.
             CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
             GameError: the game that the file names can't be loaded.
             PolicyError: the numbers are not probabilities.

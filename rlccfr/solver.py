@@ -16,7 +16,7 @@ from rlccfr.components import Abstraction, Controller, Sampler, UpdateRule
 from rlccfr.controller_file import rule_or_control
 from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
-from rlccfr.games.public.kinds import Game
+from rlccfr.games.public.kinds import Game, checked_game
 from rlccfr.limits import Limit
 from rlccfr.pace import SLICE, Pace
 from rlccfr.policies.public_policy import policy_kind
@@ -67,11 +67,9 @@ class Solver:
         blend: bool = False,
         dtype: Literal["float32", "float64"] | None = None,
     ) -> None:
-        if not isinstance(game, Game):
-            raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
         flags = {"simultaneous": simultaneous, "reduce": reduce, "blend": blend}
         options = RunOptions.checked(averaging, flags, walks=walks, threads=threads, dtype=dtype)
-        self.game: Any = game
+        self.game: Any = checked_game(game)
         self.seed = seed = whole_number(seed, "seed", 0, ComponentError)
         self.averaging, self.simultaneous, self.reduce, self.blend = averaging, simultaneous, reduce, blend
         self.walks, self.threads, self.dtype = options.walks, options.threads, options.dtype

@@ -30,6 +30,7 @@ from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.reward import Preset
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import none_for_nan
+from rlccfr.games.public.kinds import Game, checked_game
 from rlccfr.games.public.names import is_public
 
 RACED = ("exploitability", "throughput", "reward")
@@ -86,7 +87,7 @@ class Advice:
 
 
 def recommend(
-    game: str,
+    game: str | Game,
     budget: BudgetLike | None = None,
     preset: PresetLike = "accuracy",
     catalog: CatalogLike | None = None,
@@ -99,7 +100,7 @@ def recommend(
     them, and ``why`` says so.
 
     Args:
-        game: a name that :func:`rlccfr.load_game` takes.
+        game: a name that :func:`rlccfr.load_game` takes, or the game that it returned.
         budget: budget of the run; by default one engine CPU second, or sixty for a game with a public tree.
         preset: reward weights.
         catalog: catalog to choose from. By default, all that was measured, including the extended catalog's tabular
@@ -110,10 +111,12 @@ def recommend(
             recommended; by default nothing but probes is run.
 
     Raises:
+        TypeError: something else than a game.
         GameError: an unknown game.
         RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, or an installation
             without its data.
     """
+    game = game if isinstance(game, str) else checked_game(game).name
     if measure is not None:
         if budget is not None:
             raise RLCCFRError("measure is a budget itself: leave out one of measure and budget")

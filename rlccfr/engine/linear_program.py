@@ -13,6 +13,7 @@ from scipy import sparse
 
 from rlccfr.errors import BudgetError, RLCCFRError
 from rlccfr.games.flat_tree import CHANCE, GameTree, SequenceForm
+from rlccfr.games.public.kinds import checked_game
 from rlccfr.games.quotient import quotient_of
 from rlccfr.games.symmetry import payoff_matrix
 from rlccfr.limits import checked_seconds
@@ -74,8 +75,11 @@ def solve_exactly(
 
     Raises:
         BudgetError: the time limit is not positive, or it passed.
+        TypeError: the game is not a compiled one.
+        GameError: the game is solved by its public tree.
         RLCCFRError: the game has payoffs that are not finite, or HiGHS could not solve the program.
     """
+    checked_game(game, GameTree)
     import highspy  # noqa: F401  (so that its import does not count)
 
     if seconds is not None:

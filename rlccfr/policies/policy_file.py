@@ -15,6 +15,7 @@ from rlccfr.archives import archive_of, check_format, opened_archive
 from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, brief, first_line
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public.kinds import checked_game
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,9 +70,9 @@ def save_policy(policy: Policy, path: Path) -> None:
 
 def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy:
     """Read a policy from a file; see :meth:`Policy.load`."""
+    given = None if game is None else checked_game(game, GameTree)
     saved = _read(path)
-    if game is None:
-        game = _game_of(path, saved)
+    game = _game_of(path, saved) if given is None else given
     if saved.hash != game.content_hash:
         raise of_another_game(path, saved.game, game)
     try:

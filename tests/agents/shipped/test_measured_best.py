@@ -7,6 +7,7 @@ import math
 import pandas as pd
 import pytest
 
+from rlccfr import load_game
 from rlccfr.agents import shipped
 from rlccfr.agents.shipped.advice import recommend
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
@@ -93,6 +94,7 @@ def test_the_package_names_the_best_of_both_catalogs(monkeypatch):
 def test_a_deterministic_algorithm_is_judged_by_the_second_timing_of_its_only_run():
     """The shipped measurement has one run of such an algorithm, which was chosen by the speed of that run."""
     found = recommend("kuhn", Budget("seconds", 1.0), "paper-kuhn")
+    assert recommend(load_game("kuhn"), Budget("seconds", 1.0), "paper-kuhn") == found
     record = shipped.results("kuhn").run("kuhn", found.cell, 0)
     assert record["deterministic"]
     assert "chosen by its only run, judged by a second timing of it" in found.why

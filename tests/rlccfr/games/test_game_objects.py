@@ -12,6 +12,20 @@ import pytest
 import rlccfr
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        rlccfr.Solver,
+        rlccfr.solve_exactly,
+        lambda game: rlccfr.Policy.load("policy.csv", game),
+        lambda _: rlccfr.recommend(3),
+    ],
+)
+def test_what_is_no_compiled_game_is_refused_alike(use):
+    with pytest.raises(TypeError, match=r"game must come from rlccfr.load_game\(...\), not"):
+        use("kuhn")
+
+
 def test_an_object_that_has_a_name_is_the_game_of_that_name():
     game = rlccfr.load_game(pyspiel.load_game("kuhn_poker"))
     assert game.content_hash == rlccfr.load_game("kuhn").content_hash
