@@ -102,10 +102,22 @@ def rule_or_control(rule: Any, control: str | Path | Controller | None) -> Updat
     """
     if control is None:
         return update_rules.resolve(rule)
-    if not isinstance(control, str | Path | Controller):
-        raise ComponentError(f"control must be 'shipped', a controller's file or a Controller, not {control!r}")
     if rule != "cfr_plus":
         raise ComponentError("give an update rule, or a controller that chooses its settings, not both")
+    return rule_of(control)
+
+
+def rule_of(control: str | Path | Controller) -> UpdateRule:
+    """Return the update rule whose settings a controller chooses.
+
+    Args:
+        control: ``"shipped"``, a file, or the controller itself.
+
+    Raises:
+        ComponentError: there is no such file, or it holds no controller.
+    """
+    if not isinstance(control, str | Path | Controller):
+        raise ComponentError(f"control must be 'shipped', a controller's file or a Controller, not {control!r}")
     if isinstance(control, Controller):
         return UpdateRule.controlled_by(control)
     name = control if control == "shipped" else str(Path(control).resolve())

@@ -46,13 +46,13 @@ def run_of(task: Task, hidden: tuple[int, ...]) -> ControlRun:
 
 
 def collect(
-    tasks: Sequence[Task], hidden: tuple[int, ...], weights: np.ndarray, forced: Sequence[np.ndarray]
+    tasks: Sequence[Task], hidden: tuple[int, ...], weights: np.ndarray, forced: Sequence[np.ndarray | None]
 ) -> Collected:
     """Make a run for each task, under the same networks.
 
     Args:
         weights: as of :meth:`Controller.flat_weights`.
-        forced: for each run the picks to make in place of the networks'; see :meth:`ControlRun.episode`.
+        forced: for each run the picks to make in place of the networks', or None; see :meth:`ControlRun.episode`.
     """
     begin = time.process_time()
     episodes = [run_of(task, hidden).episode(picks, weights) for task, picks in zip(tasks, forced, strict=True)]

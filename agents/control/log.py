@@ -60,7 +60,7 @@ class Log:
             return None
         training = self._training
         tasks = [Task(game, 1000) for game in self._validation]
-        free = [np.array(-1)] * len(tasks)
+        free = [None] * len(tasks)
         found = collect(tasks, training.hyperparameters.hidden, training.controller.flat_weights(), free)
         return -float(np.mean([episode.errors[-1] for episode in found.episodes]))
 

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller
+from rlccfr.components.controller import CHOICES, OBSERVATION, Controller
 from rlccfr.envs.control.run import ControlRun
 from rlccfr.envs.measuring.compiled_games import compiled_tree
 from rlccfr.errors import RLCCFRError, brief, whole_number
@@ -102,11 +102,6 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         run = self.run
         if run is None or run.iteration >= run.horizon:
             raise RLCCFRError(f"the run {'has not begun' if run is None else 'is over'}: call reset() first")
-        if not self.action_space.contains(np.asarray(action)):
-            counts = ", ".join(
-                f"{name} below {count}" for name, count in zip(AGENTS, self._controller.counts, strict=True)
-            )
-            raise RLCCFRError(f"an action is three indices ({counts}), not {action!r}")
         before = run.error
         run.step(action)
         observation = self._observation()

@@ -6,15 +6,19 @@ import math
 import sys
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.components import Abstraction, Sampler
 from rlccfr.components.controller import AGENTS, OBSERVATION, SETTINGS, Controller
+from rlccfr.controller_file import rule_of
 from rlccfr.engine.controlled import ControlledStepper, control_of
 from rlccfr.engine.engine import Engine, RunOptions
+from rlccfr.errors import RLCCFRError, brief, whole_number
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public.kinds import checked_tree
 from rlccfr.kernels.control import control_layout
 from rlccfr.kernels.control.decide import next_mark
 from rlccfr.kernels.layout import LEAST_ERROR
@@ -44,10 +48,20 @@ def marks_of(horizon: int) -> tuple[int, ...]:
     return tuple(marks)
 
 
+def _array(values: Any) -> np.ndarray:
+    """Return values as an array, which holds objects if they are ragged."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.array(None)
+
+
 class ControlRun:
     """Runs of one game under a controller, one at a time.
 
     Args:
+        game: game, from :func:`rlccfr.load_game`.
+        controller: the controller, its file, or ``"shipped"``.
         horizon: number of iterations of each run.
         keep: whether each player keeps its best average policy of the run's last eighth, as a solver's runs do. The
             last error of an episode is then that of the policies kept. Controllers are trained without.
@@ -55,19 +69,33 @@ class ControlRun:
     Attributes:
         marks: numbers of iterations at which decisions are due.
         cpu_seconds: CPU seconds since the run's start, with observing included.
+
+    Raises:
+        RLCCFRError: an invalid argument.
+        TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
     """
 
-    def __init__(self, game: GameTree, controller: Controller, horizon: int, *, keep: bool = False) -> None:
-        self.game, self._controller, self._keep = game, controller, keep
+    def __init__(
+        self, game: GameTree, controller: str | Path | Controller, horizon: int, *, keep: bool = False
+    ) -> None:
+        self.game = game = checked_tree(game, "a controller")
+        rule = rule_of(controller)
+        assert rule.controller is not None
         engine = Engine(game, 0, RunOptions(reduce=True))
-        engine.bind(UpdateRule.controlled_by(controller), Sampler(exact=True), Abstraction())
+        engine.bind(rule, Sampler(exact=True), Abstraction())
         assert isinstance(engine.stepper, ControlledStepper)
+        self._controller, self._keep = rule.controller, keep
         self._engine, self._stepper = engine, engine.stepper
         self.aim(horizon)
 
     def aim(self, horizon: int) -> None:
-        """Go back to the start of a run of another number of iterations, with the controller's own weights."""
-        self.horizon, self.marks = horizon, marks_of(horizon)
+        """Go back to the start of a run of another number of iterations, with the controller's own weights.
+
+        Raises:
+            RLCCFRError: ``horizon`` is not a positive integer.
+        """
+        self.horizon = whole_number(horizon, "horizon", 1, RLCCFRError)
+        self.marks = marks_of(self.horizon)
         control = control_of(self._controller, self.game, len(self.marks))
         self._control = control._replace(weights=control.weights.copy())  # an episode may be given others
         self._stepper.take(self._control, keep=self._keep)
@@ -123,7 +151,17 @@ class ControlRun:
         return seen
 
     def step(self, picks: Sequence[int] | np.ndarray) -> None:
-        """Make a decision, and run to the next one or to the end."""
+        """Make a decision, and run to the next one or to the end.
+
+        Args:
+            picks: (3,) index of each agent's choice.
+
+        Raises:
+            RLCCFRError: an index out of range, or a run that is over.
+        """
+        if self.iteration >= self.horizon:
+            raise RLCCFRError("the run is over: call restart() first")
+        picks = self._checked("an action is three indices", picks, (len(AGENTS),), least=0)
         number = self.marks.index(self.iteration)
         self._control.forced[number] = picks
         ends = (*self.marks[1:], self.horizon)
@@ -134,8 +172,17 @@ class ControlRun:
 
         Args:
             forced: (decisions, 3) picks to make in place of the networks'; negative for the networks' own.
-            weights: weights for this run and later ones, as of :meth:`Controller.flat_weights`.
+            weights: weights for this episode and later ones of this object, as of :meth:`Controller.flat_weights`; the
+                controller keeps its own.
+
+        Raises:
+            RLCCFRError: picks out of range, or another number of picks or weights.
         """
+        if forced is not None:
+            shape = len(self.marks), len(AGENTS)
+            forced = self._checked(f"forced is {shape[0]} rows of three indices", forced, shape, least=-math.inf)
+        if weights is not None:
+            weights = self._checked_weights(weights)
         self.restart()
         if weights is not None:
             self._control.weights[:] = weights
@@ -147,6 +194,26 @@ class ControlRun:
         trace, size = self._control.trace, len(OBSERVATION)
         picks = trace[:, size : size + len(AGENTS)].astype(np.int64)
         return Episode(trace[:, :size].copy(), picks, np.append(trace[:, -1], last))
+
+    def _checked(self, wanted: str, picks: Any, shape: tuple[int, ...], least: float) -> np.ndarray:
+        """Return picks as an array if they are indices of choices; they may be negative if ``least`` is.
+
+        Raises:
+            RLCCFRError: they are not; the message begins with what is wanted.
+        """
+        found, counts = _array(picks), self._controller.counts
+        if found.shape == shape and found.dtype.kind in "iu" and ((least <= found) & (found < counts)).all():
+            return found
+        limits = ", ".join(f"{agent} below {count}" for agent, count in zip(AGENTS, counts, strict=True))
+        own = "; negative for the networks' own" if least < 0 else ""
+        given = picks.tolist() if isinstance(picks, np.ndarray) else picks  # in one line
+        raise RLCCFRError(f"{wanted} ({limits}{own}), not {brief(given)}")
+
+    def _checked_weights(self, weights: Any) -> np.ndarray:
+        found, size = _array(weights), len(self._control.weights)
+        if found.shape != (size,) or found.dtype.kind not in "fiu" or not np.isfinite(found).all():
+            raise RLCCFRError(f"weights must be {size:,} finite numbers, as Controller.flat_weights gives")
+        return found
 
     def _kept_error(self) -> float:
         """Return the error of the policies kept at the end of the run."""

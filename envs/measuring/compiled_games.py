@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from rlccfr.errors import GameError
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit.files import is_file
 from rlccfr.games.names import load_game, openspiel_name
-from rlccfr.games.public.kinds import Game
+from rlccfr.games.public.kinds import Game, checked_tree
 from rlccfr.games.public.view import PublicGame
 from rlccfr.policies.public_policy import policy_kind
 
@@ -54,10 +53,7 @@ def compiled_tree(game: str, use: str) -> GameTree:
     Raises:
         GameError: as :func:`rlccfr.load_game`, or the game is held by its public tree.
     """
-    found = compiled(game)
-    if isinstance(found, PublicGame):
-        raise GameError(f"{use} needs a game's histories, and {game!r} is held by its public tree: take another game")
-    return found
+    return checked_tree(compiled(game), use)
 
 
 def full_name(game: Game) -> str:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from rlccfr.errors import BudgetError, RLCCFRError
 from rlccfr.games.flat_tree import CHANCE, GameTree, SequenceForm
-from rlccfr.games.public.kinds import checked_game
+from rlccfr.games.public.kinds import checked_tree
 from rlccfr.games.quotient import quotient_of
 from rlccfr.games.symmetry import payoff_matrix
 from rlccfr.limits import checked_seconds
@@ -79,7 +79,7 @@ def solve_exactly(
         GameError: the game is solved by its public tree.
         RLCCFRError: the game has payoffs that are not finite, or HiGHS could not solve the program.
     """
-    checked_game(game, GameTree)
+    checked_tree(game, "a linear program")
     import highspy  # noqa: F401  (so that its import does not count)
 
     if seconds is not None:

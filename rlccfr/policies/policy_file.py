@@ -15,7 +15,7 @@ from rlccfr.archives import archive_of, check_format, opened_archive
 from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, brief, first_line
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.public.kinds import checked_game
+from rlccfr.games.public.kinds import checked_tree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ def save_policy(policy: Policy, path: Path) -> None:
 
 def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy:
     """Read a policy from a file; see :meth:`Policy.load`."""
-    given = None if game is None else checked_game(game, GameTree)
+    given = None if game is None else checked_tree(game, "Policy.load")
     saved = _read(path)
     game = _game_of(path, saved) if given is None else given
     if saved.hash != game.content_hash:

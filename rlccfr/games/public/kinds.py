@@ -12,15 +12,30 @@ Game = GameTree | PublicGame
 """A game ready to be solved: compiled history by history, or by its public tree."""
 
 
-def checked_game(game: Any, kind: Any = Game) -> Any:
-    """Return a compiled game of a kind.
+def checked_game(game: Any) -> Game:
+    """Return a game as it is.
 
     Raises:
         TypeError: it is none, for example a game's name.
-        GameError: it has another form.
     """
     if not isinstance(game, Game):
         raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
-    if not isinstance(game, kind):
-        raise GameError(f"{game.name!r} is solved by its public tree, for which this is not offered")
     return game
+
+
+def checked_tree(game: Any, use: str) -> GameTree:
+    """Return a game as it is, for a use that needs its histories.
+
+    Args:
+        use: what needs them, for the error.
+
+    Raises:
+        TypeError: it is no game.
+        GameError: it is held by its public tree.
+    """
+    found = checked_game(game)
+    if isinstance(found, PublicGame):
+        raise GameError(
+            f"{use} needs a game's histories, and {found.name!r} is held by its public tree: take another game"
+        )
+    return found
