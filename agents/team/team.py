@@ -87,6 +87,8 @@ class SelectorTeam:
         """Number of evaluations, and their engine CPU seconds, in experience that was not saved with the team."""
         self.settled = 0
         """Rounds of learning since the last measured episode, not counting the round right after it."""
+        self.directory: Path | None = None
+        """Where training goes on: the directory trained in, or loaded from. Set it to None to write no more there."""
 
     @property
     def catalog(self) -> Catalog:
@@ -112,7 +114,7 @@ class SelectorTeam:
         callback: Callable[[Mapping[str, float | int | str]], None] | None = None,
         log_dir: str | Path | None = None,
     ) -> None:
-        """Train up to a total number of evaluations; a stopped or loaded team goes on.
+        """Train up to a total number of evaluations; a stopped or loaded team goes on, in its directory.
 
         Args:
             evaluations: largest number of evaluations, earlier calls included; all possible ones if there are fewer.
@@ -121,7 +123,8 @@ class SelectorTeam:
             callback: function called after each measured episode with its row of ``training.csv``: the measurement,
                 the rewards, and the losses and greedy picks after learning from it.
             log_dir: directory for ``training.csv``, TensorBoard's files and the checkpoint ``team.npz``, which is
-                written after each measured episode and when training ends or is interrupted.
+                written after each measured episode and when training ends or is interrupted. By default it is that of
+                an earlier call, or the directory that the team was loaded from; without either, nothing is written.
 
         Raises:
             RLCCFRError: fewer than one evaluation, or too few for one whole episode; or ``log_dir`` holds a team while
@@ -135,9 +138,9 @@ class SelectorTeam:
         from rlccfr.agents.team.training_log import TrainingLog
 
         plan = self._plan(evaluations)
-        directory = Path(log_dir) if log_dir is not None else None
+        directory = self.directory if log_dir is None else Path(log_dir)
         with held(directory) if directory else nullcontext():
-            if directory is not None and not self.evaluations:
+            if directory is not None and directory != self.directory and not self.evaluations:
                 refuse_to_replace(directory)
             try:
                 with single_threaded(), TrainingLog(directory, self.evaluations, callback) as log:
@@ -151,6 +154,7 @@ class SelectorTeam:
             finally:  # also when interrupted: what was measured and learned is kept
                 if directory and self.evaluations:
                     self.save(directory)
+                    self.directory = directory
 
     def recommend(
         self, game: str | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None
@@ -247,7 +251,7 @@ class SelectorTeam:
         """Read a saved team.
 
         Args:
-            path: the directory, or the file in it.
+            path: the directory, in which :meth:`train` then goes on; or the file in it, which stays as it is.
             catalog: catalog to choose from, by default the saved one; :func:`expand_team` makes a team for a larger
                 one.
             evaluator: as for the constructor; name the store again to reuse its measurements.

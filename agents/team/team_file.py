@@ -92,13 +92,15 @@ def load_team(
         arrays = read_archive(file)
         header = json.loads(str(arrays["header"]))
         check_format(header["format"], FORMAT, file, "team")
-        return _restored(kind, header, arrays, _checked_catalog(header["catalog"], wanted, file), evaluator)
+        team = _restored(kind, header, arrays, _checked_catalog(header["catalog"], wanted, file), evaluator)
     except (ComponentError, GameError) as error:
         raise CheckpointError(f"{file} can't be loaded here: {error}") from None
     except RLCCFRError:
         raise
     except Exception as error:  # what damaged archives raise has no common base
         raise CheckpointError(f"{file} is not a whole team file; train the team again") from error
+    team.directory = path if path.is_dir() else None
+    return team
 
 
 def _restored(

@@ -223,6 +223,27 @@ def test_a_loaded_team_goes_on(make_evaluator, small, tmp_path):
     loaded.train(10)
     assert loaded.evaluations == 10
     assert len(evaluator.records) == 4  # only the new ones
+    assert SelectorTeam.load(tmp_path).evaluations == 10
+
+
+def test_a_team_goes_on_in_its_directory(evaluator, small, tmp_path):
+    team = quick(evaluator, small)
+    team.train(2, log_dir=tmp_path)
+    team.train(4)
+    assert SelectorTeam.load(tmp_path).evaluations == 4
+    SelectorTeam.load(tmp_path / "team.npz", evaluator=evaluator).train(6)  # as from the package, which is not ours
+    freed = SelectorTeam.load(tmp_path, evaluator=evaluator)
+    freed.directory = None
+    freed.train(6)
+    assert SelectorTeam.load(tmp_path).evaluations == 4
+
+
+def test_a_team_without_experience_goes_on_in_its_directory(evaluator, small, tmp_path):
+    team = quick(evaluator, small)
+    team.train(3)
+    team.save(tmp_path, experience=False)
+    SelectorTeam.load(tmp_path, evaluator=evaluator).train(2)
+    assert SelectorTeam.load(tmp_path).cost[0] == 5
 
 
 @pytest.mark.parametrize(
