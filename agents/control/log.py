@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from rlccfr.agents.control.collecting import Task, collect
+from rlccfr.agents.control.directory import LOG
 from rlccfr.agents.control.games import control_games
 from rlccfr.agents.control.training import ControlTraining, Round
-from rlccfr.agents.control.training_file import LOG, save_training
+from rlccfr.agents.control.training_file import save_training
 from rlccfr.interrupts import uninterrupted
 
 LOG_EVERY = 250

@@ -9,17 +9,12 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
+from rlccfr.agents.control.directory import MEMBER, remove_trainings
 from rlccfr.agents.control.games import control_games
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.log import Log
 from rlccfr.agents.control.training import ControlTraining, Round
-from rlccfr.agents.control.training_file import (
-    MEMBER,
-    refuse_others,
-    remove_trainings,
-    resume_training,
-    save_members,
-)
+from rlccfr.agents.control.training_file import refuse_others, resume_training, save_members
 from rlccfr.components.controller import Controller
 from rlccfr.envs.sweeping.cores import physical_cores
 from rlccfr.envs.sweeping.pool import Pool

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from rlccfr.agents.control.directory import CONTROLLER, LOG, MEMBER, STATE
 from rlccfr.agents.control.training import ControlTraining
 from rlccfr.agents.team.team_file import FILE_NAME as TEAM_FILE
 from rlccfr.archives import archive_of, read_archive
@@ -16,12 +17,6 @@ from rlccfr.components.controller import Controller
 from rlccfr.controller_file import save_controller
 from rlccfr.errors import CheckpointError, RLCCFRError
 from rlccfr.files import write_atomically
-
-CONTROLLER, STATE, LOG = "controller.npz", "training.npz", "training.csv"
-"""Names of the files in a training's directory."""
-
-MEMBER = "member-"
-"""Beginning of the name of a member's directory; its number follows."""
 
 
 def save_training(training: ControlTraining, directory: Path) -> None:
@@ -66,24 +61,12 @@ def refuse_others(directory: Path, fresh: bool) -> None:
         RLCCFRError: it does.
     """
     if (directory / TEAM_FILE).exists():
-        raise RLCCFRError(f"{directory} holds a team, whose log would be lost; name another directory with --out")
+        raise RLCCFRError(f"{directory} holds a team, whose log would be lost; name another directory (--out)")
     if (directory / STATE).exists() and not fresh:
         raise RLCCFRError(
-            f"{directory} holds a training by an earlier version; name another directory with --out, or replace it "
-            "with --fresh"
+            f"{directory} holds a training by an earlier version; name another directory (--out), or replace it by "
+            "fresh (--fresh)"
         )
-
-
-def holds_controller(directory: Path) -> bool:
-    """Return whether a directory holds a training of a controller."""
-    return (directory / CONTROLLER).exists() or any(directory.glob(f"{MEMBER}*/{STATE}"))
-
-
-def remove_trainings(directory: Path) -> None:
-    """Remove the files of all trainings in a directory."""
-    for place in (directory, *directory.glob(f"{MEMBER}*")):
-        for name in (CONTROLLER, STATE, LOG):
-            (place / name).unlink(missing_ok=True)
 
 
 def resume_training(training: ControlTraining, directory: Path) -> bool:
@@ -109,8 +92,8 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
     differing = [name for name in wanted if wanted[name] != settings.get(name)]
     if differing:
         raise RLCCFRError(
-            f"{directory} holds a training with other settings ({', '.join(differing)}); name another directory with "
-            "--out, or replace it with --fresh"
+            f"{directory} holds a training with other settings ({', '.join(differing)}); name another directory "
+            "(--out), or replace it by fresh (--fresh)"
         )
     try:
         training.restore(saved)

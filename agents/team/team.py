@@ -127,21 +127,21 @@ class SelectorTeam:
                 an earlier call, or the directory that the team was loaded from; without either, nothing is written.
 
         Raises:
-            RLCCFRError: fewer than one evaluation, or too few for one whole episode; or ``log_dir`` holds a team while
-                this one has learned nothing yet (load that team to go on with it).
+            RLCCFRError: fewer than one evaluation, or too few for one whole episode; or ``log_dir`` holds a controller,
+                or a team while this one has learned nothing yet (load that team to go on with it).
             MissingCellError: the team's evaluator is a table that lacks a measurement.
             InUseError: another process trains in ``log_dir``.
         """
         from rlccfr.agents.team.selector_dqn import single_threaded  # only training needs these slow imports
-        from rlccfr.agents.team.team_file import refuse_to_replace
+        from rlccfr.agents.team.team_file import refuse_others
         from rlccfr.agents.team.training import Training
         from rlccfr.agents.team.training_log import TrainingLog
 
         plan = self._plan(evaluations)
         directory = self.directory if log_dir is None else Path(log_dir)
         with held(directory) if directory else nullcontext():
-            if directory is not None and directory != self.directory and not self.evaluations:
-                refuse_to_replace(directory)
+            if directory is not None:
+                refuse_others(self, directory)
             try:
                 with single_threaded(), TrainingLog(directory, self.evaluations, callback) as log:
                     training = Training(self, plan, log)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlccfr.agents.control.directory import holds_controller
 from rlccfr.agents.team.experience import Experience
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.archives import archive_of, check_format, read_archive
@@ -68,13 +69,15 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
     return path
 
 
-def refuse_to_replace(directory: Path) -> None:
-    """Refuse to train a new team in a directory where another would be overwritten.
+def refuse_others(team: SelectorTeam, directory: Path) -> None:
+    """Refuse to train a team in a directory where another training would be overwritten.
 
     Raises:
-        RLCCFRError: the directory holds a team.
+        RLCCFRError: the directory holds a controller; or it holds another team, and this one has learned nothing.
     """
-    if (directory / FILE_NAME).exists():
+    if holds_controller(directory):
+        raise RLCCFRError(f"{directory} holds a controller, whose log would be lost; name another directory (--out)")
+    if directory != team.directory and not team.evaluations and (directory / FILE_NAME).exists():
         raise RLCCFRError(
             f"{directory} holds a trained team: go on with it by SelectorTeam.load, remove it, or name another one"
         )

@@ -33,8 +33,8 @@ def train_and_print(
     for game in games or ():
         load(game)
     with progress("starting"):  # torch takes a moment
+        from rlccfr.agents.control.directory import CONTROLLER, holds_controller
         from rlccfr.agents.control.train import MEMBERS, ROUNDS, train_controller
-        from rlccfr.agents.control.training_file import CONTROLLER, holds_controller
     rounds, members = settings["rounds"] or ROUNDS, settings["members"] or MEMBERS
     what = f"on {len(games)} game{'s' * (len(games) > 1)}" if games else "on the shipped controller's games"
     try:

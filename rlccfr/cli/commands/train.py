@@ -140,14 +140,11 @@ def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, An
     """Return the directory's team, or a new one if there is none or ``fresh`` is set.
 
     Raises:
-        RLCCFRError: the directory holds a controller, or a team with other settings.
+        RLCCFRError: the directory holds a team with other settings.
     """
-    from rlccfr.agents.control.training_file import holds_controller
     from rlccfr.agents.team.team import SelectorTeam
     from rlccfr.agents.team.team_file import FILE_NAME
 
-    if holds_controller(out):
-        raise RLCCFRError(f"{out} holds a controller, whose log would be lost; name another directory with --out")
     new = SelectorTeam(**settings, evaluator=store, seed=seed)
     if fresh:
         (out / FILE_NAME).unlink(missing_ok=True)

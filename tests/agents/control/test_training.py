@@ -16,10 +16,11 @@ from rlccfr.agents import train_controller
 from rlccfr.agents.control import log as log_module
 from rlccfr.agents.control import train as module
 from rlccfr.agents.control.collecting import Task, collect
+from rlccfr.agents.control.directory import CONTROLLER, LOG, STATE, holds_controller
 from rlccfr.agents.control.games import FILE, control_games
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.training import ControlTraining
-from rlccfr.agents.control.training_file import CONTROLLER, LOG, STATE, holds_controller, resume_training, save_training
+from rlccfr.agents.control.training_file import resume_training, save_training
 from rlccfr.catalog import Cell
 from rlccfr.catalog.scheduled import DATA
 from rlccfr.components.controller import CHOICES, Controller
@@ -126,7 +127,7 @@ def test_training_pays():
     """Agents that have trained on Kuhn for some seconds steer it better than nearly all that have not."""
     long = ControlHyperparameters(hidden=(32,), batch_size=128, runs_per_round=20, warm_up=100)
     of = ControlTraining(["kuhn"], 150, horizons={100: 1.0}, hyperparameters=long)
-    tasks, free = [Task("kuhn", 100)], [np.array(-1)]
+    tasks, free = [Task("kuhn", 100)], [None]
     before = [
         collect(tasks, (32,), Controller.untrained(CHOICES, (32,), seed).flat_weights(), free).episodes[0].errors[-1]
         for seed in range(20)

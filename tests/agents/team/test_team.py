@@ -449,6 +449,15 @@ def test_a_new_training_does_not_cost_an_old_team(make_evaluator, small, tmp_pat
     assert len((tmp_path / "training.csv").read_text().splitlines()) == 4
 
 
+def test_a_training_does_not_cost_a_controller(evaluator, small, tmp_path):
+    (tmp_path / "controller.npz").touch()
+    (tmp_path / "training.csv").write_text("number\n250\n")
+    with pytest.raises(RLCCFRError, match="holds a controller, whose log would be lost"):
+        quick(evaluator, small).train(2, log_dir=tmp_path)
+    assert (tmp_path / "training.csv").read_text() == "number\n250\n"
+    assert not (tmp_path / "team.npz").exists()
+
+
 def test_interrupted_before_anything_was_measured_nothing_is_saved(make_evaluator, small, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         quick(make_evaluator(interrupt_at=1), small).train(3, log_dir=tmp_path)
