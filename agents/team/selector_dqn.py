@@ -14,6 +14,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -133,7 +134,11 @@ def _memory(model: DQN) -> ReplayMemory:
 
 def _falling(rate: float) -> Callable[[float], float]:
     """Return a schedule from ``rate`` to a twentieth of it, linear in the remaining progress."""
-    return lambda progress_remaining: rate * (0.05 + 0.95 * progress_remaining)
+    return partial(_rate_at, rate)  # unlike a lambda, it can be pickled
+
+
+def _rate_at(rate: float, progress_remaining: float) -> float:
+    return rate * (0.05 + 0.95 * progress_remaining)
 
 
 class _Spaces(gym.Env[np.ndarray, np.int64]):

@@ -118,6 +118,10 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
             raise RLCCFRError("the run has not begun: call reset() first")
         return self.run.average_policy()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without runs that are not going on, which are made again when they are needed."""
+        return {**vars(self), "_runs": {key: run for key, run in self._runs.items() if run is self.run}}
+
     def _observation(self) -> np.ndarray:
         assert self.run is not None
         return self.run.observe().astype(np.float32)

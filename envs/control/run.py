@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -195,6 +195,16 @@ class ControlRun:
         picks = trace[:, size : size + len(AGENTS)].astype(np.int64)
         return Episode(trace[:, :size].copy(), picks, np.append(trace[:, -1], last))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        control = self._control
+        arrays = {"weights": control.weights, "forced": control.forced, **self._engine.saved()}
+        return _restored, (self.game, self._controller, self.horizon, self._keep, arrays, self.cpu_seconds)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ControlRun:
+        make, given = self.__reduce__()  # restoring copies the arrays; game and controller never change
+        copied: ControlRun = make(*given)
+        return copied
+
     def _checked(self, wanted: str, picks: Any, shape: tuple[int, ...], least: float) -> np.ndarray:
         """Return picks as an array if they are indices of choices; they may be negative if ``least`` is.
 
@@ -227,3 +237,19 @@ class ControlRun:
         while self.iteration < end:
             self._engine.advance(end - self.iteration, sys.maxsize)
         self.cpu_seconds += time.thread_time() - begin
+
+
+def _restored(
+    game: GameTree,
+    controller: Controller,
+    horizon: int,
+    keep: bool,
+    arrays: Mapping[str, np.ndarray],
+    cpu_seconds: float,
+) -> ControlRun:
+    """Return a run that goes on from the arrays of another one."""
+    run = ControlRun(game, controller, horizon, keep=keep)
+    run._control.weights[:], run._control.forced[:] = arrays["weights"], arrays["forced"]
+    run._engine.restore(arrays)
+    run.cpu_seconds = cpu_seconds
+    return run

@@ -223,6 +223,10 @@ class LiveEvaluator(Evaluator):
             while len(self._live) > MOST_LIVE:
                 self._live.popitem(last=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what was measured, without live solvers and clocks, which are made again when they are needed."""
+        return {**vars(self), "_clocks": {}, "_live": OrderedDict()}
+
     def __deepcopy__(self, memo: dict[int, Any]) -> LiveEvaluator:
         return self  # Gymnasium copies keyword arguments; the copies are to share what was measured
 

@@ -154,6 +154,7 @@ class ControlledStepper(ExactStepper):
         if not np.array_equal(saved[_DIGEST], self._digest):
             raise CheckpointError("this run's controller has changed since the run was saved; start anew")
         super().restore(saved)
+        self.take(self.control, keep=len(saved[_KEPT]) > 0)
         self.control.memory[:] = saved[_MEMORY]
         if len(self.control.kept):
             self.control.kept[... if self._crew is None else self._crew.sequences] = saved[_KEPT]

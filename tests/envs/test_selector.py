@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 import warnings
@@ -43,6 +44,22 @@ INFO = {
 def evaluator():
     """One evaluator for all tests of this module, so that each run is measured once."""
     return LiveEvaluator()
+
+
+@pytest.mark.parametrize("segments", [1, 2])
+@pytest.mark.parametrize("id", IDS)
+def test_a_pickled_environment_goes_on_alike(id, segments):
+    env = gym.make(id, budget=SHORT, segments=segments, catalog=SMALL, games=["kuhn"], evaluator=LiveEvaluator())
+    env.reset(seed=0)
+    env.step(env.action_space.sample())
+    other = pickle.loads(pickle.dumps(env))
+    assert [one.unwrapped.evaluator.frame().shape[0] for one in (env, other)] == [1, 1]
+    if segments == 1:
+        assert env.reset()[1] == other.reset()[1]
+    action = env.action_space.sample()
+    errors = [one.step(action)[4]["exploitability"] for one in (env, other)]
+    assert errors[0] == errors[1]
+    assert env.unwrapped.np_random.random() == other.unwrapped.np_random.random()
 
 
 @pytest.mark.parametrize("segments", [1, 2])

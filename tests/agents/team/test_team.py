@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import pickle
 import shutil
 from dataclasses import replace
 
@@ -224,6 +225,15 @@ def test_a_loaded_team_goes_on(make_evaluator, small, tmp_path):
     assert loaded.evaluations == 10
     assert len(evaluator.records) == 4  # only the new ones
     assert SelectorTeam.load(tmp_path).evaluations == 10
+
+
+def test_a_pickled_team_goes_on_alike(small):
+    team = quick(LiveEvaluator(), small, budget={"unit": "iterations", "amount": 20})
+    team.train(2)
+    other = pickle.loads(pickle.dumps(team))
+    assert same(weights(other), weights(team))
+    other.train(4)
+    assert (other.evaluations, team.evaluations) == (4, 2)
 
 
 def test_a_team_goes_on_in_its_directory(evaluator, small, tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import warnings
 
 import gymnasium as gym
@@ -111,3 +113,28 @@ def test_an_action_out_of_range_is_named():
         env.step(np.array([10, 0, 0]))
     assert [len(own) for own in CHOICES] == [10, 8, 7]
     assert env.observation_space.shape == (len(OBSERVATION),)
+
+
+def goes_on(env: gym.Env) -> list[object]:
+    """Return what the rest of a run gives under picks of a fixed seed."""
+    rng, found, terminated = np.random.default_rng(0), [], False
+    while not terminated:
+        observation, reward, terminated, _, info = env.step(rng.integers((10, 8, 7)))
+        found += [observation.tolist(), reward, info]
+    return found
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("steps", [0, 1, 4, 7])
+def test_a_copy_goes_on_alike_and_apart(copied, steps):
+    env = gym.make("rlccfr/Control-v0", games=["kuhn", "leduc"], horizon=100)
+    env.reset(seed=0, options={"game": "leduc"})
+    for k in range(steps):
+        env.step(np.array([k, 2, 1]))
+    other = copied(env)
+    assert other.unwrapped.run.cpu_seconds == env.unwrapped.run.cpu_seconds
+    if steps < 7:
+        assert goes_on(other) == goes_on(env)
+    policies = [one.unwrapped.average_policy().probabilities for one in (env, other)]
+    assert np.array_equal(*policies)
+    assert [env.reset()[1] for _ in range(5)] == [other.reset()[1] for _ in range(5)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 
 import numpy as np
@@ -67,6 +68,22 @@ def test_negative_picks_are_the_networks_own():
     found = run.episode(forced).picks
     assert found[1, :2].tolist() == [2, 1]
     assert np.array_equal(found[0], own[0])
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_copy_is_a_run_of_its_own(keep):
+    run = ControlRun(game("leduc"), CONTROLLER, 100, keep=keep)
+    run.episode(weights=-CONTROLLER.flat_weights())
+    run.restart()
+    run.step((1, 2, 3))
+    other = copy.deepcopy(run)
+    assert other.game is run.game
+    other.step((4, 5, 6))
+    assert (run.iteration, other.iteration) == run.marks[1:3]
+    assert run.settings != other.settings
+    run.step((4, 5, 6))
+    assert np.array_equal(run.observe(), other.observe())
+    assert np.array_equal(run.episode().errors, other.episode().errors)
 
 
 def test_a_file_names_a_controller(tmp_path):
