@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -20,8 +20,8 @@ LARGEST = 4.0
 
 
 def _several(values: Any) -> tuple[Any, ...]:
-    """Return an iterable's values; anything else alone."""
-    return tuple(values) if isinstance(values, Iterable) else (values,)
+    """Return an iterable's values; anything else alone, and a mapping, too."""
+    return tuple(values) if isinstance(values, Iterable) and not isinstance(values, Mapping) else (values,)
 
 
 class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
@@ -40,12 +40,24 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     Args:
         games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one.
         horizon: number of iterations of a run, or several, from which each episode draws one.
+        render_mode: ``"ansi"`` for text; by default nothing is rendered.
 
     Raises:
-        RLCCFRError: no game, or a number of iterations that is not a positive integer.
+        RLCCFRError: no game, one that can't be steered, or a number of iterations that is not a positive integer.
     """
 
-    def __init__(self, games: str | Sequence[str] = "leduc", horizon: int | Sequence[int] = 1000) -> None:
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}  # type: ignore[misc]
+
+    def __init__(
+        self,
+        games: str | Sequence[str] = "leduc",
+        horizon: int | Sequence[int] = 1000,
+        *,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise RLCCFRError(f"render_mode must be None or 'ansi', not {render_mode!r}")
+        self.render_mode = render_mode
         self.games = (games,) if isinstance(games, str) else _several(games)
         given = (horizon,) if isinstance(horizon, str) else _several(horizon)
         self.horizons = tuple(whole_number(one, "horizon", 1, RLCCFRError) for one in given)
@@ -53,6 +65,8 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
             raise RLCCFRError(f"games must be names, as in ['kuhn', 'leduc'], not {brief(games)}")
         if not self.games or not self.horizons:
             raise RLCCFRError("name at least one game and one number of iterations")
+        for game in self.games:
+            compiled_tree(game, "a controller")
         self._controller = Controller.untrained(CHOICES, hidden=())
         self.action_space = spaces.MultiDiscrete(list(self._controller.counts))
         self.observation_space = spaces.Box(-LARGEST, LARGEST, (len(OBSERVATION),), np.float32)
@@ -117,6 +131,17 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         if self.run is None:
             raise RLCCFRError("the run has not begun: call reset() first")
         return self.run.average_policy()
+
+    def render(self) -> Any:
+        """Return a line on the run if ``render_mode`` asks for it."""
+        if self.render_mode is None or self.run is None:
+            return None
+        run = self.run
+        settings = ", ".join(f"{name}={value}" for name, value in run.settings.items()) if run.iteration else "begins"
+        return (
+            f"{run.game.name}, {run.iteration:,} of {run.horizon:,} iterations, exploitability "
+            f"{run.exploitability:.3g}: {settings}"
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without runs that are not going on, which are made again when they are needed."""

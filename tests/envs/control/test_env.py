@@ -87,6 +87,12 @@ def test_games_and_horizons_are_drawn_by_the_seed():
         (lambda: ControlEnv(3), "games must be names, as in .*, not 3"),
         (lambda: ControlEnv(None), "games must be names, as in .*, not None"),
         (lambda: ControlEnv([game("kuhn")]), "games must be names"),
+        (lambda: ControlEnv(["kuhn", "kuhm"]), "unknown game 'kuhm'; did you mean 'kuhn'"),
+        (lambda: ControlEnv("kuhn_poker(players=3)"), "has 3 players"),
+        (lambda: ControlEnv("flop_holdem"), "needs a game's histories"),
+        (lambda: ControlEnv({"kuhn": 1}), "games must be names"),
+        (lambda: ControlEnv("kuhn", horizon={100: 1.0}), "horizon must be a positive integer, not {100: 1.0}"),
+        (lambda: ControlEnv("kuhn", render_mode="video"), "render_mode must be None or 'ansi', not 'video'"),
         (lambda: ControlEnv("kuhn", horizon=1.5), "horizon must be a positive integer, not 1.5"),
         (lambda: ControlEnv("kuhn", horizon="100"), "horizon must be a positive integer, not '100'"),
         (lambda: ControlEnv("kuhn").reset(options=3), "takes options as a dict, as in .*, not 3"),
@@ -104,6 +110,15 @@ def test_the_policy_is_that_of_the_run():
     while not terminated:
         *_, terminated, _, info = env.step(np.array([1, 2, 0]))
     assert env.average_policy().exploitability() == pytest.approx(info["exploitability"])
+
+
+def test_rendering():
+    env = gym.make("rlccfr/Control-v0", games=["kuhn"], horizon=20, render_mode="ansi")
+    env.reset(seed=0)
+    assert env.render() == "kuhn, 0 of 20 iterations, exploitability 0.458: begins"
+    *_, info = env.step(np.array([1, 2, 0]))
+    assert env.render().startswith(f"kuhn, 5 of 20 iterations, exploitability {info['exploitability']:.3g}: alpha=1.0")
+    assert ControlEnv("kuhn").render() is None
 
 
 def test_an_action_out_of_range_is_named():

@@ -57,4 +57,4 @@ def test_a_team_learns_on_a_public_tree_game():
 
 def test_a_controller_refuses_it_in_one_line():
     with pytest.raises(rlccfr.GameError, match="needs a game's histories"):
-        ControlEnv(GAME).reset(seed=0)
+        ControlEnv(GAME)
