@@ -69,6 +69,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         self.action_space = self._action_space()
         self.game, self.engine_seed = self.games[0], self.engine_seeds[0]
         self.budget, self.preset = self.budgets[0], self.presets[0]
+        self._begun = False
         self._history: list[tuple[Cell, Measurement, float]] = []
         self._progress = Progress(segments=self.segments)
 
@@ -101,7 +102,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
                 raise RLCCFRError(f"reset() takes the options {listed}; not {name}={value!r}")
         self.game, self.engine_seed = drawn["game"], drawn["engine_seed"]
         self.budget, self.preset = drawn["budget"], drawn["preset"]
-        self._history = []
+        self._begun, self._history = True, []
         self._progress = Progress(segments=self.segments)
         self._begin_segment()
         return self._observation(), drawn | {"budget": str(self.budget), "preset": str(self.preset)}
@@ -114,11 +115,11 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             ``info``.
 
         Raises:
-            RLCCFRError: an action out of range, or an episode that is over.
+            RLCCFRError: an action out of range, or an episode that is over or has not begun.
             MissingCellError: the evaluator is a table that lacks the measurement.
         """
-        if len(self._history) >= self.segments:
-            raise RLCCFRError("the episode is over; call reset() first")
+        if not self._begun or len(self._history) >= self.segments:
+            raise RLCCFRError(f"the episode {'is over' if self._begun else 'has not begun'}: call reset() first")
         cell = self._cell(action)
         measured = self.evaluator.measure(self.request(cell))
         each = rewards(measured, self.preset, self.scale)
@@ -225,18 +226,22 @@ class SelectorFlatEnv(SelectorEnv):
         return spaces.Discrete(len(self.catalog))
 
     def _cell(self, action: Any) -> Cell:
-        return self.catalog.cell(*self.catalog.unravel(checked_index(action, len(self.catalog))))
+        hint = "; catalog.ravel() makes one of three"
+        return self.catalog.cell(*self.catalog.unravel(checked_index(action, len(self.catalog), hint)))
 
 
-def checked_index(action: Any, count: int) -> int:
+def checked_index(action: Any, count: int, hint: str = "") -> int:
     """Return the action as an int.
+
+    Args:
+        hint: end of the error's message.
 
     Raises:
         RLCCFRError: the action is not one index, or is out of range.
     """
     index = np.asarray(action)
     if index.size != 1 or not np.issubdtype(index.dtype, np.integer) or not 0 <= int(index.item()) < count:
-        raise RLCCFRError(f"an action is one index below {count}, not {action!r}; catalog.ravel() makes one of three")
+        raise RLCCFRError(f"an action is one index below {count}, not {action!r}{hint}")
     return int(index.item())
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -24,6 +25,8 @@ from rlccfr.envs import (
     MissingCellError,
     Request,
     SelectorEnv,
+    SelectorFlatEnv,
+    SelectorStageEnv,
     Store,
     TableEvaluator,
 )
@@ -120,6 +123,23 @@ def test_a_constant_action_equals_the_plain_solver(id, evaluator):
     assert len(evaluator.result(info["cell_id"])["curve"]) > 3
     with pytest.raises(RLCCFRError, match="call reset"):
         env.step(env.action_space.sample())
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_an_episode_begins_with_a_reset(id, evaluator):
+    env = gym.make(id, budget=SHORT, catalog=SMALL, games=["kuhn"], evaluator=evaluator).unwrapped
+    with pytest.raises(RLCCFRError, match=r"the episode has not begun: call reset\(\) first"):
+        env.step(env.action_space.sample())
+
+
+def test_a_single_index_out_of_range_is_named(evaluator):
+    for env, hint in (
+        (SelectorFlatEnv(catalog=SMALL, evaluator=evaluator), "below 4, not 9; catalog.ravel() makes one of three"),
+        (SelectorStageEnv("sampler", catalog=SMALL, evaluator=evaluator), "below 2, not 9"),
+    ):
+        env.reset()
+        with pytest.raises(RLCCFRError, match=f"{re.escape(hint)}$"):
+            env.step(9)
 
 
 def test_rewards_are_computed_from_the_measurement(evaluator):
@@ -343,8 +363,10 @@ def test_an_episode_from_a_table_runs_nothing(evaluator, monkeypatch):
     for cell, reward in rewards.items():
         env.reset()
         assert env.step(env.catalog.index(cell))[1] == reward
+    longer = SelectorEnv(budget={"unit": "iterations", "amount": 21}, evaluator=env.evaluator)
+    longer.reset()
     with pytest.raises(MissingCellError):
-        SelectorEnv(budget={"unit": "iterations", "amount": 21}, evaluator=env.evaluator).step([0, 0, 0])
+        longer.step([0, 0, 0])
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])
