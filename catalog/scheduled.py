@@ -10,7 +10,7 @@ import numpy as np
 from rlccfr.catalog.extended import scheduled_decay, scheduled_discount
 from rlccfr.catalog.update_rules import UNDER_SAMPLING, decay, discount, proved
 from rlccfr.components import UNIT, ZERO, Controller, Guarantee, Schedule, UpdateRule, always
-from rlccfr.controller_file import load_controller
+from rlccfr.controller_file import file_of, load_controller
 from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.registry import update_rule
 
@@ -119,13 +119,13 @@ def cfr_reset(gamma: float = 3.0, base: int = 4) -> UpdateRule:
 
 
 def controller_named(name: str) -> Controller:
-    """Return the shipped controller, or the one in a file.
+    """Return the shipped controller, or the one in a file or in the directory of a training.
 
     Raises:
         ComponentError: there is no such file, or it holds no controller.
     """
-    path = DATA / "controller.npz" if name == SHIPPED else Path(name)
     try:
+        path = file_of(DATA if name == SHIPPED else Path(name))
         return _controller(path, path.stat().st_mtime_ns if path.exists() else 0)
     except RLCCFRError as error:
         raise ComponentError(str(error)) from None

@@ -17,6 +17,8 @@ from rlccfr.files import write_atomically
 from rlccfr.registry import update_rules
 
 FORMAT = "rlccfr-controller-2"
+FILE_NAME = "controller.npz"
+"""Name of the file in the directory of a training."""
 
 
 def save_controller(controller: Controller, path: str | Path, training: Mapping[str, Any] | None = None) -> None:
@@ -39,13 +41,21 @@ def save_controller(controller: Controller, path: str | Path, training: Mapping[
     write_atomically(Path(path), archive_of(arrays, compress=True))
 
 
-def load_controller(path: Path) -> Controller:
+def file_of(path: Path) -> Path:
+    """Return a controller's file, given by itself or by the directory of the training."""
+    return path / FILE_NAME if path.is_dir() else path
+
+
+def load_controller(path: str | Path) -> Controller:
     """Read a controller.
+
+    Args:
+        path: the file, or the directory of a training.
 
     Raises:
         CheckpointError: the file is missing, damaged or of another kind, or was made for other observations.
     """
-    return _read(path)[0]
+    return _read(file_of(Path(path)))[0]
 
 
 def training_of(path: Path) -> dict[str, Any]:
@@ -54,7 +64,7 @@ def training_of(path: Path) -> dict[str, Any]:
     Raises:
         CheckpointError: as for :func:`load_controller`.
     """
-    return _read(path)[1]
+    return _read(file_of(path))[1]
 
 
 def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
@@ -72,7 +82,7 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
         return Controller(choices, members), header["training"]
     except RLCCFRError:
         raise
-    except (FileNotFoundError, IsADirectoryError):
+    except FileNotFoundError:
         raise CheckpointError(
             f"there is no controller file at {path}; name one that `rlccfr train --control` wrote, or shipped"
         ) from None
@@ -95,7 +105,7 @@ def rule_or_control(rule: Any, control: str | Path | Controller | None) -> Updat
 
     Args:
         rule: what :meth:`Registry.resolve` takes.
-        control: ``"shipped"``, a file, or the controller itself; None for ``rule``.
+        control: what :func:`rule_of` takes; None for ``rule``.
 
     Raises:
         ComponentError: both are given, or there is no such component or file, or it holds no controller.
@@ -111,7 +121,7 @@ def rule_of(control: str | Path | Controller) -> UpdateRule:
     """Return the update rule whose settings a controller chooses.
 
     Args:
-        control: ``"shipped"``, a file, or the controller itself.
+        control: ``"shipped"``, a file or the directory of a training, or the controller itself.
 
     Raises:
         ComponentError: there is no such file, or it holds no controller.

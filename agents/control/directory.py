@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-CONTROLLER, STATE, LOG = "controller.npz", "training.npz", "training.csv"
+from rlccfr.controller_file import FILE_NAME
+
+CONTROLLER, STATE, LOG = FILE_NAME, "training.npz", "training.csv"
 """Names of the files in a training's directory."""
 
 MEMBER = "member-"

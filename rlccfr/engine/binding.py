@@ -181,6 +181,8 @@ class Binding:
             _check_public(game.name, rule, sampler, abstraction, options)
         elif options.dtype == "float32":
             raise ComponentError("tables of infosets are in double precision; leave out dtype='float32'")
+        if rule.controller is not None and not sampler.exact:
+            raise ComponentError(f"a controller steers exact passes alone: leave out the sampler {sampler.id!r}")
         if rule.exact_only and not sampler.exact:
             raise ComponentError(
                 f"{rule.id!r} with these hyperparameters is not sound with estimates; use sampler='none'"

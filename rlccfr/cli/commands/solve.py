@@ -51,7 +51,9 @@ def solve(
     ] = False,
     controller: Annotated[
         Path | None,
-        typer.Option(help="Let the controller in this file choose them, one that `rlccfr train --control` wrote."),
+        typer.Option(
+            help="Let the controller in this file or directory choose them, one that `rlccfr train --control` wrote."
+        ),
     ] = None,
     then: Annotated[
         list[str] | None,

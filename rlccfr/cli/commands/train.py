@@ -26,7 +26,7 @@ from rlccfr.cli.console import (
     load,
     print_json,
 )
-from rlccfr.cli.control import ALLOWED, listed, train_and_print
+from rlccfr.cli.control import ALLOWED, train_and_print
 from rlccfr.cli.progress import progress
 from rlccfr.cli.training_display import TrainingView
 from rlccfr.errors import RLCCFRError
@@ -64,18 +64,18 @@ def train(
         bool, typer.Option("--control", help="Train a controller, which chooses a rule's settings during a run.")
     ] = False,
     rounds: Annotated[
-        int,
+        int | None,
         typer.Option(help="Rounds of a controller's training, of 20 runs each. [45,000: hours]", show_default=False),
-    ] = 0,
+    ] = None,
     members: Annotated[
-        int,
+        int | None,
         typer.Option(
             help="A controller's trainings, which decide together. [as for the shipped one]", show_default=False
         ),
-    ] = 0,
+    ] = None,
     workers: Annotated[
-        int, typer.Option(help="Processes that train a controller. [one per physical core]", show_default=False)
-    ] = 0,
+        int | None, typer.Option(help="Processes that train a controller. [one per physical core]", show_default=False)
+    ] = None,
     json: Json = False,
 ) -> None:
     """Train a team of three DQN selectors, or a controller.
@@ -89,13 +89,14 @@ def train(
     With --control, three DQN agents learn to steer runs. Without games, these are the games that the shipped controller
     was trained on. Ctrl-C keeps the last saved round; the same command resumes.
     """
-    settings = {"rounds": rounds, "members": members, "workers": workers}
+    given = {"rounds": rounds, "members": members, "workers": workers}
+    settings = {name: value for name, value in given.items() if value is not None}
     if control:
         check_only(context, "--control", ALLOWED, "trains a controller")
         train_and_print(games, out or RUNS / "control", settings, seed, fresh, json)
         return
-    if any(settings.values()):
-        raise RLCCFRError(f"{listed(settings)} are for --control")
+    if settings:
+        raise RLCCFRError(f"{' and '.join(f'--{name}' for name in settings)}: for --control alone")
     if not games:
         raise RLCCFRError("name the games to train on, such as kuhn; or train a controller with --control")
     limits = budgets(iterations, seconds, nodes)

@@ -253,6 +253,8 @@ def test_commands(tmp_path):
     controller = ("--controller", str(out / CONTROLLER))
     solved = json.loads(command("solve", "kuhn", *controller, "--iterations", "50", "--json").stdout)
     assert solved["iterations"] == 50
+    solved = json.loads(command("solve", "kuhn", "--controller", str(out), "--iterations", "50", "--json").stdout)
+    assert solved["iterations"] == 50
     assert json.loads(command("solve", "kuhn", "--control", "--iterations", "50", "--json").stdout)["iterations"] == 50
     for arguments, message in (
         (("solve", "kuhn", "--control", "--update-rule", "dcfr", "--iterations", "9"), "leave out --update-rule"),
@@ -265,7 +267,9 @@ def test_commands(tmp_path):
         (("train", "kuhn", "--out", str(out)), "holds a controller, whose log would be lost"),
         (("train", "--control", "--evaluations", "9"), "--control trains a controller, which takes no --evaluations"),
         (("train",), "name the games to train on"),
-        (("train", "kuhn", "--rounds", "3"), "--rounds, --members and --workers are for --control"),
+        (("train", "kuhn", "--rounds", "3"), "--rounds: for --control alone"),
+        ((*train[:4], "0", *train[5:]), "rounds must be a positive integer, not 0"),
+        (("solve", "kuhn", "--controller", str(tmp_path), "--iterations", "9"), "there is no controller file"),
         ((*train[:4], "6", *train[5:]), "other settings (rounds)"),
     ):
         failed = command(*arguments)
