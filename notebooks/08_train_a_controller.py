@@ -36,7 +36,8 @@ TRAINING, UNSEEN = [poker(seed) for seed in range(1, 9)], [poker(seed) for seed 
 
 # %% [markdown]
 # A round is twenty runs and six gradient steps. The first runs have random picks. The same arguments give the same
-# controller. A folder as second argument would keep it, with a log, and a second call would go on from there.
+# controller. A folder as second argument would keep it, with a log, and a second call would go on from there. Without
+# one, `rlccfr.controller_file.save_controller(controller, "mine.npz")` keeps it in a file that `control=` takes.
 
 # %%
 controller = train_controller(TRAINING, members=1, rounds=1000, horizons={HORIZON: 1.0}, workers=1)
