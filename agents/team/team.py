@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -90,6 +90,10 @@ class SelectorTeam:
         self.directory: Path | None = None
         """Where training goes on: the directory trained in, or loaded from. Set it to None to write no more there."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state of a copy, which has no directory: only one team goes on there."""
+        return {**vars(self), "directory": None}
+
     @property
     def catalog(self) -> Catalog:
         """The algorithms to choose from."""
@@ -128,7 +132,7 @@ class SelectorTeam:
 
         Raises:
             RLCCFRError: fewer than one evaluation, or too few for one whole episode; or ``log_dir`` holds a controller,
-                or a team while this one has learned nothing yet (load that team to go on with it).
+                or another team (load that team to go on with it).
             MissingCellError: the team's evaluator is a table that lacks a measurement.
             InUseError: another process trains in ``log_dir``.
         """
@@ -154,7 +158,7 @@ class SelectorTeam:
             finally:  # also when interrupted: what was measured and learned is kept
                 if directory and self.evaluations:
                     self.save(directory)
-                    self.directory = directory
+                    self.directory = directory.resolve()
 
     def recommend(
         self, game: str | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None

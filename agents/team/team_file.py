@@ -73,11 +73,13 @@ def refuse_others(team: SelectorTeam, directory: Path) -> None:
     """Refuse to train a team in a directory where another training would be overwritten.
 
     Raises:
-        RLCCFRError: the directory holds a controller; or it holds another team, and this one has learned nothing.
+        RLCCFRError: the directory holds a controller; or it holds a team, and this one has learned nothing, or has
+            another directory.
     """
     if holds_controller(directory):
         raise RLCCFRError(f"{directory} holds a controller, whose log would be lost; name another directory (--out)")
-    if directory != team.directory and not team.evaluations and (directory / FILE_NAME).exists():
+    homeless = team.directory is None and team.evaluations
+    if directory.resolve() != team.directory and not homeless and (directory / FILE_NAME).exists():
         raise RLCCFRError(
             f"{directory} holds a trained team: go on with it by SelectorTeam.load, remove it, or name another one"
         )
@@ -102,7 +104,7 @@ def load_team(
         raise
     except Exception as error:  # what damaged archives raise has no common base
         raise CheckpointError(f"{file} is not a whole team file; train the team again") from error
-    team.directory = path if path.is_dir() else None
+    team.directory = path.resolve() if path.is_dir() else None
     return team
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import csv
 import pickle
 import shutil
@@ -245,7 +246,28 @@ def test_a_team_goes_on_in_its_directory(evaluator, small, tmp_path):
     freed = SelectorTeam.load(tmp_path, evaluator=evaluator)
     freed.directory = None
     freed.train(6)
+    copied = copy.deepcopy(team)
+    copied.train(6)
     assert SelectorTeam.load(tmp_path).evaluations == 4
+
+
+def test_a_team_goes_on_in_its_directory_from_another_one(evaluator, small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    quick(evaluator, small).train(2, log_dir="team")
+    loaded = SelectorTeam.load("team", evaluator=evaluator)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    loaded.train(4)
+    assert SelectorTeam.load(tmp_path / "team").evaluations == 4
+
+
+def test_the_directory_of_another_team_is_refused(evaluator, small, tmp_path):
+    first, second = quick(evaluator, small), quick(evaluator, small)
+    first.train(2, log_dir=tmp_path / "first")
+    second.train(3, log_dir=tmp_path / "second")
+    with pytest.raises(RLCCFRError, match="second holds a trained team: go on with it by"):
+        first.train(4, log_dir=tmp_path / "second")
+    assert SelectorTeam.load(tmp_path / "second").evaluations == 3
 
 
 def test_a_team_without_experience_goes_on_in_its_directory(evaluator, small, tmp_path):
