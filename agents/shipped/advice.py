@@ -28,8 +28,10 @@ from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.reward import Preset
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import GameError, RLCCFRError
 from rlccfr.files import none_for_nan
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.gambit.files import NAME as GAMBIT
 from rlccfr.games.public.kinds import Game, checked_game
 from rlccfr.games.public.names import is_public
 
@@ -112,11 +114,11 @@ def recommend(
 
     Raises:
         TypeError: something else than a game.
-        GameError: an unknown game.
+        GameError: an unknown game, or one whose name stands for another.
         RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, or an installation
             without its data.
     """
-    game = game if isinstance(game, str) else checked_game(game).name
+    game = game if isinstance(game, str) else _name_of(checked_game(game))
     if measure is not None:
         if budget is not None:
             raise RLCCFRError("measure is a budget itself: leave out one of measure and budget")
@@ -142,6 +144,20 @@ def recommend(
     if known is None:
         return _for_unmeasured(game, asked, weights, wanted, evaluator or LiveEvaluator())
     return _picked(game, known, asked, weights)
+
+
+def _name_of(game: Game) -> str:
+    """Return a name by which a game is loaded again.
+
+    Raises:
+        GameError: its name stands for another game.
+    """
+    name = game.name
+    if isinstance(game, GameTree) and game.openspiel_name.startswith(f"{GAMBIT}("):
+        name = game.openspiel_name  # the display name of a file may be relative to another folder
+    if compiled(name).content_hash != game.content_hash:
+        raise GameError(f"the game is not the one that its name stands for, {name!r}: give recommend a game's name")
+    return name
 
 
 def _for_unmeasured(game: str, asked: Budget, weights: Preset, wanted: Catalog | None, evaluator: Evaluator) -> Advice:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
+import rlccfr
 from rlccfr import load_game
 from rlccfr.agents import shipped
 from rlccfr.agents.shipped.advice import recommend
@@ -15,7 +17,7 @@ from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS
-from rlccfr.errors import BudgetError
+from rlccfr.errors import BudgetError, GameError
 
 BUDGET = Budget("iterations", 100)
 PAPER = Catalog(("cfr", "dcfr"), ("none", "external"), ("none",))
@@ -99,3 +101,16 @@ def test_a_deterministic_algorithm_is_judged_by_the_second_timing_of_its_only_ru
     assert record["deterministic"]
     assert "chosen by its only run, judged by a second timing of it" in found.why
     assert found.figures["throughput"] == pytest.approx(record["throughput_again"])
+
+
+def test_a_game_stands_for_itself(tmp_path, monkeypatch):
+    other = replace(load_game("leduc(ranks=2,suits=2,raises=1)"), name="kuhn")  # as if registered anew
+    with pytest.raises(GameError, match="the game is not the one that its name stands for, 'kuhn'"):
+        recommend(other)
+    path = tmp_path / "kuhn.efg"
+    rlccfr.Policy.uniform(load_game("kuhn")).save(path)
+    monkeypatch.chdir(tmp_path)
+    game = load_game("kuhn.efg")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert recommend(game).cell == recommend(str(path)).cell
