@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rlccfr.components import Component
+from rlccfr.components import Component, UpdateRule
 from rlccfr.errors import ComponentError, brief
 from rlccfr.registry import REGISTRIES, Entry, unknown
 
@@ -101,6 +101,8 @@ def _works(things: Sequence[Any]) -> Iterator[Work]:
             yield from _works((thing.update_rule, thing.sampler, thing.abstraction))
         elif isinstance(thing, ExactSolution):
             yield from map(_work, EXACT)
+        elif isinstance(thing, UpdateRule) and thing.controller is not None:
+            yield from works_of(_entry("controlled"))
         elif isinstance(thing, Component) and thing.id:
             yield from works_of(_entry(thing.id))
         elif isinstance(thing, str):
@@ -109,9 +111,8 @@ def _works(things: Sequence[Any]) -> Iterator[Work]:
         elif isinstance(thing, (tuple, list)):
             yield from _works(thing)
         else:
-            raise ComponentError(
-                f"can't cite {brief(thing)}: give ids, registered components, solvers, exact solutions"
-            )
+            name = thing.title if isinstance(thing, Component) else brief(thing)
+            raise ComponentError(f"can't cite {name}: give ids, registered components, solvers, exact solutions")
 
 
 def _entry(id: str) -> Entry[Any]:

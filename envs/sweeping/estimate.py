@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rlccfr.envs.measuring.timing import cost_of_comparing, measured_solver
 from rlccfr.envs.sweeping.plan import Job
-from rlccfr.envs.sweeping.worker import AGAIN
+from rlccfr.envs.sweeping.worker import seconds_again
 from rlccfr.errors import RLCCFRError
 from rlccfr.result import POINTS_PER_DECADE
 
@@ -42,7 +42,7 @@ def cost_of(job: Job) -> Cost:
     iterations = job.limits.iterations if job.learns else job.limits.goal(each)
     seconds = max(each * iterations, job.limits.seconds)
     points = POINTS_PER_DECADE * math.log10(max(seconds / each, iterations))
-    timing = cost_of_comparing(seconds) + (0.0 if job.learns else AGAIN * seconds)
+    timing = cost_of_comparing(seconds) + (0.0 if job.learns else seconds_again(seconds))
     return Cost(seconds, making + points * measuring + timing)
 
 

@@ -144,11 +144,16 @@ def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResu
     return solver.run(iterations=left, progress=progress) if left > 0 else result
 
 
+def seconds_again(seconds: float) -> float:
+    """Return the CPU seconds of the second timing of a run of ``seconds``."""
+    return max(LEAST_SECONDS, AGAIN * seconds)
+
+
 def _again(job: Job, part: Part, timing: Timing) -> float | None:
     """Return a second measurement of the throughput, on fresh tables; None with models, which take too long."""
     if job.learns:
         return None
-    seconds = max(LEAST_SECONDS, AGAIN * part.iterations / timing.throughput)
+    seconds = seconds_again(part.iterations / timing.throughput)
     iterations = max(1, min(part.iterations, round(seconds * timing.throughput)))
     _, timed = time_again(compiled(job.game), [part._replace(iterations=iterations)], job.seed)
     return timed.throughput

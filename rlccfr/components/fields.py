@@ -33,7 +33,9 @@ def check_fields(component: Any) -> None:
 
 @cache
 def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+    """Return the types of the fields of the library's own class; a class derived from it may have any others."""
+    own = next(one for one in kind.__mro__ if one.__module__.partition(".")[0] == "rlccfr")
+    return get_type_hints(own)
 
 
 def _fits(value: Any, hint: Any) -> bool:

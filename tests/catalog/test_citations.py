@@ -9,6 +9,7 @@ import pytest
 import rlccfr
 from rlccfr.catalog.citations import EXACT, works, works_of
 from rlccfr.components import UpdateRule
+from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.registry import REGISTRIES, update_rules
 
 COMPONENTS = [entry.id for registry in REGISTRIES for entry in registry]
@@ -62,6 +63,8 @@ def test_an_algorithm_cites_each_work_once():
     solver = rlccfr.Solver(rlccfr.load_game("kuhn"), "dcfr", "chance")
     assert rlccfr.cite(solver) == rlccfr.cite("dcfr", "chance", "none")
     assert rlccfr.cite(solver.update_rule) == rlccfr.cite("dcfr")
+    controller = Controller.untrained(CHOICES, (4,))
+    assert rlccfr.cite(rlccfr.Solver(solver.game, control=controller).update_rule) == rlccfr.cite("controlled")
     assert list(entries(rlccfr.cite())) == ["rlccfr", "keshavarzi-combining"]
 
 

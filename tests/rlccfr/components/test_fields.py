@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -37,6 +39,18 @@ def test_a_wrong_value_is_refused_with_the_field_s_name(kind, field, value, mess
 def test_numbers_of_numpy_and_numbers_in_place_of_schedules_are_taken():
     rule = UpdateRule(floor=np.float32(0), positive_discount=0.5, parameters=(1,), symmetric=np.bool_(True))
     assert rule.schedule(1, 0)[0, [0, 2, 5]].tolist() == [0.5, 0.0, 1.0]
+
+
+def test_a_class_of_ones_own_may_have_fields_of_any_type():
+    @dataclass(frozen=True, kw_only=True)
+    class Noted(Sampler):
+        note: Any = None
+        mode: Literal[1, 2] = 1
+        pair: tuple[str, int] = ("a", 1)
+
+    assert Noted(note=print).pair == ("a", 1)
+    with pytest.raises(ComponentError, match="exploration must be a number"):
+        Noted(exploration="0.5")
 
 
 def test_a_registered_component_is_named(monkeypatch):
