@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def save_controller(controller: Controller, path: str | Path, training: Mapping[
 
 def file_of(path: Path) -> Path:
     """Return a controller's file, given by itself or by the directory of the training."""
-    return path / FILE_NAME if path.is_dir() else path
+    return path / FILE_NAME if os.path.isdir(path) else path  # Path.is_dir fails for names that are too long
 
 
 def load_controller(path: str | Path) -> Controller:
@@ -130,5 +131,12 @@ def rule_of(control: str | Path | Controller) -> UpdateRule:
         raise ComponentError(f"control must be 'shipped', a controller's file or a Controller, not {control!r}")
     if isinstance(control, Controller):
         return UpdateRule.controlled_by(control)
-    name = control if control == "shipped" else str(Path(control).resolve())
+    if control == "shipped":
+        name = str(control)
+    else:
+        name = str(Path(control).resolve())
+        try:
+            load_controller(name)  # the registry's error would name the rule, which nobody typed
+        except RLCCFRError as error:
+            raise ComponentError(str(error)) from None
     return update_rules.resolve({"id": "controlled", "controller": name})

@@ -137,11 +137,9 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         if self.render_mode is None or self.run is None:
             return None
         run = self.run
-        settings = ", ".join(f"{name}={value}" for name, value in run.settings.items()) if run.iteration else "begins"
-        return (
-            f"{run.game.name}, {run.iteration:,} of {run.horizon:,} iterations, exploitability "
-            f"{run.exploitability:.3g}: {settings}"
-        )
+        settings = [f"{name}={value}" for name, value in run.settings.items()] if run.iteration else []
+        done = f"{run.iteration:,} of {run.horizon:,} iterations"
+        return ", ".join([run.game.name, done, f"exploitability {run.exploitability:.3g}", *settings])
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without runs that are not going on, which are made again when they are needed."""

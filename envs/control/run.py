@@ -49,7 +49,7 @@ def marks_of(horizon: int) -> tuple[int, ...]:
 
 
 def _array(values: Any) -> np.ndarray:
-    """Return values as an array, which holds objects if they are ragged."""
+    """Return values as an array; an array of None if they are ragged."""
     try:
         return np.asarray(values)
     except ValueError:

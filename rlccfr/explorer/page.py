@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rlccfr.errors import RLCCFRError
-from rlccfr.explorer.points import Held, Point, Walk
+from rlccfr.explorer.points import Content, Held, Point
 from rlccfr.files import none_for_nan, write_atomically
 from rlccfr.pictures import action_colour
 from rlccfr.policy import Policy
@@ -27,21 +27,21 @@ NOTHING = 1e-4
 """Largest regret, as a share of the payoffs' range, that is drawn as none."""
 
 
-def write(policy: Policy, path: Path, walk: Walk) -> None:
+def write(policy: Policy, path: Path, content: Content) -> None:
     """Write a page on which a policy is explored, whole or not at all.
 
     Raises:
         RLCCFRError: the file can't be written.
     """
-    points, chunks = _packed(walk.points)
+    points, chunks = _packed(content.points)
     title = f"A policy of {policy.game.name}"
     index = {
         "title": title,
         "figures": _figures(policy),
         "unit": "chips" if policy.game.big_blind else "in the game's units",
         "small": NOTHING * policy.game.utility_range,
-        "ranks": walk.ranks,
-        "colours": {name: action_colour(place) for name, place in walk.places.items()},
+        "ranks": content.ranks,
+        "colours": {name: action_colour(place) for name, place in content.places.items()},
         "points": points,
     }
     folder = files("rlccfr.explorer") / "page"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlccfr.explorer.page import write
-from rlccfr.explorer.public_points import MOST_STATES, any_walk
+from rlccfr.explorer.public_points import MOST_STATES, any_content
 
 if TYPE_CHECKING:
     from rlccfr.policy import Policy
@@ -25,4 +25,4 @@ def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int =
         GameError: no node has that path, or the game has no public tree.
         RLCCFRError: the file can't be written.
     """
-    write(policy, Path(path), any_walk(policy, start, most))
+    write(policy, Path(path), any_content(policy, start, most))

@@ -62,7 +62,7 @@ class Point(NamedTuple):
     others: Sequence[Held]
 
 
-class Walk(NamedTuple):
+class Content(NamedTuple):
     """What a page shows of a policy.
 
     Attributes:
@@ -76,10 +76,10 @@ class Walk(NamedTuple):
     ranks: str = ""
 
 
-def walk(policy: Policy) -> Walk:
+def content(policy: Policy) -> Content:
     """Return what a page shows of a policy of a compiled game."""
     found = _Points(policy)
-    return Walk(found, _places(policy.game.sequence_action, found.names))
+    return Content(found, _places(policy.game.sequence_action, found.names))
 
 
 def _places(numbers: np.ndarray, names: Sequence[str]) -> dict[str, int]:

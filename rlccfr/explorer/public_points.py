@@ -10,7 +10,7 @@ import numpy as np
 
 from rlccfr.engine.public.evaluation import public_action_values
 from rlccfr.errors import GameError
-from rlccfr.explorer.points import ENDS, Held, Point, Walk, walk
+from rlccfr.explorer.points import ENDS, Content, Held, Point, content
 from rlccfr.games.public.cards import ACTIONS, RANKS
 from rlccfr.games.public.view import CARDS, CHANCE
 from rlccfr.policies.public_policy import PublicPolicy
@@ -20,7 +20,7 @@ MOST_STATES = 200_000
 """Default limit on the states of a page, of some ten megabytes."""
 
 
-def any_walk(policy: Policy, start: str = "", most: int = MOST_STATES) -> Walk:
+def any_content(policy: Policy, start: str = "", most: int = MOST_STATES) -> Content:
     """Return what a page shows of a policy of any game.
 
     Args:
@@ -32,14 +32,14 @@ def any_walk(policy: Policy, start: str = "", most: int = MOST_STATES) -> Walk:
     if not isinstance(policy, PublicPolicy):
         if start:
             raise GameError(f"{policy.game.name!r} has no paths to begin from: the page has all of it")
-        return walk(policy)
+        return content(policy)
     deals = policy.game.deals
     found = public_points(policy, start, most)
     if not deals:
         moves = dict.fromkeys([*policy.game.letters(0), *policy.game.letters(1)])  # all bids, and the call of one
-        return Walk(found, {move: place for place, move in enumerate(moves)})
+        return Content(found, {move: place for place, move in enumerate(moves)})
     ranks = RANKS[: deals[0].deck.ranks][::-1] if deals[0].deck.private == 2 else ""
-    return Walk(found, {name: place for place, name in enumerate(ACTIONS.values())}, ranks)
+    return Content(found, {name: place for place, name in enumerate(ACTIONS.values())}, ranks)
 
 
 def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES) -> Iterator[Point]:

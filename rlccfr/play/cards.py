@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rlccfr.games.public.cards import ACTIONS
+
 SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 KUHN = "JQK"
 LEDUC = ("J♠", "J♥", "Q♠", "Q♥", "K♠", "K♥")
-POKER = {"f": "fold", "c": "call", "r": "raise"}
 LEDUC_MOVES = str.maketrans("012", "fcr", " ")
 
 _FIELD = re.compile(r"\[([^\]:]*):? ?([^\]]*)\]")
@@ -83,7 +84,7 @@ def seen_in(game: str, text: str) -> Seen | None:
     if kind == "leduc_poker" and "Private" in fields:
         return _leduc(fields, _leduc_cards(game))
     if kind == "universal_poker" and fields:
-        moves = _moves(fields.get("Sequences", ""), POKER)
+        moves = _moves(fields.get("Sequences", ""), ACTIONS)
         own, board = _named(fields.get("Private", "")), _named(fields.get("Public", ""))
         return Seen(own, board, [f"pot: {fields.get('Pot', '?')}", moves])
     if found := re.match(r"Cards: (\w+)(?:  Board: (\w+))?  (.*)", text):
@@ -125,13 +126,13 @@ def _named(cards: str) -> list[str]:
 
 
 def _leduc_cards(game: str) -> Sequence[str]:
-    return KUHN if "suit_isomorphism=True" in game else LEDUC
+    return KUHN if re.search(r"suit_isomorphism=true\b", game, re.IGNORECASE) else LEDUC
 
 
 def _leduc(fields: dict[str, str], names: Sequence[str]) -> Seen:
     own, board = names[int(fields["Private"])], fields.get("Public", "")
     letters = "|".join(filter(None, (fields.get(name, "") for name in ("Round1", "Round2"))))
-    moves = _moves(letters.translate(LEDUC_MOVES), POKER)
+    moves = _moves(letters.translate(LEDUC_MOVES), ACTIONS)
     pot = [] if fields.get("Pot") == "0" else [f"pot: {fields.get('Pot', '?')}"]  # a game that has ended has none
     return Seen([own], [names[int(board)]] if board else [], [*pot, moves])
 

@@ -32,7 +32,7 @@ class Decision(NamedTuple):
 
     Attributes:
         game: number of the game, from 1.
-        state: what the person knew, in one line.
+        state: what the person knew in a game of cards, in one line; empty in other games.
         actions: names of the actions.
         probabilities: what the policy does there.
         taken: number of the action that was taken.
@@ -112,7 +112,8 @@ class Session:
             if actor == seat:
                 known = table.known(seat)
                 taken = self._answer(known, actions)
-                self._last = Decision(len(self.payoffs) + 1, in_words(self._name, known), actions, likely, taken)
+                state = in_words(self._name, known) if seen else ""
+                self._last = Decision(len(self.payoffs) + 1, state, actions, likely, taken)
             else:
                 taken = int(self._rng.choice(len(likely), p=likely / likely.sum()))
                 self._tell(f"  Player {actor}: {actions[taken]}")
@@ -177,7 +178,7 @@ class Session:
             return ["You have not decided anything yet."]
         last = self._last
         return [
-            f"At your last decision, in game {last.game} ({last.state}), the policy has:",
+            f"At your last decision, in game {last.game}{f' ({last.state})' if last.state else ''}, the policy has:",
             *(
                 f"  {name}: {likely:.1%}{' (your move)' if number == last.taken else ''}"
                 for number, (name, likely) in enumerate(zip(last.actions, last.probabilities, strict=True))

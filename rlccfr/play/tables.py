@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
 
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
-from rlccfr.play.cards import move_in_words
+from rlccfr.play.cards import move_in_words, seen_in
 from rlccfr.policy import Policy
 
 
@@ -83,9 +82,8 @@ class CompiledTable:
             self._go(children[int(self._rng.choice(len(children), p=chances / chances.sum()))])
         if self.actor is not None:
             self._known[self.actor] = self._tree.infoset_keys[self._infoset()]
-        else:
-            with suppress(Exception):  # a game may have no text where it has ended; what a player knew last then stays
-                self._known = [self._state.information_state_string(player) for player in (0, 1)]
+        elif seen_in(self._tree.openspiel_name, self._known[0]):  # other games may say something else at the end
+            self._known = [self._state.information_state_string(player) for player in (0, 1)]
 
     def _infoset(self) -> int:
         return int(self._tree.histories["infoset"][self._history])

@@ -96,7 +96,7 @@ def train(
         train_and_print(games, out or RUNS / "control", settings, seed, fresh, json)
         return
     if settings:
-        raise RLCCFRError(f"{' and '.join(f'--{name}' for name in settings)}: for --control alone")
+        raise RLCCFRError(f"only --control takes {', '.join(f'--{name}' for name in settings)}")
     if not games:
         raise RLCCFRError("name the games to train on, such as kuhn; or train a controller with --control")
     limits = budgets(iterations, seconds, nodes)

@@ -42,7 +42,7 @@ function worth(value) {
 const regretOf = value => value === null ? "–" : Math.abs(value) < index.small ? "≈ 0"
   : (value < 0 ? "−" : "+") + Math.abs(value).toPrecision(2);
 const nameOf = actor => actor === 2 ? "Chance" : "Player " + actor;
-const colour = action => index.colours[action] ?? "#0b5fa5"; // moves of chance have none
+const colour = action => index.colours[action] ?? "#b0b8c1"; // moves of chance, and hidden moves shown together, have none
 
 // A step that shows nothing: the only move from a point, made by chance or hidden.
 const forced = number => below[number].length === 1 && index.points[number][2] === 2;

@@ -267,7 +267,7 @@ def test_commands(tmp_path):
         (("train", "kuhn", "--out", str(out)), "holds a controller, whose log would be lost"),
         (("train", "--control", "--evaluations", "9"), "--control trains a controller, which takes no --evaluations"),
         (("train",), "name the games to train on"),
-        (("train", "kuhn", "--rounds", "3"), "--rounds: for --control alone"),
+        (("train", "kuhn", "--rounds", "3"), "only --control takes --rounds"),
         ((*train[:4], "0", *train[5:]), "rounds must be a positive integer, not 0"),
         (("solve", "kuhn", "--controller", str(tmp_path), "--iterations", "9"), "there is no controller file"),
         ((*train[:4], "6", *train[5:]), "other settings (rounds)"),

@@ -115,9 +115,9 @@ def test_the_policy_is_that_of_the_run():
 def test_rendering():
     env = gym.make("rlccfr/Control-v0", games=["kuhn"], horizon=20, render_mode="ansi")
     env.reset(seed=0)
-    assert env.render() == "kuhn, 0 of 20 iterations, exploitability 0.458: begins"
+    assert env.render() == "kuhn, 0 of 20 iterations, exploitability 0.458"
     *_, info = env.step(np.array([1, 2, 0]))
-    assert env.render().startswith(f"kuhn, 5 of 20 iterations, exploitability {info['exploitability']:.3g}: alpha=1.0")
+    assert env.render().startswith(f"kuhn, 5 of 20 iterations, exploitability {info['exploitability']:.3g}, alpha=1.0")
     assert ControlEnv("kuhn").render() is None
 
 

@@ -9,7 +9,7 @@ import pytest
 from support import random_policy
 
 import rlccfr
-from rlccfr.explorer.points import ENDS, _places, walk
+from rlccfr.explorer.points import ENDS, _places, content
 from rlccfr.games.flat_tree import CHANCE
 
 GOOFSPIEL = "goofspiel(num_cards=3,imp_info=True,points_order=descending)"
@@ -20,7 +20,7 @@ DEEP = "dark_hex(board_size=2,gameversion=adh)"  # infosets over several depths,
 @pytest.mark.parametrize("name", GAMES)
 def test_shares_and_values_add_up(name):
     policy = random_policy(rlccfr.load_game(name), 0)
-    found, below = list(walk(policy).points), defaultdict(list)
+    found, below = list(content(policy).points), defaultdict(list)
     for point in found:
         below[point.above].append(point)
     assert found[0].value == pytest.approx(policy.values().game[0])
@@ -43,7 +43,7 @@ def test_shares_and_values_add_up(name):
 @pytest.mark.parametrize("name", GAMES)
 def test_every_state_of_the_policy_is_at_one_point(name):
     policy = random_policy(rlccfr.load_game(name), 0)
-    held = [(point.actor, one) for point in walk(policy).points for one in point.states]
+    held = [(point.actor, one) for point in content(policy).points for one in point.states]
     assert sorted(one.text for _, one in held) == sorted(policy.game.infoset_keys)
     numbers = {key: number for number, key in enumerate(policy.game.infoset_keys)}
     for actor, one in held:
@@ -59,17 +59,17 @@ def test_a_point_shows_the_states_of_the_player_who_moves_there():
     keys = {player: set() for player in (0, 1)}
     for number, key in enumerate(policy.game.infoset_keys):
         keys[int(number >= policy.game.view.infoset_begin[1])].add(key)
-    for point in walk(policy).points:
+    for point in content(policy).points:
         assert {held.text for held in point.states} <= keys.get(point.actor, set())
         assert sum(held.share for held in point.states) <= 1 + 1e-12
         assert sum(held.share for held in point.others) <= 1 + 1e-12
 
 
 def test_moves_have_names_and_hidden_ones_are_told():
-    kuhn = list(walk(rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))).points)
+    kuhn = list(content(rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))).points)
     assert [point.move for point in kuhn[3:5]] == ["Pass", "Bet"]
     assert {held.text for held in kuhn[3].others} == {"0 → Pass", "1 → Pass", "2 → Pass"}
-    leduc = list(walk(rlccfr.Policy.uniform(rlccfr.load_game("leduc"))).points)
+    leduc = list(content(rlccfr.Policy.uniform(rlccfr.load_game("leduc"))).points)
     assert [point.move for point in leduc[1:3]] == ["one of 6 deals"] * 2
     assert [point.actor for point in leduc[:3]] == [CHANCE, CHANCE, 0]
     board = next(number for number, point in enumerate(leduc) if point.actor == CHANCE and number > 2)

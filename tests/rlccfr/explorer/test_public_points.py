@@ -9,8 +9,8 @@ import pytest
 from public_games import cards_in, keys_of, merged_entries, openspiel_form, openspiel_keys, unmerged
 
 import rlccfr
-from rlccfr.explorer.points import ENDS, walk
-from rlccfr.explorer.public_points import any_walk, public_points
+from rlccfr.explorer.points import ENDS, content
+from rlccfr.explorer.public_points import any_content, public_points
 from rlccfr.games.flat_tree import CHANCE
 from rlccfr.policies.analysis import analysed, followed
 
@@ -113,14 +113,14 @@ def test_a_page_begins_anywhere_and_ends_in_time():
 
 def test_any_policy_has_points():
     holdem = random_policy(rlccfr.load_game("holdem(ranks=4,suits=2,private=2,flop=1)"))
-    found = any_walk(holdem)
+    found = any_content(holdem)
     assert found.ranks == "5432"
     assert next(iter(found.points)).actor == 0
     assert found.places == {"fold": 0, "call": 1, "raise": 2}
     kuhn = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
-    found = any_walk(kuhn)
-    assert (found.ranks, found.places, list(found.points)) == ("", {"Pass": 0, "Bet": 1}, list(walk(kuhn).points))
-    bluff = any_walk(rlccfr.PublicPolicy.uniform(rlccfr.load_game("bluff"))).places
+    found = any_content(kuhn)
+    assert (found.ranks, found.places, list(found.points)) == ("", {"Pass": 0, "Bet": 1}, list(content(kuhn).points))
+    bluff = any_content(rlccfr.PublicPolicy.uniform(rlccfr.load_game("bluff"))).places
     assert sorted(bluff.values()) == list(range(13))  # 12 bids with two dice, and the call
     with pytest.raises(rlccfr.GameError, match="'kuhn' has no paths to begin from"):
-        any_walk(kuhn, "c")
+        any_content(kuhn, "c")

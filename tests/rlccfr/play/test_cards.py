@@ -18,6 +18,8 @@ from rlccfr.play.cards import described, drawn, in_words, move_in_words, plain
          "[Round1: 2 1][Round2: 1]", ["│ J♠ │   │ Q♥ │", "card     board", "moves: raise call | call"]),
         ("leduc_poker(suit_isomorphism=True)", "[Observer: 0][Private: 1][Round 1][Pot: 2][Round1: ][Round2: ]",
          ["│ Q  │"]),
+        ("leduc_poker(suit_isomorphism=true)", "[Observer: 0][Private: 1][Round 1][Pot: 2][Round1: ][Round2: ]",
+         ["│ Q  │"]),
         ("holdem(ranks=4)", "Cards: AsKd  Board: 2c  Moves: raise call |",
          ["│ A♠ │ │ K♦ │   │ 2♣ │", "Moves: raise call |"]),
         ("universal_poker(x=1)", "[Round 1][Player: 0][Pot: 6][Money: 9 9][Private: 4c][Public: 4d][Sequences: rc|c]",

@@ -95,6 +95,14 @@ def test_advice_names_its_decision(kuhn):
     assert f"  At your last decision, in game 1 ({card}, moves: none yet), the policy has:" in lines
 
 
+def test_advice_in_a_game_without_cards_names_the_game_alone():
+    policy = rlccfr.Policy.uniform(rlccfr.load_game("matrix_rps"))
+    made, lines = session(policy, ["1", "!", "quit"], game="matrix_rps")
+    made.play(None, 0)
+    assert "  At your last decision, in game 1, the policy has:" in lines
+    assert not any("Terminal" in line for line in lines)  # OpenSpiel's text at the end
+
+
 @pytest.mark.parametrize("answers", [[], ["q"], ["1", "1", "quit"], ["EXIT"]])
 def test_the_person_may_leave_at_any_time(kuhn, answers):
     made, _ = session(kuhn, answers)
