@@ -113,4 +113,4 @@ def test_a_game_stands_for_itself(tmp_path, monkeypatch):
     game = load_game("kuhn.efg")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert recommend(game).cell == recommend(str(path)).cell
+    assert recommend(game).game == game.openspiel_name
