@@ -22,6 +22,9 @@ MOST_EXPANSION = 1032
 _LEAST = 2**16
 """Size that is always allowed, since an empty part compresses to almost nothing; also the longest header."""
 
+_END = 22
+"""Bytes of the record at the end of an archive without a comment; bytes 10 and 11 are the number of parts."""
+
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compressions that are read; of others, zipfile expands a whole block at once."""
 
@@ -45,6 +48,7 @@ def opened_archive(source: Path | io.BytesIO) -> Iterator[Mapping[str, np.ndarra
         size = file.seek(0, io.SEEK_END)
         with zipfile.ZipFile(file) as archive:
             _check(archive, size, source)
+            _check_count(archive, file)
         file.seek(0)
         with np.load(file, allow_pickle=False) as arrays:
             yield arrays
@@ -126,6 +130,14 @@ def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> No
     if left is not None and total > left:
         name = source if isinstance(source, Path) else "the archive"
         raise CheckpointError(f"{name} takes {gigabytes(total)} of memory, and {gigabytes(left)} are left: free some")
+
+
+def _check_count(archive: zipfile.ZipFile, file: BinaryIO) -> None:
+    """Refuse an archive that lacks parts: a damaged directory can hide some, which zipfile does not notice."""
+    file.seek(-min(_END, file.seek(0, io.SEEK_END)), io.SEEK_END)
+    end = file.read(_END)
+    if end.startswith(b"PK\5\6") and len(archive.infolist()) != int.from_bytes(end[10:12], "little"):
+        raise ValueError("it does not have as many parts as it says")
 
 
 def _declared_size(file: IO[bytes]) -> int:

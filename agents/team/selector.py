@@ -127,8 +127,8 @@ class Selector:
                    for name in ("exp_avg", "exp_avg_sq")}  # fmt: skip
         moments |= {f"{number}/step": () for number in range(len(shapes))} | {"draws": ()}
         moments |= {f"target/{name}": shape for name, shape in shapes.items()}
-        for found, expected in ((state, shapes), (learning, moments)):
-            for name in sorted(found.keys() | (expected.keys() if found else ())):
+        for found, expected in ((state, shapes), (learning, moments if learning else {})):
+            for name in sorted(found.keys() | expected.keys()):
                 array = found.get(name)
                 kind = np.str_ if name == "draws" else np.float32
                 if array is None or array.shape != expected.get(name) or array.dtype.type != kind:

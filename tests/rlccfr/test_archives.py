@@ -57,6 +57,19 @@ def test_a_file_of_another_kind_is_told_from_one_of_another_version(found, messa
         check_format(found, "rlccfr-solver-1", "a.npz", "solver")
 
 
+def test_a_part_that_a_damaged_directory_hides_is_missed():
+    arrays = {name: np.arange(3) for name in "abc"}
+    file = io.BytesIO()
+    write_archive(file, arrays)
+    data, entry = bytearray(file.getvalue()), b"PK\1\2"
+    first = data.index(entry)
+    second = data.index(entry, first + 1)
+    third = data.index(entry, second + 1)
+    data[first + 32 : first + 34] = (third - second).to_bytes(2, "little")  # hidden in a comment
+    with pytest.raises(ValueError, match="does not have as many parts as it says"):
+        read_archive(io.BytesIO(bytes(data)))
+
+
 def test_a_table_of_zeros_is_read_although_it_is_much_larger_than_its_file(tmp_path):
     np.savez_compressed(tmp_path / "a.npz", table=np.zeros(10**7))
     assert (tmp_path / "a.npz").stat().st_size < 10**5

@@ -60,7 +60,7 @@ def test_a_damaged_file_is_an_error_or_what_it_was(tmp_path, figures, at_scale, 
     path.write_bytes(data)
     names = ("errors of one line", "as it was", OTHER, "errors of more lines", "tracebacks")
     row = {"bytes": len(data), "changed": changes, **{name: counts[name] for name in names}}
-    figures(f"Damaged file: {name}", [row], kind.note)
+    figures(f"Damaged file: {name}", [row], "; ".join(filter(None, [kind.note, *wrong[:5]])))
     assert counts["errors of one line"] > changes / 2
     assert counts["errors of more lines"] == counts["tracebacks"] == 0, wrong[:5]
     assert kind.is_input or not counts[OTHER], wrong[:5]

@@ -92,6 +92,7 @@ def test_what_learning_cannot_go_on_from_is_refused(damage):
     "damage",
     [
         lambda state: state.pop("q_net.0.bias"),
+        lambda state: state.clear(),
         lambda state: state.update({"q_net.6.bias": np.zeros(3, np.float32)}),
         lambda state: state.update({"q_net.4.bias": np.zeros(2, np.float32)}),
         lambda state: state.update({"q_net.4.bias": np.zeros(3)}),
