@@ -136,7 +136,8 @@ def _check_count(archive: zipfile.ZipFile, file: BinaryIO) -> None:
     """Refuse an archive that lacks parts: a damaged directory can hide some, which zipfile does not notice."""
     file.seek(-min(_END, file.seek(0, io.SEEK_END)), io.SEEK_END)
     end = file.read(_END)
-    if end.startswith(b"PK\5\6") and len(archive.infolist()) != int.from_bytes(end[10:12], "little"):
+    parts = len(archive.infolist()), 2**16 - 1  # the latter stands for any larger number
+    if end.startswith(b"PK\5\6") and int.from_bytes(end[10:12], "little") not in parts:
         raise ValueError("it does not have as many parts as it says")
 
 

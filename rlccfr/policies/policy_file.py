@@ -175,7 +175,7 @@ def _from_csv(data: bytes, path: Path) -> Saved:
         )
     if not len(frame):
         raise ValueError("it has no rows")
-    named = frame[[HASH, GAME]].drop_duplicates() if GAME in frame else frame[[HASH]].drop_duplicates()
+    named = frame[[name for name in (HASH, GAME) if name in frame]].drop_duplicates()
     if len(named) > 1:
         raise ValueError("its rows name different games; the last one may be cut short")
     found, game = named.iloc[0][HASH], named.iloc[0].get(GAME)

@@ -22,6 +22,11 @@ def is_file(name: str) -> bool:
     return name.lower().endswith(SUFFIX)
 
 
+def is_of_file(openspiel_name: str) -> bool:
+    """Return whether an OpenSpiel string is that of a Gambit file's game."""
+    return openspiel_name.startswith(f"{NAME}(")
+
+
 def spiel_name(path: str) -> str:
     """Return the OpenSpiel string of a file: it has the file's name, and a digest of the content.
 

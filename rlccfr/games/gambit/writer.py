@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
-from rlccfr.games.gambit.files import NAME
+from rlccfr.games.gambit.files import is_of_file
 from rlccfr.games.gambit.reader import distinct
 from rlccfr.games.openspiel_policies import edge_names
 
@@ -125,7 +125,7 @@ def _numbers(tree: GameTree) -> np.ndarray:
 
 def _infoset_names(tree: GameTree) -> Sequence[str]:
     """Return the keys of the infosets; of a game from a Gambit file, the labels that the file gave."""
-    if not tree.openspiel_name.startswith(f"{NAME}("):
+    if not is_of_file(tree.openspiel_name):
         return tree.infoset_keys
     return [key.partition(": ")[2] or key for key in tree.infoset_keys]
 
