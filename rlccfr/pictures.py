@@ -96,7 +96,9 @@ def as_image(axes: Axes, kind: str) -> bytes:
     return picture.getvalue()
 
 
-def draw_curve(curve: pd.DataFrame, x: str = "iteration", axes: Axes | None = None, label: str | None = None) -> Axes:
+def draw_curve(
+    curve: pd.DataFrame, x: str = "iteration", axes: Axes | None = None, label: str | None = None, title: str = ""
+) -> Axes:
     """Draw the exploitability of the average policy during a run; both axes are logarithmic.
 
     Args:
@@ -104,13 +106,16 @@ def draw_curve(curve: pd.DataFrame, x: str = "iteration", axes: Axes | None = No
         x: ``"iteration"``, ``"nodes"`` or ``"cpu_seconds"``.
         axes: axes to draw on; new ones by default.
         label: name of the run in the legend.
+        title: title of new axes.
 
     Raises:
         RLCCFRError: ``x`` is none of these.
     """
     if x not in UNITS:
         raise RLCCFRError(f"a curve is drawn over {', '.join(UNITS)}, not over {x!r}")
-    axes = axes if axes is not None else new_axes()
+    if axes is None:
+        axes = new_axes()
+        axes.set_title(title)
     axes.loglog(curve[x], curve["exploitability"].clip(lower=EXACT), label=label)
     axes.set(xlabel=UNITS[x], ylabel="exploitability (NashConv / 2)")
     if label is not None:

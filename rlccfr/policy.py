@@ -103,6 +103,10 @@ class Policy:
 
         return cls(game, from_openspiel(game, policy))
 
+    def __repr__(self) -> str:
+        size = f"infosets={self.game.num_infosets:,}, sequences={self.game.num_sequences:,}"
+        return f"{type(self).__name__}({self.game.name!r}, {size})"
+
     def values(self) -> Values:
         """Return the exact values of the policy and of best responses to it."""
         return Values.of(*self._evaluated())

@@ -43,6 +43,7 @@ class RunResult:
         exploitability_abstract: the same as ``exploitability`` if best responses, too, play inside the abstraction: one
             policy per bucket; None for an abstraction without buckets.
         target: exploitability that the run was to go on to, in the game's units; None if there was none.
+        game: name of the game, the title of a picture.
     """
 
     exploitability: float
@@ -53,6 +54,7 @@ class RunResult:
     points: tuple[CurvePoint, ...] = field(repr=False)
     exploitability_abstract: float | None = None
     target: float | None = None
+    game: str = field(default="", repr=False)
 
     @property
     def reached(self) -> bool:
@@ -74,7 +76,7 @@ class RunResult:
         """Draw the convergence curve; see :func:`rlccfr.pictures.draw_curve`."""
         from rlccfr.pictures import draw_curve
 
-        return draw_curve(self.curve, x, axes, label)
+        return draw_curve(self.curve, x, axes, label, self.game)
 
 
 def next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, int]:

@@ -194,6 +194,7 @@ class Solver:
         return RunResult(
             *(values.exploitability, values.nash_conv, engine.iteration, engine.nodes, self._cpu_seconds, self.points),
             exploitability_abstract=None if abstract is None else abstract.exploitability,
+            game=self.game.name,
         )
 
     def switch(

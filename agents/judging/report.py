@@ -32,8 +32,13 @@ from rlccfr.policy import EXACT
 DIGITS = 4
 """Number of significant digits in the page."""
 
-LEFT_OUT = ["method", "normalised_score", "closed_gap", "evaluations", "cpu_seconds"]
-"""Columns of `rlccfr table` that the page leaves out, so that its table fits a screen."""
+HEADERS = {
+    "game": "game", "budget": "budget", "preset": "weights",  # report.js reads the first three columns
+    **{axis: axis.replace("_", " ") for axis in AXES},
+    "exploitability": "exploitability", "throughput": "iterations per second", "speed": "speed, times plain CFR",
+    "reward": "mean reward", "regret": "regret", "best": "among the best", "converged": "converged",
+}  # fmt: skip
+"""Columns of the page's table: those of `rlccfr table` that fit a screen, with their headers."""
 
 CURVE = {"iterations": "iteration", "seconds": "cpu_seconds", "nodes": "nodes", "x": "exploitability"}
 
@@ -82,7 +87,7 @@ def write_report(
     folder = files("rlccfr.agents.judging") / "page"
     page = (folder / "report.html").read_text()
     parts = {
-        "table": RecommendationTable(recommended.picks.drop(columns=LEFT_OUT)).to_html(),
+        "table": _picks_table(recommended.picks),
         "ranges": "".join(map(range_section, policies)),
         "plotly": get_plotlyjs(),
         "data": json.dumps(_data(table, catalog, recommended.picks, budgets), allow_nan=False, separators=(",", ":")),
@@ -93,6 +98,16 @@ def write_report(
         page = page.replace(f"<!--{name}-->", text, 1)
     write_atomically(Path(path), page.encode(), RLCCFRError)
     return Path(path)
+
+
+def _picks_table(picks: pd.DataFrame) -> str:
+    """Return the picks as an HTML table with headers and words for people."""
+    best = [
+        "-" if pd.isna(tied) else "no" if not tied else "yes" if size == 1 else f"one of {int(size)}"
+        for tied, size in zip(picks["in_tied_set"], picks["tied_set_size"], strict=True)
+    ]
+    shown = picks.assign(best=best)[list(HEADERS)].rename(columns=HEADERS)
+    return RecommendationTable(shown).to_html()
 
 
 def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets: Sequence[Budget]) -> dict[str, Any]:
@@ -174,4 +189,5 @@ def _provenance(frame: pd.DataFrame) -> str:
         return ", ".join(sorted(map(str, frame[column].dropna().unique())))
 
     first, last = (str(value)[:10] for value in (frame["measured_at"].min(), frame["measured_at"].max()))
-    return f"{len(frame):,} runs of engine {all_of('engine_version')} on {all_of('processor')}, {first} to {last}."
+    dates = first if first == last else f"{first} to {last}"
+    return f"{len(frame):,} runs of engine {all_of('engine_version')} on {all_of('processor')}, {dates}."

@@ -94,6 +94,10 @@ class SelectorTeam:
         """Return the state of a copy, which has no directory: only one team goes on there."""
         return {**vars(self), "directory": None}
 
+    def __repr__(self) -> str:
+        games = "+".join(self.env.games)
+        return f"SelectorTeam({games!r}, algorithms={len(self.catalog):,}, evaluations={self.evaluations:,})"
+
     @property
     def catalog(self) -> Catalog:
         """The algorithms to choose from."""

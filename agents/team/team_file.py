@@ -103,7 +103,9 @@ def load_team(
     except RLCCFRError:
         raise
     except Exception as error:  # what damaged archives raise has no common base
-        raise CheckpointError(f"{file} is not a whole team file; train the team again") from error
+        raise CheckpointError(
+            f"{file} is not a whole team file; train the team again, by `rlccfr train` with --fresh"
+        ) from error
     team.directory = path.resolve() if path.is_dir() else None
     return team
 

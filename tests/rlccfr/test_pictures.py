@@ -18,7 +18,10 @@ def test_a_curve_is_drawn_over_what_one_asks_for():
     assert line.get_xdata().tolist() == result.curve["nodes"].tolist()
     assert line.get_ydata().tolist() == result.curve["exploitability"].tolist()
     assert (axes.get_xscale(), axes.get_yscale(), axes.get_xlabel()) == ("log", "log", "histories touched")
+    assert axes.get_title() == "kuhn"
+    axes.set_title("its user's own")
     assert result.plot(axes=axes) is axes
+    assert axes.get_title() == "its user's own"
     with pytest.raises(rlccfr.RLCCFRError, match="not over 'seconds'"):
         result.plot("seconds")
 

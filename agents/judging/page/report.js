@@ -57,13 +57,16 @@ function heatmap() {
   const names = Array.from({length: columns}, (_, c) => triple(c).slice(1).join(" x "));
   const title = {text: {reward: "mean<br>reward", x: "exploita-<br>bility", speed: "speed"}[shown]};
   const bar = shown === "reward" ? {title} : {title, tickprefix: "10<sup>", ticksuffix: "</sup>"};
-  const mark = at.pick === undefined ? [] : [{x: names[at.pick % columns], y: rules[Math.floor(at.pick / columns)],
-    text: "\u2605", showarrow: false, font: {size: 18, color: "#fff"}}];
+  const star = at.pick === undefined ? {x: [], y: []}
+    : {x: [names[at.pick % columns]], y: [rules[Math.floor(at.pick / columns)]]};
   Plotly.react("heatmap", [{type: "heatmap", x: names, y: rules, z: index.map(row => row.map(value)), customdata: index,
     text: index.map(row => row.map(i => figures(i, at))), hovertemplate: "%{text}<extra></extra>",
-    colorscale: "Viridis", reversescale: shown === "x", colorbar: bar, xgap: 1, ygap: 1}],
-    {height: 520, margin: {l: 130, r: 10, t: 10, b: 170}, plot_bgcolor: "#cfd4da", annotations: mark,
-     xaxis: {tickangle: -50, automargin: true}, yaxis: {autorange: "reversed", automargin: true}}, CONFIG);
+    colorscale: "Viridis", reversescale: shown === "x", colorbar: bar, xgap: 1, ygap: 1},
+    {type: "scatter", mode: "markers", ...star, hoverinfo: "skip", showlegend: false,
+     marker: {symbol: "star", size: 15, color: "#fff", line: {color: "#1b1f24", width: 1.5}}}],  // seen on any colour
+    {height: 520, margin: {l: 130, r: 10, t: 10, b: 170}, plot_bgcolor: "#cfd4da",
+     xaxis: {tickangle: -50, automargin: true, range: [-0.5, columns - 0.5]},
+     yaxis: {automargin: true, range: [rules.length - 0.5, -0.5]}}, CONFIG);
 }
 
 function front() {
@@ -127,7 +130,17 @@ function describe() {
   $("cell").replaceChildren(text, document.createElement("br"), "Repeat one of these runs: ", call);
 }
 
-function draw() { $("exactly").textContent = now().game.exactly; heatmap(); front(); curves(); describe(); }
+// Show the picks for the selected budget and weights, or all of them, and shade those for the selected game.
+function picks() {
+  const at = now(), budget = DATA.budgets[at.budget], preset = $("preset").value;
+  for (const row of document.querySelectorAll(".wide tbody tr")) {
+    const [game, its, weights] = [...row.cells].map(cell => cell.textContent);
+    row.hidden = !$("every").checked && !(its === budget && weights === preset);
+    row.classList.toggle("chosen", game === at.name);
+  }
+}
+
+function draw() { $("exactly").textContent = now().game.exactly; heatmap(); front(); curves(); describe(); picks(); }
 
 function fill(id, entries) {
   for (const [value, text] of entries) $(id).add(new Option(text, value));
@@ -142,5 +155,6 @@ draw();
 for (const id of ["heatmap", "front"]) $(id).on("plotly_click", event => choose(event.points[0].customdata));
 for (const id of ["game", "budget", "preset"]) $(id).addEventListener("change", draw);
 $("shown").addEventListener("change", heatmap);
+$("every").addEventListener("change", picks);
 $("over").addEventListener("change", curves);
 $("clear").addEventListener("click", () => { compared[now().name]?.clear(); curves(); });

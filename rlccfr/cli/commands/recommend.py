@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlccfr.cli.commands.train import default_directory
 from rlccfr.cli.console import (
     RUNS,
     Iterations,
@@ -24,6 +23,7 @@ from rlccfr.cli.console import (
     quoted,
 )
 from rlccfr.cli.progress import progress
+from rlccfr.cli.team_directory import trained_directory
 from rlccfr.errors import CheckpointError, RLCCFRError
 
 if TYPE_CHECKING:
@@ -48,7 +48,11 @@ def recommend(
         ),
     ] = None,
     team: Annotated[
-        Path | None, typer.Option(help="A team of your own: the directory that `rlccfr train` wrote. [runs/GAME]")
+        Path | None,
+        typer.Option(
+            help="A team of your own: the directory that `rlccfr train` wrote. [the one in runs for the game, the "
+            "budget and the weights; or the last one for the game]"
+        ),
     ] = None,
     shipped: Annotated[
         bool, typer.Option("--shipped", help="Ask the package although there is a team of your own.")
@@ -62,8 +66,8 @@ def recommend(
 ) -> None:
     """Say which algorithm to take for a game.
 
-    Your own team, from --team or runs/GAME, picks an algorithm and measures it, by default for the budget that the
-    team was trained on. It keeps its measurements in --store.
+    Your own team, from --team or from where `rlccfr train` put it, picks an algorithm and measures it, by default for
+    the budget that the team was trained on. It keeps its measurements in --store.
 
     Without such a team, or with --shipped, the package answers and says how sure it is. The budget is then one CPU
     second by default, or sixty on hold'em and Bluff. For a measured game, such as kuhn, leduc or holdem, the answer is
@@ -83,12 +87,10 @@ def recommend(
     if (iterations, seconds, nodes) != (None, None, None):
         limit = budget(iterations, seconds, nodes)
     load(game)
-    from rlccfr.agents.team.team_file import FILE_NAME
-
-    directory = team or default_directory([game])
+    directory = team if shipped or race is not None else team or trained_directory(game, limit, preset)
     if race is not None:
         _race(game, race, preset or "accuracy", catalog, json)
-    elif team is None and (shipped or not (directory / FILE_NAME).is_file()):
+    elif directory is None:
         _advise(game, limit, preset or "accuracy", catalog, json)
     elif catalog is not None:
         raise RLCCFRError(
@@ -179,7 +181,8 @@ def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str |
         return
     print(found)
     over = "1 situation" if met == 1 else f"{met:,} situations"
-    print(f"picked by a team that has learned from {learned_from:,} evaluations over {over} (game, budget, weights)")
+    learned = f"has learned from {learned_from:,} evaluations over {over} (game, budget, weights)"
+    print(f"picked by the team in {directory}, which {learned}")
     for line in against:
         print(f"caution: {line}")
     _print_call(game, found.cells, found.budget, asked.env.engine_seeds[0])

@@ -78,7 +78,9 @@ def report(
     iterations: SeveralIterations = None,
     seconds: SeveralSeconds = None,
     nodes: SeveralNodes = None,
-    presets: PresetNames = None,
+    presets: Annotated[
+        list[str] | None, typer.Option("--preset", help="Weights of the reward; may be repeated. [all presets]")
+    ] = None,
     results: Results = None,
     catalog: SweptCatalog = None,
     networks: SweptNetworks = None,
@@ -94,7 +96,7 @@ def report(
     """Write measurements as one page for a browser.
 
     A heatmap of all algorithms for each game, their Pareto front of error against speed, convergence curves, and the
-    recommended-algorithm table. The options are those of `rlccfr table`; the default is all presets.
+    recommended-algorithm table. The options are those of `rlccfr table`.
     """
     from rlccfr.agents.judging.report import check_report, write_report
     from rlccfr.envs.reward import PRESETS

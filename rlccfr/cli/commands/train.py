@@ -28,6 +28,7 @@ from rlccfr.cli.console import (
 )
 from rlccfr.cli.control import ALLOWED, train_and_print
 from rlccfr.cli.progress import progress
+from rlccfr.cli.team_directory import new_directory
 from rlccfr.cli.training_display import TrainingView
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import held
@@ -56,7 +57,11 @@ def train(
     ] = None,
     seed: Seed = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Directory of the team, its log and TensorBoard's files. [runs/GAMES]")
+        Path | None,
+        typer.Option(
+            help="Directory of the team, its log and TensorBoard's files. [runs/GAMES, then the budget and the weights "
+            "unless they are the defaults, as in runs/kuhn-1-second]"
+        ),
     ] = None,
     store: StorePath = RUNS / "store",
     fresh: Annotated[bool, typer.Option("--fresh", help="Replace what is in the directory.")] = False,
@@ -102,7 +107,7 @@ def train(
     limits = budgets(iterations, seconds, nodes)
     for game in games:
         load(game)
-    out = out or default_directory(games)
+    out = out or new_directory(games, limits, presets or ["accuracy"])
     with held(out):  # held before the team in it is loaded or replaced
         with progress("starting"):  # torch takes a moment
             team = _team(
@@ -129,12 +134,6 @@ def train(
     for one in found:
         print(one)
     print(f"{team.evaluations} algorithms measured; the team is in {out}")
-
-
-def default_directory(games: list[str]) -> Path:
-    """Return a team's default directory, such as ``runs/kuhn``; characters unfit for file names become underscores."""
-    name = "+".join(games)
-    return RUNS / "".join(c if c.isalnum() or c in "+-_.=" else "_" for c in name).strip("_")[:100]
 
 
 def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, Any]) -> SelectorTeam:

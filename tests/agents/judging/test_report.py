@@ -16,7 +16,7 @@ from rlccfr.agents.judging.bench import TeamPlan, build_table
 from rlccfr.agents.judging.evidence import judging_part
 from rlccfr.agents.judging.report import write_report
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.catalog import Catalog, Cell
+from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.measuring.record import to_frame
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
@@ -114,6 +114,51 @@ def text_of(browser, selector):
 def drawn(browser):
     pictures = "['heatmap', 'front', 'curves']"
     return browser.execute_script(f"return JSON.stringify({pictures}.map(id => [$(id).data[0].z, $(id).data[0].x]))")
+
+
+def rows_shown(browser):
+    """Return the rows of the picks' table that are shown, and the games of the shaded ones."""
+    rows = [row for row in browser.find_elements("css selector", ".wide tbody tr") if row.is_displayed()]
+    texts = [[cell.text for cell in row.find_elements("tag name", "td")] for row in rows]
+    return texts, [text[0] for row, text in zip(rows, texts, strict=True) if row.get_attribute("class") == "chosen"]
+
+
+def test_the_picks_shown_are_those_for_the_selected_budget_and_weights(browser):
+    choose(browser, "game", "goofspiel")
+    choose(browser, "budget", "10 iterations")
+    choose(browser, "preset", "paper-kuhn")
+    rows, shaded = rows_shown(browser)
+    assert [row[:3] for row in rows] == [[game, "10 iterations", "paper-kuhn"] for game in ("kuhn", "goofspiel")]
+    assert shaded == ["goofspiel"]
+    browser.find_element("id", "every").click()
+    rows, shaded = rows_shown(browser)
+    assert (len(rows), shaded) == (8, ["goofspiel"] * 4)
+    browser.find_element("id", "every").click()
+    assert len(rows_shown(browser)[0]) == 2
+    choose(browser, "preset", "accuracy")
+
+
+def test_the_star_is_at_the_teams_pick(browser, page):
+    choose(browser, "game", "kuhn")
+    choose(browser, "budget", "10 iterations")
+    picks = page[1].picks
+    (pick,) = picks[(picks["game"] == "kuhn") & (picks["budget"] == "10 iterations") & (picks["preset"] == "accuracy")][
+        list(AXES)
+    ].itertuples(index=False)
+    star = browser.execute_script("const {x, y} = $('heatmap').data[1]; return [...y, ...x]")
+    assert star == [pick.update_rule, f"{pick.sampler} x {pick.abstraction}"]
+
+
+def test_the_table_has_words_for_people_and_fits_its_place(browser, page):
+    headers = [header.text for header in browser.find_elements("css selector", ".wide th")]
+    assert headers[:6] == ["game", "budget", "weights", "update rule", "sampler", "abstraction"]
+    assert not any("_" in header for header in headers)
+    assert headers[-2:] == ["among the best", "converged"]
+    wide = "const box = document.querySelector('.wide'); return box.scrollWidth - box.clientWidth"
+    assert browser.execute_script(wide) == 0
+    picks = page[1].picks
+    known = {"yes", "no", "-", *(f"one of {size}" for size in picks["tied_set_size"].dropna())}
+    assert {row[-2] for row in rows_shown(browser)[0]} <= known
 
 
 def lines_drawn(browser):

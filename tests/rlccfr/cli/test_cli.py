@@ -437,25 +437,26 @@ def test_a_policy_that_solve_wrote_is_read_back(run, suffix):
 
 
 SMALL = ("--iterations", "20", "--evaluations", "9", "--preset", "paper-kuhn")
+WHERE = "runs/kuhn-20-iterations-paper-kuhn"
 
 
 @pytest.mark.slow
 def test_train_then_recommend(run, tmp_path):
     (trained,) = json.loads(run("train", "kuhn", *SMALL, "--json")[1])
-    assert (tmp_path / "runs" / "kuhn" / "training.csv").exists()
+    assert (tmp_path / WHERE / "training.csv").exists()
     recommended = json.loads(run("recommend", "kuhn", "--json")[1])
     assert recommended == trained | {"evaluations": 9, "situations": 1, "caveats": recommended["caveats"]}
     assert recommended["budget"] == {"unit": "iterations", "amount": 20}
     code, out, err = run("recommend", "kuhn", "--catalog", "paper")
     assert (code, out) == (1, "")
     assert err == (
-        "error: the team in runs/kuhn picks from the catalog that it was trained on: leave out --catalog, or ask the "
+        f"error: the team in {WHERE} picks from the catalog that it was trained on: leave out --catalog, or ask the "
         "package with --shipped\n"
     )
-    out = run("recommend", "goofspiel", "--team", "runs/kuhn", "--iterations", "10")[1]
+    out = run("recommend", "goofspiel", "--team", WHERE, "--iterations", "10")[1]
     assert 'rlccfr solve "goofspiel"' in out
     assert "--iterations 10" in out
-    assert "learned from 9 evaluations over 1 situation (game, budget, weights)" in out
+    assert f"by the team in {WHERE}, which has learned from 9 evaluations over 1 situation (game, budget, w" in out
     assert "caution: the team has never seen goofspiel: it learned on kuhn; " in out
     other = ("--catalog", "tabular", "--evaluations", "3", "--preset", "0.7,0.3", "--iterations", "5")
     for _ in range(2):  # the user's own weights are the same the second time
@@ -471,11 +472,17 @@ def test_training_again_goes_on_or_refuses(run, tmp_path):
     run("train", "kuhn", *SMALL)
     again = run("train", "kuhn", *SMALL)[1]
     assert "9 algorithms measured" in again
-    code, _, err = run("train", "kuhn", *SMALL[:-1], "accuracy")
+    other = (*SMALL[:-1], "accuracy", "--out", WHERE)
+    code, _, err = run("train", "kuhn", *other)
     assert code == 1
     assert "another preset" in err
     assert "--fresh" in err
-    assert run("train", "kuhn", *SMALL[:-1], "accuracy", "--fresh")[0] == 0
+    assert run("train", "kuhn", *other, "--fresh")[0] == 0
+    file = tmp_path / WHERE / "team.npz"
+    file.write_bytes(file.read_bytes()[:-1000])
+    err = run("train", "kuhn", *other)[2]
+    assert "train the team again, by `rlccfr train` with --fresh" in err
+    assert run("train", "kuhn", *other, "--fresh")[0] == 0
 
 
 @pytest.mark.slow
@@ -484,7 +491,7 @@ def test_interrupted_training_goes_on(tmp_path, heeds_ctrl_c):
     command = [sys.executable, "-m", "rlccfr", "train", "kuhn", "--catalog", "tabular"]
     command += ["--iterations", "20", "--evaluations", "40"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    log = tmp_path / "runs" / "kuhn" / "training.csv"
+    log = tmp_path / "runs" / "kuhn-20-iterations" / "training.csv"
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not (log.exists() and len(log.read_text().splitlines()) > 5):
         time.sleep(0.05)
@@ -563,17 +570,28 @@ def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypa
     assert "but none of 'tabular'" in run("table", "--results", "sweep.parquet")[2]  # it lacks most of the paper's
 
 
+def test_the_demo_refuses_other_games_and_places_before_it_begins(run):
+    assert run("demo", "royal") == (
+        1, "", "error: the demo is on one of kuhn, leduc, goofspiel, not on 'royal'; for another game: rlccfr train\n"
+    )  # fmt: skip
+    code, out, err = run("demo", "--out", "/dev/null")
+    assert (code, out) == (1, "")
+    assert err.startswith("error: can't write /dev/null/kuhn.html")
+
+
 @pytest.mark.slow
-def test_the_demo_tells_the_whole_story(run, monkeypatch):
-    monkeypatch.setattr(demo, "OTHERS", ("goofspiel",))
+@pytest.mark.parametrize("game", ["kuhn", "goofspiel"])
+def test_the_demo_tells_the_whole_story(run, monkeypatch, game):
+    monkeypatch.setattr(demo, "GAMES", ("kuhn", "goofspiel"))
     monkeypatch.setattr(demo, "ITERATIONS", 10)
-    monkeypatch.setattr(demo, "EVALUATIONS", 9)
-    code, out, _ = run("demo")
+    code, out, _ = run("demo", game, "--evaluations", "9", "--seed", "3", "--out", "shown")
     assert code == 0
+    assert f"{game}, 10 iterations, preset paper-{game}" in out
     for word in ("update rule", "sampler", "abstraction", "VBS", "SBS", "random search", "ES-MCCFR", "DCFR"):
         assert word in out
     pages = re.findall(r"^In a browser, .*: file://(.*)$", out, re.MULTILINE)
-    assert [Path(page).name for page in pages] == ["kuhn.html", "report.html"]
+    assert [Path(page).name for page in pages] == [f"{game}.html", "report.html"]
+    assert {Path(page).parent.name for page in pages} == {"shown"}
     assert all("</html>" in Path(page).read_text() for page in pages)
 
 
