@@ -43,7 +43,7 @@ class RunResult:
         exploitability_abstract: the same as ``exploitability`` if best responses, too, play inside the abstraction: one
             policy per bucket; None for an abstraction without buckets.
         target: exploitability that the run was to go on to, in the game's units; None if there was none.
-        game: name of the game, the title of a picture.
+        game: name of the game, used as the title of pictures; empty if unknown.
     """
 
     exploitability: float

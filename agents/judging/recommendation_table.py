@@ -76,7 +76,7 @@ class RecommendationTable:
 
         Numbers have four significant digits or, from 10,000, no decimals. "not converged" is in words.
         """
-        shown = _shown(self.frame)
+        shown = in_words(self.frame)
         lines = [list(shown.columns), ["---"] * len(shown.columns), *shown.to_numpy().tolist()]
         return "\n".join(
             f"| {' | '.join(str(value).replace('|', chr(92) + '|') for value in line)} |" for line in lines
@@ -84,7 +84,7 @@ class RecommendationTable:
 
     def to_html(self) -> str:
         """Return the table as HTML, with the texts of :meth:`to_markdown`."""
-        return str(_shown(self.frame).to_html(index=False))
+        return str(in_words(self.frame).to_html(index=False))
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the methods' regrets (:func:`rlccfr.agents.judging.regret_picture.draw_regrets`)."""
@@ -123,7 +123,7 @@ def checked_path(path: str | Path) -> Path:
     return path
 
 
-def _shown(frame: pd.DataFrame) -> pd.DataFrame:
+def in_words(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with texts for people in place of its values."""
     shown = frame.astype(object).copy()
     for name in frame.columns:

@@ -27,7 +27,7 @@ def draw_regrets(frame: pd.DataFrame, axes: Axes | None = None) -> Axes:
     lines = list(dict.fromkeys(names))
     if axes is None:
         axes = new_axes(8.0, 1.6 + 0.28 * len(lines))
-        axes.set_title("What each method's pick falls short of the best algorithm")
+        axes.set_title("Shortfall of each method's pick from the best algorithm")
     methods = list(known.groupby("method", sort=False))
     for number, (mark, (method, rows)) in enumerate(zip(MARKS * 2, methods, strict=False)):
         beside = 0.6 * (number / max(1, len(methods) - 1) - 0.5)  # so that no mark hides another

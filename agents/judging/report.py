@@ -15,7 +15,7 @@ import pandas as pd
 from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.judging.evidence import judging_part, second_timing
 from rlccfr.agents.judging.exact_reference import exact_line
-from rlccfr.agents.judging.recommendation_table import RecommendationTable
+from rlccfr.agents.judging.recommendation_table import RecommendationTable, in_words
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.episode import parse_preset
 from rlccfr.envs.measuring.request import Budget, Request
@@ -102,12 +102,17 @@ def write_report(
 
 def _picks_table(picks: pd.DataFrame) -> str:
     """Return the picks as an HTML table with headers and words for people."""
-    best = [
-        "-" if pd.isna(tied) else "no" if not tied else "yes" if size == 1 else f"one of {int(size)}"
-        for tied, size in zip(picks["in_tied_set"], picks["tied_set_size"], strict=True)
-    ]
-    shown = picks.assign(best=best)[list(HEADERS)].rename(columns=HEADERS)
-    return RecommendationTable(shown).to_html()
+    shown = in_words(picks).assign(best=[_standing(row) for row in picks.astype(object).to_dict("records")])
+    return str(shown[list(HEADERS)].rename(columns=HEADERS).to_html(index=False))
+
+
+def _standing(row: Mapping[Any, Any]) -> str:
+    """Say whether a pick is the best algorithm, or one of how many that can't be told from it."""
+    if pd.isna(row["in_tied_set"]):
+        return "-"
+    if not row["in_tied_set"]:
+        return "no"
+    return "yes" if row["tied_set_size"] == 1 else f"one of {row['tied_set_size']:.0f}"
 
 
 def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets: Sequence[Budget]) -> dict[str, Any]:

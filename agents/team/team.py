@@ -95,8 +95,10 @@ class SelectorTeam:
         return {**vars(self), "directory": None}
 
     def __repr__(self) -> str:
-        games = "+".join(self.env.games)
-        return f"SelectorTeam({games!r}, algorithms={len(self.catalog):,}, evaluations={self.evaluations:,})"
+        env = self.env
+        learned_on = ("+".join(map(str, values)) for values in (env.games, env.budgets, env.presets))
+        size = f"algorithms={len(self.catalog):,}, evaluations={self.cost[0]:,}"
+        return f"SelectorTeam({', '.join(map(repr, learned_on))}, {size})"
 
     @property
     def catalog(self) -> Catalog:

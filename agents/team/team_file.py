@@ -7,17 +7,18 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rlccfr.agents.control.directory import holds_controller
 from rlccfr.agents.team.experience import Experience
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.archives import archive_of, check_format, read_archive
+from rlccfr.archives import archive_of, check_format, opened_archive, read_archive
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.evaluator import Evaluator
+from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import Preset, Weights
 from rlccfr.errors import CheckpointError, ComponentError, GameError, RLCCFRError
 from rlccfr.files import write_atomically
@@ -69,6 +70,27 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
     return path
 
 
+class Situations(NamedTuple):
+    """What a saved team was trained on; it may pick for more."""
+
+    games: tuple[str, ...]
+    budgets: tuple[Budget, ...]
+    presets: tuple[Preset, ...]
+
+
+def learned_on(file: Path) -> Situations | None:
+    """Return what a saved team was trained on; None if the file can't be read as a team's."""
+    try:
+        with opened_archive(file) as archive:
+            header = json.loads(str(archive["header"]))
+        environment, presets = header["environment"], map(_preset, header["presets"])
+        return Situations(
+            tuple(environment["games"]), tuple(Budget(**one) for one in environment["budget"]), tuple(presets)
+        )
+    except Exception:  # what damaged archives raise has no common base
+        return None
+
+
 def refuse_others(team: SelectorTeam, directory: Path) -> None:
     """Refuse to train a team in a directory where another training would be overwritten.
 
@@ -104,7 +126,7 @@ def load_team(
         raise
     except Exception as error:  # what damaged archives raise has no common base
         raise CheckpointError(
-            f"{file} is not a whole team file; train the team again, by `rlccfr train` with --fresh"
+            f"{file} is not a whole team file; train the team again by `rlccfr train` with --fresh"
         ) from error
     team.directory = path.resolve() if path.is_dir() else None
     return team

@@ -34,25 +34,34 @@ def new_directory(games: Sequence[str], budgets: Sequence[Mapping[str, Any]], pr
 
 
 def trained_directory(game: str, limit: Mapping[str, Any] | None, preset: str | None) -> Path | None:
-    """Return the directory of a user's team for one game; None if there is none.
+    """Return the directory in ``runs`` of a user's team that knows a game; None if there is none.
 
-    It is the one for the budget and the weights, by default 1,000 iterations and accuracy; otherwise the team for the
-    game that was saved last, whatever its budget and weights.
+    Teams that know the budget and the weights asked for go first, then those saved last. A file that can't be read
+    counts if its directory is named after the question: its loading then tells what is wrong.
+
+    Args:
+        limit: the budget asked for; None for any.
+        preset: the weights asked for; None for any.
 
     Raises:
         RLCCFRError: a budget or preset that no team can be trained on.
     """
-    from rlccfr.agents.team.team_file import FILE_NAME
+    from rlccfr.agents.team.team_file import FILE_NAME, learned_on
+    from rlccfr.envs.episode import parse_preset
+    from rlccfr.envs.measuring.request import Budget
+    from rlccfr.games.names import short_name
 
-    exact = new_directory([game], [limit or budget(None, None, None)], [preset or "accuracy"])
-    if (exact / FILE_NAME).is_file():
-        return exact
-    plain = new_directory([game], [budget(None, None, None)], ["accuracy"]).name
-    files = [
-        file for file in RUNS.glob(f"*/{FILE_NAME}")
-        if file.parent.name == plain or file.parent.name.startswith(f"{plain}-")
-    ]  # fmt: skip
-    return max(files, key=lambda file: (file.stat().st_mtime, file)).parent if files else None
+    named = new_directory([game], [limit or budget(None, None, None)], [preset or "accuracy"])
+    asked, weights = limit and Budget(**limit), preset and parse_preset(preset)
+    found = []
+    for file in RUNS.glob(f"*/{FILE_NAME}"):
+        known = learned_on(file)
+        if known is None and file.parent == named:
+            return named
+        if known is not None and short_name(game) in map(short_name, known.games):
+            fits = asked in (None, *known.budgets), weights in (None, *known.presets)
+            found.append((*fits, file.stat().st_mtime, file.parent))
+    return max(found)[-1] if found else None
 
 
 def _fit(name: str) -> str:

@@ -81,7 +81,9 @@ def parts_of(name: str, known: Mapping[str, Parametrised]) -> tuple[str, dict[st
             raise GameError(f"{kind} has no parameters, but {brief(name)} gives some")
         if not name.endswith(")"):
             raise GameError(f"{brief(name)} has no closing bracket at its end")
-        raise GameError(f"the parameters of {brief(name)} must be whole numbers from 0 up, as in '{kind}({example})'")
+        raise GameError(
+            f"the parameters of {brief(name)} must be non-negative whole numbers, as in '{kind}({example})'"
+        )
     return found if found and found[0] in known else None
 
 

@@ -134,10 +134,11 @@ function describe() {
 function picks() {
   const at = now(), budget = DATA.budgets[at.budget], preset = $("preset").value;
   for (const row of document.querySelectorAll(".wide tbody tr")) {
-    const [game, its, weights] = [...row.cells].map(cell => cell.textContent);
-    row.hidden = !$("every").checked && !(its === budget && weights === preset);
-    row.classList.toggle("chosen", game === at.name);
+    const [game, rowBudget, weights] = [...row.cells].map(cell => cell.textContent);
+    row.hidden = !$("every").checked && !(rowBudget === budget && weights === preset);
+    row.classList.toggle("selected", game === at.name);
   }
+  $("none").hidden = document.querySelector(".wide tbody tr:not([hidden])") !== null;
 }
 
 function draw() { $("exactly").textContent = now().game.exactly; heatmap(); front(); curves(); describe(); picks(); }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,27 +12,35 @@ import typer
 from rlccfr.cli.commands.compare import LEGEND, print_comparison
 from rlccfr.cli.console import RUNS, Evaluations, Seed, load
 from rlccfr.cli.progress import duration, progress
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.files import require_writable
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
 
 GAMES = ("kuhn", "leduc", "goofspiel")
+GAME, PRESET, EVALUATIONS = "kuhn", "paper-kuhn", 24  # as in `make demo`, which benchmarks repeat
 ITERATIONS = 1000
 
 
 def demo(
-    game: Annotated[str, typer.Argument(help=f"The game to train on: {', '.join(GAMES)}.")] = "kuhn",
-    evaluations: Evaluations = 24,
+    game: Annotated[str, typer.Argument(help=f"The game to train on: {_listed(GAMES)}.")] = GAME,
+    evaluations: Evaluations = EVALUATIONS,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Directory of the pages.")] = RUNS / "demo",
+    out: Annotated[Path, typer.Option(help="Directory for the pages.")] = RUNS / "demo",
 ) -> None:
     """Train a team live on a small game, and judge its recommendation by the runs of all algorithms."""
+    from rlccfr.games.names import short_name
+
+    begin = time.monotonic()
+    game = short_name(game)
     if game not in GAMES:
-        raise RLCCFRError(f"the demo is on one of {', '.join(GAMES)}, not on {game!r}; for another game: rlccfr train")
-    begin, others, preset = time.monotonic(), [other for other in GAMES if other != game], f"paper-{game}"
-    require_writable(out / f"{game}.html")
+        raise RLCCFRError(f"the demo trains on {_listed(GAMES)}, not on {game!r}; for other games, use `rlccfr train`")
+    whole_number(evaluations, "evaluations", 1, RLCCFRError)
+    policy_page, report_page = out / f"{game}.html", out / "report.html"
+    for page in (policy_page, report_page):
+        require_writable(page)
+    others, preset = [other for other in GAMES if other != game], f"paper-{game}"
     for one in GAMES:
         load(one)
     with progress("starting"):
@@ -71,22 +80,27 @@ def demo(
     print_comparison(f"{game}, {env.budget}, preset {preset}", pd.DataFrame(bench.rows(team)))
     print(
         f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
-        f"average over {' and '.join(others)}.\nRandom search measures {evaluations}, too: the median of 1,001 runs.\n"
+        f"average over {' and '.join(others)}.\n"
+        f"Random search measures {team.evaluations}, too: the median of 1,001 runs.\n"
         f"{LEGEND}\nregret: the VBS's reward minus the pick's.\n{exact_line(game, solve=True)} "
         f"{duration(time.monotonic() - begin)} in all.\n"
         "Next: source .venv/bin/activate; rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
     )
     with progress("writing pages"):
         pages = {
-            "the recommended algorithm's policy": _policy_page(game, found.cell, out),
-            "all measurements on it": _report(game, out),
+            "the recommended algorithm's policy": _policy_page(game, found.cell, policy_page),
+            "all measurements on it": _report(game, report_page),
         }
-    for what, page in pages.items():
-        if page is not None:
-            print(f"In a browser, {what}: {page.resolve().as_uri()}")
+    for what, written in pages.items():
+        if written is not None:
+            print(f"In a browser, {what}: {written.resolve().as_uri()}")
 
 
-def _policy_page(game: str, cell: Cell, folder: Path) -> Path:
+def _listed(games: Sequence[str]) -> str:
+    return f"{', '.join(games[:-1])} or {games[-1]}"
+
+
+def _policy_page(game: str, cell: Cell, path: Path) -> Path:
     """Run the recommended algorithm, and write the page on which its policy is explored."""
     from rlccfr.explorer.pages import write_page
     from rlccfr.games.names import load_game
@@ -94,16 +108,14 @@ def _policy_page(game: str, cell: Cell, folder: Path) -> Path:
 
     solver = Solver(load_game(game), *cell)
     solver.run(iterations=ITERATIONS, curve=False)
-    path = folder / f"{game}.html"
     write_page(solver.average_policy(), path)
     return path
 
 
-def _report(game: str, folder: Path) -> Path | None:
+def _report(game: str, path: Path) -> Path | None:
     """Write the report of the package's measurements on the game; None if the extra for reports is not installed."""
     from rlccfr.cli.commands.table import write_shipped_report
 
-    path = folder / "report.html"
     try:
         write_shipped_report(game, path)
     except RLCCFRError:

@@ -50,8 +50,8 @@ def recommend(
     team: Annotated[
         Path | None,
         typer.Option(
-            help="A team of your own: the directory that `rlccfr train` wrote. [the one in runs for the game, the "
-            "budget and the weights; or the last one for the game]"
+            help="A team of your own: the directory that `rlccfr train` wrote. [the one in runs for this game, "
+            "budget and weights, or else the last saved one for the game]"
         ),
     ] = None,
     shipped: Annotated[
@@ -87,7 +87,7 @@ def recommend(
     if (iterations, seconds, nodes) != (None, None, None):
         limit = budget(iterations, seconds, nodes)
     load(game)
-    directory = team if shipped or race is not None else team or trained_directory(game, limit, preset)
+    directory = None if shipped or race is not None else team or trained_directory(game, limit, preset)
     if race is not None:
         _race(game, race, preset or "accuracy", catalog, json)
     elif directory is None:
@@ -177,7 +177,8 @@ def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str |
         found, learned_from, met = asked.recommend(game, limit, weights), asked.cost[0], situations(asked)
         against = caveats(asked, found, weights)
     if json:
-        print_json({**found.to_row(), "evaluations": learned_from, "situations": met, "caveats": against})
+        about = {"team": str(directory), "evaluations": learned_from, "situations": met, "caveats": against}
+        print_json(found.to_row() | about)
         return
     print(found)
     over = "1 situation" if met == 1 else f"{met:,} situations"

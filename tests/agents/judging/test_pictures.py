@@ -34,6 +34,7 @@ def test_regrets_have_a_line_for_each_question_and_a_mark_for_each_method():
         for method, regret in (("team", 0.01), ("VBS", 0.0), ("CFR", 0.3), ("DCFR", float("nan")))
     ]
     axes = RecommendationTable(pd.DataFrame(rows, columns=list(COLUMNS))).plot()
+    assert axes.get_title() == "Shortfall of each method's pick from the best algorithm"
     assert [line.get_label() for line in axes.lines] == ["team", "VBS", "CFR"]
     assert axes.lines[1].get_xdata().tolist() == [1e-4, 1e-4]
     assert len(axes.get_yticklabels()) == 2

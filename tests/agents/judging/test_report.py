@@ -17,6 +17,7 @@ from rlccfr.agents.judging.evidence import judging_part
 from rlccfr.agents.judging.report import write_report
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import AXES, Catalog, Cell
+from rlccfr.envs.episode import parse_preset
 from rlccfr.envs.measuring.record import to_frame
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
@@ -120,7 +121,7 @@ def rows_shown(browser):
     """Return the rows of the picks' table that are shown, and the games of the shaded ones."""
     rows = [row for row in browser.find_elements("css selector", ".wide tbody tr") if row.is_displayed()]
     texts = [[cell.text for cell in row.find_elements("tag name", "td")] for row in rows]
-    return texts, [text[0] for row, text in zip(rows, texts, strict=True) if row.get_attribute("class") == "chosen"]
+    return texts, [text[0] for row, text in zip(rows, texts, strict=True) if row.get_attribute("class") == "selected"]
 
 
 def test_the_picks_shown_are_those_for_the_selected_budget_and_weights(browser):
@@ -154,11 +155,17 @@ def test_the_table_has_words_for_people_and_fits_its_place(browser, page):
     assert headers[:6] == ["game", "budget", "weights", "update rule", "sampler", "abstraction"]
     assert not any("_" in header for header in headers)
     assert headers[-2:] == ["among the best", "converged"]
-    wide = "const box = document.querySelector('.wide'); return box.scrollWidth - box.clientWidth"
-    assert browser.execute_script(wide) == 0
     picks = page[1].picks
     known = {"yes", "no", "-", *(f"one of {size}" for size in picks["tied_set_size"].dropna())}
     assert {row[-2] for row in rows_shown(browser)[0]} <= known
+    long = ["goofspiel", "0.01 seconds", parse_preset("0.7,0.3").name, "deep_ecfr_plus(preset='sweep')",
+        "variance_reduced", "cfr_br", "1.966e-08", "4,715,198", "0.9521", "0.9209", "-0.0008712", "one of 120",
+        "not converged"]  # fmt: skip
+    fill = "const row = document.querySelector('.wide tbody tr:not([hidden])'); "
+    fill += "arguments[0].forEach((text, i) => { row.cells[i].textContent = text; }); "
+    wide = "const box = document.querySelector('.wide'); return box.scrollWidth - box.clientWidth"
+    assert len(long) == len(headers)
+    assert browser.execute_script(fill + wide, long) == 0
 
 
 def lines_drawn(browser):

@@ -52,7 +52,8 @@ def test_one_team_learns_what_is_best_on_each_game(evaluator, small):
     team.train(30)
     assert team.recommend("kuhn").cell == ("dcfr", "external", "none")
     assert team.recommend("goofspiel").cell == ("lcfr", "external", "none")
-    assert repr(team) == f"SelectorTeam('kuhn+goofspiel', algorithms={len(team.catalog)}, evaluations=30)"
+    size = f"algorithms={len(small)}, evaluations=30"
+    assert repr(team) == f"SelectorTeam('kuhn+goofspiel', '1000 iterations', 'accuracy', {size})"
     assert {situation.game for situation in team.experience.starts} == {"kuhn", "goofspiel"}
     assert sorted(len(team.experience.at(start)) for start in team.experience.starts) == [15, 15]
 

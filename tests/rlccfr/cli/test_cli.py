@@ -445,7 +445,8 @@ def test_train_then_recommend(run, tmp_path):
     (trained,) = json.loads(run("train", "kuhn", *SMALL, "--json")[1])
     assert (tmp_path / WHERE / "training.csv").exists()
     recommended = json.loads(run("recommend", "kuhn", "--json")[1])
-    assert recommended == trained | {"evaluations": 9, "situations": 1, "caveats": recommended["caveats"]}
+    told = {"team": WHERE, "evaluations": 9, "situations": 1, "caveats": recommended["caveats"]}
+    assert recommended == trained | told
     assert recommended["budget"] == {"unit": "iterations", "amount": 20}
     code, out, err = run("recommend", "kuhn", "--catalog", "paper")
     assert (code, out) == (1, "")
@@ -481,7 +482,7 @@ def test_training_again_goes_on_or_refuses(run, tmp_path):
     file = tmp_path / WHERE / "team.npz"
     file.write_bytes(file.read_bytes()[:-1000])
     err = run("train", "kuhn", *other)[2]
-    assert "train the team again, by `rlccfr train` with --fresh" in err
+    assert "train the team again by `rlccfr train` with --fresh" in err
     assert run("train", "kuhn", *other, "--fresh")[0] == 0
 
 
@@ -571,9 +572,9 @@ def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypa
 
 
 def test_the_demo_refuses_other_games_and_places_before_it_begins(run):
-    assert run("demo", "royal") == (
-        1, "", "error: the demo is on one of kuhn, leduc, goofspiel, not on 'royal'; for another game: rlccfr train\n"
-    )  # fmt: skip
+    refusal = "the demo trains on kuhn, leduc or goofspiel, not on 'royal'; for other games, use `rlccfr train`"
+    assert run("demo", "royal") == (1, "", f"error: {refusal}\n")
+    assert run("demo", "--evaluations", "0")[::2] == (1, "error: evaluations must be a positive integer, not 0\n")
     code, out, err = run("demo", "--out", "/dev/null")
     assert (code, out) == (1, "")
     assert err.startswith("error: can't write /dev/null/kuhn.html")
@@ -584,9 +585,15 @@ def test_the_demo_refuses_other_games_and_places_before_it_begins(run):
 def test_the_demo_tells_the_whole_story(run, monkeypatch, game):
     monkeypatch.setattr(demo, "GAMES", ("kuhn", "goofspiel"))
     monkeypatch.setattr(demo, "ITERATIONS", 10)
+    made, begin = [], SelectorTeam.__init__
+    monkeypatch.setattr(
+        SelectorTeam, "__init__", lambda *args, **kwargs: made.append(kwargs["seed"]) or begin(*args, **kwargs)
+    )
     code, out, _ = run("demo", game, "--evaluations", "9", "--seed", "3", "--out", "shown")
     assert code == 0
     assert f"{game}, 10 iterations, preset paper-{game}" in out
+    assert "may measure 9 of the 112" in out
+    assert made[0] == 3
     for word in ("update rule", "sampler", "abstraction", "VBS", "SBS", "random search", "ES-MCCFR", "DCFR"):
         assert word in out
     pages = re.findall(r"^In a browser, .*: file://(.*)$", out, re.MULTILINE)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 
 import pytest
 
+from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.agents.team.team_file import FILE_NAME
 from rlccfr.cli.team_directory import new_directory, trained_directory
+from rlccfr.envs import LiveEvaluator
 from rlccfr.errors import RLCCFRError
 
 USUAL = [{"unit": "iterations", "amount": 1000}]
@@ -38,20 +41,50 @@ def test_unknown_weights_are_refused():
         new_directory(["kuhn"], USUAL, ["fast"])
 
 
-def test_the_team_for_the_question_is_found_or_else_the_games_last(tmp_path, monkeypatch):
+@pytest.fixture
+def save(tmp_path, monkeypatch):
+    """Return a function that saves a team in a directory below ``runs``, later than the teams before it."""
     monkeypatch.chdir(tmp_path)
+    times = itertools.count()
+
+    def save_team(name, games, *budgets, preset="accuracy"):
+        catalog = {"update_rules": ["cfr"], "samplers": ["none"], "abstractions": ["none"]}
+        team = SelectorTeam(games, list(budgets or USUAL), preset=preset, catalog=catalog, evaluator=LiveEvaluator())
+        when = next(times)
+        os.utime(team.save(Path("runs") / name), (when, when))
+
+    return save_team
+
+
+@pytest.mark.usefixtures("save")
+def test_without_teams_there_is_no_directory():
     assert trained_directory("kuhn", None, None) is None
-    teams = ("kuhn-1-second", "kuhn-paper-kuhn", "kuhn+leduc", "leduc")
-    for when, name in enumerate(teams):
-        file = Path("runs") / name / FILE_NAME
-        file.parent.mkdir(parents=True)
-        file.touch()
-        os.utime(file, (when, when))
-    (Path("runs") / "kuhn").mkdir()  # without a team
+    (Path("runs") / "kuhn").mkdir(parents=True)
+    assert trained_directory("kuhn", None, None) is None
+
+
+def test_the_team_for_the_question_is_found_or_else_the_games_last(save):
+    save("kuhn-1-second", "kuhn", *SECOND)
+    save("kuhn-paper-kuhn", "kuhn", preset="paper-kuhn")
+    save("elsewhere", ["kuhn", "leduc"], *USUAL, {"unit": "iterations", "amount": 5})
+    save("kuhn-like", "goofspiel")  # a name tells nothing
     assert trained_directory("kuhn", SECOND[0], None) == Path("runs/kuhn-1-second")
+    assert trained_directory("kuhn", SECOND[0], "paper-kuhn") == Path("runs/kuhn-1-second")  # the budget goes first
     assert trained_directory("kuhn", None, "paper-kuhn") == Path("runs/kuhn-paper-kuhn")
-    assert trained_directory("kuhn", None, None) == Path("runs/kuhn-paper-kuhn")
-    assert trained_directory("goofspiel", None, None) is None
-    (Path("runs") / "kuhn" / FILE_NAME).touch()
-    os.utime(Path("runs") / "kuhn" / FILE_NAME, (0, 0))
+    assert trained_directory("kuhn", {"unit": "iterations", "amount": 5}, None) == Path("runs/elsewhere")
+    assert trained_directory("kuhn_poker", None, None) == Path("runs/elsewhere")
+    assert trained_directory("leduc", SECOND[0], None) == Path("runs/elsewhere")
+    assert trained_directory("royal", None, None) is None
+    save("kuhn-1-second-paper-kuhn", "kuhn", *SECOND, preset="paper-kuhn")
+    assert trained_directory("kuhn", SECOND[0], "accuracy") == Path("runs/kuhn-1-second")
+    assert trained_directory("kuhn", SECOND[0], None) == Path("runs/kuhn-1-second-paper-kuhn")
+    assert trained_directory("kuhn", None, None) == Path("runs/kuhn-1-second-paper-kuhn")
+
+
+def test_a_damaged_team_counts_where_the_question_names_its_directory(save):
+    for name in ("kuhn", "kuhn-1-second"):
+        save(name, "kuhn", *(USUAL if name == "kuhn" else SECOND))
+        (Path("runs") / name / FILE_NAME).write_bytes(b"damaged")
+    assert trained_directory("kuhn", SECOND[0], None) == Path("runs/kuhn-1-second")
     assert trained_directory("kuhn", None, None) == Path("runs/kuhn")
+    assert trained_directory("leduc", None, None) is None

@@ -67,8 +67,8 @@ def test_the_least_number_of_entries_is_a_bound(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("holdem(raises=two)", "must be whole numbers from 0 up, as in 'holdem"),
-        ("bluff(dice=1.5)", "must be whole numbers from 0 up, as in 'bluff"),
+        ("holdem(raises=two)", "must be non-negative whole numbers, as in 'holdem"),
+        ("bluff(dice=1.5)", "must be non-negative whole numbers, as in 'bluff"),
         ("flop_holdem(raises=-1)", "flop_holdem has no parameters, but"),
     ],
 )
