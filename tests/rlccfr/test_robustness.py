@@ -36,7 +36,7 @@ def test_after_an_interrupt_tables_and_counts_agree(sampler):
     undisturbed = rlccfr.Solver(game("leduc"), "lcfr", sampler, seed=2).run(iterations=reached.iterations, curve=False)
     assert reached.exploitability == undisturbed.exploitability
     assert reached.nodes_touched == undisturbed.nodes_touched
-    assert reached.cpu_seconds > 0.1
+    assert reached.cpu_seconds > 0
 
 
 def nearly_pure(row, state, parameters, utility_range):
