@@ -76,7 +76,8 @@ def recommend(
     where that did better. For other games of hold'em and Bluff, it is the best algorithm of the measured games of
     hold'em.
 
-    With --measure, the recommended algorithm and the best ones of other games run here, and the winner is named.
+    With --measure, the recommended algorithm and the best ones of other games run here, and the winner is named. These
+    measurements, too, are kept in --store, and the same command does not repeat them.
     """
     race = None if measure is None else _seconds(measure)
     if race is not None and (team is not None or (iterations, seconds, nodes) != (None, None, None)):
@@ -89,7 +90,7 @@ def recommend(
     load(game)
     directory = None if shipped or race is not None else team or trained_directory(game, limit, preset)
     if race is not None:
-        _race(game, race, preset or "accuracy", catalog, json)
+        _race(game, race, preset or "accuracy", catalog, store, json)
     elif directory is None:
         _advise(game, limit, preset or "accuracy", catalog, json)
     elif catalog is not None:
@@ -141,15 +142,16 @@ def _seconds(text: str) -> float:
     return found
 
 
-def _race(game: str, seconds: float, preset: str, catalog: str | None, json: bool) -> None:
+def _race(game: str, seconds: float, preset: str, catalog: str | None, store: Path, json: bool) -> None:
     from rlccfr.agents.shipped.advice import recommend
     from rlccfr.agents.shipped.race import raced
     from rlccfr.envs.episode import parse_catalog
+    from rlccfr.envs.measuring.compiled_games import compiled
     from rlccfr.envs.measuring.live import LiveEvaluator
     from rlccfr.envs.measuring.request import Budget
 
     with progress("running the best few") as report:
-        runs = LiveEvaluator()
+        runs = LiveEvaluator(store)
         within = None if catalog is None else parse_catalog(catalog)
         advice = recommend(game, Budget("seconds", seconds), preset, catalog, runs)
         found = raced(advice, seconds, runs, within, report)
@@ -157,8 +159,10 @@ def _race(game: str, seconds: float, preset: str, catalog: str | None, json: boo
         print_json(found.to_row())
         return
     assert found.race is not None
-    columns = ("algorithm", "exploitability", "iterations/s", "reward")
-    print_table(columns, [list(row) for row in found.race.itertuples(index=False)])
+    shown = found.race.rename(columns={"cell": "algorithm", "throughput": "iterations/s"})
+    if big_blind := compiled(game).big_blind:
+        shown.insert(2, "mbb/g", 1000 * shown["exploitability"] / big_blind)
+    print_table(tuple(shown.columns), [list(row) for row in shown.itertuples(index=False)])
     print(found)
     _print_call(game, [found.cell], found.budget)
     _print_exact(game, found.budget)

@@ -69,7 +69,7 @@ def test_python_recommends_the_winner():
     assert found.cell == found.race.iloc[0]["cell"]
     assert found.figures["exploitability"] == found.race.iloc[0]["exploitability"]
     assert found.budget == Budget("seconds", 0.02)
-    assert "the best of 5 algorithms that just ran on this game, once each, for 0.02 CPU seconds" in str(found)
+    assert "the best of 5 algorithms that ran on this game, once each, for 0.02 CPU seconds" in str(found)
     json.dumps(found.to_row(), allow_nan=False)
 
 
@@ -94,10 +94,20 @@ def test_the_command_shows_the_race(run):
     assert "algorithm" in out.splitlines()[0]
     assert len(out.split("kuhn(cards=4), 0.02 seconds")[0].splitlines()) == 6
     assert "run it: rlccfr solve" in out
+    assert run("recommend", "kuhn(cards=4)", "--measure", "0.02s")[1] == out  # kept, and not measured again
     rows = json.loads(run("recommend", "kuhn(cards=4)", "--measure", "0.02", "--json")[1])["race"]
     assert [set(row) for row in rows] == [
         {"update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward"}
     ] * 5
+
+
+@pytest.mark.slow
+def test_a_race_on_poker_tells_thousandths_of_a_big_blind(run):
+    out = run("recommend", "holdem(ranks=4,suits=2,private=1,flop=1)", "--measure", "0.02s")[1]
+    header, first = (line.split() for line in out.splitlines()[:2])
+    assert header == ["algorithm", "exploitability", "mbb/g", "iterations/s", "reward"]
+    exploitability, mbb = map(float, first[-4:-2])
+    assert mbb == pytest.approx(1000 * exploitability / rlccfr.load_game("holdem").big_blind, rel=0.01)
 
 
 def test_the_command_refuses_other_budgets(run):
