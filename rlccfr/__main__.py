@@ -15,8 +15,13 @@ def main() -> None:
         sys.exit(1)
     try:
         from rlccfr.cli import main as run
-    except KeyboardInterrupt:
+    except BaseException as error:
+        from rlccfr.interrupts import is_interrupt, settle_interrupt
+
+        if not is_interrupt(error):
+            raise
         print("error: interrupted", file=sys.stderr)
+        settle_interrupt()
         sys.exit(130)
     run()
 

@@ -9,6 +9,22 @@ from contextlib import contextmanager
 from types import FrameType
 
 
+def is_interrupt(error: BaseException | None) -> bool:
+    """Return whether an error is Ctrl-C, or was caused by it: libraries in C++ report it as a failed import."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def settle_interrupt() -> None:
+    """Let the process end with its own exit code after Ctrl-C.
+
+    If Ctrl-C leaves an ``exec`` of a text, as libraries call it while they load, CPython notes that nothing handled it,
+    and ends the process by a signal in place of its exit code. The next ``exec`` of a text clears the note.
+    """
+    exec("")
+
+
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Hold Ctrl-C back until the block ends, so that tables and counts stay in step; then let it take effect."""

@@ -36,6 +36,7 @@ from rlccfr.cli.console import Interrupted
 from rlccfr.cli.policies import explore, match, play, show
 from rlccfr.cli.streams import discard_output, mend_streams
 from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.interrupts import is_interrupt, settle_interrupt
 
 app = typer.Typer(
     name="rlccfr",
@@ -126,12 +127,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _fail(f"{told}; write --load FILE before the command" if "--load" in told else told, 2)
     except MemoryError:
         code = _fail("out of memory; take a smaller game or budget", 1)
-    except ImportError as error:
-        if isinstance(error, ModuleNotFoundError) or (error.name or "").startswith("rlccfr"):
-            raise  # a fault of ours
-        code = _fail(f"can't load a library ({first_line(error)}); free some memory, or install it again", 1)
     except (KeyboardInterrupt, typer.Abort):  # some versions of Typer raise, others return the code
         code = _fail("interrupted", INTERRUPTED)
+    except ImportError as error:
+        if is_interrupt(error):
+            code = _fail("interrupted", INTERRUPTED)
+        elif isinstance(error, ModuleNotFoundError) or (error.name or "").startswith("rlccfr"):
+            raise  # a fault of ours
+        else:
+            code = _fail(f"can't load a library ({first_line(error)}); free some memory, or install it again", 1)
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         discard_output()
         code = 0
@@ -139,6 +143,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         discard_output()
         what = "write the output" if error.filename is None else f"open {error.filename}"
         code = _fail(f"can't {what} ({error.strerror or first_line(error)}); check space and permissions", 1)
+    if code == INTERRUPTED:
+        settle_interrupt()
     sys.exit(code if isinstance(code, int) else 0)
 
 
