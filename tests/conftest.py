@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 
 os.environ["RLCCFR_CACHE"] = tempfile.mkdtemp(prefix="rlccfr-test-cache-")  # not the user's
 
-PASSED = pytest.StashKey[bool]()
+OUTCOME = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     report = yield
     if report.when == "call":
-        item.stash[PASSED] = report.passed
+        item.stash[OUTCOME] = report.outcome
     return report
 
 
@@ -51,8 +51,8 @@ def figures(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
     """Function ``figures(title, rows, note)`` that keeps a table (a list of dicts) for docs/verification.md or
     reliability.md.
 
-    A failed test also leaves its table, marked as failed. A test that passed is not run again, unless it compares
-    times: the machine may have been quiet by luck.
+    A failed test also leaves its table, or else a record without one, marked as failed. A test that passed is not run
+    again, unless it compares times: the machine may have been quiet by luck.
     """
     folder = request.config.getoption("--figures")
     path = Path(folder or ".") / f"{request.node.name}.json"
@@ -65,9 +65,12 @@ def figures(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
     if folder and not timed and path.exists() and json.loads(path.read_text())["passed"]:
         pytest.skip("it passed on these sources, and its figures are recorded; remove them to run it again")
     yield keep
+    outcome = request.node.stash.get(OUTCOME, "interrupted")
+    if outcome == "failed" and not kept:
+        keep(request.node.name, [], "It failed before it had figures.")
     if folder and kept:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"passed": request.node.stash.get(PASSED, False), **kept}))
+        path.write_text(json.dumps({"passed": outcome == "passed", **kept}))
 
 
 @pytest.fixture

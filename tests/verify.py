@@ -4,6 +4,10 @@ With ``--at-scale`` it damages, kills and soaks many times as much, and nothing 
 It can be stopped and started again: a test that passed on these sources is not run again, unless it compares times. A
 failed test also leaves its table; failures stand at the top of each document. Several tests run at a time, except for
 those that compare times.
+
+Each test's last record is kept in benchmarks/results, so that a suite that was committed half-done goes on on another
+machine. A page names the commit of each record that is not of the present sources. ``--so-far`` runs nothing: it keeps
+the records that a suite has written so far, also while this runs, and writes the page.
 """
 
 from __future__ import annotations
@@ -45,6 +49,7 @@ AT_SCALE = Report(
     tuple(f"test_{name}" for name in RELIABILITY), "4",
 )  # fmt: skip
 
+RESULTS = ROOT / "benchmarks" / "results"
 SOURCES = ("rlccfr", "catalog", "envs", "agents", "benchmarks", "tests")
 
 
@@ -74,40 +79,92 @@ def table(rows: list[dict]) -> list[str]:
     return [f"| {line} |" for line in lines]
 
 
-def write_report(folder: Path, report: Report) -> None:
-    records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+def kept_in(path: Path) -> dict[str, dict]:
+    """Return the records that a file under version control has, by the names of their tests."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {record["test"]: record for record in map(json.loads, lines)}
+
+
+def restore(folder: Path, path: Path) -> None:
+    """Write the passed records of these sources to the folder of the running suite, unless it has newer ones."""
+    for record in kept_in(path).values():
+        own = folder / f"{record['test'].rpartition('::')[2]}.json"
+        if record["passed"] and record["sources"] == sources_of(folder) and not own.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            own.write_text(json.dumps(record))
+
+
+def keep(folder: Path, path: Path, tests: set[str]) -> None:
+    """Put the records of a suite in the place of earlier ones of the same tests; drop tests that are no more."""
+    stamp = {"sources": sources_of(folder), "commit": commit(), "date": str(date.today())}
+    new = [{**stamp, **json.loads(one.read_text())} for one in folder.glob("*.json")]
+    records = kept_in(path) | {record["test"]: record for record in new}
+    lines = [json.dumps(records[test]) for test in sorted(records.keys() & tests)]
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def sources_of(folder: Path) -> str:
+    return folder.name.partition("-")[0]
+
+
+def commit() -> str:
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+
+def collected(command: list[str]) -> set[str]:
+    """Return the names of the tests that a command of pytest would run, or exit if there are errors."""
+    found = subprocess.run([*command, "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True)
+    if found.returncode:
+        sys.exit(f"the tests could not be collected:\n{found.stdout}{found.stderr}")
+    return {line for line in found.stdout.splitlines() if line.startswith("tests/") and "::" in line}
+
+
+def write_report(report: Report, present: str, records: list[dict], missing: set[str]) -> None:
     order = report.order
     records.sort(key=lambda r: next((k for k, word in enumerate(order) if word in r["test"]), len(order)))
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     lines = [
         f"# {report.title}",
         "",
-        f"Written by `{report.command}`; not edited by hand. "
-        f"Commit {commit.stdout.strip()}, sources {folder.name.partition('-')[0]}, {date.today()}, "
+        f"Written by `{report.command}`; not edited by hand. Commit {commit()}, sources {present}, {date.today()}, "
         f"Python {platform.python_version()}, {platform.machine()}, one thread.",
     ]
     failed = [record for record in records if not record["passed"]]
+    earlier = sum(record["sources"] != present for record in records)
     lines += ["", f"{len(records) - len(failed)} checks passed, {len(failed)} failed."]
+    lines += ["", f"{earlier} of them ran on earlier sources: each names its commit."] if earlier else []
+    lines += ["", "Without a record, since they did not run or were skipped:", ""] if missing else []
+    lines += [f"- `{test}`" for test in sorted(missing)]
     for record in failed + [record for record in records if record["passed"]]:
         verdict = "passed" if record["passed"] else "**FAILED**"
-        lines += ["", f"## {record['title']}", "", f"`{record['test']}`: {verdict}", ""]
+        where = f" on commit {record['commit']}, {record['date']}" * (record["sources"] != present)
+        lines += ["", f"## {record['title']}", "", f"`{record['test']}`: {verdict}{where}", ""]
         lines += [record["note"], ""] if record["note"] else []
-        lines += table(record["rows"])
+        lines += table(record["rows"]) if record["rows"] else []
     (ROOT / "docs" / report.page).write_text("\n".join(lines) + "\n")
 
 
 def main() -> int:
-    options, at_scale = sys.argv[1:], "--at-scale" in sys.argv
+    options = [option for option in sys.argv[1:] if option != "--so-far"]
+    at_scale = "--at-scale" in options
     report = AT_SCALE if at_scale else LONG
     folder = ROOT / "runs" / "verification" / f"{sources_hash()}{'-at-scale' * at_scale}"
+    path = (RESULTS / report.page).with_suffix(".jsonl")
     modules = [f"tests/verification/test_{name}.py" for name in RELIABILITY] if at_scale else []
-    command = [sys.executable, "-m", "pytest", "-v", f"--figures={folder}", *options, *modules]
-    together = ["-m", "verify and not alone", "-n", report.processes]
-    codes = []
-    for selection in [together] if at_scale else [["-m", "verify and alone"], together]:
-        codes.append(subprocess.run([*command, *selection], cwd=ROOT).returncode)
-        if folder.exists():
-            write_report(folder, report)
+    command = [sys.executable, "-m", "pytest"]
+    alone, together = ["-m", "verify and alone"], ["-m", "verify and not alone"]
+    tests = collected([*command, *modules, *(together if at_scale else ["-m", "verify"])])
+    restore(folder, path)
+    codes = [0]
+    command += ["-v", f"--figures={folder}", *options, *modules]
+    try:
+        if "--so-far" not in sys.argv:
+            codes += [] if at_scale else [subprocess.run([*command, *alone], cwd=ROOT).returncode]
+            codes += [subprocess.run([*command, *together, "-n", report.processes], cwd=ROOT).returncode]
+    finally:
+        keep(folder, path, tests)
+        records = kept_in(path)
+        write_report(report, sources_of(folder), list(records.values()), tests - records.keys())
     return max(codes)
 
 
