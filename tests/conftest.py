@@ -69,8 +69,10 @@ def figures(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
     if outcome == "failed" and not kept:
         keep(request.node.name, [], "It failed before it had figures.")
     if folder and kept:
+        from rlccfr.files import write_atomically
+
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"passed": outcome == "passed", **kept}))
+        write_atomically(path, json.dumps({"passed": outcome == "passed", **kept}).encode())
 
 
 @pytest.fixture

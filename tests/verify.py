@@ -5,9 +5,9 @@ It can be stopped and started again: a test that passed on these sources is not 
 failed test also leaves its table; failures stand at the top of each document. Several tests run at a time, except for
 those that compare times.
 
-Each test's last record is kept in benchmarks/results, so that a suite that was committed half-done goes on on another
-machine. A page names the commit of each record that is not of the present sources. ``--so-far`` runs nothing: it keeps
-the records that a suite has written so far, also while this runs, and writes the page.
+Each test's last record is kept in benchmarks/results, so that another machine can go on with a suite that was committed
+half-done. A page names the commit of each record that is not of the present sources. ``--so-far`` runs nothing: it
+keeps the records that a suite has written so far, also while this runs.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def write_report(report: Report, present: str, records: list[dict], missing: set
 
 
 def main() -> int:
-    options = [option for option in sys.argv[1:] if option != "--so-far"]
+    options, so_far = [option for option in sys.argv[1:] if option != "--so-far"], "--so-far" in sys.argv
     at_scale = "--at-scale" in options
     report = AT_SCALE if at_scale else LONG
     folder = ROOT / "runs" / "verification" / f"{sources_hash()}{'-at-scale' * at_scale}"
@@ -154,17 +154,18 @@ def main() -> int:
     command = [sys.executable, "-m", "pytest"]
     alone, together = ["-m", "verify and alone"], ["-m", "verify and not alone"]
     tests = collected([*command, *modules, *(together if at_scale else ["-m", "verify"])])
+    if so_far:
+        keep(folder, path, tests)
+        return 0
     restore(folder, path)
-    codes = [0]
     command += ["-v", f"--figures={folder}", *options, *modules]
     try:
-        if "--so-far" not in sys.argv:
-            codes += [] if at_scale else [subprocess.run([*command, *alone], cwd=ROOT).returncode]
-            codes += [subprocess.run([*command, *together, "-n", report.processes], cwd=ROOT).returncode]
+        codes = [] if at_scale else [subprocess.run([*command, *alone], cwd=ROOT).returncode]
+        codes += [subprocess.run([*command, *together, "-n", report.processes], cwd=ROOT).returncode]
     finally:
         keep(folder, path, tests)
-        records = kept_in(path)
-        write_report(report, sources_of(folder), list(records.values()), tests - records.keys())
+    records = kept_in(path)
+    write_report(report, sources_of(folder), list(records.values()), tests - records.keys())
     return max(codes)
 
 
