@@ -109,6 +109,7 @@ def test_a_budget_of_seconds_is_run_once_and_just_so_long():
     assert 0.03 <= measured.cpu_seconds < 0.06
 
 
+@pytest.mark.slow
 def test_speed_means_the_same_under_every_unit_of_budget():
     """Plain CFR has speed 1, also in a short run, which often stops for its curve."""
     evaluator, budgets = LiveEvaluator(reference_seconds=0.1), (Budget("seconds", 0.02), Budget("iterations", 20_000))

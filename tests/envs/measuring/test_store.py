@@ -176,7 +176,7 @@ def test_compact_is_parquet_that_pandas_reads(tmp_path):
     pd.testing.assert_frame_equal(store.frame(), frame[list(COLUMNS)])
 
 
-@pytest.mark.parametrize("small", [False, True])
+@pytest.mark.parametrize("small", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_table_with_any_bit_changed_is_an_error_or_the_same(tmp_path, small):
     store = Store(tmp_path / "store")
     store.put(record("a"))

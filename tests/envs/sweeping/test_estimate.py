@@ -13,7 +13,7 @@ from rlccfr.envs.sweeping.sweep import SweepPlan
 from rlccfr.envs.sweeping.worker import measure
 
 
-@pytest.mark.parametrize("seconds", [0.1, 1.0], ids=["timed again", "timed once"])
+@pytest.mark.parametrize("seconds", [0.1, pytest.param(1.0, marks=pytest.mark.slow)], ids=["timed again", "timed once"])
 def test_a_run_costs_what_was_estimated(seconds):
     """Noise of a shared machine is within a factor of 1.5; leaving out the timing was a factor of 5 for short runs."""
     catalog = Catalog(("cfr_plus",), ("external",), ("none",))

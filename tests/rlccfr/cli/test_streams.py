@@ -58,7 +58,8 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
     assert (tmp_path / "pipe").is_fifo()
 
 
-@pytest.mark.parametrize("closed", ["2>&-", pytest.param("2>&- 0<&-", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", ["2>&-", "2>&- 0<&-"])
 def test_a_closed_stderr_is_no_matter(tmp_path, closed):
     found = shell(f"$R solve kuhn --iterations 5 {closed}", tmp_path)
     assert found.returncode == 0

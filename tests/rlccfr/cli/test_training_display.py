@@ -87,6 +87,7 @@ def in_a_terminal(*arguments, encoding="utf-8"):
             return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), written.decode(encoding)
 
 
+@pytest.mark.slow
 def test_a_terminal_sees_the_curve_of_a_run_and_then_its_result():
     code, text = in_a_terminal("solve", "leduc", "--seconds", "1")
     assert code == 0

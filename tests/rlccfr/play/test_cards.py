@@ -62,7 +62,9 @@ def test_moves_are_named(game, name, words):
     assert move_in_words(game, name) == words
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "royal", "goofspiel", "dark_hex(board_size=2)"])
+@pytest.mark.parametrize(
+    "name", ["kuhn", "leduc", pytest.param("royal", marks=pytest.mark.slow), "goofspiel", "dark_hex(board_size=2)"]
+)
 def test_every_state_of_a_game_has_lines(name):
     game = rlccfr.load_game(name)
     for key in game.infoset_keys[:: max(1, game.num_infosets // 200)]:

@@ -19,6 +19,7 @@ def test_a_sweep_on_dask_connects_before_its_pilot(run, monkeypatch):
     assert re.fullmatch("error: there is no Dask scheduler at 127.0.0.1:1 .*\n", err)
 
 
+@pytest.mark.slow
 def test_a_sweep_on_a_local_dask_cluster_says_where_its_dashboard_is(run, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("rlccfr.envs.sweeping.runner.Runner.run", lambda *_: None)

@@ -100,7 +100,7 @@ def large(name: str) -> rlccfr.GameTree:
 @pytest.mark.parametrize(
     "parameters",
     [
-        pytest.param(one, marks=[pytest.mark.slow] if one.startswith("ranks=4,suits=2,private=2") else [])
+        pytest.param(one, marks=[pytest.mark.slow] * one.startswith(("ranks=4,suits=2,private=2", "ranks=7")))
         for one in RELATIVES
         if "rounds=3" not in one
     ],

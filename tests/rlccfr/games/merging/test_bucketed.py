@@ -73,7 +73,9 @@ def test_pairs_of_buckets_have_probabilities(parameters):
         assert np.abs(own.won).max() <= 1 + 1e-12
 
 
-@pytest.mark.parametrize("parameters", ["ranks=6,suits=2,private=1,flop=1,raises=2", SMALL])
+@pytest.mark.parametrize(
+    "parameters", ["ranks=6,suits=2,private=1,flop=1,raises=2", pytest.param(SMALL, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("buckets", [2, 3])
 def test_percentiles_are_those_of_the_compiled_game(parameters, buckets):
     found = [

@@ -34,6 +34,7 @@ def bids_of(key: str) -> str:
     return " ".join([*(bid.replace("-6", "*").replace("-", "") for bid in bids)]) + "|" + roll.replace("6", "*")
 
 
+@pytest.mark.slow
 def test_one_die_each_is_liars_dice():
     """OpenSpiel calls the star a six, which counts as any face there, too."""
     tree, public = rlccfr.load_game(DICE), derived_game(DICE)

@@ -13,7 +13,11 @@ SMALL = "holdem(ranks=4,suits=2,private=1,flop=1)"
 
 @pytest.mark.parametrize(
     ("name", "infosets", "millions"),
-    [("holdem", 15_442_180, "15.4"), ("holdem(raises=4)", 90_076_792, "90"), ("flop_holdem", 72_061_704, "72")],
+    [
+        ("holdem", 15_442_180, "15.4"),
+        pytest.param("holdem(raises=4)", 90_076_792, "90", marks=pytest.mark.slow),
+        pytest.param("flop_holdem", 72_061_704, "72", marks=pytest.mark.slow),
+    ],
 )
 def test_the_games_of_the_literature_have_their_sizes(name, infosets, millions):
     game = rlccfr.load_game(name)

@@ -225,7 +225,9 @@ def test_new_networks_take_over_from_learned_values(sampler, change):
     assert 0 < np.abs(after - before).max() < np.abs(before).max() / 10
 
 
-@pytest.mark.parametrize("rule", ["cfr", "cfr_plus", "ecfr"])
+@pytest.mark.parametrize(
+    "rule", [pytest.param("cfr", marks=pytest.mark.slow), "cfr_plus", pytest.param("ecfr", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("sampler", [*LEARNED, ORACLES[2], "balanced"])
 def test_runs_on_leduc_converge(sampler, rule):
     tree = game("leduc")
