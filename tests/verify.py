@@ -100,7 +100,8 @@ def keep(folder: Path, path: Path, tests: set[str]) -> None:
     new = [{**stamp, **json.loads(one.read_text())} for one in folder.glob("*.json")]
     records = kept_in(path) | {record["test"]: record for record in new}
     lines = [json.dumps(records[test]) for test in sorted(records.keys() & tests)]
-    path.write_text("".join(f"{line}\n" for line in lines))
+    if lines:
+        path.write_text("".join(f"{line}\n" for line in lines))
 
 
 def sources_of(folder: Path) -> str:
