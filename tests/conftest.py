@@ -51,8 +51,8 @@ def figures(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
     """Function ``figures(title, rows, note)`` that keeps a table (a list of dicts) for docs/verification.md or
     reliability.md.
 
-    A failed test also leaves its table, or else a record without one, marked as failed. A test that passed is not run
-    again, unless it compares times: the machine may have been quiet by luck.
+    A failed test also leaves its table, marked as failed; a test that keeps no figures leaves a record without one. A
+    test that passed is not run again, unless it compares times: the machine may have been quiet by luck.
     """
     folder = request.config.getoption("--figures")
     path = Path(folder or ".") / f"{request.node.name}.json"
@@ -66,13 +66,20 @@ def figures(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
         pytest.skip("it passed on these sources, and its figures are recorded; remove them to run it again")
     yield keep
     outcome = request.node.stash.get(OUTCOME, "interrupted")
-    if outcome == "failed" and not kept:
-        keep(request.node.name, [], "It failed before it had figures.")
+    if outcome in ("passed", "failed") and not kept:
+        keep(request.node.name, [])
     if folder and kept:
         from rlccfr.files import write_atomically
 
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps({"passed": outcome == "passed", **kept}).encode())
+
+
+@pytest.fixture(autouse=True)
+def recorded(request: pytest.FixtureRequest) -> None:
+    """Let every long test leave a record."""
+    if request.config.getoption("--figures") and request.node.get_closest_marker("verify"):
+        request.getfixturevalue("figures")
 
 
 @pytest.fixture

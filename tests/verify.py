@@ -7,7 +7,7 @@ those that compare times.
 
 Each test's last record is kept in benchmarks/results, so that another machine can go on with a suite that was committed
 half-done. A page names the commit of each record that is not of the present sources. ``--so-far`` runs nothing: it
-keeps the records that a suite has written so far, also while this runs.
+keeps the records that a suite has written so far, also while this runs, and writes the page from what there is.
 """
 
 from __future__ import annotations
@@ -54,11 +54,14 @@ SOURCES = ("rlccfr", "catalog", "envs", "agents", "benchmarks", "tests")
 
 
 def sources() -> Iterator[Path]:
-    """Yield all files that the figures can depend on: code and data of the package, benchmarks and long tests."""
+    """Yield all files that the figures can depend on: code and data of the package, benchmarks and long tests.
+
+    This file is none: it runs them and keeps what they find.
+    """
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*")):
             shipped = path.parent.name == "data" and path.is_file()
-            if not shipped and path.suffix != ".py":
+            if (not shipped and path.suffix != ".py") or path == Path(__file__):
                 continue
             if folder != "tests" or "helpers" in path.parts or "pytest.mark.verify" in path.read_text():
                 yield path
@@ -155,19 +158,16 @@ def main() -> int:
     command = [sys.executable, "-m", "pytest"]
     alone, together = ["-m", "verify and alone"], ["-m", "verify and not alone"]
     tests = collected([*command, *modules, *(together if at_scale else ["-m", "verify"])])
-    if so_far:
-        keep(folder, path, tests)
-        return 0
     restore(folder, path)
     command += ["-v", f"--figures={folder}", *options, *modules]
+    selections = [[*together, "-n", report.processes]] if at_scale else [alone, [*together, "-n", report.processes]]
     try:
-        codes = [] if at_scale else [subprocess.run([*command, *alone], cwd=ROOT).returncode]
-        codes += [subprocess.run([*command, *together, "-n", report.processes], cwd=ROOT).returncode]
+        codes = [subprocess.run([*command, *one], cwd=ROOT).returncode for one in selections if not so_far]
     finally:
         keep(folder, path, tests)
     records = kept_in(path)
     write_report(report, sources_of(folder), list(records.values()), tests - records.keys())
-    return max(codes)
+    return max(codes, default=0)
 
 
 if __name__ == "__main__":
