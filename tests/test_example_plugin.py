@@ -47,6 +47,7 @@ def run(site, *arguments):
     return subprocess.run([sys.executable, "-c", code + arguments[0], *arguments[1:]], capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_a_plugin_is_found_checked_solved_with_and_chosen(installed):
     done = run(installed, USE)
     assert done.returncode == 0, done.stderr

@@ -49,7 +49,7 @@ def evaluator():
     return LiveEvaluator()
 
 
-@pytest.mark.parametrize("segments", [1, 2])
+@pytest.mark.parametrize("segments", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("id", IDS)
 def test_a_pickled_environment_goes_on_alike(id, segments):
     env = gym.make(id, budget=SHORT, segments=segments, catalog=SMALL, games=["kuhn"], evaluator=LiveEvaluator())
@@ -65,7 +65,7 @@ def test_a_pickled_environment_goes_on_alike(id, segments):
     assert env.unwrapped.np_random.random() == other.unwrapped.np_random.random()
 
 
-@pytest.mark.parametrize("segments", [1, 2])
+@pytest.mark.parametrize("segments", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("id", IDS)
 def test_the_checkers_have_nothing_to_say(id, segments, evaluator):
     with warnings.catch_warnings(record=True) as caught:

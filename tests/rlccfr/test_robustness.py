@@ -142,7 +142,7 @@ def test_the_packages_are_there_without_an_import_of_their_own():
     assert out.startswith("dcfr")
 
 
-@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+@pytest.mark.parametrize("mask", [0xFF, *(pytest.param(mask, marks=pytest.mark.slow) for mask in (0x01, 0x80))])
 def test_a_flipped_byte_is_noticed_or_harmless(tmp_path, mask):
     path = tmp_path / "solver.npz"
     solver = rlccfr.Solver(game("kuhn"), "ecfr", "variance_reduced")

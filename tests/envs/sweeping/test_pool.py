@@ -67,7 +67,8 @@ def workers_of(group: int) -> list[int]:
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are listed as Linux does")
 @pytest.mark.usefixtures("heeds_ctrl_c")
-@pytest.mark.parametrize("later", [0.0, *(pytest.param(later, marks=pytest.mark.slow) for later in (0.3, 1.0))])
+@pytest.mark.slow
+@pytest.mark.parametrize("later", [0.0, 0.3, 1.0])
 def test_ctrl_c_while_workers_start_is_one_line(tmp_path, later):
     """A terminal sends the signal to the whole process group, while the workers are still importing."""
     command = [sys.executable, "-m", "rlccfr", *SWEEP]

@@ -68,6 +68,7 @@ def test_a_closed_stderr_is_no_matter(tmp_path, closed):
     assert (found.returncode, found.stdout) == (1, "")  # the error can't be written, and stdout is not the place for it
 
 
+@pytest.mark.slow
 def test_all_streams_closed_is_no_matter(tmp_path):
     line = "$R solve kuhn --iterations 5 --curve curve.csv >&- 2>&- 0<&-"
     assert shell(line, tmp_path).returncode == 0

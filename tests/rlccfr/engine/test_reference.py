@@ -83,7 +83,9 @@ def assert_iterates_agree(ours, theirs, iterations):
         assert policy.exploitability() == pytest.approx(lost, rel=0, abs=1e-10)
 
 
-@pytest.mark.parametrize(("name", "iterations"), [("kuhn", 12), (SMALL_DICE, 12), ("leduc", 3)])
+@pytest.mark.parametrize(
+    ("name", "iterations"), [("kuhn", 12), (SMALL_DICE, 12), pytest.param("leduc", 3, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("rule", RULES)
 def test_the_extended_rules_go_on_as_the_references(rule, name, iterations):
     """The rules start after iteration 3 from positive random regrets.

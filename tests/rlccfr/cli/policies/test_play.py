@@ -93,6 +93,7 @@ def test_a_files_control_characters_do_not_reach_the_terminal(tmp_path):
     assert not {"\x1b", "\x07"} & set(told.stdout)
 
 
+@pytest.mark.slow
 def test_what_can_not_be_played_is_one_line(kuhn):
     for arguments, message in (
         (("nonsense",), "unknown game"),

@@ -63,7 +63,14 @@ def test_texts_the_player_and_a_limit_narrow_it(run, kept):
     assert "no state contains that" in err
 
 
-@pytest.mark.parametrize(("columns", "environment"), [(80, {}), (30, {}), (80, {"NO_COLOR": "1"})])
+@pytest.mark.parametrize(
+    ("columns", "environment"),
+    [
+        pytest.param(80, {}, marks=pytest.mark.slow),
+        (30, {}),
+        pytest.param(80, {"NO_COLOR": "1"}, marks=pytest.mark.slow),
+    ],
+)
 def test_a_terminal_gets_a_table(kept, columns, environment):
     out = on_a_terminal("show", str(kept[0] / "kuhn.csv"), "--limit", "5", columns=columns, **environment)
     assert all(word in out for word in ("reach", "state", "Bet", "0.3333", "moves:"))

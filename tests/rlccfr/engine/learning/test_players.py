@@ -23,9 +23,10 @@ def test_the_pasts_weight_is_the_sum_of_products_of_discounts(rule, iterations):
 
 @pytest.mark.parametrize(
     "name",
-    ["turn_based_simultaneous_game(game=matrix_rps())", "turn_based_simultaneous_game(game=matrix_mp())",
-     "turn_based_simultaneous_game(game=matrix_brps())",
-     "goofspiel(num_cards=1,imp_info=True)", "goofspiel(num_cards=2,imp_info=True)"],
+    ["turn_based_simultaneous_game(game=matrix_rps())", "goofspiel(num_cards=1,imp_info=True)",
+     *(pytest.param(name, marks=pytest.mark.slow) for name in (
+         "turn_based_simultaneous_game(game=matrix_mp())", "turn_based_simultaneous_game(game=matrix_brps())",
+         "goofspiel(num_cards=2,imp_info=True)"))],
 )  # fmt: skip
 @pytest.mark.parametrize("learned", [("deep_ecfr_plus", "none"), ("cfr_plus", "rcfr")])
 def test_games_with_one_infoset_a_player_are_solved(name, learned):
