@@ -20,7 +20,8 @@ SLOW = Cell("cfr", "outcome", "none")
 SECOND = Budget("seconds", 1.0)
 
 
-@pytest.mark.parametrize("game", [pytest.param("leduc(ranks=4)", marks=pytest.mark.slow), "bluff"])
+@pytest.mark.slow
+@pytest.mark.parametrize("game", ["leduc(ranks=4)", "bluff"])
 def test_the_favourite_runs_beside_different_ones(game):
     found = runners(game, SLOW, SECOND, ACCURACY)
     assert found[0] == SLOW
@@ -82,6 +83,7 @@ def test_a_race_needs_one_budget():
         rlccfr.recommend("kuhn(cards=4)", SECOND, measure=0.02)
 
 
+@pytest.mark.slow
 def test_a_catalog_holds_for_the_race():
     catalog = Catalog(("cfr", "cfr_plus"), ("none",), ("none",))
     found = runners("leduc(ranks=4)", Cell("cfr", "none", "none"), SECOND, ACCURACY, catalog)

@@ -138,6 +138,7 @@ def test_several_segments_and_engine_seeds(evaluator, small):
     assert len(team.recommend().cells) == 2
 
 
+@pytest.mark.slow
 def test_two_segments_of_a_tiny_catalog_stop_at_the_cap(make_evaluator):
     tiny = Catalog(("cfr", "dcfr"), ("none",), ("none",))
     for cap in range(2, 8):

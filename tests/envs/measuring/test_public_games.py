@@ -48,6 +48,7 @@ def test_exact_passes_are_deterministic_and_draws_are_not():
     assert not is_deterministic((Cell("cfr", "public_chance", "none"),), tree)
 
 
+@pytest.mark.slow
 def test_a_team_learns_on_a_public_tree_game():
     team = SelectorTeam(GAME, BUDGET, catalog=SMALL, evaluator=LiveEvaluator(), seed=3,
                         hyperparameters=Hyperparameters(settling=4, gradient_steps=4))  # fmt: skip

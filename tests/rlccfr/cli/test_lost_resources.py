@@ -42,7 +42,7 @@ def solve(game: str, *options: str) -> tuple[str, ...]:
     return ("solve", game, "--update-rule", "dcfr_plus", "--iterations", "5", "--checkpoint", "run.npz", *options)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [GAMES[0], *(pytest.param(game, marks=pytest.mark.slow) for game in GAMES[1:])])
 def test_a_checkpoint_stays_whole_when_no_space_is_left(tmp_path, game):
     command = [sys.executable, "-c", SMALL_FILES, *solve(game, "--checkpoint-every", "1e-9", "--json")]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)

@@ -16,7 +16,7 @@ from rlccfr.policies.analysis import analysed, followed
 
 RELATIVES = (
     "ranks=3,suits=2,private=1,flop=1",
-    "ranks=4,suits=2,private=2,flop=1",
+    pytest.param("ranks=4,suits=2,private=2,flop=1", marks=pytest.mark.slow),
     "ranks=3,suits=3,private=2,flop=1,rounds=1,raises=2",
     "ranks=5,suits=1,private=1,flop=1,opening=2",
 )

@@ -76,7 +76,9 @@ def test_recall_limits_and_small_games_are_minded(cache, monkeypatch):
         rlccfr.load_game(LARGE, max_histories=1000)
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "other version"])
+@pytest.mark.parametrize(
+    "damage", ["cut", "other version", *(pytest.param(one, marks=pytest.mark.slow) for one in ("flipped", "empty"))]
+)
 def test_what_is_damaged_or_old_is_compiled_anew(cache, monkeypatch, damage):
     expected = rlccfr.load_game(LARGE).content_hash
     (path,) = cache.iterdir()

@@ -78,7 +78,17 @@ def numbered(seen):
     return [numbers.setdefault(one, len(numbers)) for one in seen]
 
 
-@pytest.mark.parametrize("name", ["kuhn", "goofspiel", "leduc", "dark_hex(board_size=2)", BATTLESHIP, TWO_ROUNDS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kuhn",
+        "goofspiel",
+        "leduc",
+        "dark_hex(board_size=2)",
+        BATTLESHIP,
+        pytest.param(TWO_ROUNDS, marks=pytest.mark.slow),
+    ],
+)
 def test_the_classes_are_those_of_a_plain_refinement(name):
     tree = game(name)
     assert tuple(map(list, tree.classes)) == tuple(plain_classes(tree))

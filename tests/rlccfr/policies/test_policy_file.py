@@ -185,7 +185,7 @@ def test_a_gambit_file_without_a_policy_is_told(tmp_path):
 
 def test_a_table_without_its_game_and_a_row_cut_short_are_told(tmp_path):
     path = tmp_path / "a.csv"
-    rlccfr.PublicPolicy.uniform(rlccfr.load_game("bluff(dice=1)")).save(path)
+    rlccfr.PublicPolicy.uniform(rlccfr.load_game("holdem(ranks=3,suits=2,private=1,flop=1)")).save(path)
     with pytest.raises(rlccfr.CheckpointError, match=r"policies of hold'em and Bluff are read from .npz"):
         rlccfr.Policy.load(path)
     rlccfr.Policy.uniform(game("kuhn")).save(path)

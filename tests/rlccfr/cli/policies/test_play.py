@@ -41,6 +41,7 @@ def test_a_scripted_person_plays(kuhn):
     assert again.stdout == told.stdout
 
 
+@pytest.mark.slow
 def test_without_a_policy_the_game_is_solved(kuhn):
     told = play("kuhn", "--games", "1")
     assert told.returncode == 0

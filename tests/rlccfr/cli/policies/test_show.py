@@ -86,6 +86,7 @@ def test_a_game_with_a_public_tree_is_shown_by_paths_and_hands(run):
     assert all(row[2].startswith("cc/") and row[3:] == ["c 0.500", "r 0.500"] for row in rows)
 
 
+@pytest.mark.slow
 def test_a_terminal_says_why_reach_is_missing(kept):
     game = ("--game", "holdem(ranks=4,suits=2,private=1,flop=1)")
     assert "Reach is not computed" in on_a_terminal("show", "uniform", *game, "--limit", "2", columns=120)

@@ -228,7 +228,7 @@ def test_new_networks_take_over_from_learned_values(sampler, change):
 @pytest.mark.parametrize(
     "rule", [pytest.param("cfr", marks=pytest.mark.slow), "cfr_plus", pytest.param("ecfr", marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("sampler", [*LEARNED, ORACLES[2], "balanced"])
+@pytest.mark.parametrize("sampler", [*LEARNED, pytest.param(ORACLES[2], marks=pytest.mark.slow), "balanced"])
 def test_runs_on_leduc_converge(sampler, rule):
     tree = game("leduc")
     iterations = 20_000 if sampler in ORACLES else 100_000
