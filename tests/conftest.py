@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,13 @@ OUTCOME = pytest.StashKey[str]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--at-scale", action="store_true", help="damage, kill and soak many times as much")
     parser.addoption("--figures", help="folder for the figures that verification tests record; tests with one are done")
+    parser.addoption("--stamp", default="{}", help="JSON object that joins each of these records")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     report = yield
-    if report.when == "call":
+    if report.when == "call" or report.failed:
         item.stash[OUTCOME] = report.outcome
     return report
 
@@ -63,14 +65,15 @@ def figures(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
 
     timed = request.node.get_closest_marker("alone") is not None
     if folder and not timed and path.exists() and json.loads(path.read_text())["passed"]:
-        pytest.skip("it passed on these sources, and its figures are recorded; remove them to run it again")
+        pytest.skip(f"it passed on these sources; to run it again, remove {path} and its line in benchmarks/results")
     yield keep
     outcome = request.node.stash.get(OUTCOME, "interrupted")
-    if outcome in ("passed", "failed") and not kept:
-        keep(request.node.name, [])
-    if folder and kept:
+    if folder and outcome in ("passed", "failed"):
         from rlccfr.files import write_atomically
 
+        if not kept:
+            keep(request.node.name, [])
+        kept.update(json.loads(request.config.getoption("--stamp")), at=datetime.now(UTC).isoformat(timespec="seconds"))
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps({"passed": outcome == "passed", **kept}).encode())
 

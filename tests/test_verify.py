@@ -8,58 +8,65 @@ import pytest
 
 from tests import verify
 
+PASSED, FAILED, OLD = "tests/t.py::test_a[x]", "tests/t.py::test_b", "tests/t.py::test_c"
+
+
+def record(test, passed, sources="new", at="2026-01-02T03:04:05+00:00"):
+    stamp = {"sources": sources, "commit": f"commit-{sources}", "at": at}
+    return {"passed": passed, "test": test, "title": test, "note": "", "rows": [{"runs": 1}], **stamp}
+
 
 @pytest.fixture
 def folder(tmp_path):
-    """Folder of a suite on sources ``new``, with one record that passed and one that failed."""
-    own = tmp_path / "new-at-scale"
-    own.mkdir()
-    for name, passed in (("test_a[x]", True), ("test_b", False)):
-        record = {"passed": passed, "test": f"tests/t.py::{name}", "title": name, "note": "", "rows": [{"runs": 1}]}
-        (own / f"{name}.json").write_text(json.dumps(record))
-    return own
+    """Function that writes records to the folder of a suite, and returns it."""
+
+    def write(*records, name="suite"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        for one in records:
+            (tmp_path / name / f"{one['test'].rpartition('::')[2]}.json").write_text(json.dumps(one))
+        return tmp_path / name
+
+    return write
 
 
-def test_records_that_passed_count_on_another_machine(folder, tmp_path):
-    path, elsewhere, later = tmp_path / "kept.jsonl", tmp_path / "elsewhere" / "new", tmp_path / "later"
-    verify.keep(folder, path, {"tests/t.py::test_a[x]", "tests/t.py::test_b"})
-    verify.restore(elsewhere, path)
-    assert [one.name for one in elsewhere.iterdir()] == ["test_a[x].json"]  # what failed is run again
-    verify.restore(later, path)
-    assert not later.exists()  # other sources
-
-
-def test_the_last_record_of_each_test_that_there_is_is_kept(folder, tmp_path):
+def test_another_machine_gets_the_records_of_its_sources(folder, tmp_path):
     path = tmp_path / "kept.jsonl"
-    old = [
-        {"passed": True, "test": f"tests/t.py::{name}", "sources": "old", "rows": []}
-        for name in ("test_b", "gone", "c")
-    ]
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in old))
-    verify.keep(folder, path, {"tests/t.py::test_a[x]", "tests/t.py::test_b", "tests/t.py::c"})
-    kept = {test.partition("::")[2]: (one["passed"], one["sources"]) for test, one in verify.kept_in(path).items()}
-    assert kept == {"c": (True, "old"), "test_a[x]": (True, "new"), "test_b": (False, "new")}
+    verify.keep(folder(record(PASSED, True), record(OLD, True, "old")), path, {PASSED, OLD})
+    verify.restore(tmp_path / "elsewhere", path, "new")
+    assert [one.name for one in (tmp_path / "elsewhere").iterdir()] == ["test_a[x].json"]
+    verify.restore(tmp_path / "later", path, "newest")
+    assert not (tmp_path / "later").exists()
 
 
-def test_a_page_names_earlier_commits_and_what_did_not_run(folder, tmp_path, monkeypatch):
+def test_of_two_machines_records_the_newer_one_is_kept(folder, tmp_path):
+    path, early, late = tmp_path / "kept.jsonl", "2026-01-02T03:04:05+00:00", "2026-01-03T03:04:05+00:00"
+    mine = folder(record(FAILED, False, at=early), name="mine")
+    verify.keep(folder(record(FAILED, True, at=late), name="yours"), path, {FAILED})
+    assert [one["passed"] for one in verify.keep(mine, path, {FAILED})] == [True]
+    verify.restore(mine, path, "new")
+    assert json.loads((mine / "test_b.json").read_text())["passed"]
+    folder(record(FAILED, False, at="2026-01-04T03:04:05+00:00"), name="mine")
+    verify.restore(mine, path, "new")
+    assert not verify.keep(mine, path, {FAILED})[0]["passed"]
+
+
+def test_only_tests_that_exist_keep_records(folder, tmp_path):
+    path = tmp_path / "kept.jsonl"
+    assert verify.keep(folder(), path, {PASSED}) == []
+    assert not path.exists()
+    verify.keep(folder(record(PASSED, True), record(OLD, True)), path, {PASSED, OLD})
+    assert [one["test"] for one in verify.keep(folder(), path, {OLD})] == [OLD]
+    assert list(verify.kept_in(path)) == [OLD]
+
+
+def test_a_page_names_other_commits_and_what_did_not_run(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(verify, "ROOT", tmp_path)
     (tmp_path / "docs").mkdir()
-    path = tmp_path / "kept.jsonl"
-    early = {
-        "passed": True,
-        "title": "C",
-        "note": "",
-        "rows": [],
-        "sources": "old",
-        "commit": "abc",
-        "date": "2026-01-02",
-    }
-    path.write_text(json.dumps({**early, "test": "c"}) + "\n")
-    verify.keep(folder, path, {"c", "tests/t.py::test_a[x]", "tests/t.py::test_b"})
-    verify.write_report(verify.AT_SCALE, "new", list(verify.kept_in(path).values()), {"d"})
+    records = [record(PASSED, True), record(OLD, True, "old"), record(FAILED, False)]
+    verify.write_report(verify.AT_SCALE, "new", records, {"tests/t.py::test_d"})
     page = (tmp_path / "docs" / "reliability.md").read_text()
-    assert "\n2 checks passed, 1 failed.\n\n1 of them ran on earlier sources" in page
-    assert "Without a record, since they did not run or were skipped:\n\n- `d`\n" in page
-    assert "`c`: passed on commit abc, 2026-01-02\n" in page
-    assert "`tests/t.py::test_a[x]`: passed\n" in page
-    assert page.index("test_b`: **FAILED**") < page.index("test_a[x]`: passed")
+    assert "\n2 checks passed, 1 failed.\n\nMade from other sources, as each entry says with its commit: 1.\n" in page
+    assert "Without a record (not run, skipped, or not set up):\n\n- `tests/t.py::test_d`\n" in page
+    assert f"`{OLD}`: passed on commit commit-old, 2026-01-02\n" in page
+    assert f"`{PASSED}`: passed\n" in page
+    assert page.index(f"`{FAILED}`: **FAILED**") < page.index(f"`{PASSED}`: passed")

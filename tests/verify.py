@@ -5,9 +5,9 @@ It can be stopped and started again: a test that passed on these sources is not 
 failed test also leaves its table; failures stand at the top of each document. Several tests run at a time, except for
 those that compare times.
 
-Each test's last record is kept in benchmarks/results, so that another machine can go on with a suite that was committed
-half-done. A page names the commit of each record that is not of the present sources. ``--so-far`` runs nothing: it
-keeps the records that a suite has written so far, also while this runs, and writes the page from what there is.
+The last record of each test is kept in benchmarks/results: once these are committed, another machine can continue. A
+page names the commit of each record that was made from other sources. ``--so-far`` runs nothing: it keeps the records
+that a suite has written so far, also while this runs, and writes the page from what there is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from rlccfr.files import write_atomically
 
 ROOT = Path(__file__).parent.parent
 ORDER = ("samplers", "convergence", "learning", "speed", "test_team")
@@ -51,12 +53,16 @@ AT_SCALE = Report(
 
 RESULTS = ROOT / "benchmarks" / "results"
 SOURCES = ("rlccfr", "catalog", "envs", "agents", "benchmarks", "tests")
+READ = ("constraints.txt", "docs/overview.md", "benchmarks/results/*.csv", "benchmarks/results/*.json")
+"""Further files that long tests read."""
+
+Record = dict[str, Any]
 
 
 def sources() -> Iterator[Path]:
     """Yield all files that the figures can depend on: code and data of the package, benchmarks and long tests.
 
-    This file is none: it runs them and keeps what they find.
+    This file is left out: it only runs the tests and keeps their records.
     """
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*")):
@@ -65,6 +71,8 @@ def sources() -> Iterator[Path]:
                 continue
             if folder != "tests" or "helpers" in path.parts or "pytest.mark.verify" in path.read_text():
                 yield path
+    for pattern in READ:
+        yield from sorted(ROOT.glob(pattern))
 
 
 def sources_hash() -> str:
@@ -82,33 +90,32 @@ def table(rows: list[dict]) -> list[str]:
     return [f"| {line} |" for line in lines]
 
 
-def kept_in(path: Path) -> dict[str, dict]:
-    """Return the records that a file under version control has, by the names of their tests."""
+def kept_in(path: Path) -> dict[str, Record]:
+    """Return the records in a file under version control, keyed by test name."""
     lines = path.read_text().splitlines() if path.exists() else []
     return {record["test"]: record for record in map(json.loads, lines)}
 
 
-def restore(folder: Path, path: Path) -> None:
-    """Write the passed records of these sources to the folder of the running suite, unless it has newer ones."""
+def restore(folder: Path, path: Path, present: str) -> None:
+    """Write the kept records of these sources to the folder of a suite, unless it has newer ones."""
     for record in kept_in(path).values():
         own = folder / f"{record['test'].rpartition('::')[2]}.json"
-        if record["passed"] and record["sources"] == sources_of(folder) and not own.exists():
+        newer = not own.exists() or json.loads(own.read_text())["at"] < record["at"]
+        if record["sources"] == present and newer:
             folder.mkdir(parents=True, exist_ok=True)
-            own.write_text(json.dumps(record))
+            write_atomically(own, json.dumps(record).encode())
 
 
-def keep(folder: Path, path: Path, tests: set[str]) -> None:
-    """Put the records of a suite in the place of earlier ones of the same tests; drop tests that are no more."""
-    stamp = {"sources": sources_of(folder), "commit": commit(), "date": str(date.today())}
-    new = [{**stamp, **json.loads(one.read_text())} for one in folder.glob("*.json")]
-    records = kept_in(path) | {record["test"]: record for record in new}
-    lines = [json.dumps(records[test]) for test in sorted(records.keys() & tests)]
-    if lines:
-        path.write_text("".join(f"{line}\n" for line in lines))
-
-
-def sources_of(folder: Path) -> str:
-    return folder.name.partition("-")[0]
+def keep(folder: Path, path: Path, tests: set[str]) -> list[Record]:
+    """Return the newest record of each test, and keep them; drop those of tests that no longer exist."""
+    records = kept_in(path)
+    for record in (json.loads(one.read_text()) for one in folder.glob("*.json")):
+        if record["test"] not in records or records[record["test"]]["at"] <= record["at"]:
+            records[record["test"]] = record
+    newest = [records[test] for test in sorted(records.keys() & tests)]
+    if newest:
+        write_atomically(path, "".join(f"{json.dumps(record)}\n" for record in newest).encode())
+    return newest
 
 
 def commit() -> str:
@@ -117,14 +124,14 @@ def commit() -> str:
 
 
 def collected(command: list[str]) -> set[str]:
-    """Return the names of the tests that a command of pytest would run, or exit if there are errors."""
+    """Return the names of the tests that a pytest command would run; exit if it can't tell."""
     found = subprocess.run([*command, "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True)
     if found.returncode:
         sys.exit(f"the tests could not be collected:\n{found.stdout}{found.stderr}")
     return {line for line in found.stdout.splitlines() if line.startswith("tests/") and "::" in line}
 
 
-def write_report(report: Report, present: str, records: list[dict], missing: set[str]) -> None:
+def write_report(report: Report, present: str, records: list[Record], missing: set[str]) -> None:
     order = report.order
     records.sort(key=lambda r: next((k for k, word in enumerate(order) if word in r["test"]), len(order)))
     lines = [
@@ -134,40 +141,43 @@ def write_report(report: Report, present: str, records: list[dict], missing: set
         f"Python {platform.python_version()}, {platform.machine()}, one thread.",
     ]
     failed = [record for record in records if not record["passed"]]
-    earlier = sum(record["sources"] != present for record in records)
+    other = sum(record["sources"] != present for record in records)
     lines += ["", f"{len(records) - len(failed)} checks passed, {len(failed)} failed."]
-    lines += ["", f"{earlier} of them ran on earlier sources: each names its commit."] if earlier else []
-    lines += ["", "Without a record, since they did not run or were skipped:", ""] if missing else []
+    lines += ["", f"Made from other sources, as each entry says with its commit: {other}."] if other else []
+    lines += ["", "Without a record (not run, skipped, or not set up):", ""] if missing else []
     lines += [f"- `{test}`" for test in sorted(missing)]
     for record in failed + [record for record in records if record["passed"]]:
         verdict = "passed" if record["passed"] else "**FAILED**"
-        where = f" on commit {record['commit']}, {record['date']}" * (record["sources"] != present)
-        lines += ["", f"## {record['title']}", "", f"`{record['test']}`: {verdict}{where}", ""]
-        lines += [record["note"], ""] if record["note"] else []
-        lines += table(record["rows"]) if record["rows"] else []
+        where = f" on commit {record['commit']}, {record['at'][:10]}" * (record["sources"] != present)
+        lines += ["", f"## {record['title']}", "", f"`{record['test']}`: {verdict}{where}"]
+        lines += ["", record["note"]] if record["note"] else []
+        lines += ["", *table(record["rows"])] if record["rows"] else []
     (ROOT / "docs" / report.page).write_text("\n".join(lines) + "\n")
 
 
 def main() -> int:
     options, so_far = [option for option in sys.argv[1:] if option != "--so-far"], "--so-far" in sys.argv
-    at_scale = "--at-scale" in options
+    at_scale, present = "--at-scale" in options, sources_hash()
     report = AT_SCALE if at_scale else LONG
-    folder = ROOT / "runs" / "verification" / f"{sources_hash()}{'-at-scale' * at_scale}"
+    folder = ROOT / "runs" / "verification" / f"{present}{'-at-scale' * at_scale}"
     path = (RESULTS / report.page).with_suffix(".jsonl")
     modules = [f"tests/verification/test_{name}.py" for name in RELIABILITY] if at_scale else []
     command = [sys.executable, "-m", "pytest"]
-    alone, together = ["-m", "verify and alone"], ["-m", "verify and not alone"]
-    tests = collected([*command, *modules, *(together if at_scale else ["-m", "verify"])])
-    restore(folder, path)
-    command += ["-v", f"--figures={folder}", *options, *modules]
-    selections = [[*together, "-n", report.processes]] if at_scale else [alone, [*together, "-n", report.processes]]
+    together = ["-m", "verify and not alone", "-n", report.processes]
+    selections = [together] if at_scale else [["-m", "verify and alone"], together]
+    tests = {test for one in selections for test in collected([*command, *modules, *one])}
+    stamp = json.dumps({"sources": present, "commit": commit()})
+    command += ["-v", f"--figures={folder}", f"--stamp={stamp}", *options, *modules]
+    codes = []
+    if not so_far:
+        restore(folder, path, present)
     try:
-        codes = [subprocess.run([*command, *one], cwd=ROOT).returncode for one in selections if not so_far]
+        codes += [subprocess.run([*command, *one], cwd=ROOT).returncode for one in selections if not so_far]
     finally:
-        keep(folder, path, tests)
-    records = kept_in(path)
-    write_report(report, sources_of(folder), list(records.values()), tests - records.keys())
-    return max(codes, default=0)
+        records = keep(folder, path, tests)
+        print(f"{len(records)} of {len(tests)} tests have a record in {path.relative_to(ROOT)}; sources {present}")
+    write_report(report, present, records, tests - {record["test"] for record in records})
+    return int(any(codes))
 
 
 if __name__ == "__main__":

@@ -84,7 +84,6 @@ def test_a_budget_that_nothing_can_be_read_off_is_refused():
         best_measured(table(), "kuhn", [PAPER], Budget("nodes", 5), ACCURACY)
 
 
-@pytest.mark.slow
 def test_the_package_names_the_best_of_both_catalogs(monkeypatch):
     monkeypatch.undo()
     best, paper = recommend("leduc"), recommend("leduc", catalog="paper")

@@ -43,7 +43,6 @@ def test_those_that_did_best_elsewhere_run():
     assert racing._means(SECOND, fast) != means  # the weights count
 
 
-@pytest.mark.slow
 def test_the_best_reward_comes_first():
     evaluator, shares = LiveEvaluator(), []
     table = race("kuhn(cards=4)", SLOW, 0.02, ACCURACY, evaluator, progress=shares.append)

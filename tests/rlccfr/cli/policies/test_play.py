@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -41,11 +42,11 @@ def test_a_scripted_person_plays(kuhn):
     assert again.stdout == told.stdout
 
 
-@pytest.mark.slow
-def test_without_a_policy_the_game_is_solved(kuhn):
-    told = play("kuhn", "--games", "1")
-    assert told.returncode == 0
-    assert "The other player's policy was found just now; its exploitability is" in told.stdout
+def test_without_a_policy_the_game_is_solved(run, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    code, out, _ = run("play", "kuhn", "--games", "1")
+    assert code == 0
+    assert "The other player's policy was found just now; its exploitability is" in out
 
 
 def test_an_input_that_is_closed_ends_the_session(kuhn):
@@ -94,14 +95,13 @@ def test_a_files_control_characters_do_not_reach_the_terminal(tmp_path):
     assert not {"\x1b", "\x07"} & set(told.stdout)
 
 
-@pytest.mark.slow
-def test_what_can_not_be_played_is_one_line(kuhn):
+def test_what_can_not_be_played_is_one_line(run, kuhn):
     for arguments, message in (
         (("nonsense",), "unknown game"),
         (("leduc", "--against", kuhn), "is a policy of 'kuhn', not of 'leduc'"),
         (("kuhn", "--against", "none.npz"), "there is no file none.npz"),
     ):
-        told = play(*arguments)
-        assert told.returncode == 1
-        assert message in told.stderr
-        assert told.stderr.count("\n") == 1
+        code, _, err = run("play", *arguments)
+        assert code == 1
+        assert message in err
+        assert err.count("\n") == 1
