@@ -37,12 +37,13 @@ test-all: install
 	$(BIN)/python -m pytest -n 2 -m "not verify"
 
 verify: install
-	$(BIN)/python tests/verify.py
-	$(BIN)/python tests/dependencies.py oldest
-	$(BIN)/python tests/dependencies.py newest
+	status=0; $(BIN)/python -m tests.verify || status=1; \
+	$(BIN)/python tests/dependencies.py oldest || status=1; \
+	$(BIN)/python tests/dependencies.py newest || status=1; \
+	exit $$status
 
 reliability: install
-	$(BIN)/python tests/verify.py --at-scale
+	$(BIN)/python -m tests.verify --at-scale
 
 bench: install
 	$(BIN)/python -m benchmarks > docs/benchmarks.md
