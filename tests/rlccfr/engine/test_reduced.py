@@ -58,14 +58,14 @@ def assert_alike(one, other):
     If none of an infoset's regrets is positive but for rounding, rounding decides its policy; this is a tie.
     """
     for table in (regrets, policy_sums):
-        assert table(one) == pytest.approx(table(other), rel=1e-10, abs=1e-12)
+        np.testing.assert_allclose(table(one), table(other), rtol=1e-10, atol=1e-12)
     tree, regret = one.game, regrets(other)
     tied = np.maximum.reduceat(np.abs(regret), tree.view.first_sequence[:-1]) < 1e-12
     positive = np.maximum.reduceat(regret, tree.view.first_sequence[:-1])
     tied |= np.abs(positive) < 1e-12
     decided = ~np.repeat(tied, np.diff(tree.view.first_sequence))
     policies = [solver.current_policy().probabilities[decided] for solver in (one, other)]
-    assert policies[0] == pytest.approx(policies[1], rel=1e-10, abs=1e-12)
+    np.testing.assert_allclose(*policies, rtol=1e-10, atol=1e-12)
     return not tied.any()
 
 
