@@ -35,6 +35,9 @@ from rlccfr.envs.reward import costs, mean_reward
 from rlccfr.errors import RLCCFRError
 
 IDS = ("rlccfr/Selector-v0", "rlccfr/SelectorFlat-v0", "rlccfr/SelectorStage-v0")
+IDS_AND_SEGMENTS = [
+    (IDS[0], 1), *((id, 2) for id in IDS), *(pytest.param(id, 1, marks=pytest.mark.slow) for id in IDS[1:])
+]  # fmt: skip
 SHORT = {"unit": "iterations", "amount": 20}
 SMALL = {"update_rules": ["cfr", "dcfr"], "samplers": ["external", "none"], "abstractions": ["none"]}
 INFO = {
@@ -49,8 +52,7 @@ def evaluator():
     return LiveEvaluator()
 
 
-@pytest.mark.parametrize("segments", [pytest.param(1, marks=pytest.mark.slow), 2])
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize(("id", "segments"), IDS_AND_SEGMENTS)
 def test_a_pickled_environment_goes_on_alike(id, segments):
     env = gym.make(id, budget=SHORT, segments=segments, catalog=SMALL, games=["kuhn"], evaluator=LiveEvaluator())
     env.reset(seed=0)
@@ -65,8 +67,7 @@ def test_a_pickled_environment_goes_on_alike(id, segments):
     assert env.unwrapped.np_random.random() == other.unwrapped.np_random.random()
 
 
-@pytest.mark.parametrize("segments", [pytest.param(1, marks=pytest.mark.slow), 2])
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize(("id", "segments"), IDS_AND_SEGMENTS)
 def test_the_checkers_have_nothing_to_say(id, segments, evaluator):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -183,9 +183,12 @@ def test_a_gambit_file_without_a_policy_is_told(tmp_path):
         rlccfr.Policy.load(path)
 
 
-def test_a_table_without_its_game_and_a_row_cut_short_are_told(tmp_path):
+@pytest.mark.parametrize(
+    "name", ["holdem(ranks=3,suits=2,private=1,flop=1)", pytest.param("bluff(dice=1)", marks=pytest.mark.slow)]
+)
+def test_a_table_without_its_game_and_a_row_cut_short_are_told(name, tmp_path):
     path = tmp_path / "a.csv"
-    rlccfr.PublicPolicy.uniform(rlccfr.load_game("holdem(ranks=3,suits=2,private=1,flop=1)")).save(path)
+    rlccfr.PublicPolicy.uniform(rlccfr.load_game(name)).save(path)
     with pytest.raises(rlccfr.CheckpointError, match=r"policies of hold'em and Bluff are read from .npz"):
         rlccfr.Policy.load(path)
     rlccfr.Policy.uniform(game("kuhn")).save(path)
