@@ -145,9 +145,7 @@ def evidence() -> str:
     """Return a table of what was measured, with the pages that tell more."""
     rows = {(one["row"], one["game"]): one for one in newest()["rows"]}
     exact, drawn = rows["CFR+, exact", "leduc"], rows["external sampling", "leduc"]
-    checks = re.search(r"^(\d+) checks passed, (\d+) failed\.$", _page("verification.md"), re.MULTILINE)
     flop = re.search(r"^\| flop hold'em \| ([\d,]+) \| ([\d.]+) s", _page("holdem.md"), re.MULTILINE)
-    assert checks is not None
     assert flop is not None
     whole = json.loads(simpler.FIGURES.read_text())["unseen games"]["all"]
     return "\n".join(
@@ -158,16 +156,30 @@ def evidence() -> str:
             f"{drawn['ratio']:.0f} times ({drawn['peer']}) by external sampling | [benchmarks](docs/benchmarks.md) |",
             f"| size | flop hold'em, {flop[1]} infosets, to 37 mbb/g in {flop[2]} CPU seconds of one core | "
             "[hold'em](docs/holdem.md) |",
-            f"| correctness | {checks[1]} long checks passed and {checks[2]} failed, which are named: OpenSpiel, plain "
-            "references, statistics of samplers | [verification](docs/verification.md) |",
+            f"| correctness | {_checks('verification.md')}, against OpenSpiel, plain references and statistics of "
+            "samplers | [verification](docs/verification.md) |",
             f"| choices | on {whole['games']:.0f} games that were not learned from, the picks' mean regret is below "
             f"that of the single best algorithm by {_short(whole['gain'])} (95 % interval "
             f"{_short(whole['gain from'])} to {_short(whole['gain to'])}"
             f"{', so it may be chance' if whole['gain from'] < 0 else ''}) | [selection](docs/selection.md) |",
-            "| faults | damaged files, kills, full disks and scarce memory lose nothing and show no traceback | "
-            "[reliability](docs/reliability.md) |",
+            f"| faults | {_checks('reliability.md')}, with damaged files, kills, full disks and scarce memory: nothing "
+            "may be lost, and no traceback shown | [reliability](docs/reliability.md) |",
         )
     )
+
+
+def _checks(name: str) -> str:
+    """Return how many checks of a long suite passed and failed, and how many of them are missing or from before."""
+    page = _page(name)
+    found = re.search(r"^(\d+) checks passed, (\d+) failed\.$", page, re.MULTILINE)
+    assert found is not None
+    failed = f" and {found[2]} failed, which are named" if int(found[2]) else ", none failed"
+    earlier, missing = (
+        re.search(rf"^{words}.*: (\d+)\.$", page, re.MULTILINE) for words in ("Made from earlier", "Without a result")
+    )
+    counts = [f"{earlier[1]} of them on an earlier commit"] if earlier else []
+    counts += [f"{missing[1]} more have no result"] if missing else []
+    return f"{found[1]} long checks passed{failed}" + (f" ({', '.join(counts)})" if counts else "")
 
 
 def _page(name: str) -> str:
