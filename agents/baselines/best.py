@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from rlccfr.agents.baselines.task import Rewards
 from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.identity import unversioned
 from rlccfr.errors import RLCCFRError
 from rlccfr.registry import REGISTRIES
 
@@ -23,10 +24,10 @@ def virtual_best(rewards: Rewards) -> Cell:
 
 
 def best_with_own(rewards: Rewards) -> dict[str, Cell]:
-    """Return, for each component of another author's, the best algorithm of a game that has it."""
+    """Return, for each component of another author's or read from a file, the best algorithm of a game that has it."""
     own = {
         id for registry, ids in zip(REGISTRIES, zip(*rewards, strict=True), strict=True)
-        for id in dict.fromkeys(ids) if registry[id].code
+        for id in dict.fromkeys(ids) if unversioned(registry[id])
     }  # fmt: skip
     return {id: virtual_best({cell: one for cell, one in rewards.items() if id in cell}) for id in sorted(own)}
 

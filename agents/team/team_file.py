@@ -18,6 +18,7 @@ from rlccfr.archives import archive_of, check_format, opened_archive, read_archi
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.evaluator import Evaluator
+from rlccfr.envs.measuring.identity import unversioned
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import Preset, Weights
 from rlccfr.errors import CheckpointError, ComponentError, GameError, RLCCFRError
@@ -173,8 +174,8 @@ def _versions(catalog: Catalog) -> list[list[int]]:
 
 
 def _code(catalog: Catalog) -> list[list[str]]:
-    """Return a digest of each component's source, axis by axis; ``""`` for the library's own."""
-    return [[registry[id].code for id in ids] for registry, ids in zip(REGISTRIES, catalog.axes, strict=True)]
+    """Return a digest of each component's source or file, axis by axis; ``""`` for what versions tell apart."""
+    return [[unversioned(registry[id]) for id in ids] for registry, ids in zip(REGISTRIES, catalog.axes, strict=True)]
 
 
 def _origins(catalog: Catalog) -> dict[str, str]:

@@ -17,22 +17,31 @@ from rlccfr.files import as_json
 from rlccfr.games.flat_tree import CHANCE, GameTree
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
-from rlccfr.registry import REGISTRIES
+from rlccfr.registry import REGISTRIES, Entry
 
 
 def definitions(cell: Cell) -> list[dict[str, Any]]:
     """Return the id, version and hyperparameters of each component, which define what is measured.
 
-    Components that are not the library's own also have a digest of their source.
+    Components that are not the library's own also have a digest of their source; those read from a file, of that.
 
     Raises:
         ComponentError: an unknown id.
     """
     entries = [registry[id] for registry, id in zip(REGISTRIES, cell, strict=True)]
     return [
-        {"id": e.id, "version": e.version, "hyperparameters": e.defining} | ({"code": e.code} if e.code else {})
+        {"id": e.id, "version": e.version, "hyperparameters": e.defining}
+        | ({"code": digest} if (digest := unversioned(e)) else {})
         for e in entries
     ]
+
+
+def unversioned(entry: Entry[Any]) -> str:
+    """Return a digest of what no version tells, else ``""``: other authors' code, or a controller from a file."""
+    if entry.code or not entry.given:
+        return entry.code
+    controller = getattr(entry.make(), "controller", None)
+    return "" if controller is None else str(controller.digest)
 
 
 def is_deterministic(cells: Sequence[Cell], tree: Game) -> bool:

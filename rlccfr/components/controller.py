@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -151,6 +152,12 @@ class Controller:
         """Return all weights and biases, (k,): member by member, agent by agent, layer by layer."""
         parts = [part.ravel() for networks in self.members for part in _parts(networks)]
         return np.concatenate(parts).astype(np.float64)
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of the choices, the layers and the weights in single precision, as a file keeps them."""
+        text = repr((self.layers, [choices.tolist() for choices in self.choices]))
+        return hashlib.sha256(text.encode() + self.single_weights.tobytes()).hexdigest()[:16]
 
     @cached_property
     def single_weights(self) -> np.ndarray:

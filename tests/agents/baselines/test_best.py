@@ -7,6 +7,8 @@ import pytest
 from rlccfr.agents.baselines.best import best_with_own
 from rlccfr.catalog import Cell
 from rlccfr.components import UpdateRule
+from rlccfr.components.controller import CHOICES, Controller
+from rlccfr.controller_file import save_controller
 from rlccfr.registry import update_rules
 
 
@@ -36,3 +38,10 @@ def test_each_has_its_best_algorithm():
 
 def test_the_librarys_own_have_none():
     assert best_with_own({Cell("cfr", "none", "none"): 0.9, Cell("dcfr", "external", "cfr_br"): 0.3}) == {}
+
+
+def test_a_controller_from_a_file_is_ones_own(tmp_path):
+    save_controller(Controller.untrained(CHOICES, (8,)), tmp_path / "mine.npz")
+    own = f"controlled(controller={str(tmp_path / 'mine.npz')!r})"
+    rewards = {Cell("controlled", "none", "none"): 0.9, Cell(own, "none", "none"): 0.3}
+    assert best_with_own(rewards) == {own: Cell(own, "none", "none")}

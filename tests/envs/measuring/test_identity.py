@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 from support import SMALL_DICE
 
+from rlccfr.components.controller import CHOICES, Controller
+from rlccfr.controller_file import save_controller
 from rlccfr.envs import Budget, Cell, Request
 from rlccfr.envs.measuring import identity as cells
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -143,6 +145,23 @@ def test_an_episode_whose_game_is_registered_again_begins_anew(monkeypatch):
     evaluator.measure(replace(whole, cells=whole.cells[:1]))
     registered(7, monkeypatch)
     assert evaluator.measure(whole).exploitability == pytest.approx(7 * before.exploitability)
+
+
+def test_a_controller_that_was_trained_again_is_measured_again(tmp_path):
+    cell, store = Cell(f"controlled(controller={str(tmp_path / 'mine.npz')!r})", "none", "none"), tmp_path / "store"
+    evaluator, ids, errors = LiveEvaluator(store), set(), set()
+    for seed in (1, 2):
+        save_controller(Controller.untrained(CHOICES, (8,), seed=seed), tmp_path / "mine.npz")
+        ids.add(cell_id(request(cell)))
+        found = evaluator.measure(request(cell)).exploitability
+        assert LiveEvaluator(store).measure(request(cell)).exploitability == found
+        errors.add(found)
+    assert len(ids) == len(errors) == 2
+    save_controller(Controller.untrained(CHOICES, (8,), seed=2), tmp_path / "copy.npz")
+    digests = [cells.definitions(Cell(f"controlled(controller={str(tmp_path / name)!r})", "none", "none"))[0]["code"]
+               for name in ("mine.npz", "copy.npz")]  # fmt: skip
+    assert digests[0] == digests[1]
+    assert "code" not in cells.definitions(Cell("controlled", "none", "none"))[0]
 
 
 def test_openspiels_own_games_are_compiled_once(monkeypatch):
