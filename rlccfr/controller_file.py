@@ -84,8 +84,10 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
     except RLCCFRError:
         raise
     except FileNotFoundError:
+        parts = sorted(path.parent.glob(f"*/{FILE_NAME}"))  # of a training that has not ended
+        such = f"such as {parts[0]}, " if parts else ""
         raise CheckpointError(
-            f"there is no controller file at {path}; name one that `rlccfr train --control` wrote, or shipped"
+            f"there is no controller file at {path}; name one that `rlccfr train --control` wrote, {such}or shipped"
         ) from None
     except OSError as error:
         raise CheckpointError(f"can't read {path}: {error.strerror or error}") from None

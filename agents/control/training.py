@@ -93,6 +93,11 @@ class ControlTraining:
         self.horizons = _checked_horizons({1000: 1.0} if horizons is None else horizons)
         if not games:
             raise RLCCFRError("name at least one game")
+        if others := [game for game in games if not isinstance(game, str)]:
+            raise RLCCFRError(
+                f"name the games to train on: {brief(others[0])} is none of their names or files; "
+                '`rlccfr.Policy.uniform(game).save("game.efg")` writes a game to a file'
+            )
         self.hyperparameters = ControlHyperparameters() if hyperparameters is None else hyperparameters
         if not isinstance(self.hyperparameters, ControlHyperparameters):
             raise RLCCFRError(f"hyperparameters must be a ControlHyperparameters, not {brief(hyperparameters)}")

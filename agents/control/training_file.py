@@ -93,7 +93,7 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
     if differing:
         raise RLCCFRError(
             f"{directory} holds a training with other settings ({', '.join(differing)}); name another directory "
-            "(--out), or replace it by fresh (--fresh)"
+            "(--out), or replace this one (--fresh)"
         )
     try:
         training.restore(saved)

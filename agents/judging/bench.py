@@ -16,7 +16,16 @@ from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.baselines.random_cells import median_search, random_search
 from rlccfr.agents.baselines.task import Rewards, Task, total_cpu_seconds
 from rlccfr.agents.judging.evidence import Evidence, judging_part
-from rlccfr.agents.judging.recommendation_table import BEST_WITH, COLUMNS, RANDOM, SBS, TEAM, VBS, RecommendationTable
+from rlccfr.agents.judging.recommendation_table import (
+    BEST_OF_OTHERS,
+    BEST_WITH,
+    COLUMNS,
+    RANDOM,
+    SBS,
+    TEAM,
+    VBS,
+    RecommendationTable,
+)
 from rlccfr.agents.judging.scores import closed_gap, normalised_score, regret
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import Cell
@@ -183,14 +192,17 @@ class Bench:
     def exhaustive_rows(self) -> list[dict[str, Any]]:
         """Return the row of VBS if the game has evidence, and the row of SBS if another game has evidence.
 
-        With VBS come the best algorithms that have a component of another author's, one row per component.
+        With VBS come the best algorithms that have a component of one's own, one row per component. If VBS is one of
+        them, the best of the others follows.
         """
         rows = []
         if self._own is not None:
-            best = virtual_best(self._chosen_by[self.task.game])
-            rows.append(self.row(VBS, best, self._own.evaluations, self._own.cpu_seconds))
-            for id, cell in best_with_own(self._chosen_by[self.task.game]).items():
-                rows.append(self.row(f"{BEST_WITH}{id}", cell, self._own.evaluations, self._own.cpu_seconds))
+            rewards, own = self._chosen_by[self.task.game], best_with_own(self._chosen_by[self.task.game])
+            picks = {VBS: virtual_best(rewards), **{f"{BEST_WITH}{id}": cell for id, cell in own.items()}}
+            rest = {cell: reward for cell, reward in rewards.items() if own.keys().isdisjoint(cell)}
+            if rest and picks[VBS] not in rest:
+                picks[BEST_OF_OTHERS] = virtual_best(rest)
+            rows = [self.row(name, cell, self._own.evaluations, self._own.cpu_seconds) for name, cell in picks.items()]
         others = [evidence for game, evidence in self.evidence.items() if game != self.task.game]
         if others:
             cost = math.fsum(evidence.cpu_seconds for evidence in others)

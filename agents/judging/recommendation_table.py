@@ -21,8 +21,8 @@ COLUMNS = (
     "game", "budget", "preset", "method", *AXES, "exploitability", "throughput", "speed", "reward", "regret",
     "normalised_score", "closed_gap", "in_tied_set", "tied_set_size", "converged", "evaluations", "cpu_seconds",
 )  # fmt: skip
-BEST_WITH = "best with "
-"""How the method begins that is the best algorithm with a component of one's own."""
+BEST_WITH, BEST_OF_OTHERS = "best with ", "best of the others"
+"""How the method begins that is the best algorithm with a component of one's own, and that without any of these."""
 
 SUFFIXES = (".md", ".csv", ".html", ".json")
 TEAM, RANDOM, VBS, SBS = "team", "random search", "VBS", "SBS"
@@ -34,8 +34,9 @@ class RecommendationTable:
 
     Attributes:
         frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best algorithm on the
-            game), ``best with my_rule`` (likewise, among those with a component that is not this library's), ``SBS``
-            (best on average over the other games) or one of the paper's fixed algorithms.
+            game), ``best with my_rule`` (likewise, among those with a component that is not this library's, or with a
+            controller from a file), ``best of the others`` (where VBS is one of these), ``SBS`` (best on average over
+            the other games) or one of the paper's fixed algorithms.
             ``exploitability`` (NashConv / 2), ``throughput`` (iterations per engine CPU second), ``speed`` and
             ``reward`` are means over the judging runs. ``speed`` is throughput as a multiple of plain CFR's; the reward
             is computed from it. ``reward`` is R̄. ``tied_set_size`` counts the algorithms that can't be told from the
@@ -53,7 +54,7 @@ class RecommendationTable:
 
     @property
     def own(self) -> pd.DataFrame:
-        """The rows of the best algorithms with components that are not this library's."""
+        """The rows of the best algorithms with components of one's own, or with controllers from files."""
         return self.frame[self.frame["method"].str.startswith(BEST_WITH)].reset_index(drop=True)
 
     def to_rows(self) -> list[dict[str, Any]]:

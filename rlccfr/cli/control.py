@@ -36,7 +36,8 @@ def train_and_print(
         if not holds_controller(out):
             raise Interrupted("interrupted before anything was saved, which is done every minute") from None
         raise Interrupted(
-            f"interrupted; {out} has the controllers so far, in member-0 and so on, and the same command goes on"
+            f"interrupted; the same command goes on, and --controller {quoted(str(out / 'member-0'))} uses what the "
+            "first member has learned so far"
         ) from None
     file = out / CONTROLLER
     if json:

@@ -60,7 +60,7 @@ def train(
         Path | None,
         typer.Option(
             help="Directory of the team, its log and TensorBoard's files. [runs/GAMES, then the budget and the weights "
-            "unless they are the defaults, as in runs/kuhn-1-second]"
+            "unless they are the defaults, as in runs/kuhn-1-second; runs/control for a controller]"
         ),
     ] = None,
     store: StorePath = RUNS / "store",

@@ -173,7 +173,12 @@ def test_a_controller_file_is_read_as_written(tmp_path):
     path.write_bytes(path.read_bytes()[:-50])
     with pytest.raises(CheckpointError, match="not a whole controller file"):
         load_controller(path)
-    for name, message in ((tmp_path / "none.npz", "there is no controller file"), ("x" * 5000, "can't read")):
+    (tmp_path / "member-0").mkdir()
+    save_controller(controller, tmp_path / "member-0" / CONTROLLER)
+    for name, message in (
+        (tmp_path / "none.npz", rf"there is no controller file .*, such as \S+member-0.{CONTROLLER}, or shipped"),
+        ("x" * 5000, "can't read"),
+    ):
         with pytest.raises(ComponentError, match=message):
             rlccfr.Solver(rlccfr.load_game("kuhn"), control=name)
 
@@ -223,6 +228,8 @@ def test_nothing_to_train_on_is_named():
         ControlTraining([], 3)
     with pytest.raises(RLCCFRError, match="rounds must be a positive integer"):
         ControlTraining(["kuhn"], 0)
+    with pytest.raises(RLCCFRError, match=r"name the games to train on: .*matrix.*game\.efg"):
+        train_controller([rlccfr.matrix_game([[1, -1], [-1, 1]])], rounds=3)
     for wrong, message in (
         ({"horizons": {}}, "horizons must give shares"),
         ({"horizons": 100}, "horizons must give shares"),

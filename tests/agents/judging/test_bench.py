@@ -11,6 +11,8 @@ from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import COLUMNS
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.components.controller import CHOICES, Controller
+from rlccfr.controller_file import save_controller
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import PRESETS
 
@@ -91,6 +93,20 @@ def test_without_measuring_everything_there_is_no_regret(evaluator, small):
     assert "VBS" not in set(frame.method)
     assert frame.regret.isna().all()
     assert len(evaluator.records) < len(small)
+
+
+@pytest.mark.parametrize(("best", "others"), [("mine", ["cfr"]), ("cfr", [])])
+def test_a_controller_from_a_file_has_its_row_beside_the_best_of_the_others(make_evaluator, tmp_path, best, others):
+    save_controller(Controller.untrained(CHOICES, (8,)), tmp_path / "mine.npz")
+    mine = f"controlled(controller={str(tmp_path / 'mine.npz')!r})"
+    evaluator = make_evaluator(lambda game, cell: 1e-4 if best in cell.update_rule else 1e-3)
+    frame = build_table(
+        ["kuhn"], [BUDGET], evaluator=evaluator, catalog=Catalog(("cfr", mine), ("none",), ("none",)),
+        plan=TeamPlan(2, hyperparameters=QUICK),
+    ).frame  # fmt: skip
+    assert row(frame, method=f"best with {mine}").update_rule == mine
+    assert list(frame[frame.method == "best of the others"].update_rule) == others
+    assert best in row(frame, method="VBS").update_rule
 
 
 def test_not_converged_and_progress(make_evaluator):
