@@ -101,7 +101,10 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
                 f"`rlccfr explore` take a policy's file, and `rlccfr play GAME --against FILE` plays against it"
             )
         near = difflib.get_close_matches(short_name, [*known_names, *registered], n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "`rlccfr games` lists the names"
+        hint = (
+            f"did you mean {near[0]!r}?" if near
+            else "`rlccfr games` lists the names (one of your own is loaded by `rlccfr --load FILE`, before the command)"
+        )  # fmt: skip
         raise GameError(f"unknown game {brief(openspiel_name)}; {hint}")
     try:
         with _quiet():
