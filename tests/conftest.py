@@ -25,7 +25,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if folder := config.getoption("--results"):
         from tests.recording import Recording
 
-        config.pluginmanager.register(Recording(folder, writes="PYTEST_XDIST_WORKER" not in os.environ))
+        config.pluginmanager.register(Recording(folder, writes=not hasattr(config, "workerinput")))
 
 
 @pytest.fixture

@@ -36,8 +36,16 @@ class Recording:
             if kept["passed"] and kept["sources"] == sources_hash(item.nodeid):
                 pytest.skip(f"it passed on these sources; to run it again, remove {path}")
 
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        sources_hash(nodeid)  # what was edited while a test ran does not count as tested
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Take the hashes before the first test, since what is edited from now on is not what is tested."""
+        for item in session.items:
+            sources_hash(item.nodeid)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Do the same in the process that starts the others, which collects nothing itself."""
+        for id in ids:
+            sources_hash(id)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Write a test's result when it is over; "???" is the phase of a test whose process was killed.

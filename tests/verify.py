@@ -207,7 +207,7 @@ def main() -> int:
     modules = [f"tests/verification/test_{name}.py" for name in RELIABILITY] if at_scale else []
     command = [sys.executable, "-m", "pytest"]
     together = ["-m", "verify and not alone", "-n", report.processes]
-    selections = [together] if at_scale else [["-m", "verify and alone"], together]
+    selections = [together] if at_scale else [["-m", "verify and alone", "-n", "1"], together]
     tests = [test for one in selections for test in collected([*command, *modules, *one])]
     present = {test: sources_hash(test) for test in tests}
     command += ["-v", f"--results={folder}", *options, *modules]
