@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from rlccfr.catalog import Cell
+from rlccfr.catalog.scheduled import SHIPPED
 from rlccfr.components import Sampler
 from rlccfr.envs.measuring.compiled_games import compiled, full_name
 from rlccfr.envs.measuring.provenance import TIMING_VERSION, engine_version, processor_model
@@ -23,7 +24,8 @@ from rlccfr.registry import REGISTRIES, Entry
 def definitions(cell: Cell) -> list[dict[str, Any]]:
     """Return the id, version and hyperparameters of each component, which define what is measured.
 
-    Components that are not the library's own also have a digest of their source; those read from a file, of that.
+    Components that are not the library's own also have a digest of their source; controllers read from a file, one of
+    their networks and choices.
 
     Raises:
         ComponentError: an unknown id.
@@ -37,11 +39,11 @@ def definitions(cell: Cell) -> list[dict[str, Any]]:
 
 
 def unversioned(entry: Entry[Any]) -> str:
-    """Return a digest of what no version tells, else ``""``: other authors' code, or a controller from a file."""
-    if entry.code or not entry.given:
+    """Return a digest of what no version number covers (other authors' code, a controller from a file), else ``""``."""
+    if entry.given.get("controller", SHIPPED) == SHIPPED:
         return entry.code
     controller = getattr(entry.make(), "controller", None)
-    return "" if controller is None else str(controller.digest)
+    return entry.code + ("" if controller is None else controller.digest)
 
 
 def is_deterministic(cells: Sequence[Cell], tree: Game) -> bool:

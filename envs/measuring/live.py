@@ -28,7 +28,7 @@ from rlccfr.envs.measuring.timing import (
     compare,
     measured_solver,
 )
-from rlccfr.errors import BudgetError, ComponentError
+from rlccfr.errors import BudgetError, ComponentError, RLCCFRError
 from rlccfr.games.public.kinds import Game
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
@@ -80,7 +80,7 @@ class LiveEvaluator(Evaluator):
         self._records: dict[str, dict[str, Any]] = {}
         self._unwritten: set[str] = set()
         self._clocks: dict[Game, ReferenceClock] = {}
-        self._live: OrderedDict[Request, _Run] = OrderedDict()
+        self._live: OrderedDict[tuple[str, int], _Run] = OrderedDict()
 
     def measure(self, request: Request) -> Measurement:
         """Return the measurement at the end of the request's last segment.
@@ -96,6 +96,7 @@ class LiveEvaluator(Evaluator):
 
         Raises:
             RLCCFRError: an invalid request, such as one with an unknown game or id.
+            RLCCFRError: a controller's file was replaced during the run.
             StoreError: the store can't be read or written.
         """
         check(request)
@@ -103,6 +104,10 @@ class LiveEvaluator(Evaluator):
         record = self._recall(cell)
         if record is None:
             record = self._failed_before(request, cell) or self._attempt(request, cell)
+            if cell_id(request) != cell:
+                raise RLCCFRError(
+                    "a component has changed while it was measured: measure a copy of the controller's file"
+                )
             record = self._keep_first(cell, record)
         self._write(record)
         return to_measurement(record)
@@ -183,7 +188,7 @@ class LiveEvaluator(Evaluator):
         clock = self._clock(request.game)
         timing = compare(result, run.reference, clock, run.parts, request.seed, self.reference_seconds)
         run.reference = run.reference.plus(timing.reference)
-        self._keep(request, run)
+        self._keep(request, cell, run)
         numbers = {
             "exploitability": result.exploitability,
             "nash_conv": result.nash_conv,
@@ -199,7 +204,8 @@ class LiveEvaluator(Evaluator):
     def _advance(self, request: Request) -> _Run:
         """Run the segments that are left, on the live solver of the previous segment if there is one."""
         # Taken out, not looked up: an interrupted run must not be continued.
-        run = self._live.pop(replace(request, cells=request.cells[:-1]), None)
+        earlier = cell_id(replace(request, cells=request.cells[:-1])) if len(request.cells) > 1 else ""
+        run = self._live.pop((earlier, request.seed), None)
         if run is None or run.solver.game is not compiled(request.game):  # the name is another game's now
             run = _Run(measured_solver(request.game, request.cells[0], request.seed))
         for index in range(run.segments, len(request.cells)):
@@ -217,9 +223,9 @@ class LiveEvaluator(Evaluator):
             self._clocks[tree] = ReferenceClock(tree)
         return self._clocks[tree]
 
-    def _keep(self, request: Request, run: _Run) -> None:
+    def _keep(self, request: Request, cell: str, run: _Run) -> None:
         if len(request.cells) < request.segments:
-            self._live[request] = run
+            self._live[cell, request.seed] = run
             while len(self._live) > MOST_LIVE:
                 self._live.popitem(last=False)
 

@@ -188,7 +188,8 @@ class TableEvaluator(Evaluator):
     def _run_of(self, game: str, cells: Sequence[Cell], seed: int | None) -> tuple[str, str, int | None]:
         """Return the key of a run: game, components with their definitions, and seed."""
         for cell in cells:
-            if cell not in self._definitions:  # definitions take long to look up, and don't change
+            # Definitions take long to look up, and don't change, unless a controller's file does.
+            if cell not in self._definitions or "controller=" in cell.update_rule:
                 self._definitions[cell] = as_json(definitions(cell))
         return openspiel_name(game), f"[{','.join(self._definitions[cell] for cell in cells)}]", seed
 

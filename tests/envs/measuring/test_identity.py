@@ -9,10 +9,14 @@ from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.controller_file import save_controller
 from rlccfr.envs import Budget, Cell, Request
 from rlccfr.envs.measuring import identity as cells
+from rlccfr.envs.measuring import live
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.identity import cell_id, is_deterministic, why_unavailable
 from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.measuring.request import check, due
+from rlccfr.envs.measuring.store import MissingCellError
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.measuring.timing import compare
 from rlccfr.errors import RLCCFRError
 from rlccfr.games import openspiel
 from rlccfr.registry import update_rules
@@ -147,21 +151,61 @@ def test_an_episode_whose_game_is_registered_again_begins_anew(monkeypatch):
     assert evaluator.measure(whole).exploitability == pytest.approx(7 * before.exploitability)
 
 
-def test_a_controller_that_was_trained_again_is_measured_again(tmp_path):
-    cell, store = Cell(f"controlled(controller={str(tmp_path / 'mine.npz')!r})", "none", "none"), tmp_path / "store"
-    evaluator, ids, errors = LiveEvaluator(store), set(), set()
-    for seed in (1, 2):
+@pytest.fixture
+def trained(tmp_path):
+    """Function that writes another controller to one file, and returns the algorithm that it steers."""
+
+    def write(seed):
         save_controller(Controller.untrained(CHOICES, (8,), seed=seed), tmp_path / "mine.npz")
-        ids.add(cell_id(request(cell)))
-        found = evaluator.measure(request(cell)).exploitability
-        assert LiveEvaluator(store).measure(request(cell)).exploitability == found
-        errors.add(found)
-    assert len(ids) == len(errors) == 2
-    save_controller(Controller.untrained(CHOICES, (8,), seed=2), tmp_path / "copy.npz")
-    digests = [cells.definitions(Cell(f"controlled(controller={str(tmp_path / name)!r})", "none", "none"))[0]["code"]
-               for name in ("mine.npz", "copy.npz")]  # fmt: skip
-    assert digests[0] == digests[1]
-    assert "code" not in cells.definitions(Cell("controlled", "none", "none"))[0]
+        return Cell(f"controlled(controller={str(tmp_path / 'mine.npz')!r})", "none", "none")
+
+    return write
+
+
+def test_a_controller_that_was_trained_again_is_measured_again(trained, tmp_path):
+    evaluator, found = LiveEvaluator(tmp_path / "store"), []
+    for seed in (1, 2):
+        found.append(evaluator.measure(request(trained(seed))).exploitability)
+    assert found[0] != found[1]
+    for seed, value in zip((1, 2), found, strict=True):
+        assert LiveEvaluator(tmp_path / "store").known(request(trained(seed)))
+        assert evaluator.measure(request(trained(seed))).exploitability == value
+
+
+def test_a_tables_answers_follow_the_controller_too(trained):
+    evaluator, cell = LiveEvaluator(), trained(1)
+    before = evaluator.measure(request(cell)).exploitability
+    table = TableEvaluator(evaluator.frame().assign(curve=[{}]))
+    assert table.measure(request(cell)).exploitability == before
+    trained(2)
+    with pytest.raises(MissingCellError):
+        table.measure(request(cell))
+
+
+def test_a_segment_does_not_go_on_from_another_controllers_run(trained):
+    evaluator, cell = LiveEvaluator(), trained(1)
+    whole = request(cell, EXACT)
+    evaluator.measure(replace(whole, cells=(cell,)))
+    trained(2)
+    assert evaluator.measure(whole).exploitability == LiveEvaluator().measure(whole).exploitability
+
+
+def test_a_controller_that_is_replaced_during_its_run_is_no_result(trained, monkeypatch, tmp_path):
+    evaluator, cell = LiveEvaluator(tmp_path / "store"), trained(1)
+    monkeypatch.setattr(live, "compare", lambda *arguments: (trained(2), compare(*arguments))[1])
+    with pytest.raises(RLCCFRError, match="changed while it was measured"):
+        evaluator.measure(request(cell))
+    assert len(evaluator.frame()) == len(evaluator.store) == 0
+
+
+def test_controllers_are_told_apart_by_what_they_are(trained, tmp_path):
+    cell = trained(1)
+    (tmp_path / "copy.npz").write_bytes((tmp_path / "mine.npz").read_bytes())
+    copied = Cell(cell.update_rule.replace("mine", "copy"), "none", "none")
+    assert cells.definitions(cell)[0]["code"] == cells.definitions(copied)[0]["code"]
+    shipped = [Cell(rule, "none", "none") for rule in ("controlled", "controlled(controller='shipped')")]
+    assert cells.definitions(shipped[0]) == cells.definitions(shipped[1])
+    assert "code" not in cells.definitions(shipped[0])[0]
 
 
 def test_openspiels_own_games_are_compiled_once(monkeypatch):
