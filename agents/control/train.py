@@ -51,7 +51,7 @@ def train_controller(
     arguments goes on from the last saved round.
 
     Args:
-        games: names of the games to train on; None for those that the shipped controller was trained on.
+        games: names or files of the games to train on; None for those that the shipped controller was trained on.
         out: directory to write to; None to write nothing. It gets the controller and the log whenever a member's
             training ends, and has a directory per member with its controller and its state so far.
         members: number of trainings, whose networks decide together.

@@ -95,7 +95,7 @@ class ControlTraining:
             raise RLCCFRError("name at least one game")
         if others := [game for game in games if not isinstance(game, str)]:
             raise RLCCFRError(
-                f"name the games to train on: {brief(others[0])} is none of their names or files; "
+                f"games are given as text, by name or file, not as {brief(others[0])}; "
                 '`rlccfr.Policy.uniform(game).save("game.efg")` writes a game to a file'
             )
         self.hyperparameters = ControlHyperparameters() if hyperparameters is None else hyperparameters

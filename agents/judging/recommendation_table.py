@@ -22,7 +22,7 @@ COLUMNS = (
     "normalised_score", "closed_gap", "in_tied_set", "tied_set_size", "converged", "evaluations", "cpu_seconds",
 )  # fmt: skip
 BEST_WITH, BEST_OF_OTHERS = "best with ", "best of the others"
-"""How the method begins that is the best algorithm with a component of one's own, and that without any of these."""
+"""How the name of the best algorithm with a component of one's own begins, and the name of the best of the others."""
 
 SUFFIXES = (".md", ".csv", ".html", ".json")
 TEAM, RANDOM, VBS, SBS = "team", "random search", "VBS", "SBS"

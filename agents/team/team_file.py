@@ -209,12 +209,12 @@ def _checked_catalog(saved: Mapping[str, Any], wanted: Catalog | None, file: Pat
         f"{axis} {id!r}"
         for axis, ids, before, now in zip(AXES, axes, saved.get("code", ()), _code(catalog), strict=False)
         for id, old, new in zip(ids, before, now, strict=True)
-        if old != new
+        if old and old != new
     ]
     if changed:
         raise CheckpointError(
-            f"{file} was trained with another source of {', '.join(changed)}: undo the change, or train the team again "
-            "by `rlccfr train` with --fresh"
+            f"{file} was trained with another source or file of {', '.join(changed)}: undo the change, or train the "
+            "team again by `rlccfr train` with --fresh"
         )
     return catalog
 

@@ -35,8 +35,9 @@ def train_and_print(
     except KeyboardInterrupt:
         if not holds_controller(out):
             raise Interrupted("interrupted before anything was saved, which is done every minute") from None
+        again = "the same command without --fresh" if fresh else "the same command"
         raise Interrupted(
-            f"interrupted; the same command goes on, and --controller {quoted(str(out / 'member-0'))} uses what the "
+            f"interrupted; {again} goes on, and --controller {quoted(str(out / 'member-0'))} uses what the "
             "first member has learned so far"
         ) from None
     file = out / CONTROLLER

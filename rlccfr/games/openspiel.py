@@ -103,7 +103,7 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
         near = difflib.get_close_matches(short_name, [*known_names, *registered], n=1)
         hint = (
             f"did you mean {near[0]!r}?" if near
-            else "`rlccfr games` lists the names (one of your own is loaded by `rlccfr --load FILE`, before the command)"
+            else "`rlccfr games` lists the names (your own are loaded by `rlccfr --load FILE`, before the command)"
         )  # fmt: skip
         raise GameError(f"unknown game {brief(openspiel_name)}; {hint}")
     try:

@@ -228,7 +228,7 @@ def test_nothing_to_train_on_is_named():
         ControlTraining([], 3)
     with pytest.raises(RLCCFRError, match="rounds must be a positive integer"):
         ControlTraining(["kuhn"], 0)
-    with pytest.raises(RLCCFRError, match=r"name the games to train on: .*matrix.*game\.efg"):
+    with pytest.raises(RLCCFRError, match=r"games are given as text, .*matrix.*game\.efg"):
         train_controller([rlccfr.matrix_game([[1, -1], [-1, 1]])], rounds=3)
     for wrong, message in (
         ({"horizons": {}}, "horizons must give shares"),

@@ -128,7 +128,7 @@ def test_what_are_no_probabilities_is_refused():
         ("kuhn_poker(players=3)", "3 players"),
         ("kuhn_poker(cards=3)", "can't load"),
         ("bargaining", "not zero-sum"),
-        ("my_own_game(cards=4)", "`rlccfr games` lists the names .*`rlccfr --load FILE`"),
+        ("xyzzy(cards=4)", "`rlccfr games` lists the names .*`rlccfr --load FILE`"),
         ("go", "more than 1,000 histories.*max_histories"),
         ("backgammon", "no information states|more than"),
     ],
