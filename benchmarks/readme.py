@@ -177,7 +177,8 @@ def _checks(name: str) -> str:
     earlier, missing = (
         re.search(rf"^{words}.*: (\d+)\.$", page, re.MULTILINE) for words in ("Made from earlier", "Without a result")
     )
-    counts = [f"{earlier[1]} of them on an earlier commit"] if earlier else []
+    everything = earlier and int(earlier[1]) == int(found[1]) + int(found[2])
+    counts = [f"{'all' if everything else f'{earlier[1]} of them'} on an earlier commit"] if earlier else []
     counts += [f"{missing[1]} more have no result"] if missing else []
     return f"{found[1]} long checks passed{failed}" + (f" ({', '.join(counts)})" if counts else "")
 
