@@ -38,6 +38,11 @@ def definitions(cell: Cell) -> list[dict[str, Any]]:
     ]
 
 
+def from_file(cell: Cell) -> bool:
+    """Return whether an algorithm has a controller from a file, so that its definition changes when the file does."""
+    return "controller=" in cell.update_rule
+
+
 def unversioned(entry: Entry[Any]) -> str:
     """Return a digest of what no version number covers (other authors' code, a controller from a file), else ``""``."""
     if entry.given.get("controller", SHIPPED) == SHIPPED:

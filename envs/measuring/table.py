@@ -12,7 +12,7 @@ import pandas as pd
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.curve import covers, read_off
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
-from rlccfr.envs.measuring.identity import definitions
+from rlccfr.envs.measuring.identity import definitions, from_file
 from rlccfr.envs.measuring.record import to_frame, to_measurement
 from rlccfr.envs.measuring.request import Budget, Request, check
 from rlccfr.envs.measuring.rows import REQUIRED, checked, load_results
@@ -188,8 +188,7 @@ class TableEvaluator(Evaluator):
     def _run_of(self, game: str, cells: Sequence[Cell], seed: int | None) -> tuple[str, str, int | None]:
         """Return the key of a run: game, components with their definitions, and seed."""
         for cell in cells:
-            # Definitions take long to look up, and don't change, unless a controller's file does.
-            if cell not in self._definitions or "controller=" in cell.update_rule:
+            if cell not in self._definitions or from_file(cell):  # definitions take long to look up
                 self._definitions[cell] = as_json(definitions(cell))
         return openspiel_name(game), f"[{','.join(self._definitions[cell] for cell in cells)}]", seed
 

@@ -498,7 +498,7 @@ def test_interrupted_training_goes_on(tmp_path, heeds_ctrl_c):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     err = process.communicate(timeout=60)[1]
-    assert process.returncode == 130
+    assert process.returncode == 130, err
     assert "the same command goes on from there" in err
     assert "Traceback" not in err
     kept = len(list((tmp_path / "runs" / "store").glob("*.json")))
