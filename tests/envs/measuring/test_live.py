@@ -234,6 +234,20 @@ def test_an_interrupt_passes_and_what_was_measured_stays(broken_rules, tmp_path)
     assert_equal(evaluator.measure(request(SAMPLED, EXACT, segments=2)), _by_hand(SAMPLED, EXACT))
 
 
+def test_an_interrupt_that_a_library_tells_as_its_own_error_is_no_result(monkeypatch, tmp_path):
+    def interrupted(*_):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise ImportError("initialization failed") from error
+
+    monkeypatch.setattr("rlccfr.envs.measuring.live.measured_solver", interrupted)
+    evaluator = LiveEvaluator(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        evaluator.measure(request(SAMPLED))
+    assert len(evaluator.frame()) == len(Store(tmp_path)) == 0
+
+
 def test_the_store_answers_another_process(tmp_path, solvers):
     first = LiveEvaluator(tmp_path).measure(request(SAMPLED))
     again = LiveEvaluator(str(tmp_path))
