@@ -133,13 +133,9 @@ def newest(results: Iterable[Result], present: dict[str, str]) -> dict[str, Resu
     Args:
         present: hash of the present sources by test; other tests are left out.
     """
-    found: dict[str, Result] = {}
-    for one in results:
-        if (test := one["test"]) in present:
-            rank = (one["sources"] == present[test], one["at"])
-            if test not in found or rank >= (found[test]["sources"] == present[test], found[test]["at"]):
-                found[test] = one
-    return dict(sorted(found.items()))
+    known = [one for one in results if one["test"] in present]
+    known.sort(key=lambda one: (one["test"], one["sources"] == present[one["test"]], one["at"]))
+    return {one["test"]: one for one in known}
 
 
 def restore(folder: Path, path: Path, present: dict[str, str]) -> None:

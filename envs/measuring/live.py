@@ -96,8 +96,8 @@ class LiveEvaluator(Evaluator):
         repetitions; under a budget of seconds, it is the time of the run itself.
 
         Raises:
-            RLCCFRError: an invalid request, such as one with an unknown game or id.
-            RLCCFRError: a controller's file was replaced during the run.
+            RLCCFRError: an invalid request, such as one with an unknown game or id; or a controller's file was
+                replaced during the run.
             StoreError: the store can't be read or written.
         """
         check(request)
