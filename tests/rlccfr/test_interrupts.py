@@ -8,15 +8,24 @@ import sys
 import pytest
 
 from rlccfr import __main__ as entry
+from rlccfr.cli import main
+from rlccfr.errors import RLCCFRError
 from rlccfr.interrupts import is_interrupt
 
 
-def failed_import(*_, **__):
-    """Fail like a library in C++ that Ctrl-C reaches while it loads."""
-    try:
-        raise KeyboardInterrupt
-    except KeyboardInterrupt as error:
-        raise ImportError("initialization failed") from error
+def failing(error):
+    """Return a function that fails with an error that Ctrl-C has caused."""
+
+    def fail(*_, **__):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as interrupt:
+            raise error from interrupt
+
+    return fail
+
+
+failed_import = failing(ImportError("initialization failed"))  # a library in C++ that Ctrl-C reaches while it loads
 
 
 class Interrupted:
@@ -33,9 +42,30 @@ def test_what_ctrl_c_has_caused_counts_as_ctrl_c():
     assert not is_interrupt(ImportError("a library is damaged"))
 
 
-def test_an_interrupted_import_in_a_command_is_no_fault_of_a_library(run, monkeypatch):
-    monkeypatch.setattr("rlccfr.cli.app", failed_import)
+@pytest.mark.parametrize("error", [ImportError("initialization failed"), SystemError(), RLCCFRError("can't compile")])
+def test_an_error_of_a_command_that_ctrl_c_has_caused_is_no_fault(run, monkeypatch, error):
+    monkeypatch.setattr("rlccfr.cli.app", failing(error))
     assert run("games") == (130, "", "error: interrupted\n")
+
+
+def test_a_file_that_could_not_be_written_after_ctrl_c_is_told(run, monkeypatch):
+    def fail(*_, **__):
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RLCCFRError("can't write team.npz")
+
+    monkeypatch.setattr("rlccfr.cli.app", fail)
+    assert run("games") == (1, "", "error: can't write team.npz\n")
+
+
+def test_a_fault_of_ours_keeps_its_traceback(monkeypatch):
+    def fail(*_, **__):
+        raise SystemError("ours")
+
+    monkeypatch.setattr("rlccfr.cli.app", fail)
+    with pytest.raises(SystemError, match="ours"):
+        main(["games"])
 
 
 def test_an_interrupted_import_of_the_command_line_is_none_either(monkeypatch, capsys):
