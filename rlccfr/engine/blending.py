@@ -20,7 +20,7 @@ from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.kernels.blending.blend_layout import BLEND, BOUND, FOUND, LEAST, Blend
 from rlccfr.kernels.blending.centre import improve
 from rlccfr.kernels.blending.cuts import fill_payoffs, fill_reach
-from rlccfr.kernels.handles import handle_of
+from rlccfr.kernels.handles import handle_of, prepare_handles
 from rlccfr.kernels.layout import GAME, LEAST_ERROR, SCRATCH, Game, scratch_for
 
 WINDOWS = (64, 32, 16, 8)
@@ -62,6 +62,7 @@ class Blender:
     def __init__(self, form: SequenceForm, utility_range: float, done: int, sums: np.ndarray) -> None:
         self.form, self.horizon, self.windows = form, 0, WINDOWS[-1]
         self._least = LEAST_ERROR * utility_range
+        prepare_handles(BLEND)  # the end of the run makes one, whose time counts
         self._game, self._scratch = handle_of(Game.of(form), GAME), handle_of(scratch_for(form), SCRATCH)
         self._ends, self._reaches = np.zeros(0, np.int64), np.zeros((0, form.num_sequences + 2))
         self._blended, self._values, self._sums = -1, np.full(2, np.inf), np.zeros(form.num_sequences)

@@ -100,6 +100,13 @@ def _writer(kind: Any) -> Any:
     return kernel(types.void(HANDLE, kind))(_write)
 
 
+def prepare_handles(*kinds: Any) -> None:
+    """Compile, or load from disk, what makes handles of these kinds, so that the first of them takes no longer."""
+    if not UNJITTED:
+        for kind in kinds:
+            _writer(_type_of(kind))
+
+
 def handle_of(value: Any, kind: Any) -> Any:
     """Return the handle of a struct, or of a compiled function.
 
