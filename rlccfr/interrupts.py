@@ -10,10 +10,21 @@ from types import FrameType
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Return whether an error is Ctrl-C, or was caused by it: libraries in C++ report it as a failed import."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
+    """Return whether an error is Ctrl-C, or was caused by it: libraries may turn it into an error of their own.
+
+    An error that is raised while Ctrl-C is handled does not count, unless an import fails so.
+    """
+    seen: set[int] = set()  # an error may be its own cause
+    while error is not None and id(error) not in seen and not isinstance(error, KeyboardInterrupt):
+        seen.add(id(error))
+        error = error.__cause__ or (error.__context__ if isinstance(error, ImportError) else None)
+    return isinstance(error, KeyboardInterrupt)
+
+
+def raise_if_interrupt(error: Exception) -> None:
+    """Raise ``KeyboardInterrupt`` if Ctrl-C has caused an error."""
+    if is_interrupt(error):
+        raise KeyboardInterrupt from error
 
 
 def settle_interrupt() -> None:

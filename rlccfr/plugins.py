@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rlccfr.errors import ComponentError, RLCCFRError, first_line, raised_in
+from rlccfr.interrupts import raise_if_interrupt
 
 
 @dataclass
@@ -61,6 +62,7 @@ def load_plugins() -> dict[str, str | None]:
             entry.load()
             found[entry.name] = None
         except Exception as error:  # another author's module may raise anything
+            raise_if_interrupt(error)
             found[entry.name] = f"{type(error).__name__}: {first_line(error)}"
             log.warning("the plugin %r is skipped: %s", entry.name, found[entry.name])
     return found
@@ -82,6 +84,7 @@ def load_file(path: str | Path) -> None:
     except RLCCFRError:
         raise
     except Exception as error:  # another author's file may raise anything
+        raise_if_interrupt(error)
         raise ComponentError(f"{path} can't be loaded: {raised_in(error, {str(path)})}") from None
     loaded.files.append(str(Path(path).resolve()))
 

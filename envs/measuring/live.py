@@ -30,7 +30,7 @@ from rlccfr.envs.measuring.timing import (
 )
 from rlccfr.errors import BudgetError, ComponentError, RLCCFRError
 from rlccfr.games.public.kinds import Game
-from rlccfr.interrupts import is_interrupt
+from rlccfr.interrupts import raise_if_interrupt
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
 
@@ -177,8 +177,7 @@ class LiveEvaluator(Evaluator):
             status, caught = "unavailable", error
         except Exception as error:  # a component's failure is a result, not the end of a sweep
             status, caught = "failed", error
-        if is_interrupt(caught):  # a library may tell Ctrl-C as an error of its own
-            raise KeyboardInterrupt from caught
+        raise_if_interrupt(caught)
         text = "".join(traceback.format_exception(caught))
         return make_record(request, cell, status, error=f"{type(caught).__name__}: {caught}", traceback=text)
 

@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Interrupted as error:
         code = _fail(str(error), INTERRUPTED)
     except RLCCFRError as error:
-        # Its cause alone counts: a file that could not be written after Ctrl-C is an error.
+        # Only its cause counts: a file that can't be written after Ctrl-C is an error.
         interrupted = is_interrupt(error.__cause__)
         code = _fail("interrupted", INTERRUPTED) if interrupted else _fail(str(error), 1)
     except USAGE_ERROR as error:
@@ -145,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         discard_output()
         what = "write the output" if error.filename is None else f"open {error.filename}"
         code = _fail(f"can't {what} ({error.strerror or first_line(error)}); check space and permissions", 1)
-    except Exception as error:  # a library may tell Ctrl-C as an error of its own
+    except Exception as error:  # a library may turn Ctrl-C into an error of its own
         if not is_interrupt(error):
             raise
         code = _fail("interrupted", INTERRUPTED)

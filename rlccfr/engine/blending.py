@@ -62,7 +62,7 @@ class Blender:
     def __init__(self, form: SequenceForm, utility_range: float, done: int, sums: np.ndarray) -> None:
         self.form, self.horizon, self.windows = form, 0, WINDOWS[-1]
         self._least = LEAST_ERROR * utility_range
-        prepare_handles(BLEND)  # the end of the run makes one, whose time counts
+        prepare_handles(BLEND)  # the end of a run makes one, and its time counts
         self._game, self._scratch = handle_of(Game.of(form), GAME), handle_of(scratch_for(form), SCRATCH)
         self._ends, self._reaches = np.zeros(0, np.int64), np.zeros((0, form.num_sequences + 2))
         self._blended, self._values, self._sums = -1, np.full(2, np.inf), np.zeros(form.num_sequences)

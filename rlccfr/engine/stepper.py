@@ -16,7 +16,7 @@ from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
 from rlccfr.kernels.handles import prepare_handles
-from rlccfr.kernels.layout import GAME, RUN, Tables
+from rlccfr.kernels.layout import RUN, Tables
 
 CHUNK = 4096
 """Largest number of iterations per kernel call; it bounds the schedule's memory."""
@@ -128,7 +128,7 @@ class FlatStepper(Stepper[RunState]):
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
-        prepare_handles(GAME, RUN)  # the state makes its handles during the first iteration, whose time counts
+        prepare_handles(RUN)  # the first iteration makes the run's handle, and its time counts
         self._whole_value = None if state.merged is None else WholeEvaluator(state.merged)
         self.sparse = self._whole_value is not None and self._whole_value.slow
 

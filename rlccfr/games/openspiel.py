@@ -20,6 +20,7 @@ from rlccfr.games.compiler import build
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.traversal import traverse
+from rlccfr.interrupts import raise_if_interrupt
 
 MAX_HISTORIES = 2_000_000
 """Default limit on the number of histories; that many take under 1 GB and about 15 seconds to compile."""
@@ -61,6 +62,7 @@ def compile_game(
     except (RLCCFRError, MemoryError):
         raise
     except Exception as error:  # a SpielError, or an error of its C++ library or of a game in Python
+        raise_if_interrupt(error)
         raise GameError(f"OpenSpiel can't play {openspiel_name!r}: {first_line(error)}") from None
     if forgetful:
         raise GameError(
@@ -112,6 +114,7 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
     except RLCCFRError:
         raise
     except Exception as error:  # OpenSpiel's games in Python raise errors of any class
+        raise_if_interrupt(error)
         raise GameError(f"OpenSpiel can't load {brief(openspiel_name)}: {first_line(error)}") from None
     return _checked(game, openspiel_name)
 

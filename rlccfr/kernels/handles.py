@@ -101,7 +101,11 @@ def _writer(kind: Any) -> Any:
 
 
 def prepare_handles(*kinds: Any) -> None:
-    """Compile, or load from disk, what makes handles of these kinds, so that the first of them takes no longer."""
+    """Compile the writers of handles, or load them from disk, so that the first handle takes no longer.
+
+    Args:
+        kinds: types of structs, or signatures of functions.
+    """
     if not UNJITTED:
         for kind in kinds:
             _writer(_type_of(kind))

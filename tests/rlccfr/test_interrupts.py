@@ -8,24 +8,32 @@ import sys
 import pytest
 
 from rlccfr import __main__ as entry
+from rlccfr import load_game
 from rlccfr.cli import main
 from rlccfr.errors import RLCCFRError
 from rlccfr.interrupts import is_interrupt
 
 
-def failing(error):
+def failing(kind, text):
     """Return a function that fails with an error that Ctrl-C has caused."""
 
     def fail(*_, **__):
         try:
             raise KeyboardInterrupt
         except KeyboardInterrupt as interrupt:
-            raise error from interrupt
+            raise kind(text) from interrupt
 
     return fail
 
 
-failed_import = failing(ImportError("initialization failed"))  # a library in C++ that Ctrl-C reaches while it loads
+failed_import = failing(ImportError, "initialization failed")  # a library in C++ that Ctrl-C reaches while it loads
+
+
+class Entry:
+    """A plugin whose loading Ctrl-C cuts short."""
+
+    name = "mine"
+    load = staticmethod(failed_import)
 
 
 class Interrupted:
@@ -42,9 +50,22 @@ def test_what_ctrl_c_has_caused_counts_as_ctrl_c():
     assert not is_interrupt(ImportError("a library is damaged"))
 
 
-@pytest.mark.parametrize("error", [ImportError("initialization failed"), SystemError(), RLCCFRError("can't compile")])
-def test_an_error_of_a_command_that_ctrl_c_has_caused_is_no_fault(run, monkeypatch, error):
-    monkeypatch.setattr("rlccfr.cli.app", failing(error))
+@pytest.mark.parametrize(("kind", "counts"), [(ImportError, True), (OSError, False)])
+def test_an_error_while_ctrl_c_is_handled_counts_only_if_an_import_fails(kind, counts):
+    error = kind()
+    error.__context__ = KeyboardInterrupt()
+    assert is_interrupt(error) == counts
+
+
+def test_an_error_may_be_its_own_cause():
+    error = KeyError("mine")
+    error.__cause__ = error
+    assert not is_interrupt(error)
+
+
+@pytest.mark.parametrize("kind", [ImportError, SystemError, RLCCFRError])
+def test_an_error_of_a_command_that_ctrl_c_has_caused_is_no_fault(run, monkeypatch, kind):
+    monkeypatch.setattr("rlccfr.cli.app", failing(kind, "can't compile"))
     assert run("games") == (130, "", "error: interrupted\n")
 
 
@@ -52,8 +73,11 @@ def test_a_file_that_could_not_be_written_after_ctrl_c_is_told(run, monkeypatch)
     def fail(*_, **__):
         try:
             raise KeyboardInterrupt
-        finally:
-            raise RLCCFRError("can't write team.npz")
+        except KeyboardInterrupt:
+            try:
+                raise OSError("no space left")
+            except OSError as error:
+                raise RLCCFRError("can't write team.npz") from error
 
     monkeypatch.setattr("rlccfr.cli.app", fail)
     assert run("games") == (1, "", "error: can't write team.npz\n")
@@ -83,3 +107,17 @@ def test_the_exit_code_is_ours_after_an_interrupt_inside_an_exec(tmp_path):
         capture_output=True, text=True, cwd=tmp_path, check=False,
     )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (130, "error: interrupted\n")
+
+
+def test_ctrl_c_in_a_users_file_or_a_plugins_module_is_no_fault_of_theirs(run, monkeypatch, tmp_path):
+    text = "try:\n    raise KeyboardInterrupt\nexcept KeyboardInterrupt as error:\n    raise ImportError from error\n"
+    (tmp_path / "mine.py").write_text(text)
+    assert run("--load", "mine.py", "games") == (130, "", "error: interrupted\n")
+    monkeypatch.setattr("rlccfr.plugins.entry_points", lambda group: [Entry()])
+    assert run("--plugins", "games") == (130, "", "error: interrupted\n")
+
+
+def test_ctrl_c_in_openspiel_is_no_fault_of_a_game(monkeypatch):
+    monkeypatch.setattr("pyspiel.load_game", failing(SystemError, "returned a result with an exception set"))
+    with pytest.raises(KeyboardInterrupt):
+        load_game("kuhn_poker(players=2)")

@@ -10,6 +10,7 @@ import typer
 
 from rlccfr.cli.progress import progress
 from rlccfr.errors import ComponentError, RLCCFRError, what_failed
+from rlccfr.interrupts import raise_if_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,6 +50,7 @@ def check(
             with progress(f"checking {what}"):
                 reached = passes()
         except Exception as error:  # another author's code may raise anything
+            raise_if_interrupt(error)
             failed += 1
             print(f"{what}: {error if isinstance(error, RLCCFRError) else what_failed(error)}")
         else:

@@ -18,6 +18,9 @@ _DISCOUNTS = [POSITIVE_DISCOUNT, NEGATIVE_DISCOUNT, AVERAGE_DECAY]
 class DrawnStepper(PublicStepper):
     """Stepper that draws one outcome at each public chance; only evaluation uses several threads."""
 
+    def _compile(self) -> None:
+        self._iterate(self.binding.rows(self.state.iteration + 1, 0), 0)
+
     def advance(self, iterations: int, max_nodes: int) -> None:
         self._iterate(self.binding.rows(self.state.iteration + 1, min(iterations, CHUNK)), max_nodes)
 

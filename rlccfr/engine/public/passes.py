@@ -27,7 +27,15 @@ class PublicStepper(Stepper[PublicState]):
         self.sparse = state.game.is_large
         self._crew = crew_for(state.game, state.dtype, binding.options.threads)
         self._valued_at, self._values = -1, (np.nan, np.nan, np.nan)
-        self._iterate(binding.rows(state.iteration + 1, 0), 0)  # compiles the kernel, which is not the run's work
+        self._compile()
+
+    def _compile(self) -> None:
+        """Compile the kernels of an iteration, or load them from disk, which is not the run's work."""
+        rows = self.binding.rows(self.state.iteration + 1, 0)
+        if self._crew is None:
+            self._iterate(rows, 0)
+        else:
+            self._crew.compile(self.state.tables, self.scheduled(rows))
 
     def enter(self) -> None:
         with uninterrupted():

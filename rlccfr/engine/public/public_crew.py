@@ -9,6 +9,7 @@ import numpy as np
 
 from rlccfr.games.public.view import PublicGame
 from rlccfr.interrupts import uninterrupted
+from rlccfr.kernels.jit import ready
 from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
 from rlccfr.kernels.public.public_iterations import begin_pass, end_pass, pass_below, root_value
 from rlccfr.kernels.public.sweep import BEST, COUNTER, MEAN, RESPOND, UPDATE
@@ -43,6 +44,14 @@ class PublicCrew:
         for mode in (RESPOND, COUNTER) if len(tables.response) else (UPDATE,):
             for player in range(2):
                 self._pass(player, table, tables, schedule, mode)
+
+    def compile(self, tables: PublicTables, schedule: np.ndarray) -> None:
+        """Compile the kernels of :meth:`iterate` for these arguments, or load them from disk."""
+        table = tables.policy if len(tables.policy) else tables.regret
+        given = (self.game.view, 0, table, tables, self._memories[0], self._outcomes, schedule, UPDATE)
+        ready(begin_pass, *given)
+        ready(pass_below, *given, 0, 0)
+        ready(end_pass, *given)
 
     def value(self, player: int, table: np.ndarray, best: bool) -> float:
         """Return what :func:`rlccfr.kernels.public.public_iterations.public_value` does."""

@@ -1,0 +1,85 @@
+"""The engine's CPU seconds exclude compilation."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+from rlccfr import Solver, load_game
+from rlccfr.engine.engine import Engine
+from rlccfr.kernels import handles
+from rlccfr.kernels.jit import UNJITTED
+
+compiled = pytest.mark.skipif(UNJITTED, reason="nothing is compiled")
+
+COUNT = """
+import json, sys
+from tests.rlccfr.engine.test_timing import counted
+game, settings = json.loads(sys.argv[1])
+print(counted(game, settings))
+"""
+
+
+def counted(game: str, settings: dict) -> list[str]:
+    """Run a solver, and return the names of the functions that were compiled or loaded in its counted time."""
+    found, timed = [], []
+    compile = Dispatcher.compile
+
+    def noted(dispatcher, signature):
+        before = len(dispatcher.overloads)
+        result = compile(dispatcher, signature)
+        if timed and len(dispatcher.overloads) > before:
+            found.append(dispatcher.py_func.__name__)
+        return result
+
+    def within(method):
+        def call(*arguments):
+            timed.append(True)
+            try:
+                return method(*arguments)
+            finally:
+                timed.pop()
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dispatcher, "compile", noted)
+        solver = Solver(load_game(game), **settings)
+        patch.setattr(Engine, "advance", within(Engine.advance))
+        stepper = type(solver._engine.stepper)
+        patch.setattr(stepper, "finish", within(stepper.finish))
+        solver.run(4, curve=False)
+    return found
+
+
+@compiled
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"sampler": "outcome"},
+        {"sampler": "variance_reduced"},
+        {"update_rule": "controlled"},
+        {"blend": True},
+    ],
+    ids=str,
+)
+def test_a_run_compiles_no_writers_of_handles(settings):
+    handles._writer.cache_clear()
+    assert counted("kuhn", settings) == []
+
+
+@compiled
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [{}, {"sampler": "public_chance"}, {"threads": 2}], ids=str)
+def test_a_run_on_a_public_tree_compiles_no_kernels(settings):
+    case = json.dumps(["holdem(ranks=3,suits=2,private=1,flop=1)", settings])
+    ended = subprocess.run(
+        [sys.executable, "-c", COUNT, case],  # kernels that this process has compiled would not be noted
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ended.stdout == "[]\n"
