@@ -50,8 +50,7 @@ def counted(game: str, settings: dict) -> list[str]:
         patch.setattr(Dispatcher, "compile", noted)
         solver = Solver(load_game(game), **settings)
         patch.setattr(Engine, "advance", within(Engine.advance))
-        stepper = type(solver._engine.stepper)
-        patch.setattr(stepper, "finish", within(stepper.finish))
+        patch.setattr(Solver, "_finish", within(Solver._finish))
         solver.run(4, curve=False)
     return found
 
