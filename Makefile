@@ -29,8 +29,9 @@ $(STAMP): pyproject.toml constraints.txt
 demo: install
 	$(BIN)/rlccfr demo
 
+# By files, so that the two processes compile fewer kernels twice.
 test: install
-	$(BIN)/python -m pytest -n 2 -m "not verify and not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not verify and not slow"
 
 # Everything but the long suite.
 test-all: install
