@@ -29,7 +29,7 @@ $(STAMP): pyproject.toml constraints.txt
 demo: install
 	$(BIN)/rlccfr demo
 
-# By files, so that the two processes compile fewer kernels twice.
+# Each file's tests run in one process, so that fewer kernels are compiled in both.
 test: install
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not verify and not slow"
 

@@ -12,7 +12,7 @@ from types import FrameType
 def is_interrupt(error: BaseException | None) -> bool:
     """Return whether an error is Ctrl-C, or was caused by it: libraries may turn it into an error of their own.
 
-    An error that is raised while Ctrl-C is handled does not count, unless an import fails so.
+    An error that is merely raised while Ctrl-C is handled does not count, except for a failed import.
     """
     seen: set[int] = set()  # an error may be its own cause
     while error is not None and id(error) not in seen and not isinstance(error, KeyboardInterrupt):
@@ -22,7 +22,7 @@ def is_interrupt(error: BaseException | None) -> bool:
 
 
 def raise_if_interrupt(error: Exception) -> None:
-    """Raise ``KeyboardInterrupt`` if Ctrl-C has caused an error."""
+    """Raise ``KeyboardInterrupt`` if an error was caused by Ctrl-C."""
     if is_interrupt(error):
         raise KeyboardInterrupt from error
 

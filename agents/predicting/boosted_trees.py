@@ -29,8 +29,8 @@ class BoostedTrees:
     def __init__(self, measured: MeasuredCosts, seed: int = 0) -> None:
         try:
             from sklearn.ensemble import HistGradientBoostingRegressor
-        except ImportError:
-            raise RLCCFRError("gradient-boosted trees need scikit-learn: pip install scikit-learn") from None
+        except ImportError as error:
+            raise RLCCFRError("gradient-boosted trees need scikit-learn: pip install scikit-learn") from error
         self.measured = measured
         self._units = list(dict.fromkeys(budget.unit for budget in measured.budgets))
         self._cells = np.array([measured.catalog.index(cell) for cell in measured.catalog], float)

@@ -118,8 +118,8 @@ def _dump() -> Callable[[Mapping[str, Any]], str]:
     """Return the function that writes a table as text."""
     try:
         import arff
-    except ImportError:
-        raise RLCCFRError("a scenario of ASlib needs the extra: pip install 'rlccfr[aslib]'") from None
+    except ImportError as error:
+        raise RLCCFRError("a scenario of ASlib needs the extra: pip install 'rlccfr[aslib]'") from error
     dump: Callable[[Mapping[str, Any]], str] = arff.dumps
     return dump
 

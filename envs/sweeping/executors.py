@@ -60,8 +60,8 @@ def dask_cluster(address: str, workers: int = 0) -> Iterator[Executors]:
     try:
         from distributed import Client
         from distributed.comm.core import CommClosedError
-    except ImportError:
-        raise RLCCFRError("a sweep on Dask needs the extra: pip install 'rlccfr[dask]'") from None
+    except ImportError as error:
+        raise RLCCFRError("a sweep on Dask needs the extra: pip install 'rlccfr[dask]'") from error
     local = address == "local"
     with _local_cluster(workers) if local else nullcontext(address) as cluster, ExitStack() as stack:
         try:

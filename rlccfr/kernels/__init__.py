@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 PASSES, WALKS = "exact_iterations.exact_iterations-*", "sampled_iterations.sampled_iterations-*"
-PUBLIC = "public_iterations.public_iterations-*"
+PUBLIC = "public_iterations.*"
 """Patterns of the files of the kernels that take longest to compile: for exact passes, for walks, for public trees."""
 
 

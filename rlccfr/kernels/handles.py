@@ -101,7 +101,7 @@ def _writer(kind: Any) -> Any:
 
 
 def prepare_handles(*kinds: Any) -> None:
-    """Compile the writers of handles, or load them from disk, so that the first handle takes no longer.
+    """Compile the writers of handles, or load them from disk, so that the first handle takes no longer than later ones.
 
     Args:
         kinds: types of structs, or signatures of functions.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Sequence
 from functools import cache
@@ -12,6 +13,9 @@ import reference
 
 import rlccfr
 from rlccfr.games.flat_tree import GameTree
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+"""Number of cores that this process may use."""
 
 SMALL_DICE = "liars_dice(numdice=1,dice_sides=3)"
 FORGETFUL = (  # universal_poker whose information states forget the order of two public cards

@@ -113,6 +113,7 @@ def test_ctrl_c_in_a_users_file_or_a_plugins_module_is_no_fault_of_theirs(run, m
     text = "try:\n    raise KeyboardInterrupt\nexcept KeyboardInterrupt as error:\n    raise ImportError from error\n"
     (tmp_path / "mine.py").write_text(text)
     assert run("--load", "mine.py", "games") == (130, "", "error: interrupted\n")
+    monkeypatch.setattr("rlccfr.plugins.loaded.plugins", False)
     monkeypatch.setattr("rlccfr.plugins.entry_points", lambda group: [Entry()])
     assert run("--plugins", "games") == (130, "", "error: interrupted\n")
 
@@ -121,3 +122,8 @@ def test_ctrl_c_in_openspiel_is_no_fault_of_a_game(monkeypatch):
     monkeypatch.setattr("pyspiel.load_game", failing(SystemError, "returned a result with an exception set"))
     with pytest.raises(KeyboardInterrupt):
         load_game("kuhn_poker(players=2)")
+
+
+def test_ctrl_c_in_a_check_is_no_fault_of_a_component(run, monkeypatch):
+    monkeypatch.setattr("rlccfr.testing.check_update_rule", failing(SystemError, "a result with an exception set"))
+    assert run("check", "cfr") == (130, "", "error: interrupted\n")

@@ -62,8 +62,8 @@ def clusters(points: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarray:
         return place
     try:
         from sklearn.cluster import KMeans
-    except ImportError:
-        raise ComponentError("'kmeans' needs scikit-learn: pip install scikit-learn") from None
+    except ImportError as error:
+        raise ComponentError("'kmeans' needs scikit-learn: pip install scikit-learn") from error
     weights = np.bincount(place, mass if mass.sum() > 0 else None)
     found: np.ndarray = KMeans(buckets, n_init=10, random_state=0).fit(distinct, sample_weight=weights).labels_[place]
     return found

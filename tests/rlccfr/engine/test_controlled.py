@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from support import control_memory, decisions_of, game, iterate, policy_sums, regrets, set_policy_sums
+from support import CORES, control_memory, decisions_of, game, iterate, policy_sums, regrets, set_policy_sums
 
 import rlccfr
 from rlccfr.components import UNIT, UpdateRule
@@ -21,7 +20,6 @@ from rlccfr.kernels.control.keep import next_look
 CONTROLLER = Controller.untrained(CHOICES, hidden=(12, 9), seed=5)
 (NETWORKS,) = CONTROLLER.members
 SEVERAL = Controller.together([Controller.untrained(CHOICES, hidden=(12, 9), seed=seed) for seed in (5, 6, 7)])
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def rule(controller: Controller = CONTROLLER) -> UpdateRule:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 from random_games import RandomGame
-from support import game, has_crew, policy_sums, regrets
+from support import CORES, game, has_crew, policy_sums, regrets
 
 import rlccfr
 from rlccfr.engine import reduced, threads
@@ -17,7 +16,6 @@ from rlccfr.engine.threads import divided
 from rlccfr.games.quotient import quotient_of
 from rlccfr.registry import update_rules
 
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 RULES = [entry.id for entry in update_rules if not entry.id.startswith("deep_")]
 GAMES = ("goofspiel", "leduc", "liars_dice(numdice=1,dice_sides=3)")
 BATTLESHIP = "battleship(board_width=2,board_height=2,ship_sizes=[1],ship_values=[1],num_shots=2)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 
 import numpy as np
@@ -18,15 +17,13 @@ from public_games import (
     unmerged,
     with_matrices,
 )
-from support import SMALL_DICE, game, place, place_public, policy_sums, public_sums, regrets
+from support import CORES, SMALL_DICE, game, place, place_public, policy_sums, public_sums, regrets
 
 import rlccfr
 from rlccfr.components import UpdateRule
 from rlccfr.engine.public import public_crew, public_state
 from rlccfr.games.public import view
 from rlccfr.registry import update_rules
-
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 FLAT = (
     "kuhn",
