@@ -36,7 +36,7 @@ from rlccfr.cli.console import Interrupted
 from rlccfr.cli.policies import explore, match, play, show
 from rlccfr.cli.streams import discard_output, mend_streams
 from rlccfr.errors import RLCCFRError, first_line
-from rlccfr.interrupts import is_interrupt, settle_interrupt
+from rlccfr.interrupts import raise_if_interrupt, settle_interrupt
 
 app = typer.Typer(
     name="rlccfr",
@@ -114,16 +114,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         if not given and not os.environ.get(COMPLETING):
             print(FIRST_STEPS)
-        code = app(given or ["--help"], prog_name="rlccfr", standalone_mode=False)
+        code = _run(given or ["--help"])
         if code == INTERRUPTED:
             _fail("interrupted", code)
         sys.stdout.flush()  # a full disk may show only now
     except Interrupted as error:
         code = _fail(str(error), INTERRUPTED)
     except RLCCFRError as error:
-        # Only its cause counts: a file that can't be written after Ctrl-C is an error.
-        interrupted = is_interrupt(error.__cause__)
-        code = _fail("interrupted", INTERRUPTED) if interrupted else _fail(str(error), 1)
+        code = _fail(str(error), 1)
     except USAGE_ERROR as error:
         told = error.format_message()
         code = _fail(f"{told}; write --load FILE before the command" if "--load" in told else told, 2)
@@ -132,12 +130,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (KeyboardInterrupt, typer.Abort):  # some versions of Typer raise, others return the code
         code = _fail("interrupted", INTERRUPTED)
     except ImportError as error:
-        if is_interrupt(error):
-            code = _fail("interrupted", INTERRUPTED)
-        elif isinstance(error, ModuleNotFoundError) or (error.name or "").startswith("rlccfr"):
+        if isinstance(error, ModuleNotFoundError) or (error.name or "").startswith("rlccfr"):
             raise  # a fault of ours
-        else:
-            code = _fail(f"can't load a library ({first_line(error)}); free some memory, or install it again", 1)
+        code = _fail(f"can't load a library ({first_line(error)}); free some memory, or install it again", 1)
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         discard_output()
         code = 0
@@ -145,13 +140,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         discard_output()
         what = "write the output" if error.filename is None else f"open {error.filename}"
         code = _fail(f"can't {what} ({error.strerror or first_line(error)}); check space and permissions", 1)
-    except Exception as error:  # a library may turn Ctrl-C into an error of its own
-        if not is_interrupt(error):
-            raise
-        code = _fail("interrupted", INTERRUPTED)
     if code == INTERRUPTED:
         settle_interrupt()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _run(arguments: list[str]) -> Any:
+    """Run a command line and return its result; an error that Ctrl-C has caused is raised as ``KeyboardInterrupt``."""
+    try:
+        return app(arguments, prog_name="rlccfr", standalone_mode=False)
+    except Exception as error:
+        raise_if_interrupt(error)
+        raise
 
 
 def _fail(message: str, code: int) -> int:
