@@ -9,7 +9,7 @@ import numpy as np
 from rlccfr import kernels
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.public.evaluation import memory_of, public_values
-from rlccfr.engine.public.public_crew import crew_for
+from rlccfr.engine.public.public_crew import crew_for, current
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.interrupts import uninterrupted
@@ -74,8 +74,7 @@ class PublicStepper(Stepper[PublicState]):
     @property
     def _current(self) -> np.ndarray:
         """The entries that the current policy is proportional to."""
-        tables = self.state.tables
-        return tables.policy if len(tables.policy) else tables.regret
+        return current(self.state.tables)
 
     def average_value(self) -> tuple[float, float, float]:
         """See :meth:`Stepper.average_value`; kept until the next iteration, because large games take seconds."""

@@ -40,15 +40,14 @@ class PublicCrew:
             tables: changed in place.
             schedule: (2, 5) rows of this iteration and of the next, in the tables' type.
         """
-        table = tables.policy if len(tables.policy) else tables.regret
+        table = current(tables)
         for mode in (RESPOND, COUNTER) if len(tables.response) else (UPDATE,):
             for player in range(2):
                 self._pass(player, table, tables, schedule, mode)
 
     def compile(self, tables: PublicTables, schedule: np.ndarray) -> None:
         """Compile the kernels of :meth:`iterate` for these arguments, or load them from disk."""
-        table = tables.policy if len(tables.policy) else tables.regret
-        given = (self.game.view, 0, table, tables, self._memories[0], self._outcomes, schedule, UPDATE)
+        given = (self.game.view, 0, current(tables), tables, self._memories[0], self._outcomes, schedule, UPDATE)
         ready(begin_pass, *given)
         ready(pass_below, *given, 0, 0)
         ready(end_pass, *given)
@@ -78,6 +77,11 @@ class PublicCrew:
             for other in others:
                 other.result()
         end_pass(view, player, table, tables, own, self._outcomes, schedule, mode)
+
+
+def current(tables: PublicTables) -> np.ndarray:
+    """Return the entries that the current policy is proportional to."""
+    return tables.policy if len(tables.policy) else tables.regret
 
 
 def crew_for(game: PublicGame, dtype: np.dtype, threads: int) -> PublicCrew | None:
