@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from importlib import metadata
@@ -33,7 +32,9 @@ LATE = {
 }
 """Late imports that close a circle, and the reason for each."""
 
-MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS, MOST_FILES = 300, 60, 8, 15
+MOST_LINES = 500
+MOST_FUNCTION_LINES = 60
+MOST_PARAMETERS = 8
 
 
 def layer_of(module: str) -> str:
@@ -94,11 +95,6 @@ def test_functions_are_short_and_take_few_parameters(module):
 def test_files_are_short():
     long = {name: count for name, path in MODULES.items() if (count := path.read_text().count("\n")) > MOST_LINES}
     assert not long
-
-
-def test_rooms_hold_few_files():
-    rooms = Counter(path.parent for path in MODULES.values() if path.name != "__init__.py")
-    assert not {str(room.relative_to(ROOT)): count for room, count in rooms.items() if count > MOST_FILES}
 
 
 def test_kernels_and_engine_name_no_algorithm():
