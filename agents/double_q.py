@@ -19,20 +19,18 @@ MOST_GRADIENT = 10.0
 """Largest norm of an agent's gradient."""
 
 
-class Turns(NamedTuple):
+class Picks(NamedTuple):
     """Picks to learn from, and what each agent knew.
 
     Attributes:
         given: for each agent, (b, inputs) what it saw, the earlier agents' picks included.
         open: for each agent, (b, choices) which picks could be made; None for all.
         picks: (b, agents) what was picked.
-        target: (b,) value of the last agent's pick: the rewards that followed, and the value of what came later.
     """
 
     given: Sequence[torch.Tensor]
     open: Sequence[torch.Tensor | None]
     picks: torch.Tensor
-    target: torch.Tensor
 
 
 def preferred(policy: DQNPolicy, inputs: torch.Tensor, open_: torch.Tensor | None = None) -> torch.Tensor:
@@ -50,24 +48,29 @@ def best_answer(policy: DQNPolicy, inputs: torch.Tensor, open_: torch.Tensor | N
     return values.gather(1, best[:, None])[:, 0]
 
 
-def learn_in_turn(policies: Sequence[DQNPolicy], turns: Turns, rate: float, tau: float) -> list[float]:
-    """Make a gradient step of each agent, and move its target network.
+def values_of_answers(policies: Sequence[DQNPolicy], picks: Picks) -> list[torch.Tensor]:
+    """Return the target, (b,), of each agent's pick but the last one's: the value of the next agent's best answer."""
+    with torch.no_grad():
+        answers = zip(policies[1:], picks.given[1:], picks.open[1:], strict=True)
+        return [best_answer(*answer) for answer in answers]
 
-    The target of an agent's pick is the value of the next agent's best answer; that of the last is given.
+
+def learn_from(
+    policies: Sequence[DQNPolicy], picks: Picks, targets: Sequence[torch.Tensor], rate: float, tau: float
+) -> list[float]:
+    """Make a gradient step of each agent towards the targets of its picks, and move its target network.
 
     Args:
+        targets: for each agent, (b,) value of its picks.
         rate: learning rate.
         tau: share by which the target networks move.
 
     Returns:
         The Huber loss of each agent.
     """
-    with torch.no_grad():
-        answers = zip(policies[1:], turns.given[1:], turns.open[1:], strict=True)
-        targets = [*(best_answer(*one) for one in answers), turns.target]
     losses = []
-    for agent, (policy, inputs, target) in enumerate(zip(policies, turns.given, targets, strict=True)):
-        chosen = policy.q_net(inputs).gather(1, turns.picks[:, agent : agent + 1])[:, 0]
+    for agent, (policy, inputs, target) in enumerate(zip(policies, picks.given, targets, strict=True)):
+        chosen = policy.q_net(inputs).gather(1, picks.picks[:, agent : agent + 1])[:, 0]
         loss = smooth_l1_loss(chosen, target)
         for group in policy.optimizer.param_groups:
             group["lr"] = rate

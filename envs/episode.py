@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, cast, get_args
+from typing import Any, TypedDict, Unpack
 
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -13,7 +13,7 @@ from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.live import shared_evaluator
 from rlccfr.envs.measuring.request import Budget, check_segments
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import PRESETS, Preset, Scale, Weights, preset
+from rlccfr.envs.reward import PRESETS, SCALES, Preset, Scale, Weights, preset
 from rlccfr.errors import BudgetError, RLCCFRError, choices
 from rlccfr.registry import REGISTRIES, parse, unknown
 
@@ -45,7 +45,9 @@ class EpisodeOptions(TypedDict, total=False):
         preset: reward weights of the agents: a name of :data:`rlccfr.envs.reward.PRESETS`, a ``Preset``, one pair
             (alpha, beta) for all agents, or three pairs. Each episode draws one from a list of names, of ``Preset``
             objects or of such triples of pairs. The default is ``"accuracy"``.
-        scale: scale of the error cost e, ``"log"`` (the default) or ``"linear"``.
+        scale: scale of the error cost e, in place of each preset's own: ``"log"``, ``"linear"`` or ``"units"`` (see
+            :class:`rlccfr.envs.reward.Costs`). By default, that is ``"log"`` for ``"accuracy"`` and for pairs, and
+            ``"units"`` for the paper's presets.
         catalog: ``"paper"`` (the default), ``"tabular"``, ``"extended"``, ``"extended-tabular"``, ``"schedules"``,
             ``"public"``, one of these names with further components (``"tabular + my_rule"``), a ``Catalog``, or a dict
             of lists by ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
@@ -58,7 +60,7 @@ class EpisodeOptions(TypedDict, total=False):
 
     segments: int
     preset: Presets
-    scale: str
+    scale: str | None
     catalog: CatalogLike
     engine_seeds: int | Sequence[int]
     evaluator: str | Path | Evaluator | None
@@ -76,7 +78,6 @@ class EpisodeSpec:
     budgets: tuple[Budget, ...]
     segments: int
     presets: tuple[Preset, ...]
-    scale: Scale
     catalog: Catalog
     engine_seeds: tuple[int, ...]
     evaluator: Evaluator
@@ -115,8 +116,7 @@ class EpisodeSpec:
             games=_games(games),
             budgets=budgets,
             segments=segments,
-            presets=_presets(options.get("preset", "accuracy")),
-            scale=parse_scale(options.get("scale", "log")),
+            presets=_presets(options.get("preset", "accuracy"), options.get("scale")),
             catalog=parse_catalog(options.get("catalog", "paper")),
             engine_seeds=_seeds(options.get("engine_seeds", (0,))),
             evaluator=_evaluator(options.get("evaluator")),
@@ -128,7 +128,6 @@ class EpisodeSpec:
         return {
             "segments": self.segments,
             "preset": self.presets,
-            "scale": self.scale,
             "catalog": self.catalog,
             "engine_seeds": self.engine_seeds,
             "evaluator": self.evaluator,
@@ -165,24 +164,33 @@ def parse_budget(budget: BudgetLike) -> Budget:
     return Budget(budget["unit"], budget["amount"])
 
 
-def _presets(value: Presets) -> tuple[Preset, ...]:
+def _presets(value: Presets, scale: str | None) -> tuple[Preset, ...]:
     first: Any = value[0] if isinstance(value, Sequence) and not isinstance(value, str) and value else None
     # Three pairs are one preset; their first entry holds numbers.
     nested = isinstance(first, Sequence) and len(first) > 0 and isinstance(first[0], Sequence)
     several = isinstance(first, (str, Preset)) or nested
     each: Sequence[Any] = value if several else [value]  # type: ignore[assignment]
-    return tuple(dict.fromkeys(map(parse_preset, each)))
+    return tuple(dict.fromkeys(parse_preset(preset, scale) for preset in each))
 
 
-def parse_preset(value: PresetLike) -> Preset:
+def parse_preset(value: PresetLike, scale: str | None = None) -> Preset:
     """Return reward weights, given by name or as numbers; the numbers then also serve as the name.
 
     Numbers are a pair (alpha, beta) for all three agents, or three pairs; a string may hold the two or six numbers. A
     ``Preset`` is returned as it is.
 
+    Args:
+        scale: scale of the error cost in place of the preset's own; None keeps that, which is ``"log"`` for numbers.
+
     Raises:
-        RLCCFRError: an unknown name, another number of weights, or weights that :class:`Preset` refuses.
+        RLCCFRError: an unknown name or scale, another number of weights, or weights that :class:`Preset` refuses.
     """
+    weights = _parse_weights(value)
+    return weights if scale is None else replace(weights, scale=parse_scale(scale))
+
+
+def _parse_weights(value: PresetLike) -> Preset:
+    """Return reward weights on their own scale."""
     if isinstance(value, Preset):
         return value
     own: Any = value
@@ -209,9 +217,9 @@ def parse_scale(value: str) -> Scale:
     Raises:
         RLCCFRError: an unknown name.
     """
-    if value not in get_args(Scale):
-        raise RLCCFRError(f"scale must be 'log' or 'linear', not {value!r}")
-    return cast(Scale, value)
+    if value not in SCALES:
+        raise RLCCFRError(f"scale must be {', '.join(map(repr, SCALES[:-1]))} or {SCALES[-1]!r}, not {value!r}")
+    return value
 
 
 def parse_catalog(value: CatalogLike) -> Catalog:

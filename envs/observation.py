@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import ArrayLike
 
 from rlccfr.catalog import AXES, Cell
 from rlccfr.components import Component
 from rlccfr.envs.game_features import COMPONENT_FEATURES, GameFeatures, component_features, logarithm
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import Preset
+from rlccfr.envs.reward import SCALES, Preset
 
 UNITS = ("iterations", "seconds", "nodes")
 _LEAST = {"iterations": 1.0, "seconds": 1e-4, "nodes": 1.0}
@@ -27,7 +27,7 @@ class Progress(NamedTuple):
         segment: index of the segment to decide on, from 0.
         segments: number of segments of the episode.
         previous: algorithm of the previous segment; None at the first.
-        error_cost: e at the end of the last segment; 1 before the first.
+        error_cost: e at the end of the last segment, on the log scale whatever the reward's; 1 before the first.
         error_slope: change of e over the last segment.
         speed_cost: s since the episode's start; 0 before the first segment.
         failed: whether the run failed; e and s are then 1.
@@ -48,9 +48,11 @@ def _component_names(prefix: str) -> list[str]:
 
 FEATURE_NAMES: tuple[str, ...] = (
     *(f"game.{name}" for name in GameFeatures._fields),
+    "game.uniform_exploitability",
     "budget.amount",
     *(f"budget.{unit}" for unit in UNITS),
     *(f"weights.{axis}.{name}" for axis in AXES for name in ("alpha", "beta")),
+    *(f"weights.scale.{scale}" for scale in SCALES),
     "progress.segment_share",
     "progress.share_of_one_segment",
     "progress.measured",
@@ -65,10 +67,31 @@ FEATURE_NAMES: tuple[str, ...] = (
 
 OBSERVATION_SIZE = len(FEATURE_NAMES)
 
-GAME = slice(0, len(GameFeatures._fields))
-"""The part of an observation that describes the game."""
+GAME = slice(0, len(GameFeatures._fields) + 1)
+"""The part of an observation that describes the game; the uniform policy's exploitability is its last number."""
+
+_UNIFORM_DECADES = 8.0
+"""Number of decades of the uniform policy's exploitability, from 1e-4 to 1e4 units, that an observation tells apart."""
 
 _WEIGHTS = [index for index, name in enumerate(FEATURE_NAMES) if name.startswith("weights.")]
+
+
+def uniform_feature(uniform: float) -> float:
+    """Return the uniform policy's exploitability, in units of the reward, as a number of an observation, in [0, 1]."""
+    if uniform <= 0.0:
+        return 0.0
+    return min(1.0, max(0.0, 0.5 + math.log10(uniform) / _UNIFORM_DECADES))
+
+
+def uniform_of_feature(feature: np.ndarray) -> np.ndarray:
+    """Return the uniform policy's exploitability, (...), of numbers of observations, (...)."""
+    return np.asarray(10.0 ** (_UNIFORM_DECADES * (feature - 0.5)))
+
+
+def weights_of(preset: Preset) -> np.ndarray:
+    """Return what an observation says of reward weights, (9,): alpha and beta of each agent, and e's scale as flags."""
+    flags = [float(preset.scale == scale) for scale in SCALES]
+    return np.concatenate([np.ravel(preset.weights), flags])
 
 
 def observation_space() -> spaces.Box:
@@ -78,6 +101,7 @@ def observation_space() -> spaces.Box:
 
 def observe(
     game: GameFeatures,
+    uniform: float,
     budget: Budget,
     preset: Preset,
     progress: Progress = Progress(),  # noqa: B008  (immutable)
@@ -87,6 +111,7 @@ def observe(
 
     Args:
         game: features of the game, ``GameFeatures.of(tree)``.
+        uniform: exploitability of the uniform policy, in the game's units, or in big blinds where there are blinds.
         budget, preset: budget and reward weights of the whole episode.
         progress: progress of the episode, by default that at its beginning.
         picks: picks at this decision so far, in the order update rule, sampler, abstraction: none, one, two or three.
@@ -101,9 +126,10 @@ def observe(
     vector = np.concatenate(
         [
             game,
+            [uniform_feature(uniform)],
             [logarithm(budget.amount / _LEAST[budget.unit], _DECADES[budget.unit])],
             [float(budget.unit == unit) for unit in UNITS],
-            np.ravel(preset.weights),
+            weights_of(preset),
             [progress.segment / progress.segments, 1 / progress.segments, measured, progress.failed],
             [progress.error_cost, progress.error_slope, progress.speed_cost] if measured else [0.0] * 3,
             *_picked(picks),
@@ -113,14 +139,14 @@ def observe(
     return np.clip(vector, -1.0, 1.0, out=vector)
 
 
-def with_weights(observation: np.ndarray, weights: ArrayLike) -> np.ndarray:
+def with_weights(observation: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the same observations, shape (..., OBSERVATION_SIZE), under other reward weights.
 
     Args:
-        weights: alpha and beta of the three agents, shape (3, 2) or (..., 3, 2).
+        weights: (9,) or (..., 9), as of :func:`weights_of`.
     """
-    changed, values = observation.copy(), np.asarray(weights)
-    changed[..., _WEIGHTS] = values.reshape(*values.shape[:-2], -1)
+    changed = observation.copy()
+    changed[..., _WEIGHTS] = weights
     return changed
 
 

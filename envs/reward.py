@@ -1,19 +1,69 @@
-"""The reward: R = 1 - (alpha e + beta s), from measured exploitability and throughput."""
+"""The reward: R = 1 - (alpha e + beta s), from measured exploitability and throughput.
+
+The formula is that of Keshavarzi, Navidi and Tefagh, "Combining CFR-based algorithms with deep reinforcement learning
+techniques", in which e is the exploitability itself. A scale says in which form e enters; it is a part of each preset.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from rlccfr.envs.measuring.evaluator import Measurement
+import numpy as np
+
+from rlccfr.envs.measuring.evaluator import CONVERGED, Measurement
 from rlccfr.errors import RLCCFRError, choices
 from rlccfr.policy import EXACT
 
-Scale = Literal["log", "linear"]
+Scale = Literal["log", "linear", "units"]
+
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+SCALE_WORDS: Mapping[str, str] = {
+    "log": "e on a log scale",
+    "linear": "e relative to the uniform policy's",
+    "units": "e in the game's units",
+}
+"""What e is on each scale, for people."""
 
 DECADES = 8
 """Number of decades on the log scale: e is 1 for the uniform policy, and 0 this many decades below it."""
+
+
+CONVERGED_LOG = 1 + math.log10(CONVERGED) / DECADES
+"""Largest e on the log scale of a run that has converged."""
+
+
+class Costs(NamedTuple):
+    """The costs of a run: of its error on each scale, and of its speed.
+
+    Attributes:
+        log: e on the scale ``log``: 1 for the uniform policy, less by 1/8 for each decade below it, and 0 at eight
+            decades below it or further. Above the uniform policy, it exceeds 1.
+        linear: e on the scale ``linear``: the exploitability as a multiple of the uniform policy's.
+        units: e on the scale ``units``: the exploitability in the game's units, or in big blinds if it has blinds.
+        speed: s, in [0, 1]; see :func:`speed_cost`.
+    """
+
+    log: float
+    linear: float
+    units: float
+    speed: float
+
+    @property
+    def converged(self) -> bool:
+        """Whether the exploitability is at most a tenth of the uniform policy's."""
+        return self.linear <= CONVERGED
+
+    def error(self, scale: Scale) -> float:
+        """Return e on a scale."""
+        return float(getattr(self, scale))
+
+
+SPEED = Costs._fields.index("speed")
+"""Index of s in arrays of costs, whose last axis has the fields of :class:`Costs`."""
 
 
 class Weights(NamedTuple):
@@ -23,43 +73,83 @@ class Weights(NamedTuple):
     beta: float
 
 
+class Worth(NamedTuple):
+    """What algorithms are ranked by when one is recommended; worths compare field by field.
+
+    An algorithm that has not converged thus ranks below all that have. No reward can make up for that, because rewards
+    are linear in e: with enough weight on speed, a run that is no better than the uniform policy has the highest one.
+
+    Attributes:
+        converged: 1.0 if all runs have converged or the weights ask for speed alone, else 0.0; summed over games.
+        reward: R̄, the mean over the runs; summed over games.
+    """
+
+    converged: float
+    reward: float
+
+
 @dataclass(frozen=True)
 class Preset:
-    """Named reward weights of agents A, B and C.
+    """Named reward weights of agents A, B and C, and the scale of e to which they apply.
+
+    Example:
+        >>> from rlccfr.envs import PRESETS
+        >>> print(PRESETS["paper-kuhn"])
+        paper-kuhn (e in the game's units)
 
     Raises:
-        RLCCFRError: a weight outside [0, 1], or an agent whose weights are both 0.
+        RLCCFRError: a weight outside [0, 1], an agent whose weights are both 0, or an unknown scale.
     """
 
     name: str
     weights: tuple[Weights, Weights, Weights]
+    scale: Scale = "log"
 
     def __post_init__(self) -> None:
         for alpha, beta in self.weights:
             if not (0 <= alpha <= 1 and 0 <= beta <= 1 and alpha + beta > 0):
                 raise RLCCFRError(f"weights must lie in [0, 1] and not both be 0, not alpha={alpha}, beta={beta}")
+        if self.scale not in SCALES:
+            raise RLCCFRError(
+                f"scale must be {', '.join(map(repr, SCALES[:-1]))} or {SCALES[-1]!r}, not {self.scale!r}"
+            )
 
     def __str__(self) -> str:
-        return self.name
+        return f"{self.name} ({SCALE_WORDS[self.scale]})"
 
-    def rewards(self, error: float, speed: float) -> tuple[float, float, float]:
-        """Return R of agents A, B and C for the costs e and s."""
+    @property
+    def speed_alone(self) -> bool:
+        """Whether the weights ask for speed alone; only then may an algorithm be recommended that has not converged."""
+        return all(alpha == 0 for alpha, _ in self.weights)
+
+    def rewards(self, costs: Costs) -> tuple[float, float, float]:
+        """Return R of agents A, B and C for the costs of a run."""
+        error, speed = costs.error(self.scale), costs.speed
         a, b, c = (1.0 - (alpha * error + beta * speed) for alpha, beta in self.weights)
         return a, b, c
 
+    def mean_reward(self, costs: Costs) -> float:
+        """Return R̄, the mean of the three agents' rewards, by which algorithms are compared."""
+        return sum(self.rewards(costs)) / len(self.weights)
+
+    def worth(self, runs: Sequence[Costs]) -> Worth:
+        """Return what an algorithm is ranked by, from the costs of its runs; there must be at least one."""
+        converged = self.speed_alone or all(costs.converged for costs in runs)
+        return Worth(float(converged), math.fsum(map(self.mean_reward, runs)) / len(runs))
+
 
 PRESETS = {
-    name: Preset(name, (Weights(*a), Weights(*b), Weights(*c)))
-    for name, a, b, c in (
-        ("accuracy", (1, 0), (1, 0), (1, 0)),
-        ("paper-kuhn", (1, 0.4), (0.8, 0.6), (0.9, 0.5)),
-        ("paper-leduc", (0.6, 1), (0.4, 0.9), (0.2, 0.8)),
-        ("paper-royal", (0.7, 0.8), (0.6, 0.6), (0.4, 0.9)),
-        ("paper-goofspiel", (0.6, 0.6), (0.5, 0.8), (0.2, 0.7)),
-        ("paper-speed", (0.3, 0.8), (0.4, 0.7), (0.8, 1)),
+    name: Preset(name, (Weights(*a), Weights(*b), Weights(*c)), scale)
+    for name, scale, a, b, c in (
+        ("accuracy", SCALES[0], (1, 0), (1, 0), (1, 0)),
+        ("paper-kuhn", SCALES[2], (1, 0.4), (0.8, 0.6), (0.9, 0.5)),
+        ("paper-leduc", SCALES[2], (0.6, 1), (0.4, 0.9), (0.2, 0.8)),
+        ("paper-royal", SCALES[2], (0.7, 0.8), (0.6, 0.6), (0.4, 0.9)),
+        ("paper-goofspiel", SCALES[2], (0.6, 0.6), (0.5, 0.8), (0.2, 0.7)),
+        ("paper-speed", SCALES[2], (0.3, 0.8), (0.4, 0.7), (0.8, 1)),
     )
 }
-"""Reward weights by name: ``accuracy``, and those of the paper's captions."""
+"""Reward weights by name: ``accuracy``, on the log scale; and those of the paper's captions, in the game's units."""
 
 
 def preset(name: str) -> Preset:
@@ -73,21 +163,6 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-def error_cost(exploitability: float, uniform_exploitability: float, scale: Scale = "log") -> float:
-    """Return the cost e in [0, 1] of an exploitability.
-
-    On the scale ``log``, e is 1 for the uniform policy, and 0 at eight decades below it or further. On the scale
-    ``linear``, e is the ratio to the uniform policy's exploitability, at most 1: the paper's form, made comparable
-    between games. If the uniform policy is an equilibrium, an exploitability of 0 costs 0 and any other costs 1.
-    """
-    floored = max(exploitability, EXACT)
-    if uniform_exploitability <= EXACT:  # the uniform policy is an equilibrium already
-        return float(floored > EXACT)
-    ratio = floored / uniform_exploitability
-    cost = 1 + math.log10(ratio) / DECADES if scale == "log" else ratio
-    return min(max(cost, 0.0), 1.0)
-
-
 def speed_cost(throughput: float, reference_throughput: float) -> float:
     """Return the cost s in [0, 1] of a throughput: 0.5 at the speed of plain exact CFR, 0.01 at a hundred times it.
 
@@ -97,21 +172,49 @@ def speed_cost(throughput: float, reference_throughput: float) -> float:
     return 1.0 / (1.0 + throughput / reference_throughput)
 
 
-def costs(measurement: Measurement, scale: Scale = "log") -> tuple[float, float]:
-    """Return (e, s) of a measurement; (1, 1) if the run failed."""
+def costs(measurement: Measurement) -> Costs:
+    """Return the costs of a measurement.
+
+    A failed run has found no policy, so its e is the uniform policy's, and its s is 1. If the uniform policy is an
+    equilibrium, e on the scales ``log`` and ``linear`` is 0 for an exploitability of 0, and 1 for any other.
+    """
+    uniform = measurement.uniform_exploitability
     if not measurement.ok:
-        return 1.0, 1.0
-    return (
-        error_cost(measurement.exploitability, measurement.uniform_exploitability, scale),
-        speed_cost(measurement.throughput, measurement.reference_throughput),
-    )
+        return Costs(1.0, 1.0, uniform / measurement.unit, 1.0)
+    exploitability = measurement.exploitability
+    speed = speed_cost(measurement.throughput, measurement.reference_throughput)
+    in_units = exploitability / measurement.unit
+    if uniform <= EXACT:
+        relative = float(exploitability > EXACT)
+        return Costs(relative, relative, in_units, speed)
+    ratio = max(exploitability, EXACT) / uniform
+    log_error = max(1 + math.log10(ratio) / DECADES, 0.0)
+    return Costs(log_error, exploitability / uniform, in_units, speed)
 
 
-def rewards(measurement: Measurement, of: Preset, scale: Scale = "log") -> tuple[float, float, float]:
-    """Return R = 1 - (alpha e + beta s) of agents A, B and C, each in [-1, 1]."""
-    return of.rewards(*costs(measurement, scale))
+def rewards(measurement: Measurement, of: Preset) -> tuple[float, float, float]:
+    """Return R = 1 - (alpha e + beta s) of agents A, B and C, each at most 1."""
+    return of.rewards(costs(measurement))
 
 
-def mean_reward(measurement: Measurement, of: Preset, scale: Scale = "log") -> float:
+def mean_reward(measurement: Measurement, of: Preset) -> float:
     """Return R̄, the mean of the three agents' rewards, by which algorithms are compared."""
-    return sum(rewards(measurement, of, scale)) / len(of.weights)
+    return of.mean_reward(costs(measurement))
+
+
+def costs_on_all_scales(log_errors: np.ndarray, speeds: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """Return costs, (..., 4) with the fields of :class:`Costs`, from e on the log scale and from s.
+
+    Args:
+        log_errors: e on the scale ``log``, (...).
+        speeds: s, (...).
+        uniform: exploitability of the uniform policy in the game's units (or big blinds), broadcast to (...).
+    """
+    linear = 10.0 ** (DECADES * (log_errors - 1.0))
+    return np.stack([log_errors, linear, linear * uniform, speeds], axis=-1)
+
+
+def mean_costs(costs: np.ndarray, of: Preset) -> np.ndarray:
+    """Return 1 - R̄, (...), for costs (..., 4) with the fields of :class:`Costs`: the less, the better."""
+    alpha, beta = np.mean(of.weights, axis=0)
+    return np.asarray(alpha * costs[..., Costs._fields.index(of.scale)] + beta * costs[..., SPEED])

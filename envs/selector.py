@@ -10,15 +10,15 @@ import numpy as np
 from gymnasium import spaces
 
 from rlccfr.catalog import AXES, Cell
-from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games, parse_budget, parse_preset
+from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games, PresetLike, parse_budget, parse_preset
 from rlccfr.envs.game_features import GameFeatures
-from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability
+from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability, uniform_in_units
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.identity import why_unavailable
 from rlccfr.envs.measuring.request import Request
 from rlccfr.envs.observation import Progress, observation_space, observe
 from rlccfr.envs.rendering import as_picture, as_text
-from rlccfr.envs.reward import costs, rewards
+from rlccfr.envs.reward import Preset, costs
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import none_for_nan
 
@@ -28,13 +28,14 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
     Action: ``MultiDiscrete([update rules, samplers, abstractions])``, indices into ``catalog``. Observation:
     :data:`rlccfr.envs.observation.FEATURE_NAMES`. Reward: R̄, the mean of the three agents' R. Its e is that of the
-    average policy at the segment's end; its s is that of the throughput since the episode's start. The episode
-    terminates after its last segment. An algorithm that can't run raises no error: e = s = 1, and ``info["status"]``
-    says why.
+    average policy at the segment's end, on the preset's scale; its s is that of the throughput since the episode's
+    start. The episode terminates after its last segment. An algorithm that can't run raises no error: e is the uniform
+    policy's, s is 1, and ``info["status"]`` says why.
 
     ``info`` holds JSON scalars: the algorithm, what was measured, ``speed`` (throughput as a multiple of plain CFR's),
-    ``error_cost`` and ``speed_cost`` (e and s), and the agents' rewards. If the run failed, what was measured is None,
-    and counts are 0. The full record, with its curve, is ``env.unwrapped.evaluator.result(info["cell_id"])``.
+    ``scale`` of e, ``error_cost`` and ``speed_cost`` (e and s), and the agents' rewards. If the run failed, what was
+    measured is None, and counts are 0. The full record, with its curve, is
+    ``env.unwrapped.evaluator.result(info["cell_id"])``.
 
     Args:
         games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. It may also
@@ -62,7 +63,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             raise RLCCFRError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
         self.episodes = spec = EpisodeSpec.parse(games, budget, **options)
         self.games, self.budgets, self.segments = spec.games, spec.budgets, spec.segments
-        self.presets, self.scale, self.catalog = spec.presets, spec.scale, spec.catalog
+        self.presets, self.catalog = spec.presets, spec.catalog
         self.engine_seeds, self.evaluator = spec.engine_seeds, spec.evaluator
         self.render_mode = render_mode
         self.observation_space = observation_space()
@@ -83,7 +84,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             options: any of ``{"game": ..., "engine_seed": ..., "budget": ..., "preset": ...}``; the others are drawn.
 
         Returns:
-            The first observation, and a dict of the episode's game, engine seed, budget and preset.
+            The first observation, and a dict of the episode's game, engine seed, budget, preset and scale of e.
 
         Raises:
             RLCCFRError: an unknown option, or a value that this environment does not have.
@@ -95,7 +96,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         # All four are drawn, even those that the options set, so that later episodes do not depend on the options.
         drawn: dict[str, Any] = {name: among[self.np_random.integers(len(among))] for name, among in choices.items()}
         for name, value in (options or {}).items():
-            parse: Any = {"budget": parse_budget, "preset": parse_preset}.get(name, lambda given: given)
+            parse: Any = {"budget": parse_budget, "preset": self._named_preset}.get(name, lambda given: given)
             drawn[name] = parse(value)
             if drawn[name] not in choices.get(name, ()):
                 listed = "; ".join(f"{name} ({', '.join(map(str, among))})" for name, among in choices.items())
@@ -105,7 +106,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         self._begun, self._history = True, []
         self._progress = Progress(segments=self.segments)
         self._begin_segment()
-        return self._observation(), drawn | {"budget": str(self.budget), "preset": str(self.preset)}
+        told = {"budget": str(self.budget), "preset": self.preset.name, "scale": self.preset.scale}
+        return self._observation(), drawn | told
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Run one segment with the picked algorithm.
@@ -122,11 +124,12 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             raise RLCCFRError(f"the episode {'is over' if self._begun else 'has not begun'}: call reset() first")
         cell = self._cell(action)
         measured = self.evaluator.measure(self.request(cell))
-        each = rewards(measured, self.preset, self.scale)
+        paid = costs(measured)
+        each = self.preset.rewards(paid)
         mine = self._reward(each)
         self._advance(cell, measured, mine)
         info = {"game": self.game, **_scalars(measured), **cell._asdict()}
-        info["error_cost"], info["speed_cost"] = costs(measured, self.scale)
+        info |= {"scale": self.preset.scale, "error_cost": paid.error(self.preset.scale), "speed_cost": paid.speed}
         info |= {f"reward_{axis}": value for axis, value in zip(AXES, each, strict=True)}
         terminated = len(self._history) >= self.segments
         if not terminated:
@@ -146,7 +149,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         Raises:
             ComponentError: an unknown id among the picks.
         """
-        return observe(GameFeatures.of(compiled(self.game)), self.budget, self.preset, self._progress, picks)
+        features = GameFeatures.of(compiled(self.game))
+        return observe(features, uniform_in_units(self.game), self.budget, self.preset, self._progress, picks)
 
     def request(self, cell: Cell) -> Request:
         """Return the request that picking ``cell`` now would send to the evaluator."""
@@ -172,6 +176,13 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             title = f"{self.game}: {last[0]}" if last else self.game
             return as_picture(title, record, uniform_exploitability(self.game))
         return None
+
+    def _named_preset(self, value: PresetLike) -> Preset:
+        """Return reward weights; a name or numbers stand for those of the environment, on the scale that these have."""
+        asked = parse_preset(value)
+        if isinstance(value, Preset):
+            return asked
+        return next((one for one in self.presets if (one.name, one.weights) == (asked.name, asked.weights)), asked)
 
     def _action_space(self) -> spaces.Space[Any]:
         return spaces.MultiDiscrete(list(self.catalog.shape))
@@ -200,14 +211,14 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
     def _advance(self, cell: Cell, measured: Measurement, mine: float) -> None:
         self._history.append((cell, measured, mine))
-        error, speed = costs(measured, self.scale)
+        paid = costs(measured)
         self._progress = Progress(
             segment=len(self._history),
             segments=self.segments,
             previous=cell,
-            error_cost=error,
-            error_slope=error - self._progress.error_cost,
-            speed_cost=speed,
+            error_cost=paid.log,
+            error_slope=paid.log - self._progress.error_cost,
+            speed_cost=paid.speed,
             failed=not measured.ok,
         )
 

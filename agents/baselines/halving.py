@@ -16,9 +16,10 @@ from rlccfr.agents.baselines.task import Task, total_cpu_seconds
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.reward import Worth
 from rlccfr.errors import RLCCFRError, whole_number
 
-VERSION = 1
+VERSION = 2
 """Version of successive halving. Raise it when the same seed and measurements would give another choice."""
 
 ETA = 3
@@ -64,18 +65,18 @@ def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halvin
     drawn = np.random.default_rng(seed).choice(len(available), ladder[0][0], replace=False)
     cells = [available[index] for index in sorted(drawn)]
     longest: dict[Cell, list[Measurement]] = {}
-    rungs, rewards, spent = [], dict[Cell, float](), dict[Cell, float]()
+    rungs, worths, spent = [], dict[Cell, Worth](), dict[Cell, float]()
     for survivors, part in ladder:
-        if rewards:
-            cells = sorted(cells, key=rewards.__getitem__, reverse=True)  # stable: ties keep the catalog's order
+        if worths:
+            cells = sorted(cells, key=worths.__getitem__, reverse=True)  # stable: ties keep the catalog's order
         cells = cells[:survivors]
         shorter = _part(task.budget, part)
         measured = {cell: task.measure(cell, shorter) for cell in cells}
-        rewards = task.rewards(measured)
+        worths = task.worths(measured)
         longest |= measured
         spent |= dict.fromkeys(cells, shorter.amount / task.budget.amount)
         rungs.append((len(cells), shorter))
-    return Halving(virtual_best(rewards), math.fsum(spent.values()), total_cpu_seconds(longest), tuple(rungs))
+    return Halving(virtual_best(worths), math.fsum(spent.values()), total_cpu_seconds(longest), tuple(rungs))
 
 
 def _ladder(cells: int, evaluations: int) -> list[tuple[int, float]]:

@@ -14,7 +14,7 @@ from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.selector import SelectorFlatEnv
 from rlccfr.errors import RLCCFRError, whole_number
 
-VERSION = 1
+VERSION = 2
 """Version of the joint DQN. Raise it when the same seed and measurements would give another choice."""
 
 EXPLORING = 0.5
@@ -29,7 +29,8 @@ def joint_dqn(
 ) -> SearchResult:
     """Train a DQN whose actions are all algorithms; it recommends the algorithm with the highest Q-value.
 
-    As in a team, no algorithm is measured twice. The DQN learns as often as a team's agents.
+    As in a team, no algorithm is measured twice, and none is recommended that is known not to converge. The DQN learns
+    as often as a team's agents.
 
     Args:
         evaluations: number of algorithms to measure; all available ones if there are fewer.
@@ -42,7 +43,7 @@ def joint_dqn(
     whole_number(evaluations, "evaluations", 1, RLCCFRError)
     catalog, settings = task.catalog, hyperparameters or Hyperparameters()
     env = SelectorFlatEnv(
-        task.game, task.budget, preset=task.preset, scale=task.scale, catalog=task.catalog,
+        task.game, task.budget, preset=task.preset, catalog=task.catalog,
         engine_seeds=task.engine_seeds, evaluator=task.evaluator,
     )  # fmt: skip
     env.reset()
@@ -66,6 +67,10 @@ def joint_dqn(
                 seen = np.tile(observation, (len(actions), 1))
                 selector.buffer.refill(seen, np.array(actions), np.array(rewards))
             selector.learn(1 - done / rounds, settings.gradient_steps)
+        worths = task.worths(measured)
+        failing = [catalog.flat(cell) for cell, worth in worths.items() if not worth.converged]
+        if len(failing) < available.sum():
+            available[failing] = False
         values = np.where(available, selector.q_values(observation), -np.inf)
     return SearchResult(catalog.cell(*catalog.unravel(int(values.argmax()))), measured)
 

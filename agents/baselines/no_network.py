@@ -10,9 +10,10 @@ from rlccfr.agents.team.exploration import Triple, next_to_measure
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.reward import Worth
 from rlccfr.errors import RLCCFRError, whole_number
 
-VERSION = 1
+VERSION = 2
 """Version of this search. Raise it when the same seed and measurements would give another choice."""
 
 
@@ -36,16 +37,16 @@ def search_without_networks(task: Task, *, evaluations: int, seed: int = 0) -> S
         available[catalog.index(cell)] = True
     generator = np.random.default_rng(seed)
     measured: dict[Cell, list[Measurement]] = {}
-    rewards: dict[Triple, float] = {}
+    worths: dict[Triple, Worth] = {}
 
     def best_measured(picks: tuple[int, ...]) -> np.ndarray:
         """Return 1 for the component of the best measured algorithm and 0 for the others, in place of Q-values."""
-        best = max(rewards, key=rewards.__getitem__)
+        best = max(worths, key=worths.__getitem__)
         return np.asarray(np.arange(catalog.shape[len(picks)]) == best[len(picks)])
 
     for _ in range(min(evaluations, int(available.sum()))):
-        triple = next_to_measure(best_measured, rewards, available, epsilon, generator)
+        triple = next_to_measure(best_measured, worths, available, epsilon, generator)
         cell = catalog.cell(*triple)
         measured[cell] = task.measure(cell)
-        rewards[triple] = task.rewards({cell: measured[cell]})[cell]
-    return SearchResult(virtual_best(task.rewards(measured)), measured)
+        worths[triple] = task.worths({cell: measured[cell]})[cell]
+    return SearchResult(virtual_best(task.worths(measured)), measured)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from rlccfr.agents.baselines.best import virtual_best
-from rlccfr.agents.baselines.task import Rewards, SearchResult, Task
+from rlccfr.agents.baselines.task import SearchResult, Task, Worths
 from rlccfr.catalog import Cell
 from rlccfr.errors import RLCCFRError, whole_number
 
-VERSION = 1
+VERSION = 2
 """Version of random search. Raise it when the same seed and measurements would give another choice."""
 
 
@@ -29,21 +29,23 @@ def random_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResul
     drawn = np.random.default_rng(seed).choice(len(available), count, replace=False)
     cells = [available[int(index)] for index in drawn]
     measured = {cell: task.measure(cell) for cell in cells}
-    return SearchResult(virtual_best(task.rewards(measured)), measured)
+    return SearchResult(virtual_best(task.worths(measured)), measured)
 
 
-def median_search(rewards: Rewards, evaluations: int, seed: int = 0, searches: int = 1001) -> Cell:
-    """Return the typical result of random search: of the algorithms found by many searches, the one with median R̄.
+def median_search(worths: Worths, evaluations: int, seed: int = 0, searches: int = 1001) -> Cell:
+    """Return the typical result of random search: of the algorithms found by many searches, that of median worth.
 
     Args:
-        rewards: R̄ of every algorithm.
+        worths: worth of every algorithm.
         evaluations: number of algorithms that a search draws.
         seed: seed of the draws.
         searches: number of searches.
     """
-    cells, values = list(rewards), np.array(list(rewards.values()))
+    cells = list(worths)
+    places = {worth: place for place, worth in enumerate(sorted(set(worths.values())))}
+    values = np.array([places[worth] for worth in worths.values()])
     generator = np.random.default_rng(seed)
     count = min(evaluations, len(cells))
     drawn = [generator.choice(len(cells), count, replace=False) for _ in range(searches)]
-    found = sorted((int(one[np.argmax(values[one])]) for one in drawn), key=lambda index: float(values[index]))
+    found = sorted((int(one[np.argmax(values[one])]) for one in drawn), key=lambda index: int(values[index]))
     return cells[found[len(found) // 2]]

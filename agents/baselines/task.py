@@ -14,13 +14,16 @@ from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.identity import why_unavailable
 from rlccfr.envs.measuring.request import Budget, Request
-from rlccfr.envs.reward import Preset, Scale, mean_reward
+from rlccfr.envs.reward import Preset, Worth, costs, mean_reward
 
 Measurements = Mapping[Cell, Sequence[Measurement]]
 """Measurements by algorithm, one per engine seed."""
 
 Rewards = Mapping[Cell, float]
 """R̄ by algorithm."""
+
+Worths = Mapping[Cell, Worth]
+"""Worth by algorithm."""
 
 
 def measure(
@@ -58,12 +61,16 @@ def measure_all(
     return measured
 
 
-def rewards_of(measurements: Measurements, preset: Preset, scale: Scale = "log") -> dict[Cell, float]:
+def rewards_of(measurements: Measurements, preset: Preset) -> dict[Cell, float]:
     """Return R̄ of each algorithm, averaged over its engine seeds."""
     return {
-        cell: math.fsum(mean_reward(run, preset, scale) for run in runs) / len(runs)
-        for cell, runs in measurements.items()
+        cell: math.fsum(mean_reward(run, preset) for run in runs) / len(runs) for cell, runs in measurements.items()
     }
+
+
+def worths_of(measurements: Measurements, preset: Preset) -> dict[Cell, Worth]:
+    """Return what each algorithm is ranked by where one is recommended: whether it has converged, then its R̄."""
+    return {cell: preset.worth([costs(run) for run in runs]) for cell, runs in measurements.items()}
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,6 @@ class Task:
     game: str
     budget: Budget
     preset: Preset
-    scale: Scale = "log"
     engine_seeds: Sequence[int] = (0,)
 
     @property
@@ -93,7 +99,11 @@ class Task:
 
     def rewards(self, measurements: Measurements) -> dict[Cell, float]:
         """Return R̄ of the measured algorithms."""
-        return rewards_of(measurements, self.preset, self.scale)
+        return rewards_of(measurements, self.preset)
+
+    def worths(self, measurements: Measurements) -> dict[Cell, Worth]:
+        """Return what the measured algorithms are ranked by where one is recommended."""
+        return worths_of(measurements, self.preset)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.errors import RLCCFRError, whole_number
 
-VERSION = 1
+VERSION = 2
 """Version of the search. Raise it when the same seed and measurements would give another choice."""
 
 TRIALS = 20
@@ -49,4 +49,4 @@ def tpe_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResult:
         study.tell(trial, task.rewards({cell: measured[cell]})[cell])
         if len(measured) == count:
             break
-    return SearchResult(virtual_best(task.rewards(measured)), measured)
+    return SearchResult(virtual_best(task.worths(measured)), measured)

@@ -17,7 +17,7 @@ from torch.nn.functional import one_hot
 
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.memory import Transitions
-from rlccfr.agents.double_q import Turns, best_answer, learn_in_turn, preferred
+from rlccfr.agents.double_q import Picks, best_answer, learn_from, preferred, values_of_answers
 from rlccfr.agents.team.selector_dqn import contained_randomness
 from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller
 
@@ -83,15 +83,17 @@ class ControlAgents:
         Returns:
             The sum of the agents' Huber losses.
         """
-        seen, later = torch.as_tensor(transitions.observations), torch.as_tensor(transitions.later)
-        picks = torch.as_tensor(transitions.picks)
-        given = [seen, *(self._after(seen, picks, agents) for agents in range(1, len(AGENTS)))]
+        seen = torch.as_tensor(transitions.observations)
+        later = torch.as_tensor(transitions.later)
+        picked = torch.as_tensor(transitions.picks)
+        given = [seen, *(self._after(seen, picked, agents) for agents in range(1, len(AGENTS)))]
         with torch.no_grad():
             value = self._value(later)
             value[torch.as_tensor(transitions.over)] = 0.0
         target = torch.as_tensor(transitions.rewards, dtype=torch.float32) + value
-        turns = Turns(given, [None] * len(given), picks, target)
-        return sum(learn_in_turn(self.policies, turns, rate, self.hyperparameters.tau))
+        picks = Picks(given, [None] * len(given), picked)
+        targets = [*values_of_answers(self.policies, picks), target]
+        return sum(learn_from(self.policies, picks, targets, rate, self.hyperparameters.tau))
 
     def _after(self, seen: torch.Tensor, picks: torch.Tensor, agents: int) -> torch.Tensor:
         """Return what the next agent sees after the picks of the first ``agents``."""

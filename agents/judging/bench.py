@@ -14,7 +14,7 @@ import pandas as pd
 from rlccfr.agents.baselines.best import best_with_own, single_best, virtual_best
 from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.baselines.random_cells import median_search, random_search
-from rlccfr.agents.baselines.task import Rewards, Task, total_cpu_seconds
+from rlccfr.agents.baselines.task import Rewards, Task, Worths, total_cpu_seconds
 from rlccfr.agents.judging.evidence import Evidence, judging_part
 from rlccfr.agents.judging.recommendation_table import (
     BEST_OF_OTHERS,
@@ -31,7 +31,6 @@ from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import Cell
 from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -83,7 +82,7 @@ def build_table(
 
     Raises:
         MissingCellError: the evaluator is a table that lacks a measurement.
-        RLCCFRError: an invalid argument, or a team that learned on another scale.
+        RLCCFRError: an invalid argument.
         TypeError: an unknown option.
     """
     spec, plan = EpisodeSpec.parse(games, budget, **options), plan or TeamPlan()
@@ -95,7 +94,7 @@ def build_table(
     for one in spec.budgets:
         for preset in spec.presets:
             for game in spec.games:
-                task = Task(spec.evaluator, spec.catalog, game, one, preset, spec.scale, spec.engine_seeds)
+                task = Task(spec.evaluator, spec.catalog, game, one, preset, spec.engine_seeds)
                 team = (teams or {}).get(game) or trained_team(task, plan, report.within)
                 rows += Bench(task, evidence.get(one, {})).rows(team)
                 report.done()
@@ -136,7 +135,7 @@ def trained_team(
 
     plan = plan or TeamPlan()
     team = SelectorTeam(
-        task.game, task.budget, preset=task.preset, scale=task.scale, catalog=task.catalog,
+        task.game, task.budget, preset=task.preset, catalog=task.catalog,
         engine_seeds=task.engine_seeds[0], evaluator=task.evaluator, seed=plan.seed,
         hyperparameters=plan.hyperparameters,
     )  # fmt: skip
@@ -157,16 +156,13 @@ class Bench:
     evidence: Mapping[str, Evidence]
 
     def rows(self, team: SelectorTeam) -> list[dict[str, Any]]:
-        """Return a row for each method: the team, and the baselines; random search has as many evaluations as the team.
+        """Return a row for each method: the team, and the baselines.
 
-        Raises:
-            RLCCFRError: the team learned on another scale.
+        Random search has as many evaluations as the team. The team picks among the algorithms that have converged in
+        the choosing runs, if the game has any, as the other methods do.
         """
-        if team.env.scale != self.task.scale:
-            raise RLCCFRError(
-                f"the team has learned rewards on the {team.env.scale} scale, not the {self.task.scale} one"
-            )
-        pick = team.pick(self.task.game, self.task.budget, self.task.preset)
+        among = None if self._own is None else self._own.recommendable(self.task.preset)
+        pick = team.pick(self.task.game, self.task.budget, self.task.preset, among)
         return [
             self.row(TEAM, pick, *team.cost),
             *self.random_rows(team.cost[0], team.seed),
@@ -184,7 +180,7 @@ class Bench:
             return []
         if self._own is not None:
             first = {cell: runs[:1] for cell, runs in self._own.choosing.items()}
-            cell = median_search(self.task.rewards(first), evaluations, seed)
+            cell = median_search(self.task.worths(first), evaluations, seed)
             return [self.row(RANDOM, cell, evaluations, total_cpu_seconds(first) * evaluations / len(first))]
         search = random_search(self.task.on(self.task.engine_seeds[:1]), evaluations=evaluations, seed=seed)
         return [self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)]
@@ -197,9 +193,10 @@ class Bench:
         """
         rows = []
         if self._own is not None:
-            rewards, own = self._chosen_by[self.task.game], best_with_own(self._chosen_by[self.task.game])
-            picks = {VBS: virtual_best(rewards), **{f"{BEST_WITH}{id}": cell for id, cell in own.items()}}
-            rest = {cell: reward for cell, reward in rewards.items() if own.keys().isdisjoint(cell)}
+            worths = self._chosen_by[self.task.game]
+            own = best_with_own(worths)
+            picks = {VBS: virtual_best(worths), **{f"{BEST_WITH}{id}": cell for id, cell in own.items()}}
+            rest = {cell: worth for cell, worth in worths.items() if own.keys().isdisjoint(cell)}
             if rest and picks[VBS] not in rest:
                 picks[BEST_OF_OTHERS] = virtual_best(rest)
             rows = [self.row(name, cell, self._own.evaluations, self._own.cpu_seconds) for name, cell in picks.items()]
@@ -228,6 +225,7 @@ class Bench:
             "game": task.game,
             "budget": str(task.budget),
             "preset": task.preset.name,
+            "scale": task.preset.scale,
             "method": method,
             **cell._asdict(),
             "exploitability": statistics.fmean(run.exploitability for run in runs),
@@ -247,9 +245,9 @@ class Bench:
         return self.evidence.get(self.task.game)
 
     @cached_property
-    def _chosen_by(self) -> dict[str, Rewards]:
-        """R̄ of every algorithm on each game, by the choosing runs."""
-        return {game: self.task.rewards(evidence.choosing) for game, evidence in self.evidence.items()}
+    def _chosen_by(self) -> dict[str, Worths]:
+        """Worth of every algorithm on each game, by the choosing runs."""
+        return {game: self.task.worths(evidence.choosing) for game, evidence in self.evidence.items()}
 
     @cached_property
     def _judged_by(self) -> Rewards:
@@ -258,14 +256,14 @@ class Bench:
 
     @cached_property
     def _tied(self) -> frozenset[Cell] | None:
-        return None if self._own is None else self._own.tied(self.task.preset, self.task.scale)
+        return None if self._own is None else self._own.tied(self.task.preset)
 
     @cached_property
     def _error_of_gap(self) -> float:
         """Standard error of the gap between VBS and SBS."""
         best, single = virtual_best(self._chosen_by[self.task.game]), single_best(self._chosen_by, self.task.game)
         own = self.evidence[self.task.game]
-        return own.standard_error(best, single, self.task.preset, self.task.scale)
+        return own.standard_error(best, single, self.task.preset)
 
     def _scores(self, reward: float) -> dict[str, float]:
         names = ("regret", "normalised_score", "closed_gap")

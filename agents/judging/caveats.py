@@ -9,7 +9,7 @@ from rlccfr.agents.baselines import fixed_cells
 from rlccfr.agents.judging.unseen_games import FAMILY, LARGER, MEMBER, TRAINED, kind_of
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Request
-from rlccfr.envs.reward import Preset, mean_reward
+from rlccfr.envs.reward import Preset, costs
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.recommendation import Recommendation
@@ -74,15 +74,17 @@ def _beaten(team: SelectorTeam, found: Recommendation, preset: Preset) -> list[s
     measured = known is not None and (shipped.DATA / shipped.part_of(known).file).exists()
     table = [shipped.results(known)] if measured else []
     evaluators: list[Evaluator] = [env.evaluator, *table]
-    rewards = {}
+    worths = {}
     for name, cell in fixed_cells(team.catalog).items():
         request = Request(found.game, (cell,), found.budget, seed=env.engine_seeds[0])
         evaluator = next((one for one in evaluators if one.known(request)), None)
         if evaluator is not None and found.cells != (cell,):
-            rewards[name] = mean_reward(evaluator.measure(request), preset, env.scale)
-    best = max(rewards, key=rewards.__getitem__, default=None)
-    if best is None or rewards[best] < found.mean_reward:
+            worths[name] = preset.worth([costs(evaluator.measure(request))])
+    best = max(worths, key=worths.__getitem__, default=None)
+    if best is None or worths[best] < preset.worth([costs(found.measurement)]):
         return []
-    gain = rewards[best] - found.mean_reward
+    gain = worths[best].reward - found.mean_reward
+    if gain < 0:  # the pick has not converged
+        return [f"{best}, a fixed algorithm, has converged under this budget: {fixed_cells(team.catalog)[best]}"]
     more = f"{gain:.3g} more reward" if gain > 0 else "the same reward"
     return [f"{best}, a fixed algorithm, has {more} under this budget: {fixed_cells(team.catalog)[best]}"]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from rlccfr.agents.baselines.task import Measurements, measure_all, total_cpu_seconds
+from rlccfr.agents.baselines.task import Measurements, measure_all, total_cpu_seconds, worths_of
 from rlccfr.agents.judging.effects import tied_set
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -18,7 +18,7 @@ from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import Preset, Scale, mean_reward
+from rlccfr.envs.reward import Preset, mean_reward
 
 T = TypeVar("T")
 
@@ -145,52 +145,65 @@ class Evidence:
         """Engine CPU seconds of the choosing runs that succeeded."""
         return total_cpu_seconds(self.choosing)
 
-    def tied(self, preset: Preset, scale: Scale = "log") -> frozenset[Cell] | None:
-        """Return the tied set: the algorithms that the judging runs can't tell from the best one.
+    def recommendable(self, preset: Preset) -> list[Cell]:
+        """Return the algorithms that may be recommended: those that have converged in all of their choosing runs.
 
-        These are the algorithms that :func:`tied_set` finds, and those that are no further from the best than two
-        timings of one run may be apart. An algorithm that draws at random and has fewer runs than others, such as one
-        with networks, counts with its mean and never as the best.
+        If the weights ask for speed alone, or none has converged, these are all algorithms.
+        """
+        worths = worths_of(self.choosing, preset)
+        best = max(worth.converged for worth in worths.values())
+        return [cell for cell, worth in worths.items() if worth.converged == best]
+
+    def tied(self, preset: Preset) -> frozenset[Cell] | None:
+        """Return the tied set: of the algorithms that may be recommended, those that can't be told from the best one.
+
+        The judging runs tell. These are the algorithms that :func:`tied_set` finds, and those that are no further from
+        the best than two timings of one run may be apart. An algorithm that draws at random and has fewer runs than
+        others, such as one with networks, counts with its mean and never as the best.
 
         Returns:
-            The tied set; None if every algorithm has a single run, and some algorithms draw at random.
+            The tied set. None if the runs are too few to tell: every algorithm has a single run and some draw at
+            random, or all that may be recommended have fewer runs than others.
         """
-        rewards, most = self._judged(preset, scale)
-        if most == 1 and not self.deterministic.issuperset(rewards):
+        all_rewards, most = self._judged(preset)
+        if most == 1 and not self.deterministic.issuperset(all_rewards):
             return None
+        rewards = {cell: all_rewards[cell] for cell in self.recommendable(preset)}
         whole = {cell for cell, values in rewards.items() if cell in self.deterministic or len(values) == most > 1}
         means = {cell: math.fsum(values) / len(values) for cell, values in rewards.items()}
+        if not whole:
+            return None
         told = tied_set(
             {cell: values if len(values) == most else [means[cell]] for cell, values in rewards.items()}, whole
         )
-        near = max(means[cell] for cell in whole) - TWO_SIDED * math.sqrt(2) * self.timing_error(preset, scale)
+        near = max(means[cell] for cell in whole) - TWO_SIDED * math.sqrt(2) * self.timing_error(preset)
         return told | {cell for cell, mean in means.items() if mean >= near}
 
-    def timing_error(self, preset: Preset, scale: Scale = "log") -> float:
+    def timing_error(self, preset: Preset) -> float:
         """Return the standard deviation of R̄ between timings of one run; 0 if no run was timed twice.
 
         It is estimated from the median difference between two timings.
         """
         differences = [
-            abs(mean_reward(self.choosing[cell][0], preset, scale) - mean_reward(timing, preset, scale))
+            abs(mean_reward(self.choosing[cell][0], preset) - mean_reward(timing, preset))
             for cell, timing in self.second.items()
         ]
         return float(np.median(differences)) / MEDIAN / math.sqrt(2) if differences else 0.0
 
-    def standard_error(self, first: Cell, second: Cell, preset: Preset, scale: Scale = "log") -> float:
+    def standard_error(self, first: Cell, second: Cell, preset: Preset) -> float:
         """Return the standard error of the difference between two algorithms' R̄, by the judging runs.
 
         It is infinite if one of them has too few runs to show a spread.
         """
-        rewards, most = self._judged(preset, scale)
+        rewards, most = self._judged(preset)
         if {first, second} <= self.deterministic:
-            return math.sqrt(2) * self.timing_error(preset, scale)
+            return math.sqrt(2) * self.timing_error(preset)
         if most == 1 or any(len(rewards[cell]) < most and cell not in self.deterministic for cell in (first, second)):
             return math.inf
         differences = np.broadcast_to(rewards[first], most) - np.broadcast_to(rewards[second], most)
         return float(np.std(differences, ddof=1) / math.sqrt(most))
 
-    def _judged(self, preset: Preset, scale: Scale) -> tuple[dict[Cell, list[float]], int]:
+    def _judged(self, preset: Preset) -> tuple[dict[Cell, list[float]], int]:
         """Return R̄ of each algorithm's judging runs, and the largest number of runs that any has."""
-        rewards = {cell: [mean_reward(run, preset, scale) for run in runs] for cell, runs in self.judging.items()}
+        rewards = {cell: [mean_reward(run, preset) for run in runs] for cell, runs in self.judging.items()}
         return rewards, max(map(len, rewards.values()))

@@ -15,7 +15,7 @@ from rlccfr.agents.baselines.task import measure_all, rewards_of
 from rlccfr.agents.judging.effects import main_effects, pareto_front, seconds_to
 from rlccfr.agents.judging.evidence import choosing_part, judging_part
 from rlccfr.catalog import AXES, Catalog, Cell
-from rlccfr.envs.episode import BudgetLike, PresetLike, parse_budget, parse_preset, parse_scale
+from rlccfr.envs.episode import BudgetLike, PresetLike, parse_budget, parse_preset
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.identity import is_deterministic
@@ -64,23 +64,29 @@ def insights(
     game: str,
     budget: BudgetLike,
     preset: PresetLike = "accuracy",
-    scale: str = "log",
+    scale: str | None = None,
 ) -> Insights:
     """Return the insights from a table on a game, under a budget and reward weights.
 
     An algorithm with a failed run is left out. Effects, best and front are means over all runs. Only the times
     distinguish choosing runs from judging runs.
 
+    Args:
+        table: runs of the algorithms.
+        catalog, game, budget: algorithms, game and budget.
+        preset: reward weights.
+        scale: scale of e, in place of the weights' own.
+
     Raises:
         MissingCellError: an algorithm was not measured, or was measured for less than the budget.
         RLCCFRError: unknown reward weights, an unknown scale, an invalid budget, or a failed run for every algorithm.
     """
-    limit, weights, on = parse_budget(budget), parse_preset(preset), parse_scale(scale)
+    limit, weights = parse_budget(budget), parse_preset(preset, scale)
     runs = measure_all(table, catalog, game, limit)
     good = {cell: own for cell, own in runs.items() if all(run.ok for run in own)}
     if not good:
         raise RLCCFRError(f"no algorithm ran to its end on {game!r}, so there is nothing to tell; measure it again")
-    rewards = rewards_of(good, weights, on)
+    rewards = rewards_of(good, weights)
     by_axis = main_effects(rewards).groupby("axis", sort=False)
     effects = pd.concat([axis.sort_values("effect", ascending=False) for _, axis in by_axis], ignore_index=True)
     reached = pd.DataFrame([{**cell._asdict(), **_means(own), "reward": rewards[cell]} for cell, own in good.items()])

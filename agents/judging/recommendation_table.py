@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS = (
-    "game", "budget", "preset", "method", *AXES, "exploitability", "throughput", "speed", "reward", "regret",
+    "game", "budget", "preset", "scale", "method", *AXES, "exploitability", "throughput", "speed", "reward", "regret",
     "normalised_score", "closed_gap", "in_tied_set", "tied_set_size", "converged", "evaluations", "cpu_seconds",
 )  # fmt: skip
 BEST_WITH, BEST_OF_OTHERS = "best with ", "best of the others"
@@ -39,10 +39,12 @@ class RecommendationTable:
             the other games) or one of the paper's fixed algorithms.
             ``exploitability`` (NashConv / 2), ``throughput`` (iterations per engine CPU second), ``speed`` and
             ``reward`` are means over the judging runs. ``speed`` is throughput as a multiple of plain CFR's; the reward
-            is computed from it. ``reward`` is R̄. ``tied_set_size`` counts the algorithms that can't be told from the
-            best; if it is large, ``in_tied_set`` says little. ``evaluations`` and ``cpu_seconds`` (engine CPU seconds)
-            are the cost of choosing: for VBS, that of every algorithm on the game; for SBS, that of every algorithm on
-            the other games. Values that can't be computed are NaN or None.
+            is computed from it. ``reward`` is R̄, with e on the ``scale`` of the preset. An algorithm that has not
+            converged in the choosing runs is picked only if the weights ask for speed alone or none has converged.
+            ``tied_set_size`` counts the algorithms that can't be told from the best; if it is large, ``in_tied_set``
+            says little. ``evaluations`` and ``cpu_seconds`` (engine CPU seconds) are the cost of choosing: for VBS,
+            that of every algorithm on the game; for SBS, that of every algorithm on the other games. Values that can't
+            be computed are NaN or None.
     """
 
     frame: pd.DataFrame

@@ -18,10 +18,11 @@ from rlccfr.agents.judging.exact_reference import exact_line
 from rlccfr.agents.judging.recommendation_table import RecommendationTable, in_words
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.episode import parse_preset
+from rlccfr.envs.measuring.compiled_games import unit_of
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import DECADES
+from rlccfr.envs.reward import DECADES, SCALE_WORDS
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import require_writable, write_atomically
 from rlccfr.games.names import openspiel_name
@@ -34,6 +35,7 @@ DIGITS = 4
 
 HEADERS = {
     "game": "game", "budget": "budget", "preset": "weights",  # report.js reads the first three columns
+    "scale": "scale of e",
     **{axis: axis.replace("_", " ") for axis in AXES},
     "exploitability": "exploitability", "throughput": "iterations per second", "speed": "speed, times plain CFR",
     "reward": "mean reward", "regret": "regret", "best": "among the best", "converged": "converged",
@@ -122,18 +124,25 @@ def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets:
         "budgets": list(map(str, budgets)),
         "decades": DECADES,
         "exact": EXACT,
-        "presets": {name: parse_preset(name).weights for name in dict.fromkeys(picks["preset"])},
+        "presets": {name: _weights(name, scale) for name, scale in zip(picks["preset"], picks["scale"], strict=True)},
         "fixed": {name: catalog.flat(cell) for name, cell in fixed_cells(catalog).items()},
         "games": {
             game: {
                 "cells": [_cell(table, game, cell, budgets) for cell in catalog],
                 "picks": _marked(catalog, picks[picks["game"] == game]),
                 "exactly": exact_line(game, solve=False),
+                "unit": unit_of(game),
             }
             for game in dict.fromkeys(picks["game"])
         },
         "provenance": _provenance(_shown(table.frame(), catalog, picks["game"])),
     }
+
+
+def _weights(name: str, scale: str) -> dict[str, Any]:
+    """Return a preset's weights, its scale, and what e is on it in words."""
+    preset = parse_preset(name, scale)
+    return {"scale": preset.scale, "words": SCALE_WORDS[preset.scale], "weights": preset.weights}
 
 
 def _cell(table: TableEvaluator, game: str, cell: Cell, budgets: Sequence[Budget]) -> dict[str, Any] | None:

@@ -23,7 +23,7 @@ def recommended_table(
     games: Games,
     budgets: Budgets,
     presets: Presets = "accuracy",
-    scale: str = "log",
+    scale: str | None = None,
     teams: Mapping[str, SelectorTeam] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RecommendationTable:
@@ -38,7 +38,7 @@ def recommended_table(
 
     Raises:
         MissingCellError: an algorithm was not measured, or a budget is longer than the runs.
-        RLCCFRError: an invalid argument, or a team that learned on another scale.
+        RLCCFRError: an invalid argument.
     """
     spec = EpisodeSpec.parse(games, budget=budgets, preset=presets, scale=scale, catalog=catalog, evaluator=results)
     asked = teams or _trained(spec, progress)

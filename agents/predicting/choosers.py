@@ -9,8 +9,9 @@ import numpy as np
 
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts, features_of
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.compiled_games import uniform_in_units
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import Preset
+from rlccfr.envs.reward import CONVERGED_LOG, Preset, costs_on_all_scales, mean_costs
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -44,11 +45,15 @@ class Predictor(Protocol):
     measured: MeasuredCosts
 
     def costs(self, features: np.ndarray, budget: Budget) -> np.ndarray:
-        """Return predicted e and s of each algorithm, (algorithms, 2), on a game with these features, (features,)."""
+        """Return predicted e on the log scale and s of each algorithm, (algorithms, 2), on a game.
+
+        Args:
+            features: the game's features, (features,).
+        """
 
 
 class ByPrediction:
-    """Chooses the algorithm with the best predicted mean reward, without running anything."""
+    """Chooses the algorithm with the best predicted mean reward, among those predicted to converge; runs nothing."""
 
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
@@ -56,9 +61,9 @@ class ByPrediction:
         self.catalog, self.games, self.budgets = known.catalog, known.games, known.budgets
 
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
-        """Return the algorithm with the best predicted mean reward."""
-        found = self.predictor.costs(features_of(game), budget)
-        return list(self.catalog)[int(mean_cost(found, preset).argmin())]
+        """Return the algorithm with the best predicted mean reward, among those predicted to converge."""
+        predicted = self.predictor.costs(features_of(game), budget)
+        return list(self.catalog)[int(ranking(predicted, preset, uniform_in_units(game))[0])]
 
     def left(self, budget: Budget) -> Budget:
         """Return the whole budget."""
@@ -81,6 +86,24 @@ class ByTeam:
         return budget
 
 
-def mean_cost(found: np.ndarray, preset: Preset) -> np.ndarray:
-    """Return 1 - R̄ for costs e and s, (..., 2): the less, the better."""
-    return np.asarray(found @ np.mean(preset.weights, axis=0))
+def predicted_mean_costs(predicted: np.ndarray, preset: Preset, uniform: float | np.ndarray) -> np.ndarray:
+    """Return 1 - R̄, (...), for e on the log scale and s, (..., 2): the less, the better.
+
+    Args:
+        uniform: exploitability of the uniform policy, in units or big blinds; a number, or broadcast to (...).
+    """
+    on_all_scales = costs_on_all_scales(predicted[..., 0], predicted[..., 1], np.asarray(uniform))
+    return mean_costs(on_all_scales, preset)
+
+
+def ranking(predicted: np.ndarray, preset: Preset, uniform: float) -> np.ndarray:
+    """Return the indices of algorithms, best first: those predicted to converge, then the others, each by 1 - R̄.
+
+    If the weights ask for speed alone, 1 - R̄ alone decides.
+
+    Args:
+        predicted: e on the log scale and s of each algorithm, (algorithms, 2).
+        uniform: exploitability of the uniform policy, in units or big blinds.
+    """
+    fails = (predicted[:, 0] > CONVERGED_LOG) & (not preset.speed_alone)
+    return np.lexsort((predicted_mean_costs(predicted, preset, uniform), fails))

@@ -14,14 +14,14 @@ from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.archives import archive_of, check_format, read_archive
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.game_features import GameFeatures
-from rlccfr.envs.measuring.compiled_games import compiled
-from rlccfr.envs.measuring.evaluator import Evaluator
+from rlccfr.envs.measuring.compiled_games import compiled, uniform_in_units
+from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import costs
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
 
-FORMAT = "rlccfr-costs-1"
+FORMAT = "rlccfr-costs-2"
 
 
 class MeasuredCosts(NamedTuple):
@@ -30,13 +30,15 @@ class MeasuredCosts(NamedTuple):
     Attributes:
         catalog, games, budgets: the algorithms, the games and the budgets.
         features: (games, features) the games' features.
-        costs: (budgets, games, algorithms, 2) e and s; algorithms are in the catalog's order.
+        uniform: (games,) exploitability of the uniform policy, in units or big blinds.
+        costs: (budgets, games, algorithms, 2) e on the log scale, and s; algorithms are in the catalog's order.
     """
 
     catalog: Catalog
     games: tuple[str, ...]
     budgets: tuple[Budget, ...]
     features: np.ndarray
+    uniform: np.ndarray
     costs: np.ndarray
 
     @classmethod
@@ -50,13 +52,17 @@ class MeasuredCosts(NamedTuple):
         """
         found = [[costs_of(evaluator, catalog, game, budget) for game in games] for budget in budgets]
         features = np.array([features_of(game) for game in games])
-        return cls(catalog, tuple(games), tuple(budgets), features, np.array(found))
+        uniform = np.array([uniform_in_units(game) for game in games])
+        return cls(catalog, tuple(games), tuple(budgets), features, uniform, np.array(found))
 
     def without(self, games: Sequence[str]) -> MeasuredCosts:
         """Return the costs on all games but these."""
         kept = [number for number, game in enumerate(self.games) if game not in games]
         return self._replace(
-            games=tuple(self.games[one] for one in kept), features=self.features[kept], costs=self.costs[:, kept]
+            games=tuple(self.games[one] for one in kept),
+            features=self.features[kept],
+            uniform=self.uniform[kept],
+            costs=self.costs[:, kept],
         )
 
     def save(self, path: Path) -> None:
@@ -70,6 +76,7 @@ class MeasuredCosts(NamedTuple):
         arrays = {
             "header": np.array(json.dumps(header)),
             "features": self.features,
+            "uniform": self.uniform,
             "costs": self.costs.astype(np.float32),
         }
         write_atomically(path, archive_of(arrays, compress=True))
@@ -83,11 +90,12 @@ class MeasuredCosts(NamedTuple):
         """
         try:
             arrays = read_archive(path)
-            header, features, costs = json.loads(str(arrays["header"])), arrays["features"], arrays["costs"]
+            header = json.loads(str(arrays["header"]))
             check_format(header["format"], FORMAT, path, "costs")
             catalog = Catalog(*(tuple(header["catalog"][axis]) for axis in AXES))
             budgets = tuple(Budget(**one) for one in header["budgets"])
-            return cls(catalog, tuple(header["games"]), budgets, features, costs.astype(float))
+            games = tuple(header["games"])
+            return cls(catalog, games, budgets, arrays["features"], arrays["uniform"], arrays["costs"].astype(float))
         except RLCCFRError:
             raise
         except FileNotFoundError:
@@ -97,9 +105,15 @@ class MeasuredCosts(NamedTuple):
 
 
 def costs_of(evaluator: Evaluator, catalog: Catalog, game: str, budget: Budget) -> np.ndarray:
-    """Return e and s of each algorithm, (algorithms, 2), averaged over its choosing runs."""
+    """Return e on the log scale and s of each algorithm, (algorithms, 2), averaged over its choosing runs."""
     runs = Evidence.measured(evaluator, catalog, game, budget).choosing
-    return np.array([np.mean([costs(run) for run in runs[cell]], axis=0) for cell in catalog])
+    return np.array([np.mean([log_costs(run) for run in runs[cell]], axis=0) for cell in catalog])
+
+
+def log_costs(run: Measurement) -> tuple[float, float]:
+    """Return e on the log scale, and s, of a run."""
+    paid = costs(run)
+    return paid.log, paid.speed
 
 
 def features_of(game: str) -> np.ndarray:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlccfr.agents.predicting.choosers import Predictor, mean_cost
-from rlccfr.agents.predicting.measured_costs import features_of
+from rlccfr.agents.predicting.choosers import Predictor, ranking
+from rlccfr.agents.predicting.measured_costs import features_of, log_costs
 from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.compiled_games import uniform_in_units
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget, Request
-from rlccfr.envs.reward import Preset, costs
+from rlccfr.envs.reward import Preset
 
 SHARE, CANDIDATES = 0.05, 5
 """Share of the budget for all probes together, and number of algorithms that are probed."""
@@ -44,14 +45,20 @@ class Probing:
         Raises:
             MissingCellError: the evaluator is a table that lacks a run.
         """
-        cells, features, brief = list(self.catalog), features_of(game), self._probe(budget)
-        whole = mean_cost(self.predictor.costs(features, budget), preset)
-        if brief is None:
-            return cells[int(whole.argmin())]
-        candidates, short = np.argsort(whole, kind="stable")[: self._count], self.predictor.costs(features, brief)
-        found = [costs(self.evaluator.measure(Request(game, (cells[one],), brief))) for one in candidates]
-        surprise = mean_cost(np.array(found) - short[candidates], preset)
-        return cells[int(candidates[(whole[candidates] + TRUST * surprise).argmin()])]
+        cells = list(self.catalog)
+        features = features_of(game)
+        uniform = uniform_in_units(game)
+        probe_budget = self._probe(budget)
+        whole = self.predictor.costs(features, budget)
+        ranked = ranking(whole, preset, uniform)
+        if probe_budget is None:
+            return cells[int(ranked[0])]
+        candidates = ranked[: self._count]
+        short = self.predictor.costs(features, probe_budget)
+        probes = [log_costs(self.evaluator.measure(Request(game, (cells[one],), probe_budget))) for one in candidates]
+        surprise = np.array(probes) - short[candidates]
+        corrected = whole[candidates] + TRUST * surprise
+        return cells[int(candidates[ranking(corrected, preset, uniform)[0]])]
 
     def left(self, budget: Budget) -> Budget:
         """Return the budget without the probes of the algorithms that are not chosen."""

@@ -35,7 +35,7 @@ from rlccfr.games.gambit.files import is_of_file
 from rlccfr.games.public.kinds import Game, checked_game
 from rlccfr.games.public.names import is_public
 
-RACED = ("exploitability", "throughput", "reward")
+RACED = ("exploitability", "throughput", "reward", "converged")
 """Figures of each algorithm in a race."""
 
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tied_set_size", "converged")
@@ -73,6 +73,7 @@ class Advice:
             "game": self.game,
             "budget": asdict(self.budget),
             "preset": self.preset.name,
+            "scale": self.preset.scale,
             **self.cell._asdict(),
             "basis": self.basis,
             **{name: none_for_nan(self.figures.get(name)) for name in SHOWN},
@@ -175,7 +176,7 @@ def _picked(game: str, known: str, asked: Budget, weights: Preset) -> Advice:
     """Return the pick of the game's own team from the paper's catalog."""
     team = shipped.team(known)
     limit, note = _within(asked, team.env.budgets, "the team")
-    cell = team.pick(game, limit, weights)
+    cell = team.pick(game, limit, weights, _recommendable(known, limit, weights))
     figures = {
         budget: _measured(Task(shipped.results(known), shipped.catalog(), known, budget, weights), cell)
         for budget in dict.fromkeys((asked, limit))
@@ -185,6 +186,14 @@ def _picked(game: str, known: str, asked: Budget, weights: Preset) -> Advice:
     deterministic = is_deterministic((cell,), compiled(known))
     why = f"{_judged(figures[told], told, deterministic)}{_beyond(task, figures[told])}{note}"
     return Advice(game, asked, weights, cell, "measured", figures[asked], why)
+
+
+def _recommendable(known: str, budget: Budget, weights: Preset) -> list[Cell] | None:
+    """Return which of the paper's algorithms may be recommended under a budget; None if it was not measured."""
+    try:
+        return Evidence.measured(shipped.results(known), shipped.catalog(), known, budget).recommendable(weights)
+    except MissingCellError:
+        return None
 
 
 def _check_catalog(learned: Catalog, wanted: Catalog | None, name: str) -> None:
@@ -229,7 +238,7 @@ def _beyond(task: Task, figures: dict[str, Any]) -> str:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:
         return ""
-    best = virtual_best(task.rewards(evidence.choosing))
+    best = virtual_best(task.worths(evidence.choosing))
     more = task.rewards(evidence.judging)[best] - figures.get("reward", math.inf)
     if best in set(shipped.catalog()) or more <= 0:
         return ""
@@ -254,7 +263,7 @@ def _judged(figures: dict[str, Any], budget: Budget, deterministic: bool) -> str
     judged = "by a second timing of its only run" if deterministic else "on runs that it was not chosen by"
     place = _place(figures["in_tied_set"], figures["tied_set_size"])
     return (
+        f"{'' if figures['converged'] else 'not converged: '}"
         f"measured after {budget}: of {len(shipped.catalog())} algorithms it {place}; regret {figures['regret']:.3g} "
-        f"{judged}; exploitability {figures['exploitability']:.3g}"
-        f"{'' if figures['converged'] else ', not converged'}, {figures['throughput']:,.0f} iterations/s there"
+        f"{judged}; exploitability {figures['exploitability']:.3g}, {figures['throughput']:,.0f} iterations/s there"
     )

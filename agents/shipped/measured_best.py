@@ -18,7 +18,7 @@ from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.curve import COLUMN
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import Preset
+from rlccfr.envs.reward import Preset, Worth
 from rlccfr.errors import BudgetError, RLCCFRError
 
 
@@ -59,16 +59,16 @@ def best_measured(
     limit = nearest(table, game, list(dict.fromkeys(chain(*catalogs))), budget)
     evidence = _evidence(table, game, catalogs, limit)
     task = Task(table, catalogs[0], game, limit, preset)
-    rewards = task.rewards(evidence.choosing)
+    worths = task.worths(evidence.choosing)
 
-    def worth(cell: Cell) -> tuple[float, float]:
-        """Return the reward, then minus the exploitability as a tie-breaker.
+    def rank(cell: Cell) -> tuple[Worth, float]:
+        """Return the worth, then minus the exploitability as a tie-breaker.
 
-        The reward stops rising eight decades below the uniform policy.
+        On the log scale, the reward stops rising eight decades below the uniform policy.
         """
-        return rewards[cell], -fmean(run.exploitability for run in evidence.choosing[cell])
+        return worths[cell], -fmean(run.exploitability for run in evidence.choosing[cell])
 
-    cell = max(rewards, key=worth)
+    cell = max(worths, key=rank)
     figures = Bench(task, {game: evidence}).row(VBS, cell, 0, 0.0)
     figures["regret"] = math.nan  # the shortfall from the VBS, which this algorithm is
     why = _reason(task, evidence, cell, figures)
@@ -96,12 +96,14 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
     else:
         by = "by one run, which also gives the figures" if chosen & judged else "by some engine seeds, judged by others"
     words = (
+        f"{'' if figures['converged'] else 'not converged: '}"
         f"the best of {len(evidence.choosing)} algorithms measured for {task.budget}, chosen {by}: exploitability "
-        f"{figures['exploitability']:.3g}{'' if figures['converged'] else ', not converged'}, "
-        f"{figures['throughput']:,.0f} iterations/s"
+        f"{figures['exploitability']:.3g}, {figures['throughput']:,.0f} iterations/s"
     )
-    rewards = task.rewards(evidence.judging)
-    tied, best = evidence.tied(task.preset) or frozenset(), max(rewards, key=rewards.__getitem__)
+    judged_rewards = task.rewards(evidence.judging)
+    rewards = {candidate: judged_rewards[candidate] for candidate in evidence.recommendable(task.preset)}
+    tied = evidence.tied(task.preset) or frozenset()
+    best = max(rewards, key=rewards.__getitem__)
     if cell in tied and len(tied) > 1:
         words += f"; by reward it can't be told from {len(tied) - 1} other{'s' * (len(tied) > 2)}"
     elif cell not in tied and best != cell:

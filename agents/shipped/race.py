@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,15 +11,16 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.agents import shipped
-from rlccfr.agents.baselines.task import rewards_of
+from rlccfr.agents.baselines.task import worths_of
 from rlccfr.agents.judging.evidence import Evidence
+from rlccfr.agents.predicting.choosers import predicted_mean_costs
 from rlccfr.agents.predicting.measured_costs import interpolation
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.request import Budget, Request
-from rlccfr.envs.reward import Preset
+from rlccfr.envs.reward import CONVERGED_LOG, Preset, Worth
 from rlccfr.errors import RLCCFRError
 from rlccfr.games.public.names import is_public
 
@@ -70,7 +71,9 @@ def race(
     within: Catalog | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> pd.DataFrame:
-    """Run some algorithms on a game, each for the same CPU time, and return their figures, the best reward first.
+    """Run some algorithms on a game, each for the same CPU time, and return their figures, the best first.
+
+    Those that have converged come before the others, unless the weights ask for speed alone; the reward decides then.
 
     Args:
         game: name of the game.
@@ -82,7 +85,8 @@ def race(
         progress: function called with the share done.
 
     Returns:
-        A row per algorithm: ``cell``, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``.
+        A row per algorithm: ``cell``, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``,
+        ``converged``.
 
     Raises:
         RLCCFRError: every run has failed.
@@ -93,18 +97,19 @@ def race(
         runs.append(evaluator.measure(Request(game, (cell,), budget, seed=0)))
         if progress is not None:
             progress((number + 1) / len(cells))
-    rewards = rewards_of({cell: [run] for cell, run in zip(cells, runs, strict=True)}, preset)
-    rows = [_row(cell, run, rewards[cell]) for cell, run in zip(cells, runs, strict=True) if run.ok]
+    worths = worths_of({cell: [run] for cell, run in zip(cells, runs, strict=True)}, preset)
+    ranked = sorted(zip(cells, runs, strict=True), key=lambda one: worths[one[0]], reverse=True)
+    rows = [_row(cell, run, worths[cell].reward) for cell, run in ranked if run.ok]
     if not rows:
         tried = ", ".join(f"{cell} is {run.status}" for cell, run in zip(cells, runs, strict=True))
         raise RLCCFRError(f"no algorithm of the race could run on {game!r}: {tried}")
-    return pd.DataFrame(rows).sort_values("reward", ascending=False, kind="stable", ignore_index=True)
+    return pd.DataFrame(rows)
 
 
 def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: Catalog | None = None) -> list[Cell]:
     """Return the algorithms of a race.
 
-    They are the favourite, winners of measured games, and those with the highest mean reward on measured games.
+    They are the favourite, winners of measured games, and those that did best on average over measured games.
     """
     public = is_public(game)
     means = _public_means(budget, preset) if public else _means(budget, preset)
@@ -123,7 +128,13 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
 
 
 def _row(cell: Cell, run: Measurement, reward: float) -> dict[str, object]:
-    return {"cell": cell, "exploitability": run.exploitability, "throughput": run.throughput, "reward": reward}
+    return {
+        "cell": cell,
+        "exploitability": run.exploitability,
+        "throughput": run.throughput,
+        "reward": reward,
+        "converged": run.converged,
+    }
 
 
 def _winners(budget: Budget, preset: Preset) -> list[Cell]:
@@ -135,20 +146,20 @@ def _winners(budget: Budget, preset: Preset) -> list[Cell]:
     return [cell for cell, _ in found.most_common()]
 
 
-def _means(budget: Budget, preset: Preset) -> dict[Cell, float]:
-    """Return each tabular algorithm's mean reward over the small games that the package has costs of."""
+def _means(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
+    """Return each tabular algorithm's mean worth over the small games that the package has costs of."""
     known = unmeasured.costs()
-    costs = sum(weight * known.costs[number] for number, weight in interpolation(known.budgets, budget))
-    rewards = 1 - np.asarray(costs) @ np.mean(preset.weights, axis=0)
-    return dict(zip(known.catalog, rewards.mean(axis=0).tolist(), strict=True))
+    costs = np.asarray(sum(weight * known.costs[number] for number, weight in interpolation(known.budgets, budget)))
+    converged = (costs[..., 0] <= CONVERGED_LOG) | preset.speed_alone  # (games, algorithms)
+    rewards = 1 - predicted_mean_costs(costs, preset, known.uniform[:, None])
+    worths = map(Worth, converged.mean(axis=0).tolist(), rewards.mean(axis=0).tolist())
+    return dict(zip(known.catalog, worths, strict=True))
 
 
-def _public_means(budget: Budget, preset: Preset) -> dict[Cell, float]:
-    """Return the mean reward over the measured games with a public tree of each algorithm that runs there."""
+def _public_means(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
+    """Return the mean worth over the measured games with a public tree of each algorithm that runs there."""
     part, table = shipped.public_part(), shipped.public_results()
     (catalog,) = part.catalogs
     nearest = min(part.budgets, key=lambda one: abs(np.log(one.amount / budget.amount)))
-    found: Sequence[dict[Cell, float]] = [
-        rewards_of(Evidence.measured(table, catalog, game, nearest).choosing, preset) for game in part.games
-    ]
-    return {cell: float(np.mean([own[cell] for own in found])) for cell in catalog}
+    by_game = [worths_of(Evidence.measured(table, catalog, game, nearest).choosing, preset) for game in part.games]
+    return {cell: Worth(*np.mean([worths[cell] for worths in by_game], axis=0).tolist()) for cell in catalog}

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.best import single_best, virtual_best
-from rlccfr.agents.baselines.task import rewards_of
+from rlccfr.agents.baselines.task import Rewards, Worths, rewards_of, worths_of
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.shipped.measured_best import nearest
 from rlccfr.agents.shipped.unmeasured import Choice
@@ -15,7 +15,7 @@ from rlccfr.envs.reward import Preset
 
 
 def choice(budget: Budget, preset: Preset) -> Choice:
-    """Return the algorithm with the highest mean reward over the measured games with a public tree.
+    """Return the single best algorithm of the measured games with a public tree.
 
     ``why`` gives the regret of such choices: the single best algorithm of the other games, judged on each game.
 
@@ -27,10 +27,12 @@ def choice(budget: Budget, preset: Preset) -> Choice:
     (catalog,), games = part.catalogs, part.games
     limits = [nearest(table, game, list(catalog), budget) for game in games]
     limit = min(limits, key=lambda one: one.amount)
-    chosen, judged = {}, {}
+    chosen: dict[str, Worths] = {}
+    judged: dict[str, Rewards] = {}
     for game in games:
         evidence = Evidence.measured(table, catalog, game, limit)
-        chosen[game], judged[game] = (rewards_of(runs, preset) for runs in (evidence.choosing, evidence.judging))
+        chosen[game] = worths_of(evidence.choosing, preset)
+        judged[game] = rewards_of(evidence.judging, preset)
     regrets = [judged[game][virtual_best(chosen[game])] - judged[game][single_best(chosen, game)] for game in games]
     why = (
         f"the best of {len(catalog)} algorithms on average over the measured games with a public tree "

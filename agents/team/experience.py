@@ -12,7 +12,7 @@ import numpy as np
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import Preset, Scale, costs
+from rlccfr.envs.reward import Costs, costs
 
 
 class Situation(NamedTuple):
@@ -38,27 +38,23 @@ class Outcome:
     Attributes:
         observations: observations of agents A, B and C at their turns, under the reward weights of that time; float32
             of shape (3, OBSERVATION_SIZE).
-        costs: the pair (e, s).
+        costs: e on each scale, and s.
         done: whether the episode ended.
         cell_id: id of the measurement.
         cpu_seconds: engine CPU seconds of the measurement; 0 if the run failed.
     """
 
     observations: np.ndarray
-    costs: tuple[float, float]
+    costs: Costs
     done: bool
     cell_id: str
     cpu_seconds: float
 
     @classmethod
-    def of(cls, observations: np.ndarray, measured: Measurement, scale: Scale, done: bool) -> Outcome:
-        """Return the outcome of a measurement, with its costs on a scale."""
+    def of(cls, observations: np.ndarray, measured: Measurement, done: bool) -> Outcome:
+        """Return the outcome of a measurement."""
         seconds = measured.cpu_seconds if measured.ok else 0.0
-        return cls(observations, costs(measured, scale), done, measured.cell_id, seconds)
-
-    def mean_reward(self, preset: Preset) -> float:
-        """Return R̄ under some reward weights."""
-        return sum(preset.rewards(*self.costs)) / 3
+        return cls(observations, costs(measured), done, measured.cell_id, seconds)
 
 
 class Experience:
@@ -126,10 +122,9 @@ class Experience:
         entries: list[dict[str, Any]] = json.loads(str(arrays["entries"]))
         for entry, observations in zip(entries, arrays["observations"], strict=True):
             cells = tuple(Cell(*cell) for cell in entry["cells"])
-            e, s = entry["costs"]
             experience.add(
                 Situation(entry["game"], entry["engine_seed"], Budget(*entry["budget"]), cells),
                 Cell(*entry["cell"]),
-                Outcome(observations, (e, s), entry["done"], entry["cell_id"], entry["cpu_seconds"]),
+                Outcome(observations, Costs(*entry["costs"]), entry["done"], entry["cell_id"], entry["cpu_seconds"]),
             )
         return experience

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
+from rlccfr.envs.reward import Worth
 from rlccfr.errors import RLCCFRError
 
 Triple = tuple[int, int, int]
@@ -37,7 +38,7 @@ def greedy_triple(q: QFunction, among: np.ndarray, picks: tuple[int, ...] = ()) 
 
 def next_to_measure(
     q: QFunction,
-    measured: Mapping[Triple, float],
+    measured: Mapping[Triple, Worth],
     available: np.ndarray,
     epsilon: float,
     generator: np.random.Generator,
@@ -50,7 +51,7 @@ def next_to_measure(
     drawn at random; the greedy triple; a deviation of one agent from the best measured algorithm; one drawn at random.
 
     Args:
-        measured: R̄ of each algorithm measured in this situation.
+        measured: worth of each algorithm measured in this situation.
         available: bool of the catalog's shape, true for the algorithms that can run.
         cover: whether to try each component once before anything else.
 

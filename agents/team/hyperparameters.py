@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from rlccfr.errors import RLCCFRError
 
-Learner = Literal["q_learning", "finished_values"]
+Rewards = Literal["mean", "own"]
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,10 @@ class Hyperparameters:
         batch_size: transitions per gradient step.
         gradient_steps: gradient steps per agent and round of learning; one round follows each measured episode.
         settling: number of further rounds of learning, after the round that follows the last measured episode.
-        buffer_size: with ``"finished_values"``, largest number of choices that an agent learns from in a round; if
-            there are more, this many are drawn at random.
+        buffer_size: largest number of transitions that Stable-Baselines3's replay buffer holds; a team does not use it.
         tau: share by which target networks move at each gradient step.
-        learner: ``"q_learning"``; or ``"finished_values"``, the baseline that fits the values of picks without
-            bootstrapping.
+        rewards: ``"mean"``: all agents learn R̄, the mean of their rewards, by which picks are judged. ``"own"``: each
+            learns its own, R_A, R_B or R_C.
         epsilon: probability that, once every component has been tried, the algorithm to measure is drawn at random; 0
             suffices, since the other choices already vary around the best algorithm.
 
@@ -44,7 +43,7 @@ class Hyperparameters:
     settling: int = 100
     buffer_size: int = 2**15
     tau: float = 0.02
-    learner: Learner = "q_learning"
+    rewards: Rewards = "mean"
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
@@ -60,5 +59,5 @@ class Hyperparameters:
             raise RLCCFRError(f"learning_rate must be positive, not {self.learning_rate!r}")
         if not all(0 <= value <= 1 for value in (self.gamma, self.tau, self.epsilon)):
             raise RLCCFRError("gamma, tau and epsilon must lie in [0, 1]")
-        if self.learner not in get_args(Learner):
-            raise RLCCFRError(f"learner must be one of {', '.join(get_args(Learner))}, not {self.learner!r}")
+        if self.rewards not in get_args(Rewards):
+            raise RLCCFRError(f"rewards must be 'mean' or 'own', not {self.rewards!r}")

@@ -11,9 +11,10 @@ import numpy as np
 from rlccfr.agents.judging.evidence import ChoosingRuns, choosing_part
 from rlccfr.agents.team.experience import Experience, Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.agents.team.learning.q_learning import QLearning
+from rlccfr.agents.team.learning.records import Records
 from rlccfr.agents.team.selector_dqn import single_threaded
 from rlccfr.agents.team.team import SelectorTeam
-from rlccfr.agents.team.training import new_learner
 from rlccfr.catalog import Catalog
 from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.table import TableEvaluator
@@ -41,8 +42,9 @@ def train_on_table(
     """Return a team trained on every algorithm's runs with the choosing seeds, under all reward weights.
 
     Args:
-        episodes: games, budgets, scale, catalog and :class:`TableEvaluator` to learn from, for episodes of one segment.
-            All named reward weights and all choosing seeds of the table replace its presets and engine seeds.
+        episodes: games, budgets, catalog and :class:`TableEvaluator` to learn from, for episodes of one segment. All
+            named reward weights and all choosing seeds of the table replace its presets and engine seeds; the team also
+            learns weights of its own, on every scale of e.
         seed: seed of all randomness in the team.
         settings: hyperparameters; by default :data:`SETTINGS`, or :data:`LONGER` for unseen games.
         unseen: whether the team is to pick for games other than these.
@@ -64,7 +66,7 @@ def train_on_table(
         seed=seed, hyperparameters=settings or (LONGER if unseen else SETTINGS),
     )  # fmt: skip
     measure_everything(team)
-    learner, rounds = new_learner(team, UNIFORM, unseen=unseen), team.hyperparameters.settling
+    learner, rounds = QLearning(Records(team, UNIFORM, unseen=unseen)), team.hyperparameters.settling
     team.experience, team.forgotten = Experience(), _cost(table, catalog, games)
     with single_threaded():
         for done in range(rounds):
@@ -92,7 +94,7 @@ def measure_everything(team: SelectorTeam) -> None:
                     cell = team.catalog.cell(*map(int, index))
                     seen = np.stack([env.observe(cell[:agent]) for agent in range(3)])
                     measured = env.evaluator.measure(env.request(cell))
-                    outcome = Outcome.of(seen, measured, env.scale, done=True)
+                    outcome = Outcome.of(seen, measured, done=True)
                     team.experience.add(Situation(game, seed, budget), cell, outcome)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.reward import Preset
 from rlccfr.files import none_for_nan
 
 
@@ -16,7 +17,7 @@ class Recommendation:
     """The team's greedy picks for a game, with their measurement.
 
     Attributes:
-        preset: name of the reward weights.
+        preset: reward weights.
         cells: one algorithm per segment.
         measurement: measurement of the whole episode.
         rewards: rewards of agents A, B and C at the episode's end.
@@ -24,7 +25,7 @@ class Recommendation:
 
     game: str
     budget: Budget
-    preset: str
+    preset: Preset
     cells: tuple[Cell, ...]
     measurement: Measurement
     rewards: tuple[float, float, float]
@@ -60,7 +61,8 @@ class Recommendation:
         return {
             "game": self.game,
             "budget": {"unit": self.budget.unit, "amount": self.budget.amount},
-            "preset": self.preset,
+            "preset": self.preset.name,
+            "scale": self.preset.scale,
             **self.cell._asdict(),
             "segments": [cell._asdict() for cell in self.cells],
             **{name: none_for_nan(value) for name, value in numbers.items()},
@@ -71,9 +73,9 @@ class Recommendation:
 
     def __str__(self) -> str:
         picks = ", then ".join(map(str, self.cells))
-        state = "" if self.converged else ", not converged"
+        state = "" if self.converged else "not converged, "
         return (
             f"{self.game}, {self.budget}, {self.preset}: {picks} "
-            f"(exploitability {self.exploitability:.3g}, {self.throughput:,.0f} iterations/s, mean reward "
-            f"{self.mean_reward:.3g}{state})"
+            f"({state}exploitability {self.exploitability:.3g}, {self.throughput:,.0f} iterations/s, mean reward "
+            f"{self.mean_reward:.3g})"
         )

@@ -62,7 +62,7 @@ class Selector:
 
     @property
     def buffer(self) -> ReplayMemory:
-        """The memory of a fit of finished values, filled anew for each round."""
+        """The replay memory, filled anew for each round; the joint DQN learns from it."""
         return cast("ReplayMemory", self.model.replay_buffer)
 
     @property

@@ -2,9 +2,9 @@
 
 ``DQN.learn`` owns its loop, and ``DQN.predict`` draws from NumPy's global generator, so neither serves three agents
 that share one measurement. Q-learning (:mod:`rlccfr.agents.team.learning.q_learning`) therefore uses the model's
-policy: the Q-network, its target and the optimiser. The fit of finished values uses its replay buffer and ``train``;
-the values in its memory are final, so the target network has no effect there. The logger and the progress are set up
-here, as ``learn`` would.
+policy: the Q-network, its target and the optimiser. The joint DQN (:mod:`rlccfr.agents.baselines.joint`) uses its
+replay buffer and ``train``; the values in its memory are final, so the target network has no effect there. The logger
+and the progress are set up here, as ``learn`` would.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class ReplayMemory(ReplayBuffer):
 
 
 def new_dqn(observation_size: int, actions: int, settings: Hyperparameters, seed: int) -> DQN:
-    """Return a model with a :class:`ReplayMemory`, which only the fit of finished values uses.
+    """Return a model with a :class:`ReplayMemory`, which only the joint DQN uses.
 
     Args:
         seed: seed of the initial weights and of the samples from the memory.

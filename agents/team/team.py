@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from rlccfr.agents.team.experience import Experience
+from rlccfr.agents.team.experience import Experience, Situation
 from rlccfr.agents.team.exploration import Triple, greedy_triple
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.recommendation import Recommendation
@@ -42,7 +43,8 @@ class SelectorTeam:
 
     At each decision, agent A picks the update rule, B the sampler knowing A's pick, and C the abstraction knowing both.
     The algorithm is measured once, and all agents learn from it, by default the mean of their rewards. A recommendation
-    is the greedy triple of the Q-networks; it need not be the best algorithm that was measured.
+    is the greedy triple of the Q-networks; it need not be the best algorithm that was measured. An algorithm that is
+    known not to converge under the budget is not recommended, unless the reward weights ask for speed alone or all are.
 
     An evaluation is one distinct algorithm measured; with several games, engine seeds, budgets or segments, it is one
     distinct beginning of an episode. A measured algorithm costs nothing when it is played again or rewarded under other
@@ -96,7 +98,8 @@ class SelectorTeam:
 
     def __repr__(self) -> str:
         env = self.env
-        learned_on = ("+".join(map(str, values)) for values in (env.games, env.budgets, env.presets))
+        names = [preset.name for preset in env.presets]
+        learned_on = ("+".join(map(str, values)) for values in (env.games, env.budgets, names))
         size = f"algorithms={len(self.catalog):,}, evaluations={self.cost[0]:,}"
         return f"SelectorTeam({', '.join(map(repr, learned_on))}, {size})"
 
@@ -184,19 +187,27 @@ class SelectorTeam:
         env.reset(options={"engine_seed": env.engine_seeds[0]})
         done, cells = False, []
         while not done:
-            cell = self.catalog.cell(*self.greedy(env))
+            cell = self.catalog.cell(*self.greedy(env, self._recommendable(env)))
             request = env.request(cell)
             done = env.step(self.catalog.flat(cell))[2]
             cells.append(cell)
         measurement = env.evaluator.measure(request)  # just measured, so it comes from memory
-        earned = rewards(measurement, env.preset, env.scale)
-        return Recommendation(env.game, env.budget, env.preset.name, tuple(cells), measurement, earned)
+        earned = rewards(measurement, env.preset)
+        return Recommendation(env.game, env.budget, env.preset, tuple(cells), measurement, earned)
 
-    def pick(self, game: str | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None) -> Cell:
+    def pick(
+        self,
+        game: str | None = None,
+        budget: BudgetLike | None = None,
+        preset: PresetLike | None = None,
+        among: Collection[Cell] | None = None,
+    ) -> Cell:
         """Return the first segment's algorithm of :meth:`recommend`, without measuring anything.
 
         Args:
             game, budget, preset: as for :meth:`recommend`.
+            among: algorithms of the catalog to pick from, at least one; by default, those that can run and are not
+                known to fail to converge.
 
         Raises:
             GameError: an unknown game.
@@ -204,11 +215,48 @@ class SelectorTeam:
         """
         env = self._env_for(game, budget, preset)
         env.reset()
-        return self.catalog.cell(*self.greedy(env))
+        if among is None:
+            return self.catalog.cell(*self.greedy(env, self._recommendable(env)))
+        allowed = np.zeros(self.catalog.shape, np.bool_)
+        for cell in among:
+            allowed[self.catalog.index(cell)] = True
+        return self.catalog.cell(*self.greedy(env, allowed))
 
-    def greedy(self, env: SelectorEnv) -> Triple:
-        """Return the greedy triple at an environment's present decision, among the algorithms that can run here."""
-        return greedy_triple(lambda picks: self.q_values(env, picks), self.available)
+    def greedy(self, env: SelectorEnv, among: np.ndarray | None = None) -> Triple:
+        """Return the greedy triple at an environment's present decision.
+
+        Args:
+            among: bool of the catalog's shape, true for the algorithms to choose from; by default those that can run.
+        """
+        open_ = self.available if among is None else among
+        return greedy_triple(lambda picks: self.q_values(env, picks), open_)
+
+    def _recommendable(self, env: SelectorEnv) -> np.ndarray:
+        """Return which algorithms may be recommended at an environment's present decision: bool of the catalog's shape.
+
+        Only the end of an episode tells whether a run converges, so earlier segments are open to all.
+        """
+        earlier = env.request(next(iter(self.catalog))).cells[:-1]
+        if env.preset.speed_alone or len(earlier) + 1 < env.segments:
+            return self.available
+        allowed = self.available.copy()
+        for index in np.argwhere(self.available):
+            cell = self.catalog.cell(*map(int, index))
+            if not all(self._known_to_converge(env, cell, earlier)):
+                allowed[tuple(index)] = False
+        return allowed if allowed.any() else self.available
+
+    def _known_to_converge(self, env: SelectorEnv, cell: Cell, earlier: tuple[Cell, ...]) -> Iterator[bool]:
+        """Yield whether each known run of an algorithm has converged, over the team's engine seeds."""
+        for engine_seed in env.engine_seeds:
+            situation = Situation(env.game, engine_seed, env.budget, earlier)
+            outcome = self.experience.at(situation).get(cell)
+            if outcome is not None:
+                yield outcome.costs.converged
+                continue
+            request = replace(env.request(cell), seed=engine_seed)
+            if env.evaluator.known(request):
+                yield env.evaluator.measure(request).converged
 
     def q_values(self, env: SelectorEnv, picks: tuple[int, ...] = ()) -> np.ndarray:
         """Return the Q-values, shape (choices,), of the agent whose turn it is at an environment's present decision.

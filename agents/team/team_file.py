@@ -29,7 +29,7 @@ from rlccfr.registry import REGISTRIES, parse
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
-FORMAT = "rlccfr-team-5"
+FORMAT = "rlccfr-team-6"
 FILE_NAME = "team.npz"
 
 
@@ -49,7 +49,6 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
             "games": env.games,
             "budget": [asdict(budget) for budget in env.budgets],
             "segments": env.segments,
-            "scale": env.scale,
             "engine_seeds": env.engine_seeds,
         },
         "presets": [asdict(preset) for preset in env.presets],
@@ -146,7 +145,7 @@ def _restored(
         catalog=catalog,
         evaluator=evaluator,
         seed=header["seed"],
-        hyperparameters=Hyperparameters(**{"learner": "finished_values", **header["hyperparameters"]}),
+        hyperparameters=Hyperparameters(**header["hyperparameters"]),
     )
     if experience := _part(arrays, "experience"):
         team.experience = Experience.from_arrays(experience)
@@ -161,7 +160,7 @@ def _restored(
 
 def _preset(saved: Mapping[str, Any]) -> Preset:
     a, b, c = (Weights(*pair) for pair in saved["weights"])
-    return Preset(saved["name"], (a, b, c))
+    return Preset(saved["name"], (a, b, c), saved["scale"])
 
 
 def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

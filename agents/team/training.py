@@ -10,19 +10,18 @@ import numpy as np
 
 from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.exploration import Triple, next_to_measure
-from rlccfr.agents.team.learning.finished_values import FinishedValues
 from rlccfr.agents.team.learning.q_learning import QLearning
 from rlccfr.agents.team.learning.records import Records
 from rlccfr.agents.team.training_log import TrainingLog
 from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
-from rlccfr.envs.reward import Preset
+from rlccfr.envs.reward import Preset, Worth
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
 
-VERSION = 2
+VERSION = 3
 """Version of the training. Raise it when the same seed and measurements would give another team."""
 
 MEASURING = 0.8
@@ -54,27 +53,12 @@ class _Step(NamedTuple):
     outcome: Outcome
 
 
-def new_learner(team: SelectorTeam, uniform: float = 0.0, *, unseen: bool = False) -> QLearning | FinishedValues:
-    """Return what teaches a team, as its hyperparameters name it.
-
-    Args:
-        uniform, unseen: as for :class:`Records`.
-
-    Raises:
-        RLCCFRError: ``unseen``, and not every algorithm was measured in whole runs.
-    """
-    records = Records(team, uniform, unseen=unseen)
-    if team.hyperparameters.learner == "q_learning":
-        return QLearning(records)
-    return FinishedValues(records)
-
-
 class Training:
     """One call of :meth:`SelectorTeam.train`: the team measures, and learns from the measurements."""
 
     def __init__(self, team: SelectorTeam, plan: Plan, log: TrainingLog) -> None:
         self.team, self.plan, self.log = team, plan, log
-        self._learner: QLearning | FinishedValues | None = None  # from the present experience
+        self._learner: QLearning | None = None  # from the present experience
 
     @property
     def share_done(self) -> float:
@@ -99,7 +83,7 @@ class Training:
         measures = self.team.evaluations < self.plan.cap
         steps = self._play_new() if measures else []
         if measures or self._learner is None:
-            self._learner = new_learner(self.team)
+            self._learner = QLearning(Records(self.team))
         self._learner.round(1.0 - self.share_done, self.team.hyperparameters.gradient_steps)
         if measures:
             self.log.write(self.team.evaluations, self._row(steps[-1]))
@@ -117,7 +101,7 @@ class Training:
         while team.evaluations < self.plan.cap and not (steps and steps[-1].outcome.done):
             triple = next_to_measure(
                 lambda picks: team.q_values(env, picks),
-                self._rewards_at(situation, preset),
+                self._worths_at(situation, preset),
                 team.available,
                 team.hyperparameters.epsilon,
                 team.generator,
@@ -146,7 +130,7 @@ class Training:
         request = env.request(cell)
         done = env.step(self.team.catalog.flat(cell))[2]
         measurement = env.evaluator.measure(request)  # just measured, so it comes from memory
-        return measurement, Outcome.of(observations, measurement, env.scale, done)
+        return measurement, Outcome.of(observations, measurement, done)
 
     def _where_to_explore(self) -> Situation:
         """Return an episode's start or, with several segments, sometimes a later decision point reached before.
@@ -167,9 +151,9 @@ class Training:
             return min(places, key=lambda place: len(team.experience.at(place)))
         return places[int(team.generator.integers(len(places)))]
 
-    def _rewards_at(self, situation: Situation, preset: Preset) -> dict[Triple, float]:
+    def _worths_at(self, situation: Situation, preset: Preset) -> dict[Triple, Worth]:
         return {
-            self.team.catalog.index(cell): outcome.mean_reward(preset)
+            self.team.catalog.index(cell): preset.worth([outcome.costs])
             for cell, outcome in self.team.experience.at(situation).items()
         }
 
@@ -178,9 +162,10 @@ class Training:
         self._reset(step.situation, step.preset)
         greedy = team.catalog.cell(*team.greedy(env))
         row: dict[str, float | int | str] = {"evaluations": team.evaluations, "game": step.situation.game}
-        row |= {"budget": str(step.situation.budget), "preset": str(step.preset), **step.cell._asdict()}
+        row |= {"budget": str(step.situation.budget), "preset": step.preset.name, "scale": step.preset.scale}
+        row |= step.cell._asdict()
         row |= {name: getattr(step.measurement, name) for name in ("exploitability", "throughput")}
-        rewards = step.preset.rewards(*step.outcome.costs)
+        rewards = step.preset.rewards(step.outcome.costs)
         row |= {f"reward_{axis}": reward for axis, reward in zip(AXES, rewards, strict=True)}
         row["mean_reward"] = sum(rewards) / 3
         row |= {f"loss_{axis}": selector.loss for axis, selector in zip(AXES, team.selectors, strict=True)}

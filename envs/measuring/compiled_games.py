@@ -66,6 +66,16 @@ def uniform_exploitability(game: str) -> float:
     return _uniform_exploitability(compiled(game))
 
 
+def unit_of(game: str) -> float:
+    """Return what a game's exploitability is divided by where a reward counts it in units: its big blind, or else 1."""
+    return compiled(game).big_blind or 1.0
+
+
+def uniform_in_units(game: str) -> float:
+    """Return the exploitability of the uniform policy as a reward counts it: in units, or in big blinds."""
+    return uniform_exploitability(game) / unit_of(game)
+
+
 @lru_cache(maxsize=256)
 def _uniform_exploitability(game: Game) -> float:
     return policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]

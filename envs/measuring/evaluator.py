@@ -13,6 +13,9 @@ from rlccfr.envs.measuring.request import Budget, Request
 
 Status = Literal["ok", "failed", "timeout", "out_of_memory", "unavailable"]
 
+CONVERGED = 0.1
+"""Largest exploitability of a run that has converged, as a multiple of the uniform policy's."""
+
 
 @dataclass(frozen=True)
 class Measurement:
@@ -29,6 +32,8 @@ class Measurement:
         cpu_seconds: engine CPU seconds of the run.
         nodes_touched: number of histories touched.
         iterations: number of iterations.
+        unit: what exploitability is divided by where a reward counts it in units: the big blind where there are blinds,
+            or else 1.
     """
 
     cell_id: str
@@ -41,6 +46,7 @@ class Measurement:
     cpu_seconds: float
     nodes_touched: int
     iterations: int
+    unit: float = 1.0
 
     @property
     def ok(self) -> bool:
@@ -54,7 +60,7 @@ class Measurement:
     @property
     def converged(self) -> bool:
         """Whether the run succeeded with an exploitability of at most a tenth of the uniform policy's."""
-        return self.ok and self.exploitability <= 0.1 * self.uniform_exploitability
+        return self.ok and self.exploitability <= CONVERGED * self.uniform_exploitability
 
 
 class Evaluator(Protocol):

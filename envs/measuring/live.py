@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.compiled_games import compiled, unit_of
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement, Status
 from rlccfr.envs.measuring.identity import cell_id, from_file
 from rlccfr.envs.measuring.record import make_record, to_frame, to_measurement, with_frame
@@ -111,7 +111,7 @@ class LiveEvaluator(Evaluator):
                 )
             record = self._keep_first(cell, record)
         self._write(record)
-        return to_measurement(record)
+        return to_measurement(record, unit_of(request.game))
 
     def known(self, request: Request) -> bool:
         """Return whether ``measure`` would answer without running anything."""

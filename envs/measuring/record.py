@@ -96,8 +96,12 @@ def _finite(column: pd.Series[Any]) -> list[float | None]:
     return [none_for_nan(value) for value in column.tolist()]
 
 
-def to_measurement(record: Mapping[str, Any]) -> Measurement:
-    """Return the measurement of a record."""
+def to_measurement(record: Mapping[str, Any], unit: float = 1.0) -> Measurement:
+    """Return the measurement of a record.
+
+    Args:
+        unit: what the game's exploitability is divided by where a reward counts it in units.
+    """
 
     def number(name: str) -> float:
         value = record.get(name)
@@ -118,6 +122,7 @@ def to_measurement(record: Mapping[str, Any]) -> Measurement:
         cpu_seconds=number("cpu_seconds"),
         nodes_touched=count("nodes_touched"),
         iterations=count("iterations"),
+        unit=unit,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rlccfr.catalog import Cell
+from rlccfr.envs.measuring.compiled_games import unit_of
 from rlccfr.envs.measuring.curve import covers, read_off
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.identity import definitions, from_file
@@ -76,7 +77,7 @@ class TableEvaluator(Evaluator):
                 f"the table has no measurement of {triples} on {request.game!r} under {request.budget} "
                 f"in {request.segments} segment(s) with engine seed {request.seed}; measure it with a LiveEvaluator"
             )
-        return to_measurement(record)
+        return to_measurement(record, unit_of(request.game))
 
     def known(self, request: Request) -> bool:
         """Return whether the table has the measurement."""
@@ -144,7 +145,7 @@ class TableEvaluator(Evaluator):
             MissingCellError: there is no run.
         """
         run = self.run_again(game, cell)
-        return None if run is None else to_measurement(read_off(run, budget))
+        return None if run is None else to_measurement(read_off(run, budget), unit_of(game))
 
     @property
     def games(self) -> list[str]:

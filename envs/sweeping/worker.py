@@ -10,7 +10,7 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -38,6 +38,15 @@ from rlccfr.solver import Solver
 
 AGAIN = 0.05
 """Share of a run's engine CPU seconds that its second timing takes."""
+
+AGREEMENT = 1.25
+"""Largest ratio of two timings that agree."""
+
+MOST_TIMINGS = 3
+"""Number of second timings of a run before the run itself is repeated, because no timing agrees with the first."""
+
+MOST_RUNS = 3
+"""Number of times that a run is performed before its timings are recorded although they disagree."""
 
 _limiting = threading.Lock()
 
@@ -82,7 +91,13 @@ def measure(job: Job) -> dict[str, Any]:
             torch.set_num_threads(1)
         with _memory_limit(job.limits.megabytes):
             solver = measured_solver(job.game, job.cell, job.seed)
-            return _measured(job, solver)
+            record = _measured(job, solver)
+            for _ in range(MOST_RUNS - 1):
+                if not was_disturbed(record):
+                    break
+                solver = measured_solver(job.game, job.cell, job.seed)
+                record = _measured(job, solver)
+            return record
     except _TookTooLongError as error:
         status, caught = "timeout", error
     except MemoryError as error:
@@ -144,19 +159,43 @@ def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResu
     return solver.run(iterations=left, progress=progress) if left > 0 else result
 
 
+def was_disturbed(record: Mapping[str, Any]) -> bool:
+    """Return whether the two timings of a deterministic run disagree, because other work slowed one of them.
+
+    The first timing chooses such an algorithm and the second judges it, so one outlier would decide a recommendation.
+    An algorithm that draws at random has several runs, and its timings vary with what it draws.
+    """
+    again = record["throughput_again"]
+    if again is None or not record["deterministic"]:
+        return False
+    return not _agree(record["throughput"], again)
+
+
+def _agree(first: float, second: float) -> bool:
+    return max(first, second) <= AGREEMENT * min(first, second)
+
+
 def seconds_again(seconds: float) -> float:
     """Return the CPU seconds of the second timing of a run of ``seconds``."""
     return max(LEAST_SECONDS, AGAIN * seconds)
 
 
 def _again(job: Job, part: Part, timing: Timing) -> float | None:
-    """Return a second measurement of the throughput, on fresh tables; None with models, which take too long."""
+    """Return a second measurement of the throughput, on fresh tables; None with models, which take too long.
+
+    It is repeated if it disagrees with the first.
+    """
     if job.learns:
         return None
     seconds = seconds_again(part.iterations / timing.throughput)
     iterations = max(1, min(part.iterations, round(seconds * timing.throughput)))
-    _, timed = time_again(compiled(job.game), [part._replace(iterations=iterations)], job.seed)
-    return timed.throughput
+    throughput = 0.0
+    for _ in range(MOST_TIMINGS):
+        _, timed = time_again(compiled(job.game), [part._replace(iterations=iterations)], job.seed)
+        throughput = timed.throughput
+        if _agree(timing.throughput, throughput):
+            break
+    return throughput
 
 
 @cache

@@ -46,7 +46,13 @@ SeveralSeconds = Annotated[
 SeveralNodes = Annotated[
     list[int] | None, typer.Option("--nodes", help="Budget in histories touched; may be repeated.")
 ]
-ScaleName = Annotated[str, typer.Option("--scale", help="Scale of the reward's error cost: log or linear.")]
+ScaleName = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        help="Scale of the reward's error cost e: log, linear or units. [units for the paper's presets, else log]",
+    ),
+]
 Evaluations = Annotated[int, typer.Option(help="Distinct algorithms that may be measured.")]
 MaxHistories = Annotated[int | None, typer.Option(help="Most histories that a game may have.")]
 GameOfFile = Annotated[

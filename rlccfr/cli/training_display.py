@@ -57,7 +57,7 @@ class TrainingView:
         Args:
             row: row of ``training.csv``.
         """
-        about = (str(row["game"]), str(row["budget"]), str(row["preset"]))
+        about = (str(row["game"]), str(row["budget"]), f"{row['preset']} ({row['scale']})")
         self._picks = {**{key: pick for key, pick in self._picks.items() if key != about}, about: _cell(row, "greedy_")}
         self._last = row
 

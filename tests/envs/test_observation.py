@@ -11,8 +11,9 @@ from rlccfr.catalog import AXES, Catalog
 from rlccfr.components import SHARED_CHANCE, Abstraction, Sampler, UpdateRule, always
 from rlccfr.envs import FEATURE_NAMES, OBSERVATION_SIZE, PRESETS, Budget, Cell, GameFeatures, Progress, observe
 from rlccfr.envs.game_features import COMPONENT_FEATURES, component_features
-from rlccfr.envs.measuring.compiled_games import compiled
-from rlccfr.envs.observation import observation_space
+from rlccfr.envs.measuring.compiled_games import compiled, uniform_in_units
+from rlccfr.envs.observation import observation_space, uniform_feature, uniform_of_feature, weights_of, with_weights
+from rlccfr.envs.reward import SCALES
 from rlccfr.errors import ComponentError
 from rlccfr.registry import abstractions, samplers, update_rules
 
@@ -22,7 +23,7 @@ PRESET = PRESETS["paper-kuhn"]
 
 def seen(game="kuhn", budget=BUDGET, preset=PRESET, progress=None, picks=()):
     progress = Progress() if progress is None else progress
-    return observe(GameFeatures.of(compiled(game)), budget, preset, progress, picks)
+    return observe(GameFeatures.of(compiled(game)), uniform_in_units(game), budget, preset, progress, picks)
 
 
 def named(vector, prefix):
@@ -169,3 +170,15 @@ def test_game_budget_and_weights_are_seen():
     assert len({seen(budget=budget).tobytes() for budget in budgets}) == len(budgets)
     assert len({seen(preset=preset).tobytes() for preset in PRESETS.values()}) == len(PRESETS)
     assert seen(preset=replace(PRESET, name="renamed")).tobytes() == seen().tobytes()
+
+
+def test_the_scale_of_e_and_the_uniform_policys_exploitability_are_seen():
+    by_scale = {scale: named(seen(preset=replace(PRESET, scale=scale)), "weights.scale.") for scale in SCALES}
+    for scale, flags in by_scale.items():
+        assert flags == {f"weights.scale.{one}": one == scale for one in SCALES}
+    for uniform in (1e-3, 1.0, 25.0):
+        assert uniform_of_feature(np.array(uniform_feature(uniform))) == pytest.approx(uniform)
+    assert (uniform_feature(0.0), uniform_feature(1e-9), uniform_feature(1e9)) == (0.0, 0.0, 1.0)
+    royal = replace(PRESETS["paper-royal"], scale="linear")
+    changed = with_weights(np.stack([seen(), seen("leduc")]), weights_of(royal))
+    np.testing.assert_array_equal(changed, [seen(preset=royal), seen("leduc", preset=royal)])

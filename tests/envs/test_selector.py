@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -154,12 +155,12 @@ def test_rewards_are_computed_from_the_measurement(evaluator):
     cell = Cell("dcfr", "none", "none")
     measured = evaluator.measure(env.request(cell))
     _, reward, _, _, info = env.step(env.catalog.index(cell))
-    assert reward == mean_reward(measured, PRESETS["paper-leduc"], "linear")
+    assert reward == mean_reward(measured, replace(PRESETS["paper-leduc"], scale="linear"))
     e = measured.exploitability / measured.uniform_exploitability
     s = 1 / (1 + measured.throughput / measured.reference_throughput)
     assert info["reward_sampler"] == pytest.approx(1 - (0.4 * e + 0.9 * s))
     assert info["speed"] == measured.throughput / measured.reference_throughput
-    assert (info["error_cost"], info["speed_cost"]) == (pytest.approx(e), pytest.approx(s))
+    assert (info["scale"], info["error_cost"], info["speed_cost"]) == ("linear", pytest.approx(e), pytest.approx(s))
 
 
 def test_what_cannot_run_costs_everything(broken_rules, tmp_path):
@@ -206,7 +207,9 @@ def test_a_seed_decides_game_and_engine_seed(evaluator):
     assert {episode["engine_seed"] for episode in episodes} == {0, 1, 2}
     env = SelectorEnv(**kwargs)
     drawn = env.reset(options={"game": "leduc", "engine_seed": 2})[1]
-    assert drawn == {"game": "leduc", "engine_seed": 2, "budget": "1000 iterations", "preset": "accuracy"}
+    assert drawn == {
+        "game": "leduc", "engine_seed": 2, "budget": "1000 iterations", "preset": "accuracy", "scale": "log"
+    }  # fmt: skip
     for wrong in ({"game": "goofspiel"}, {"engine_seed": 3}, {"seed": 1}):
         with pytest.raises(RLCCFRError, match="options"):
             env.reset(options=wrong)
@@ -291,7 +294,7 @@ def test_a_catalog_may_leave_nothing_to_run(broken_rules):
         ({"preset": (0.7, 0.3, 0.5)}, "a pair .alpha, beta., or three pairs"),
         ({"preset": [[1, 0], [1, 0]]}, "three pairs"),
         ({"preset": [[0, 0], [1, 0], [1, 0]]}, "not both be 0"),
-        ({"scale": "cubic"}, "'log' or 'linear'"),
+        ({"scale": "cubic"}, "'log', 'linear' or 'units'"),
         ({"catalog": "tabluar"}, "did you mean 'tabular'"),
         ({"catalog": {"update_rules": ["cfr"]}}, "catalog must be"),
         ({"catalog": SMALL | {"samplers": ["externl"]}}, "did you mean 'external'"),
@@ -349,8 +352,8 @@ def test_an_episode_draws_one_of_several_budgets_and_presets(evaluator):
     env.reset(options={"budget": budgets[1], "preset": presets[2]})
     _, reward, _, _, info = env.step([0, 0, 0])
     assert info["nodes_touched"] >= 500
-    e, s = costs(env.evaluator.measure(Request("kuhn", (env.catalog.cell(0, 0, 0),), Budget("nodes", 500))))
-    assert reward == pytest.approx(1 - (e + 0.5 * s))
+    paid = costs(env.evaluator.measure(Request("kuhn", (env.catalog.cell(0, 0, 0),), Budget("nodes", 500))))
+    assert reward == pytest.approx(1 - (paid.log + 0.5 * paid.speed))
     for wrong in ({"budget": {"unit": "nodes", "amount": 501}}, {"preset": "paper-royal"}, {"colour": "red"}):
         with pytest.raises(RLCCFRError, match=r"reset\(\) takes the options game \(kuhn\); .* preset \(accuracy"):
             env.reset(options=wrong)

@@ -1,8 +1,9 @@
 "use strict";
-// DATA: axes [rules, samplers, abstractions]; budgets [label]; presets {name: three pairs}; fixed {name: cell index};
+// DATA: axes [rules, samplers, abstractions]; budgets [label]; presets {name: {scale, words, weights: three pairs}};
+// fixed {name: cell index};
 // decades and exact, constants of the reward; provenance, a sentence on the runs;
-// games {name: {picks: {budget: {preset: cell index}}, cells: [cell], exactly: a sentence on the exact solution}}. A
-// cell is null if it has no run. Otherwise it has x and speed [per budget: list with one value per run], uniform and
+// games {name: {picks: {budget: {preset: cell index}}, cells: [cell], exactly: a sentence on the exact solution, unit:
+// what exploitability is divided by on the scale "units"}}. A cell is null if it has no run. Otherwise it has x and speed [per budget: list with one value per run], uniform and
 // iterations [per budget] (each null if the budget has no result), and the first judging run's seed and curve
 // {iterations, seconds, nodes, x}.
 const $ = id => document.getElementById(id);
@@ -21,21 +22,27 @@ const digits = v => v === null || v === undefined ? "\u2013" : v === 0 ? "0" :
 
 function now() {
   const name = $("game").value, budget = +$("budget").value, preset = $("preset").value, game = DATA.games[name];
-  return {name, game, budget, weights: DATA.presets[preset], pick: game.picks[DATA.budgets[budget]]?.[preset]};
+  return {name, game, budget, preset: DATA.presets[preset], pick: game.picks[DATA.budgets[budget]]?.[preset]};
 }
 
 const known = (cell, at) => cell && cell.x[at.budget] !== null;
 const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// The mean reward as in envs/reward.py, on the log scale and averaged over the runs.
+// The cost e of an exploitability, as in envs/reward.py.
+function errorCost(exploitability, uniform, at) {
+  if (at.preset.scale === "units") return exploitability / at.game.unit;
+  if (uniform <= DATA.exact) return +(exploitability > DATA.exact);
+  if (at.preset.scale === "linear") return exploitability / uniform;
+  return Math.max(0, 1 + Math.log10(Math.max(exploitability, DATA.exact) / uniform) / DATA.decades);
+}
+
+// The mean reward as in envs/reward.py, averaged over the runs.
 function reward(cell, at) {
   if (!known(cell, at)) return null;
   const uniform = cell.uniform[at.budget];
   return mean(cell.x[at.budget].map((exploitability, run) => {
-    const x = Math.max(exploitability, DATA.exact), s = 1 / (1 + cell.speed[at.budget][run]);
-    const e = uniform <= DATA.exact ? +(x > DATA.exact)
-      : Math.min(1, Math.max(0, 1 + Math.log10(x / uniform) / DATA.decades));
-    return mean(at.weights.map(([alpha, beta]) => 1 - (alpha * e + beta * s)));
+    const e = errorCost(exploitability, uniform, at), s = 1 / (1 + cell.speed[at.budget][run]);
+    return mean(at.preset.weights.map(([alpha, beta]) => 1 - (alpha * e + beta * s)));
   }));
 }
 
@@ -150,7 +157,7 @@ function fill(id, entries) {
 $("provenance").textContent = DATA.provenance;
 fill("game", Object.keys(DATA.games).map(name => [name, name]));
 fill("budget", DATA.budgets.map((name, i) => [i, name]));
-fill("preset", Object.keys(DATA.presets).map(name => [name, name]));
+fill("preset", Object.entries(DATA.presets).map(([name, preset]) => [name, `${name} (${preset.words})`]));
 $("budget").value = DATA.budgets.length - 1;
 draw();
 for (const id of ["heatmap", "front"]) $(id).on("plotly_click", event => choose(event.points[0].customdata));

@@ -10,7 +10,8 @@ import numpy as np
 
 from rlccfr.agents.team.experience import Situation
 from rlccfr.agents.team.learning.imagination import Imagination
-from rlccfr.envs.observation import GAME
+from rlccfr.envs.observation import GAME, uniform_of_feature
+from rlccfr.envs.reward import SPEED, Costs, costs_on_all_scales
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class Lesson(NamedTuple):
     """The costs to learn from, for n situations."""
 
-    costs: np.ndarray  # (n, rules, samplers, abstractions, 2): e and s of each algorithm
+    costs: np.ndarray  # (n, rules, samplers, abstractions, 4): each algorithm's Costs
     games: np.ndarray | None  # (n, features), in place of the observed ones; None keeps those
 
 
@@ -34,7 +35,7 @@ class Lessons(Protocol):
 class Measured(NamedTuple):
     """Lessons from measured costs, for a team that picks for its own games."""
 
-    costs: np.ndarray  # (situations, rules, samplers, abstractions, 2)
+    costs: np.ndarray  # (situations, rules, samplers, abstractions, 4)
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Lesson:
         return Lesson(self.costs[rows], None)
@@ -48,14 +49,17 @@ class Imagined(NamedTuple):
     circumstance: np.ndarray  # (situations,): index of the engine seed and budget
 
     def draw(self, rows: np.ndarray, generator: np.random.Generator) -> Lesson:
-        games, costs = self.imagination.draw(self.game[rows], self.circumstance[rows], generator)
-        return Lesson(costs, games)
+        games, predicted = self.imagination.draw(self.game[rows], self.circumstance[rows], generator)
+        uniform = uniform_of_feature(games[:, -1]).reshape(-1, 1, 1, 1)
+        return Lesson(costs_on_all_scales(predicted[..., 0], predicted[..., 1], uniform), games)
 
 
 def imagined(
     team: SelectorTeam, numbers: Mapping[Situation, int], known: np.ndarray, costs: np.ndarray, seen: np.ndarray
 ) -> Imagined:
     """Return the lessons for a team that is to pick for other games.
+
+    Costs on imagined games are regressed on the log scale of e alone; the other scales follow from them.
 
     Raises:
         RLCCFRError: not every algorithm was measured in whole runs on every game.
@@ -70,4 +74,5 @@ def imagined(
     game, circumstance = np.empty((2, len(numbers)), np.intp)
     for number, row in enumerate(rows):
         game[row], circumstance[row] = np.arange(len(games)), number
-    return Imagined(Imagination(features, budgets, costs[rows]), game, circumstance)
+    regressed = costs[rows][..., [Costs._fields.index("log"), SPEED]]
+    return Imagined(Imagination(features, budgets, regressed), game, circumstance)

@@ -39,7 +39,7 @@ def compare(
     seconds: Seconds = None,
     nodes: Nodes = None,
     presets: PresetNames = None,
-    scale: ScaleName = "log",
+    scale: ScaleName = None,
     catalog: CatalogName = "paper",
     evaluations: Evaluations = 24,
     engine_seeds: Annotated[
@@ -94,17 +94,18 @@ def print_comparisons(frame: pd.DataFrame, *, solve: bool) -> None:
         solve: whether to solve quick programs; otherwise their times are predicted.
     """
     from rlccfr.agents.judging.exact_reference import exact_line
+    from rlccfr.envs.reward import SCALE_WORDS
 
-    for key, rows in frame.groupby(["game", "budget", "preset"], sort=False):
-        print_comparison("{}, {}, preset {}".format(*key), rows)
+    for (game, limit, preset, scale), rows in frame.groupby(["game", "budget", "preset", "scale"], sort=False):
+        print_comparison(f"{game}, {limit}, preset {preset} ({SCALE_WORDS[str(scale)]})", rows)
     print(LEGEND)
     for game in frame["game"].unique():
         print(exact_line(game, solve=solve))
 
 
 def print_comparison(title: str, rows: pd.DataFrame) -> None:
-    """Print the rows of one game, best reward first; those that have not converged are marked."""
-    ordered = rows.sort_values("reward", ascending=False, kind="stable")
+    """Print the rows of one game: those that have converged first, each group by its reward."""
+    ordered = rows.sort_values(["converged", "reward"], ascending=False, kind="stable")
     ordered = ordered.assign(reference=ordered["throughput"] / ordered["speed"])  # so that the three agree
     lines = [[row[name] for name in SHOWN] + ["" if row["converged"] else "not converged"]
              for _, row in ordered.iterrows()]  # fmt: skip

@@ -60,7 +60,7 @@ def demo(
         team = SelectorTeam(game, limit, preset=preset, catalog="tabular", evaluator=evaluator, seed=seed)
     print(
         f"Three DQN agents learn to pick a CFR algorithm for {game}: {ITERATIONS:,} iterations a run, weights "
-        f"{preset}.\nThey may measure {evaluations} of the {len(team.catalog)} tabular algorithms."
+        f"{team.env.preset}.\nThey may measure {evaluations} of the {len(team.catalog)} tabular algorithms."
     )
     with progress("training") as report:
         team.train(evaluations, progress=report)
@@ -77,7 +77,7 @@ def demo(
         with progress(f"measuring all {len(team.catalog)} on {one}, for comparison") as report:
             evidence[one] = Evidence.measured(evaluator, env.catalog, one, env.budget, progress=report)
     bench = Bench(Task(evaluator, env.catalog, game, env.budget, env.preset), evidence)
-    print_comparison(f"{game}, {env.budget}, preset {preset}", pd.DataFrame(bench.rows(team)))
+    print_comparison(f"{game}, {env.budget}, preset {env.preset}", pd.DataFrame(bench.rows(team)))
     print(
         f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
         f"average over {' and '.join(others)}.\n"

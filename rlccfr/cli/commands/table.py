@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from rlccfr.agents.judging.recommendation_table import RecommendationTable
     from rlccfr.policies.public_policy import PublicPolicy
 
-SHOWN = ("game", "budget", "preset", *AXES, "exploitability", "throughput", "reward",
-    "regret")  # fmt: skip
+SHOWN = ("game", "budget", "preset", "scale", *AXES, "exploitability", "throughput", "reward", "regret")
 
 
 def table(
@@ -38,7 +37,7 @@ def table(
     seconds: SeveralSeconds = None,
     nodes: SeveralNodes = None,
     presets: PresetNames = None,
-    scale: ScaleName = "log",
+    scale: ScaleName = None,
     results: Results = None,
     catalog: SweptCatalog = None,
     networks: SweptNetworks = None,
@@ -104,7 +103,7 @@ def report(
     check_report(out)  # before teams are trained
     drawn = [_policy(text) for text in policies or []]
     source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
-    found = _ask(source, presets or list(PRESETS), "log")
+    found = _ask(source, presets or list(PRESETS), None)
     write_report(out, source.table, source.catalog, found, source.budgets, drawn)
     source.say()
     print(f"written to {out}")
@@ -120,7 +119,7 @@ def write_shipped_report(game: str, out: Path) -> None:
 
     check_report(out)
     source = measured([game], (None, None, None), None, None, None)
-    write_report(out, source.table, source.catalog, _ask(source, ["accuracy"], "log"), source.budgets, [])
+    write_report(out, source.table, source.catalog, _ask(source, ["accuracy"], None), source.budgets, [])
 
 
 def _policy(text: str) -> PublicPolicy:
@@ -139,7 +138,7 @@ def _policy(text: str) -> PublicPolicy:
     return PublicPolicy.load(path, game)
 
 
-def _ask(source: Measured, presets: list[str], scale: str) -> RecommendationTable:
+def _ask(source: Measured, presets: list[str], scale: str | None) -> RecommendationTable:
     with progress("asking the teams" if source.shipped else "training teams on the measurements") as told:
         from rlccfr.agents import shipped
         from rlccfr.agents.judging.sweep_table import recommended_table
@@ -157,9 +156,9 @@ def _print_picks(table: RecommendationTable) -> None:
 
     lines = []
     for _, row in pd.concat([table.picks, table.own]).iterrows():
-        remarks = [row["method"]] if row["method"] != TEAM else []
+        remarks = [] if row["converged"] else ["not converged"]
+        remarks += [row["method"]] if row["method"] != TEAM else []
         remarks += [_tie(int(row["tied_set_size"]))] if row["in_tied_set"] else []
-        remarks += ["not converged"] * (not row["converged"])
         lines.append([row[name] for name in SHOWN] + [", ".join(remarks)])
     print_table((*SHOWN, ""), lines)
 

@@ -46,7 +46,7 @@ def train(
     seconds: SeveralSeconds = None,
     nodes: SeveralNodes = None,
     presets: PresetNames = None,
-    scale: ScaleName = "log",
+    scale: ScaleName = None,
     catalog: CatalogName = "paper",
     evaluations: Evaluations = 24,
     segments: Annotated[

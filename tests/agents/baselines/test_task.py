@@ -6,18 +6,22 @@ import pytest
 from rlccfr.agents.baselines.best import single_best, virtual_best
 from rlccfr.agents.baselines.fixed import FIXED
 from rlccfr.agents.baselines.random_cells import median_search, random_search
-from rlccfr.agents.baselines.task import Task, measure_all, rewards_of, total_cpu_seconds
+from rlccfr.agents.baselines.task import Task, measure_all, rewards_of, total_cpu_seconds, worths_of
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import PRESETS, mean_reward
+from rlccfr.envs.reward import PRESETS, Worth, mean_reward
 from rlccfr.errors import RLCCFRError
 
 BUDGET = Budget("iterations", 1000)
 ACCURACY = PRESETS["accuracy"]
 
 
-def rewards(evaluator, catalog, game):
-    return rewards_of(measure_all(evaluator, catalog, game, BUDGET), ACCURACY)
+def worths(evaluator, catalog, game):
+    return worths_of(measure_all(evaluator, catalog, game, BUDGET), ACCURACY)
+
+
+def converged(**rewards):
+    return {cell: Worth(1.0, reward) for cell, reward in rewards.items()}
 
 
 def test_measure_all_measures_each_cell_once_per_seed(evaluator, small):
@@ -38,20 +42,30 @@ def test_rewards_are_means_over_agents_and_seeds(evaluator, small):
 
 
 def test_virtual_best_is_the_best_cell(evaluator):
-    assert virtual_best(rewards(evaluator, Catalog.tabular(), "kuhn")) == ("dcfr", "external", "none")
-    assert virtual_best(rewards(evaluator, Catalog.tabular(), "leduc")) == ("lcfr", "external", "none")
+    assert virtual_best(worths(evaluator, Catalog.tabular(), "kuhn")) == ("dcfr", "external", "none")
+    assert virtual_best(worths(evaluator, Catalog.tabular(), "leduc")) == ("lcfr", "external", "none")
 
 
 def test_single_best_leaves_the_game_out(evaluator):
-    by_game = {game: rewards(evaluator, Catalog.tabular(), game) for game in ("kuhn", "leduc")}
+    by_game = {game: worths(evaluator, Catalog.tabular(), game) for game in ("kuhn", "leduc")}
     assert single_best(by_game, "kuhn") == ("lcfr", "external", "none")
     assert single_best(by_game, "leduc") == ("dcfr", "external", "none")
 
 
 def test_single_best_is_best_on_average_not_on_most():
-    a, b = Cell("cfr", "none", "none"), Cell("dcfr", "none", "none")
-    by_game = {"1": {a: 0.6, b: 0.5}, "2": {a: 0.6, b: 0.5}, "3": {a: 0.0, b: 0.9}, "4": {a: 1.0, b: 0.0}}
-    assert single_best(by_game, "4") == b
+    rewards = {"1": (0.6, 0.5), "2": (0.6, 0.5), "3": (0.0, 0.9), "4": (1.0, 0.0)}
+    by_game = {game: converged(a=a, b=b) for game, (a, b) in rewards.items()}
+    assert single_best(by_game, "4") == "b"
+
+
+def test_the_best_has_converged_wherever_it_can():
+    """Rewards alone would recommend what has not converged: a fast run that is no better than the uniform policy."""
+    hasty, sound = Worth(0.0, 0.9), Worth(1.0, 0.2)
+    assert virtual_best({"a": hasty, "b": sound}) == "b"
+    assert virtual_best({"a": hasty, "b": hasty._replace(reward=0.1)}) == "a"
+    by_game = {"1": {"a": hasty, "b": sound}, "2": {"a": Worth(1.0, 0.9), "b": sound}}
+    assert single_best(by_game, "3") == "b"
+    assert single_best(by_game, "1") == "a"
 
 
 def test_single_best_needs_comparable_games():

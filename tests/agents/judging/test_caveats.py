@@ -11,7 +11,7 @@ from rlccfr.agents.judging.caveats import caveats, situations
 from rlccfr.agents.team import SelectorTeam
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.request import Budget, Request
-from rlccfr.envs.reward import PRESETS
+from rlccfr.envs.reward import PRESETS, Preset, Weights
 
 LCFR, DCFR = (Cell(rule, "external", "none") for rule in ("lcfr", "dcfr"))
 ACCURACY = PRESETS["accuracy"]
@@ -21,7 +21,7 @@ ACCURACY = PRESETS["accuracy"]
 def ask(small, make_evaluator, monkeypatch, tmp_path):
     """Ask a team that picks DCFR with external sampling; exploitabilities are given per update rule."""
     monkeypatch.setattr(shipped, "DATA", tmp_path)  # the package's measurements have a test of their own
-    monkeypatch.setattr(SelectorTeam, "greedy", lambda team, env: small.index(DCFR))
+    monkeypatch.setattr(SelectorTeam, "greedy", lambda team, env, among=None: small.index(DCFR))
 
     def asked(game="kuhn", budget=None, preset=ACCURACY, known=(), **exploitability):
         evaluator = make_evaluator(lambda game, cell: exploitability.get(cell.update_rule, 0.01))
@@ -54,7 +54,8 @@ def test_a_game_that_the_team_has_never_seen(ask, game, kind):
 def test_a_budget_and_weights_that_the_team_has_never_met(ask):
     assert ask(budget=Budget("iterations", 30), preset=PRESETS["paper-leduc"]) == [
         "the team has never met a budget of 30 iterations: it learned with 10 iterations, 20 iterations",
-        "the team has never met the weights paper-leduc: it learned with accuracy, paper-kuhn",
+        "the team has never met the weights paper-leduc (e in the game's units): it learned with accuracy (e on a log "
+        "scale), paper-kuhn (e in the game's units)",
     ]
 
 
@@ -80,6 +81,14 @@ def test_a_fixed_algorithm_that_is_known_to_be_as_good(ask, small):
     assert ask(lcfr=0.01, known=[exact]) == [
         "LCFR, a fixed algorithm, has the same reward under this budget: lcfr x none x none"
     ]
+
+
+def test_a_pick_that_has_not_converged_is_told_of_a_fixed_algorithm_that_has(ask, small):
+    """Weights on speed give the hasty pick the higher reward, which is no reason to take it."""
+    hasty = Preset("hasty", (Weights(0.001, 1),) * 3, "log")
+    exact = Cell("lcfr", "none", "none")
+    found = ask(preset=hasty, dcfr=0.4, lcfr=0.001, known=[exact])
+    assert found[-1].startswith("LCFR, a fixed algorithm, has ")
 
 
 def test_the_packages_measurements_are_known(ask, monkeypatch):

@@ -12,9 +12,9 @@ from rlccfr.agents.judging.recommendation_table import COLUMNS
 from rlccfr.errors import RLCCFRError
 
 ROWS = [
-    ("kuhn", "1000 iterations", "accuracy", "team", "dcfr", "none", "none", 1.23456e-5, 2109079.0, 1.5, 0.75, 0.0, 1.0,
-     1.0, True, 45, True, 24, 1.5),
-    ("a|b", "1 seconds", "accuracy", "CFR", "cfr", "none", "none", 0.5, 12.345678, 0.25, 0.1, math.nan, math.nan,
+    ("kuhn", "1000 iterations", "accuracy", "log", "team", "dcfr", "none", "none", 1.23456e-5, 2109079.0, 1.5, 0.75,
+     0.0, 1.0, 1.0, True, 45, True, 24, 1.5),
+    ("a|b", "1 seconds", "accuracy", "log", "CFR", "cfr", "none", "none", 0.5, 12.345678, 0.25, 0.1, math.nan, math.nan,
      math.nan, False, 45, False, 0, 0.0),
 ]  # fmt: skip
 
@@ -30,7 +30,7 @@ def test_picks_are_the_teams_rows(table):
 
 def test_markdown(table):
     header, rule, first, second = table.to_markdown().splitlines()
-    assert header.startswith("| game | budget | preset | method | update_rule |")
+    assert header.startswith("| game | budget | preset | scale | method | update_rule |")
     assert rule == "| " + " | ".join(["---"] * len(COLUMNS)) + " |"
     assert "| 1.235e-05 | 2,109,079 | 1.5 | 0.75 | 0 | 1 | 1 | yes | 45 | yes | 24 | 1.5 |" in first
     assert second.startswith(r"| a\|b |")

@@ -11,15 +11,16 @@ import pytest
 from rlccfr.agents.judging.unseen_games import judged
 from rlccfr.agents.predicting import boosted_trees
 from rlccfr.agents.predicting.boosted_trees import BoostedTrees
-from rlccfr.agents.predicting.choosers import ByPrediction
+from rlccfr.agents.predicting.choosers import ByPrediction, ranking
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts, features_of, interpolation
 from rlccfr.agents.predicting.probing import CANDIDATES, SHARE, Probing
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.compiled_games import uniform_exploitability
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import PRESETS, error_cost
+from rlccfr.envs.reward import DECADES, PRESETS, Preset, Weights
 from rlccfr.errors import RLCCFRError
 
 CATALOG = Catalog(("cfr", "dcfr", "lcfr"), ("none", "external"), ("none",))
@@ -33,6 +34,11 @@ def exploitability(game: str, cell: Cell, iterations: float) -> float:
     cards = int(game.split("=")[1].rstrip(")"))
     steepness = {"cfr": 1.0 - 0.05 * cards, "dcfr": 0.4 + 0.05 * cards, "lcfr": 0.5}[cell.update_rule]
     return float(UNIFORM * iterations ** -(steepness - 0.3 * (cell.sampler != "none")))
+
+
+def log_error(game: str, cell: Cell, iterations: float) -> float:
+    """Return e on the log scale of what an algorithm reaches."""
+    return 1 + float(np.log10(exploitability(game, cell, iterations) / UNIFORM)) / DECADES
 
 
 def row(game: str, cell: Cell, budget: Budget) -> dict:
@@ -61,8 +67,8 @@ def measured(table) -> MeasuredCosts:
 def test_measured_costs_are_in_the_order_of_budgets_games_and_algorithms(measured):
     assert measured.costs.shape == (3, 6, 6, 2)
     cell = Cell("lcfr", "external", "none")
-    expected = error_cost(exploitability(LEARNED[2], cell, 1_000), UNIFORM)
-    assert measured.costs[1, 2, CATALOG.flat(cell)] == pytest.approx([expected, 0.5])
+    assert measured.costs[1, 2, CATALOG.flat(cell)] == pytest.approx([log_error(LEARNED[2], cell, 1_000), 0.5])
+    assert measured.uniform == pytest.approx([uniform_exploitability(game) for game in LEARNED])
 
 
 @pytest.mark.parametrize("predictor", [KernelRegression, BoostedTrees])
@@ -75,6 +81,14 @@ def test_predictions_tell_which_algorithm_is_best(measured, predictor, monkeypat
     assert chooser.pick("kuhn(cards=10)", BUDGETS[2], ACCURACY) == Cell("dcfr", "none", "none")
     with pytest.raises(RLCCFRError, match="under a budget in seconds"):
         chooser.pick(NEW, Budget("seconds", 1.0), ACCURACY)
+
+
+def test_choices_are_ranked_by_predicted_convergence_then_by_reward_on_the_scale_of_the_weights():
+    predicted = np.array([[0.5, 0.9], [0.95, 0.01], [0.6, 0.1]])  # e on the log scale, and s
+    for scale, best in (("log", [2, 0, 1]), ("units", [2, 0, 1])):
+        assert ranking(predicted, Preset("mine", (Weights(0.1, 1),) * 3, scale), 1.0).tolist() == best
+    assert ranking(predicted, Preset("mine", (Weights(1, 0.001),) * 3, "units"), 1e6).tolist() == [0, 2, 1]
+    assert ranking(predicted, Preset("speed", (Weights(0, 1),) * 3), 1.0).tolist() == [1, 2, 0]
 
 
 def test_between_budgets_the_regression_interpolates_in_their_logarithm(measured):
@@ -131,7 +145,5 @@ def test_probes_are_charged(measured, table):
         for one in (ByPrediction(KernelRegression(measured)), probing)
     )
     cell = probing.pick(NEW, BUDGETS[2], ACCURACY)
-    charge = error_cost(exploitability(NEW, cell, 96_000), UNIFORM) - error_cost(
-        exploitability(NEW, cell, 100_000), UNIFORM
-    )
+    charge = log_error(NEW, cell, 96_000) - log_error(NEW, cell, 100_000)
     assert probed - plain == pytest.approx(charge)

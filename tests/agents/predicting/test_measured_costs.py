@@ -18,6 +18,7 @@ COSTS = MeasuredCosts(
     ("kuhn", "leduc"),
     (Budget("seconds", 0.1), Budget("iterations", 10)),
     np.array([[0.5, 1.0], [0.25, 2.0]]),
+    np.array([0.4, 2.5]),
     np.arange(16.0).reshape(2, 2, 2, 2) / 32,  # exact in single precision
 )
 
@@ -27,6 +28,7 @@ def test_costs_are_read_as_they_were_written(tmp_path):
     again = MeasuredCosts.load(tmp_path / "costs")
     assert again[:3] == COSTS[:3]
     assert np.array_equal(again.features, COSTS.features)
+    assert np.array_equal(again.uniform, COSTS.uniform)
     assert np.array_equal(again.costs, COSTS.costs)
 
 
@@ -34,6 +36,7 @@ def test_games_can_be_left_out():
     left = COSTS.without(["kuhn"])
     assert left.games == ("leduc",)
     assert np.array_equal(left.features, COSTS.features[1:])
+    assert np.array_equal(left.uniform, COSTS.uniform[1:])
     assert np.array_equal(left.costs, COSTS.costs[:, 1:])
 
 

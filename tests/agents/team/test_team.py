@@ -13,10 +13,11 @@ from holding import other_process_holding
 
 from rlccfr import Policy, Solver, load_game
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
-from rlccfr.agents.team.training import new_learner
+from rlccfr.agents.team.learning.q_learning import QLearning
+from rlccfr.agents.team.learning.records import Records
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.measuring.live import LiveEvaluator
-from rlccfr.envs.reward import costs, error_cost
+from rlccfr.envs.reward import costs
 from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
 UNIFORM = 0.4583
@@ -101,10 +102,10 @@ def test_rewards_are_each_agents_own(evaluator, small):
     for situation, cell, outcome in team.experience:
         measured = evaluator.records[team_request(team, situation, cell)]
         assert outcome.costs == costs(measured)
-        assert len(set(team.env.preset.rewards(*outcome.costs))) == 3
+        assert len(set(team.env.preset.rewards(outcome.costs))) == 3
     for agent, selector in enumerate(team.selectors):
         stored = selector.buffer.rewards[: selector.buffer.size(), 0]
-        own = [team.env.preset.rewards(*outcome.costs)[agent] for _, _, outcome in team.experience]
+        own = [team.env.preset.rewards(outcome.costs)[agent] for _, _, outcome in team.experience]
         assert set(stored) <= {np.float32(value) for value in own}
 
 
@@ -203,7 +204,7 @@ def test_saving_and_loading_keeps_the_recommendation(evaluator, small, tmp_path)
         assert loaded.recommend() == team.recommend()
         assert loaded.evaluations == 9
         assert loaded.env.preset == team.env.preset
-        assert (loaded.env.scale, loaded.env.engine_seeds) == ("linear", (0, 1))
+        assert (loaded.env.preset.scale, loaded.env.engine_seeds) == ("linear", (0, 1))
 
 
 def test_a_team_saved_without_experience_is_smaller_and_picks_the_same(evaluator, small, tmp_path):
@@ -441,7 +442,7 @@ def test_what_leads_to_nothing_measured_is_not_learned_from(make_evaluator, smal
     with pytest.raises(KeyboardInterrupt):
         team.train(12)
     before = weights(team)
-    new_learner(team).round(1.0, 5)
+    QLearning(Records(team)).round(1.0, 5)
     assert same(weights(team), before)
     team.train(12)
     assert team.evaluations == len(evaluator.records) == 12
@@ -461,8 +462,10 @@ def test_logs_and_progress(evaluator, small, tmp_path):
     assert len(rows) == 6
     for row, (_, cell, outcome) in zip(rows, team.experience):
         assert tuple(row[axis] for axis in AXES) == cell
-        assert float(row["mean_reward"]) == pytest.approx(outcome.mean_reward(team.env.preset))
-        assert (row["game"], row["budget"], row["preset"]) == ("kuhn", "1000 iterations", "accuracy")
+        assert float(row["mean_reward"]) == pytest.approx(team.env.preset.mean_reward(outcome.costs))
+        assert (row["game"], row["budget"], row["preset"], row["scale"]) == (
+            "kuhn", "1000 iterations", "accuracy", "log"
+        )  # fmt: skip
         assert float(row["exploitability"]) > 0
         assert float(row["throughput"]) > 0
     assert any(path.name.startswith("events.out.tfevents") for path in (tmp_path / "log").iterdir())
@@ -575,7 +578,8 @@ def test_a_team_trains_on_the_engine(small):
     team.train(5)
     for _, cell, outcome in team.experience:
         result = Solver(load_game("kuhn"), *cell, seed=0).run(iterations=50)
-        assert outcome.costs[0] == pytest.approx(error_cost(result.exploitability, uniform), rel=1e-12)
+        assert outcome.costs.units == pytest.approx(result.exploitability, rel=1e-12)
+        assert outcome.costs.linear == pytest.approx(result.exploitability / uniform, rel=1e-12)
     pick = team.recommend()
     assert pick.exploitability == Solver(load_game("kuhn"), *pick.cell, seed=0).run(iterations=50).exploitability
     assert pick.throughput > 0

@@ -120,3 +120,37 @@ def test_whatever_else_goes_wrong_is_a_record(monkeypatch):
     record = measure(job())
     assert (record["status"], record["error"]) == ("failed", "ZeroDivisionError: all wrong")
     assert "broken" in record["traceback"]
+
+
+def test_timings_of_a_deterministic_run_are_repeated_until_two_agree(monkeypatch):
+    """Other work slows the first run and the first two timings of the second run; a third timing agrees with it."""
+    exact = Job("kuhn", Cell("cfr", "none", "none"), 0, Limits(iterations=50, seconds=0.0))
+    compare, time_again = worker.compare, worker.time_again
+    runs, timings = [], []
+
+    def compared(*arguments):
+        runs.append(1)
+        timing = compare(*arguments)
+        factor = 10.0 if len(runs) == 1 else 1.0
+        return timing._replace(throughput=1000.0 / factor)
+
+    def timed_again(*arguments):
+        timings.append(1)
+        count, timed = time_again(*arguments)
+        factor = 3.0 if len(timings) in (4, 5) else 1.0
+        return count, timed._replace(iterations=1000.0, seconds=factor)
+
+    monkeypatch.setattr(worker, "compare", compared)
+    monkeypatch.setattr(worker, "time_again", timed_again)
+    record = measure(exact)
+    assert (len(runs), len(timings)) == (2, worker.MOST_TIMINGS + 3)
+    assert (record["throughput"], record["throughput_again"]) == (1000.0, 1000.0)
+    assert not worker.was_disturbed(record)
+    assert worker.was_disturbed({**record, "throughput_again": 700.0})
+    assert not worker.was_disturbed({**record, "throughput_again": 700.0, "deterministic": False})
+
+
+def test_a_run_whose_timings_never_agree_is_recorded_all_the_same(monkeypatch):
+    exact = Job("kuhn", Cell("cfr", "none", "none"), 0, Limits(iterations=50, seconds=0.0))
+    monkeypatch.setattr(worker, "_agree", lambda first, second: False)
+    assert worker.was_disturbed(measure(exact))

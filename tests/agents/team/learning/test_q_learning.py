@@ -10,13 +10,12 @@ from rlccfr.agents import SelectorTeam, expand_team
 from rlccfr.agents.double_q import best_answer
 from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.agents.team.learning.finished_values import FinishedValues
 from rlccfr.agents.team.learning.q_learning import QLearning
 from rlccfr.agents.team.learning.records import Records
-from rlccfr.agents.team.training import new_learner
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.observation import OBSERVATION_SIZE
+from rlccfr.envs.observation import FEATURE_NAMES, OBSERVATION_SIZE
+from rlccfr.envs.reward import PRESETS, Costs, Preset
 from rlccfr.errors import RLCCFRError
 
 CATALOG = Catalog(("cfr", "dcfr", "lcfr"), ("none", "external"), ("cfr_br", "none"))
@@ -40,7 +39,9 @@ def add(team: SelectorTeam, situation: Situation, cell: Cell, paid: tuple[float,
     mark = (1 + CATALOG.index(situation.cells[0])[0]) / 3 if situation.cells else 0.0
     seen = np.stack([team.env.observe(cell[:agent]) for agent in range(3)])
     seen[:, 0] = mark
-    team.experience.add(situation, cell, Outcome(seen, paid, done, f"{situation}{cell}", 1.0))
+    error, speed = paid
+    costs = Costs(error, 0.0, error, speed)  # all have converged
+    team.experience.add(situation, cell, Outcome(seen, costs, done, f"{situation}{cell}", 1.0))
 
 
 def learned(team: SelectorTeam, steps: int = 2000) -> SelectorTeam:
@@ -135,13 +136,60 @@ def test_the_best_answer_is_the_target_networks_value_of_what_the_network_prefer
 def test_weights_are_drawn_anew_for_each_replayed_pick():
     costs = dict.fromkeys(CATALOG, (1.0, 0.0))
     team = team_of(costs, preset=[((1, 0), (1, 0), (1, 0)), ((0.5, 0), (0.5, 0), (0.5, 0))])
-    batch = QLearning(Records(team))._batch()
-    assert set(batch.target.tolist()) == {0.0, 0.5}
+    _, targets = QLearning(Records(team))._batch()
+    assert set(targets[-1].tolist()) == {0.0, 0.5}
 
 
-def test_the_learner_is_named():
-    assert isinstance(new_learner(team_of({})), QLearning)
-    fitted = SelectorTeam("kuhn", BUDGET, hyperparameters=Hyperparameters(learner="finished_values"))
-    assert isinstance(new_learner(fitted), FinishedValues)
-    with pytest.raises(RLCCFRError, match=r"learner must be one of q_learning, finished_values, not 'sarsa'"):
-        Hyperparameters(learner="sarsa")
+def test_rewards_on_several_scales_are_told_apart():
+    """A team with one preset per scale draws both scales, and each target is that of the drawn scale."""
+    weights = PRESETS["accuracy"].weights
+    team = team_of({}, preset=[Preset("log", weights, "log"), Preset("units", weights, "units")])
+    for cell in CATALOG:
+        seen = np.stack([team.env.observe(cell[:agent]) for agent in range(3)])
+        costs = Costs(0.25, 0.05, 3.0, 0.5)
+        team.experience.add(Situation("kuhn", 0, BUDGET), cell, Outcome(seen, costs, True, str(cell), 1.0))
+    picks, targets = QLearning(Records(team))._batch()
+    in_units = picks.given[2][:, FEATURE_NAMES.index("weights.scale.units")] == 1
+    assert set(targets[-1][in_units].tolist()) == {-2.0}
+    assert set(targets[-1][~in_units].tolist()) == {0.75}
+
+
+@pytest.mark.slow
+def test_with_own_rewards_each_agent_does_its_best_given_what_the_later_ones_do():
+    """C counts speed alone, so it takes the fast abstraction; A and B then take what is best with that one."""
+    errors = {("cfr", "cfr_br"): 0.2, ("cfr", "none"): 0.9, ("dcfr", "cfr_br"): 0.8, ("dcfr", "none"): 0.0}
+    catalog = Catalog(("cfr", "dcfr"), ("none",), ("cfr_br", "none"))
+    hasty, picked = ((1, 0), (1, 0), (0, 1)), {}
+    for rewards in ("mean", "own"):
+        settings = Hyperparameters(hidden=(32, 32), batch_size=64, tau=0.05, rewards=rewards)
+        team = SelectorTeam("kuhn", BUDGET, catalog=catalog, preset=hasty, hyperparameters=settings)
+        for (rule, abstraction), error in errors.items():
+            cell = Cell(rule, "none", abstraction)
+            seen = np.stack([team.env.observe(cell[:agent]) for agent in range(3)])
+            costs = Costs(error, 0.0, error, 0.1 if abstraction == "cfr_br" else 0.5)
+            team.experience.add(Situation("kuhn", 0, BUDGET), cell, Outcome(seen, costs, True, str(cell), 1.0))
+        picked[rewards] = learned(team, 1000).pick()
+    assert picked == {"mean": Cell("dcfr", "none", "none"), "own": Cell("cfr", "none", "cfr_br")}
+
+
+def test_what_has_not_converged_is_no_answer():
+    """B's and A's values are those of converged answers, unless the weights ask for speed alone or there is none."""
+    team = team_of({})
+    for cell in CATALOG:
+        seen = np.stack([team.env.observe(cell[:agent]) for agent in range(3)])
+        converged = cell.abstraction == "none" and cell.sampler == "none"
+        costs = Costs(0.5, 0.05 if converged else 0.5, 0.5, 0.5)
+        team.experience.add(Situation("kuhn", 0, BUDGET), cell, Outcome(seen, costs, True, str(cell), 1.0))
+    records, here = Records(team), np.zeros(1, np.intp)
+    both, first = np.array([[True, True]]), np.array([[True, False]])
+    at = {id: np.array([index]) for axis in CATALOG.axes for index, id in enumerate(axis)}
+    for speed_alone, samplers, abstractions in ((False, first, first[:, ::-1]), (True, both, both)):
+        flag = np.array([speed_alone])
+        np.testing.assert_array_equal(records.open(1, (here, at["cfr"]), flag), samplers)
+        np.testing.assert_array_equal(records.open(2, (here, at["cfr"], np.array([0])), flag), abstractions)
+    np.testing.assert_array_equal(records.open(2, (here, at["cfr"], np.array([1])), np.array([False])), both)
+
+
+def test_the_rewards_to_learn_are_named():
+    with pytest.raises(RLCCFRError, match="rewards must be 'mean' or 'own', not 'all'"):
+        Hyperparameters(rewards="all")
