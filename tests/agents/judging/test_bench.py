@@ -5,8 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from rlccfr.agents import Hyperparameters, TeamPlan, build_table
+from rlccfr.agents import Hyperparameters, SelectorTeam, TeamPlan, build_table
+from rlccfr.agents.baselines.halving import successive_halving
+from rlccfr.agents.baselines.joint import joint_dqn
+from rlccfr.agents.baselines.no_network import search_without_networks
+from rlccfr.agents.baselines.random_cells import random_search
 from rlccfr.agents.baselines.task import Task, measure_all
+from rlccfr.agents.baselines.tpe import tpe_search
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import COLUMNS
@@ -14,7 +19,7 @@ from rlccfr.catalog import Catalog, Cell
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.controller_file import save_controller
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import PRESETS
+from rlccfr.envs.reward import PRESETS, Preset, Weights
 
 QUICK = Hyperparameters(hidden=(16,), settling=10, gradient_steps=4)
 BUDGET = Budget("iterations", 1000)
@@ -93,6 +98,61 @@ def test_without_measuring_everything_there_is_no_regret(evaluator, small):
     assert "VBS" not in set(frame.method)
     assert frame.regret.isna().all()
     assert len(evaluator.records) < len(small)
+
+
+HASTY = Preset("hasty", (Weights(0.01, 1),) * 3, "log")
+"""Reward weights under which the fastest algorithm has the highest reward, whatever it reaches."""
+
+
+@pytest.fixture
+def hasty_evaluator(make_evaluator):
+    """Evaluator in which outcome sampling is fast and does not converge, and the others are slow and do."""
+
+    class Hasty(make_evaluator):
+        def measure(self, request):
+            fast = request.cells[-1].sampler == "outcome"
+            return replace(super().measure(request), throughput=1e6 if fast else 1e2)
+
+    return Hasty(lambda game, cell: 0.4 if cell.sampler == "outcome" else 0.01)
+
+
+def choices(evaluator, small, preset):
+    """Return what each method picks that runs algorithms or learns from runs, with the worth of its pick."""
+    task = Task(evaluator, small, "kuhn", BUDGET, preset)
+    searches = (random_search, search_without_networks, tpe_search, successive_halving)
+    found = {search.__name__: search(task, evaluations=len(small)).cell for search in searches}
+    found["joint_dqn"] = joint_dqn(task, evaluations=len(small), hyperparameters=QUICK).cell
+    frame = build_table(
+        ["kuhn", "leduc"], [BUDGET], preset=preset, evaluator=evaluator, catalog=small,
+        plan=TeamPlan(10, hyperparameters=QUICK),
+    ).frame  # fmt: skip
+    own = frame[(frame["game"] == "kuhn") & frame["method"].isin(["team", "random search", "VBS", "SBS"])]
+    found |= {row["method"]: Cell.of(row) for row in own.to_dict("records")}
+    team = SelectorTeam("kuhn", BUDGET, preset=preset, catalog=small, evaluator=evaluator, hyperparameters=QUICK)
+    team.train(12)
+    return found | {"recommended": team.recommend().cell, "picked": team.pick()}
+
+
+def test_nothing_recommends_what_has_not_converged(hasty_evaluator, small):
+    picks = choices(hasty_evaluator, small, HASTY)
+    assert len(picks) == 11
+    assert {name: cell for name, cell in picks.items() if cell.sampler == "outcome"} == {}
+
+
+@pytest.mark.slow
+def test_if_the_weights_ask_for_speed_alone_it_is_recommended_and_told_first(hasty_evaluator, small):
+    speed = Preset("speed", (Weights(0, 1),) * 3)
+    picks = choices(hasty_evaluator, small, speed)
+    assert {picks[name].sampler for name in ("random_search", "successive_halving", "VBS", "recommended")} == {
+        "outcome"
+    }
+
+
+@pytest.mark.slow
+def test_if_nothing_has_converged_the_best_of_all_is_recommended(make_evaluator, small):
+    evaluator = make_evaluator(lambda game, cell: 0.1 if cell.sampler == "none" else 0.4)
+    picks = choices(evaluator, small, PRESETS["accuracy"])
+    assert picks["VBS"].sampler == picks["random_search"].sampler == "none"
 
 
 @pytest.mark.parametrize(("best", "others"), [("mine", ["cfr"]), ("cfr", [])])

@@ -44,7 +44,9 @@ def test_a_trained_team_finds_the_best_of_small_catalog(evaluator, small):
     assert pick.cell == ("dcfr", "external", "none")
     assert pick.converged
     assert pick.exploitability == pytest.approx(0.4583e-7)
-    assert str(pick).startswith("kuhn, 1000 iterations, accuracy: dcfr x external x none (exploitability 4.58e-08")
+    assert str(pick).startswith(
+        "kuhn, 1000 iterations, accuracy (e on a log scale): dcfr x external x none (exploitability 4.58e-08"
+    )
 
 
 @pytest.mark.slow
