@@ -53,13 +53,14 @@ def draw(
     panel: Panel,
     table: TableEvaluator,
     catalog: Catalog,
-    team: SelectorTeam,
+    pick: Cell,
     path: Path,
     beside: Mapping[str, Line] | None = None,
-) -> Cell:
-    """Draw a figure to a file, in the format of its suffix, and return the team's pick.
+) -> None:
+    """Draw a figure to a file, in the format of its suffix.
 
     Args:
+        pick: the team's pick.
         beside: further lines by name, drawn thinly.
 
     Raises:
@@ -69,7 +70,6 @@ def draw(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    pick = team.pick(panel.game, Budget("iterations", ITERATIONS[0]), panel.preset)
     figure = Figure(figsize=(7, 4.6), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
@@ -86,7 +86,6 @@ def draw(
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     save(axes, path)
-    return pick
 
 
 def final(table: TableEvaluator, game: str, cell: Cell) -> float:

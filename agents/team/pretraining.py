@@ -18,7 +18,7 @@ from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Catalog
 from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import PRESETS
+from rlccfr.envs.reward import PRESETS, Preset
 from rlccfr.errors import RLCCFRError
 
 SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, buffer_size=2**17)
@@ -36,6 +36,7 @@ def train_on_table(
     *,
     seed: int = 0,
     settings: Hyperparameters | None = None,
+    presets: Sequence[Preset] = (),
     unseen: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> SelectorTeam:
@@ -43,10 +44,10 @@ def train_on_table(
 
     Args:
         episodes: games, budgets, catalog and :class:`TableEvaluator` to learn from, for episodes of one segment. All
-            named reward weights and all choosing seeds of the table replace its presets and engine seeds; the team also
-            learns weights of its own, on every scale of e.
+            choosing seeds of the table replace its engine seeds.
         seed: seed of all randomness in the team.
         settings: hyperparameters; by default :data:`SETTINGS`, or :data:`LONGER` for unseen games.
+        presets: reward weights to learn, beside weights drawn at random on every scale of e; by default all named ones.
         unseen: whether the team is to pick for games other than these.
         progress: function called after each round with the share done.
 
@@ -62,7 +63,7 @@ def train_on_table(
         raise RLCCFRError(f"training without measuring needs a TableEvaluator, not {table!r}")
     seeds = max(len(choosing_part(table.seeds(game, cell))) for game in games for cell in catalog)
     team = SelectorTeam(
-        episodes, preset=tuple(PRESETS.values()), engine_seeds=range(max(1, seeds)), evaluator=ChoosingRuns(table),
+        episodes, preset=tuple(presets or PRESETS.values()), engine_seeds=range(max(1, seeds)), evaluator=ChoosingRuns(table),
         seed=seed, hyperparameters=settings or (LONGER if unseen else SETTINGS),
     )  # fmt: skip
     measure_everything(team)
