@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.agents import SelectorTeam, measure_all
-from rlccfr.agents.baselines.task import rewards_of
+from rlccfr.agents.baselines.task import worths_of
 from rlccfr.agents.judging.scores import regret
 
 team = SelectorTeam(
@@ -34,6 +34,7 @@ team = SelectorTeam(
     catalog="tabular",  # the paper's algorithms that fit no networks
 )
 print(f"{len(team.catalog)} algorithms: {' x '.join(map(str, team.catalog.shape))}")
+print(team.env.preset)
 pd.DataFrame(team.env.preset.weights, ["update rule", "sampler", "abstraction"], ["alpha", "beta"])
 
 # %% [markdown]
@@ -57,19 +58,19 @@ print(recommended)
 
 # %%
 budget, preset = team.env.budgets[0], team.env.preset
-rewards = rewards_of(measure_all(team.env.evaluator, team.catalog, "kuhn", budget), preset)
-best = max(rewards, key=rewards.get)
-print(f"best of all: {best}")
-print(f"regret of the pick: {regret(rewards[recommended.cell], rewards[best]):.3g}")
+worths = worths_of(measure_all(team.env.evaluator, team.catalog, "kuhn", budget), preset)
+best = max(worths, key=worths.get)
+print(f"best of all that have converged: {best}")
+print(f"regret of the pick: {regret(worths[recommended.cell].reward, worths[best].reward):.3g}")
 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 left.plot(log["evaluations"], log["mean_reward"], "o", label="measured")
 left.plot(log["evaluations"], log["mean_reward"].cummax(), label="best so far")
-left.axhline(rewards[best], color="black", linestyle=":", label="best of all")
+left.axhline(worths[best].reward, color="black", linestyle=":", label="best of all that converge")
 left.set(xlabel="evaluations", ylabel="mean reward of the three agents")
 left.legend()
-grid = np.array(list(rewards.values())).reshape(team.catalog.shape).max(axis=2)
+grid = np.array([worth.reward for worth in worths.values()]).reshape(team.catalog.shape).max(axis=2)
 image = right.imshow(grid, cmap="viridis", aspect="auto")
 rule, sampler, _ = team.catalog.index(recommended.cell)
 right.plot(sampler, rule, "s", markersize=18, markerfacecolor="none", markeredgecolor="red", label="the team's pick")

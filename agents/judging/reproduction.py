@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -20,9 +20,6 @@ from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.pictures import save
 from rlccfr.policy import EXACT
-
-if TYPE_CHECKING:
-    from rlccfr.agents.team.team import SelectorTeam
 
 ITERATIONS = (1_000, 10_000)
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#444444")  # Okabe and Ito's, for the colour-blind

@@ -63,9 +63,13 @@ def train_on_table(
         raise RLCCFRError(f"training without measuring needs a TableEvaluator, not {table!r}")
     seeds = max(len(choosing_part(table.seeds(game, cell))) for game in games for cell in catalog)
     team = SelectorTeam(
-        episodes, preset=tuple(presets or PRESETS.values()), engine_seeds=range(max(1, seeds)), evaluator=ChoosingRuns(table),
-        seed=seed, hyperparameters=settings or (LONGER if unseen else SETTINGS),
-    )  # fmt: skip
+        episodes,
+        preset=tuple(presets or PRESETS.values()),
+        engine_seeds=range(max(1, seeds)),
+        evaluator=ChoosingRuns(table),
+        seed=seed,
+        hyperparameters=settings or (LONGER if unseen else SETTINGS),
+    )
     measure_everything(team)
     learner, rounds = QLearning(Records(team, UNIFORM, unseen=unseen)), team.hyperparameters.settling
     team.experience, team.forgotten = Experience(), _cost(table, catalog, games)
