@@ -13,7 +13,8 @@ from .errors import (
     RLCCFRError,
 )
 from .games.flat_tree import GameTree
-from .games.names import load_game, matrix_game, random_game
+from .games.matrices import matrix_game
+from .games.names import load_game, random_game
 from .games.public.view import PublicGame
 from .plugins import load_plugins
 from .policies.public_policy import PublicPolicy

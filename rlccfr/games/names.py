@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
-from rlccfr.errors import GameError, brief, first_line, whole_number
+from rlccfr.errors import GameError, whole_number
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit.files import is_file, shown, spiel_name
 from rlccfr.games.parameters import InOpenSpiel, parts_of
@@ -120,49 +116,6 @@ def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> Gam
     given = ",".join(f"{name}={value}" for name, value in {"seed": seed, **parameters}.items())
     found: GameTree = load_game(f"random_{kind}({given})")
     return found
-
-
-def matrix_game(
-    payoffs: npt.ArrayLike, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None
-) -> GameTree:
-    """Return a game in which both players choose once, without seeing the other's choice.
-
-    Args:
-        payoffs: (rows, columns) player 0's payoffs; player 1 gets their negatives.
-        rows: names of player 0's actions; by default their numbers.
-        columns: names of player 1's actions, likewise.
-
-    Raises:
-        GameError: the payoffs are no matrix of finite numbers, or the names do not fit it.
-    """
-    import pyspiel
-
-    from rlccfr.games.openspiel import kept_object
-
-    try:
-        entries = np.asarray(payoffs)
-        if np.iscomplexobj(entries):
-            raise TypeError("complex numbers are not ordered")
-        matrix = entries.astype(float)
-    except (TypeError, ValueError) as error:
-        raise GameError(f"payoffs must be a matrix of numbers: {first_line(error)}") from None
-    if matrix.ndim != 2 or not matrix.size:
-        raise GameError(f"payoffs must be a matrix, not of shape {matrix.shape}")
-    if not np.isfinite(matrix).all():
-        row, column = np.argwhere(~np.isfinite(matrix))[0]
-        raise GameError(f"payoffs must be finite, but that in row {row}, column {column} is {matrix[row, column]}")
-    names = []
-    for given, count, what in ((rows, matrix.shape[0], "rows"), (columns, matrix.shape[1], "columns")):
-        found = list(map(str, range(count))) if given is None else list(map(str, given))
-        if len(found) != count or len(set(found)) != count:
-            raise GameError(f"{what} must be {count} different names of actions, not {brief(found)}")
-        names.append(found)
-    key = f"matrix_{hashlib.sha256(repr((matrix.tolist(), names)).encode()).hexdigest()[:12]}"
-    made = kept_object(f"{key}()")
-    if made is None:
-        made = pyspiel.create_matrix_game(key, "A matrix game", *names, matrix.tolist(), (-matrix).tolist())
-    game: GameTree = load_game(made)
-    return game
 
 
 def load_game(

@@ -1,11 +1,10 @@
-"""Games may be given as OpenSpiel's objects, and as matrices."""
+"""Games may be given as OpenSpiel's objects."""
 
 from __future__ import annotations
 
 import copy
 import pickle
 
-import numpy as np
 import pyspiel
 import pytest
 
@@ -56,38 +55,6 @@ def test_objects_that_can_not_be_solved_are_refused():
         rlccfr.load_game(pyspiel.create_matrix_game([[1, 2]], [[1, 2]]))
     with pytest.raises(rlccfr.GameError, match="a game is a name or an OpenSpiel string, not 3"):
         rlccfr.load_game(3)
-
-
-def test_a_matrix_is_a_game():
-    payoffs = np.random.default_rng(0).normal(size=(3, 4))
-    game = rlccfr.matrix_game(payoffs, rows=("a", "b", "c"))
-    solution = rlccfr.solve_exactly(game)
-    rows, columns = (solution.policy.probabilities[game.sequences_of(player)] for player in (0, 1))
-    assert (rows @ payoffs).min() == pytest.approx(solution.value)  # what each player is sure of is the value
-    assert (payoffs @ columns).max() == pytest.approx(solution.value)
-    result = rlccfr.Solver(game, "pcfr_plus").run(iterations=2000)
-    assert result.exploitability < 1e-3
-    assert rlccfr.matrix_game(payoffs, rows=("a", "b", "c")).name == game.name
-    assert rlccfr.matrix_game(payoffs).name != game.name
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([1, 2],), "a matrix, not of shape"),
-        (([[1, 2j]],), "a matrix of numbers: complex numbers are not ordered"),
-        (([[]],), "a matrix, not of shape"),
-        (([[1, float("nan")]],), "must be finite, but that in row 0, column 1 is nan"),
-        (([["x"]],), "a matrix of numbers"),
-        (([[1, 2], [3]],), "a matrix of numbers"),
-        (([[1, 2]], ["a", "b"]), r"rows must be 1 different names of actions, not \['a', 'b'\]"),
-        (([[1, 2]], None, ["a", "a"]), r"columns must be 2 different names of actions, not \['a', 'a'\]"),
-    ],
-)
-def test_what_is_no_matrix_is_refused(arguments, message):
-    with pytest.raises(rlccfr.GameError, match=message) as caught:
-        rlccfr.matrix_game(*arguments)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,162 @@
+"""Games of two matrices: both players choose once, without seeing the other's choice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from numbers import Number
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rlccfr.errors import GameError, brief, first_line
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.names import load_game
+
+WRITTEN = 1e-9
+"""Share of the payoffs' range by which sums may differ because payoffs were written with few digits."""
+
+COMPUTED = 16
+"""Units of rounding, relative to the largest payoff, by which sums may differ because payoffs were computed."""
+
+
+def matrix_game(
+    payoffs: npt.ArrayLike,
+    opponent_payoffs: npt.ArrayLike | None = None,
+    *misplaced_names: Any,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+) -> GameTree:
+    """Return a game in which both players choose once, without seeing the other's choice.
+
+    ``matrix_game(A)`` is the zero-sum game in which player 1 gets ``-A``. ``matrix_game(A, B)`` takes the payoffs of
+    both players, as other libraries do; ``A + B`` must be constant. Such a game has the equilibria of the zero-sum game
+    of ``A``, which is what is solved: all values are in player 0's payoffs, and player 1's are their negatives.
+
+    Args:
+        payoffs: (rows, columns) player 0's payoffs.
+        opponent_payoffs: (rows, columns) player 1's payoffs; by default the negatives of player 0's.
+        misplaced_names: nothing may be given here, because names are given by keyword.
+        rows: names of player 0's actions; by default their numbers.
+        columns: names of player 1's actions, likewise.
+
+    Raises:
+        GameError: the payoffs are no matrices of finite numbers, the game is not constant-sum, or the names do not fit
+            it or were not given by keyword.
+    """
+    import pyspiel
+
+    from rlccfr.games.openspiel import kept_object
+
+    if misplaced_names or _holds_texts(opponent_payoffs):
+        raise GameError(
+            "names of actions are given by keyword, as in matrix_game(payoffs, rows=['a', 'b'], columns=['c', 'd']); "
+            "the second argument is for player 1's payoffs"
+        )
+    matrix, unit = _checked_matrix(payoffs, "payoffs")
+    if opponent_payoffs is not None:
+        opponent_matrix, opponent_unit = _checked_matrix(opponent_payoffs, "player 1's payoffs")
+        _check_constant_sum(matrix, opponent_matrix, max(unit, opponent_unit))
+    names = [_checked_names(rows, matrix.shape[0], "rows"), _checked_names(columns, matrix.shape[1], "columns")]
+    key = f"matrix_{hashlib.sha256(repr((matrix.tolist(), names)).encode()).hexdigest()[:12]}"
+    spiel_game = kept_object(f"{key}()")
+    if spiel_game is None:
+        spiel_game = pyspiel.create_matrix_game(key, "A matrix game", *names, matrix.tolist(), (-matrix).tolist())
+    game: GameTree = load_game(spiel_game)
+    return game
+
+
+def _holds_texts(values: Any) -> bool:
+    """Return whether a value is a text or a list of texts, as names of actions are."""
+    return isinstance(values, str) or (
+        isinstance(values, (Sequence, np.ndarray)) and any(isinstance(value, str) for value in values)
+    )
+
+
+def _checked_matrix(payoffs: npt.ArrayLike, what: str) -> tuple[np.ndarray, float]:
+    """Return payoffs as a float matrix, (rows, columns), and the unit of rounding of the type that they had.
+
+    Args:
+        what: name of the payoffs in the error's message.
+
+    Raises:
+        GameError: they are not a matrix of finite real numbers.
+    """
+    try:
+        entries = np.asarray(payoffs)
+    except ValueError as error:  # ragged rows
+        raise GameError(f"{what} must be a matrix of numbers, with rows of equal length: {first_line(error)}") from None
+    if entries.dtype.kind not in "biufO":
+        raise GameError(f"{what} must be a matrix of real numbers, not of type {entries.dtype}: {brief(payoffs)}")
+    if entries.ndim != 2 or not entries.size:
+        raise GameError(f"{what} must be a matrix, not of shape {entries.shape}")
+    unit = float(np.finfo(entries.dtype if entries.dtype.kind == "f" else np.float64).eps)
+    matrix = _as_floats(entries, what) if entries.dtype == object else entries.astype(np.float64)
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise GameError(f"{what} must be finite, but that in row {row}, column {column} is {matrix[row, column]}")
+    return matrix, unit
+
+
+def _as_floats(entries: np.ndarray, what: str) -> np.ndarray:
+    """Return a matrix of Python's numbers, such as fractions and integers of any size, as floats.
+
+    Raises:
+        GameError: an entry is not a real number, or is too large.
+    """
+    matrix = np.empty(entries.shape)
+    for (row, column), entry in np.ndenumerate(entries):
+        place = f"that in row {row}, column {column}"
+        try:
+            if not isinstance(entry, Number):  # float() would also read texts
+                raise TypeError
+            matrix[row, column] = float(entry)  # type: ignore[arg-type]
+        except OverflowError:
+            raise GameError(f"{what} must be below {np.finfo(np.float64).max:.2g}, but {place} is larger") from None
+        except (TypeError, ValueError):
+            raise GameError(f"{what} must be real numbers, but {place} is {brief(entry)}") from None
+    return matrix
+
+
+def _check_constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> None:
+    """Check that both players' payoffs, (rows, columns), add up to a constant.
+
+    Args:
+        unit: unit of rounding of the payoffs' type.
+
+    Raises:
+        GameError: they do not, or the matrices differ in shape.
+    """
+    if first.shape != second.shape:
+        raise GameError(f"both players' payoffs must have one shape, not {first.shape} and {second.shape}")
+    largest = max(np.abs(first).max(), np.abs(second).max(), np.finfo(np.float64).tiny)
+    scaled = first / largest  # so that no sum overflows
+    sums = scaled + second / largest
+    least = np.unravel_index(sums.argmin(), sums.shape)
+    most = np.unravel_index(sums.argmax(), sums.shape)
+    if sums[most] - sums[least] <= WRITTEN * np.ptp(scaled) + COMPUTED * unit:
+        return
+    places = [
+        f"{float(first[place]) + float(second[place]):.16g} in row {place[0]}, column {place[1]}"
+        for place in (least, most)
+    ]
+    raise GameError(
+        f"the game is not constant-sum: the players' payoffs add up to {' and to '.join(places)}; only constant-sum "
+        "games are solved (if player 1's payoffs fall linearly as player 0's rise, pass player 0's alone: the "
+        "equilibria are the same)"
+    )
+
+
+def _checked_names(names: Iterable[str] | None, count: int, what: str) -> list[str]:
+    """Return the names of a player's actions; by default their numbers.
+
+    Raises:
+        GameError: they are not so many different names.
+    """
+    if names is None:
+        return list(map(str, range(count)))
+    listed = list(map(str, names)) if isinstance(names, Iterable) else []
+    if len(listed) != count or len(set(listed)) != count:
+        raise GameError(f"{what} must be {count} different names of actions, not {brief(names)}")
+    return listed

@@ -1,0 +1,97 @@
+"""Games may be given as one matrix of payoffs, or as both players' matrices."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rlccfr
+
+MATRIX = np.random.default_rng(0).normal(size=(3, 4))
+
+
+def test_a_matrix_is_a_game():
+    game = rlccfr.matrix_game(MATRIX, rows=("a", "b", "c"))
+    solution = rlccfr.solve_exactly(game)
+    rows, columns = (solution.policy.probabilities[game.sequences_of(player)] for player in (0, 1))
+    assert (rows @ MATRIX).min() == pytest.approx(solution.value)  # what each player is sure of is the value
+    assert (MATRIX @ columns).max() == pytest.approx(solution.value)
+    result = rlccfr.Solver(game, "pcfr_plus").run(iterations=2000)
+    assert result.exploitability < 1e-3
+    assert rlccfr.matrix_game(MATRIX, rows=("a", "b", "c")).name == game.name
+    assert rlccfr.matrix_game(MATRIX).name != game.name
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (MATRIX, -MATRIX),
+        (MATRIX, 0.3 - MATRIX),
+        (1e9 + MATRIX, 7.7 - MATRIX),
+        (1e-300 * MATRIX, 1e-300 - 1e-300 * MATRIX),
+        (1e308 * (MATRIX > 0), 1e308 * (MATRIX <= 0)),
+        (MATRIX.astype(np.float32), np.float32(0.3) - MATRIX.astype(np.float32)),
+        ([[True, False]], [[False, True]]),
+        ([[Fraction(1, 3), 0]], [[Fraction(2, 3), Decimal(1)]]),
+        (pd.DataFrame(MATRIX, columns=list("abcd")), pd.DataFrame(1 - MATRIX, columns=list("abcd"))),
+        ([[0, 0]], [[0, 0]]),
+        ([[2, 2]], [[5, 5]]),
+    ],
+)
+def test_payoffs_that_add_up_to_a_constant_make_the_game_of_the_first_players(first, second):
+    game = rlccfr.matrix_game(first, second)
+    assert game.content_hash == rlccfr.matrix_game(first).content_hash
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ([[3, 5], [0, 1]], "add up to 2 in row 1, column 1 and to 6 in row 0, column 0; only constant-sum"),
+        ([[3, 0], [5, 1]], "not constant-sum"),  # as if the second matrix were the first player's again
+        ([[-6, 0], [-10, -2]], "player 0's alone"),  # strictly competitive by a change of scale
+        ([[-3, 0], [-5, -1 + 1e-6]], "not constant-sum"),
+        ([[-3, 0]], r"must have one shape, not \(2, 2\) and \(1, 2\)"),
+        ([[-3, None], [-5, -1]], "player 1's payoffs must be real numbers, but that in row 0, column 1 is None"),
+        ([[10**5000, 0], [0, 0]], r"player 1's payoffs must be below 1.8e\+308, but that in row 0, column 0 is larger"),
+    ],
+)
+def test_a_second_matrix_is_never_passed_over(second, message):
+    with pytest.raises(rlccfr.GameError, match=message) as caught:
+        rlccfr.matrix_game([[3, 0], [5, 1]], second)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "arguments", [(["a", "b"],), ("ab",), (np.array(["a", "b"]),), (None, ["a", "b"]), (["a", "b"], ["c", "d"])]
+)
+def test_names_without_their_keywords_are_told_from_payoffs(arguments):
+    with pytest.raises(rlccfr.GameError, match=r"names of actions are given by keyword, as in .*rows=.*columns="):
+        rlccfr.matrix_game([[3, 0], [5, 1]], *arguments)
+
+
+@pytest.mark.parametrize(
+    ("payoffs", "names", "message"),
+    [
+        ([1, 2], {}, "a matrix, not of shape"),
+        ([[1, 2j]], {}, "a matrix of real numbers, not of type complex128"),
+        ([[]], {}, "a matrix, not of shape"),
+        (None, {}, "a matrix, not of shape"),
+        ([[1, float("nan")]], {}, "must be finite, but that in row 0, column 1 is nan"),
+        ([[1, None]], {}, "must be real numbers, but that in row 0, column 1 is None"),
+        ([[1, object]], {}, "must be real numbers, but that in row 0, column 1 is <class"),
+        ([["1", "2"]], {}, "a matrix of real numbers, not of type <U1"),
+        ([[1, 2], [3]], {}, "with rows of equal length"),
+        ([[10**400]], {}, r"below 1.8e\+308, but that in row 0, column 0 is larger"),
+        ([[1, 2]], {"rows": ["a", "b"]}, r"rows must be 1 different names of actions, not \['a', 'b'\]"),
+        ([[1, 2]], {"columns": ["a", "a"]}, r"columns must be 2 different names of actions, not \['a', 'a'\]"),
+        ([[1, 2]], {"columns": 2}, "columns must be 2 different names of actions, not 2"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(payoffs, names, message):
+    with pytest.raises(rlccfr.GameError, match=message) as caught:
+        rlccfr.matrix_game(payoffs, **names)
+    assert "\n" not in str(caught.value)
