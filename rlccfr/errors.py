@@ -77,7 +77,7 @@ def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) 
     if isinstance(value, bool) or not least <= number <= sys.maxsize:
         wanted = {0: "a non-negative integer", 1: "a positive integer"}.get(least, f"an integer of at least {least}")
         limit = " of at most 64 bits" if number > sys.maxsize else ""
-        raise failure(f"{name} must be {wanted}{limit}, not {value!r}")
+        raise failure(f"{name} must be {wanted}{limit}, not {brief(value)}")
     return number
 
 
@@ -112,8 +112,12 @@ def choices(name: str, known: Collection[str]) -> str:
 
 
 def brief(value: Any) -> str:
-    """Return the representation of ``value`` for a message, cut off if it is long."""
-    return _cut(repr(value))
+    """Return the representation of ``value`` for a message: on one line, and cut off if it is long."""
+    try:
+        text = repr(value)
+    except Exception:  # of another author's class, or of an integer of more digits than Python writes
+        return f"a value of type {type(value).__name__}"
+    return _cut(" ".join(line.strip() for line in text.splitlines()))
 
 
 def _cut(text: str) -> str:

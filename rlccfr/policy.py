@@ -94,14 +94,29 @@ class Policy:
 
     @classmethod
     def from_openspiel(cls, game: GameTree, policy: Any) -> Policy:
-        """Return an ``open_spiel.python.policy.Policy`` in this library's form, to measure or compare it.
+        """Return a policy of OpenSpiel's in this library's form, to measure or compare it.
+
+        Args:
+            game: the compiled game.
+            policy: one of OpenSpiel's forms:
+
+                - an object of its C++ side, such as ``solver.average_policy()`` of a ``pyspiel.CFRSolver``; the solver
+                  must still exist, because OpenSpiel's policy reads its tables;
+                - an ``open_spiel.python.policy.Policy``, or any object with its method ``action_probabilities``; a
+                  policy of a simultaneous game is read, too;
+                - a function from a state to ``{action: probability}`` or to pairs of these;
+                - a table by information state of such a dict, of such pairs, or of one action;
+                - a list of two of these, for player 0 and player 1: best responses and the solutions of OpenSpiel's
+                  linear programs know one player's states alone.
 
         Raises:
-            PolicyError: the policy does not know the game's states, or gives numbers that are not probabilities.
+            TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
+            PolicyError: the policy does not know the game's states, fails, or gives numbers that are not probabilities.
         """
-        from rlccfr.games.openspiel_policies import from_openspiel
+        from rlccfr.games.policy_reader import from_openspiel
+        from rlccfr.games.public.kinds import checked_tree
 
-        return cls(game, from_openspiel(game, policy))
+        return cls(game, from_openspiel(checked_tree(game, "a policy of OpenSpiel's"), policy))
 
     def __repr__(self) -> str:
         size = f"infosets={self.game.num_infosets:,}, sequences={self.game.num_sequences:,}"

@@ -1,4 +1,4 @@
-"""Conversion of policies to and from OpenSpiel's, and OpenSpiel's names of actions."""
+"""OpenSpiel's states of a compiled game, its names of actions, and policies in its form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from rlccfr.errors import PolicyError
 from rlccfr.games.flat_tree import CHANCE, GameTree
 from rlccfr.games.openspiel import openspiel_game
 
@@ -20,7 +19,7 @@ def edge_names(tree: GameTree, numbers: np.ndarray | None = None) -> list[str]:
         numbers: histories that are asked for; the names of others may then be missing.
     """
     names = [""] * tree.num_histories
-    for number, state in _states(tree, None if numbers is None else _with_ancestors(tree, numbers)):
+    for number, state in states_of(tree, None if numbers is None else _with_ancestors(tree, numbers)):
         for child in _children(tree, number):
             names[child] = state.action_to_string(state.current_player(), int(tree.edge_action[child]))
     return names
@@ -32,7 +31,7 @@ def sequence_names(tree: GameTree) -> list[str]:
     decides = np.flatnonzero(tree.histories["actor"] < CHANCE)
     first = decides[np.unique(tree.histories["infoset"][decides], return_index=True)[1]]
     asked = set(first.tolist())
-    for number, state in _states(tree, _with_ancestors(tree, first)):
+    for number, state in states_of(tree, _with_ancestors(tree, first)):
         if number in asked:
             sequences = tree.infoset_sequences(int(tree.histories["infoset"][number]))
             player = int(tree.histories["actor"][number])
@@ -55,28 +54,7 @@ def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
     return found
 
 
-def from_openspiel(tree: GameTree, policy: openspiel_policy.Policy) -> np.ndarray:
-    """Return an OpenSpiel policy's probabilities over sequences, (m,), as it gives them at one history per infoset.
-
-    Raises:
-        PolicyError: the policy has no probabilities for a state.
-    """
-    probabilities, known = np.zeros(tree.num_sequences), np.zeros(tree.num_infosets, np.bool_)
-    for number, state in _states(tree):
-        record = tree.histories[number]
-        if record["actor"] >= CHANCE or known[infoset := int(record["infoset"])]:
-            continue
-        known[infoset] = True
-        sequences = tree.infoset_sequences(infoset)
-        try:
-            given = policy.action_probabilities(state, int(record["actor"]))
-        except Exception as error:  # errors of others' policies have no common base class
-            raise PolicyError(f"the policy has no probabilities for {tree.infoset_keys[infoset]!r}") from error
-        probabilities[sequences] = [given.get(int(action), 0.0) for action in tree.sequence_action[sequences]]
-    return probabilities
-
-
-def _states(tree: GameTree, wanted: np.ndarray | None = None) -> Iterator[tuple[int, Any]]:
+def states_of(tree: GameTree, wanted: np.ndarray | None = None) -> Iterator[tuple[int, Any]]:
     """Yield the number and OpenSpiel's state of each history that has children.
 
     Args:
