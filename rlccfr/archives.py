@@ -92,7 +92,7 @@ def has_format(path: Path, wanted: str) -> bool:
             return bool(json.loads(str(archive["header"]))["format"] == wanted)
     except CheckpointError:
         raise
-    except Exception:  # the errors of other files have no common base
+    except Exception:  # a file that is no archive has not the format; what reading one raises has no common base
         return False
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from rlccfr.archives import archive_of, check_format, has_format, opened_archive, write_archive
 from rlccfr.components import UpdateRule
-from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError, what_failed
 from rlccfr.files import discard_leftovers, written_atomically
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
@@ -109,8 +109,8 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
         raise CheckpointError(f"can't read {path}; check its permissions") from None
     except Exception as error:  # damaged archives fail in many modules, without a common base
         if isinstance(error, MemoryError) and _is_whole(path):  # what a damaged one describes may be of any size
-            raise CheckpointError(f"out of memory while loading {path}, which is whole; free some memory") from None
-        raise CheckpointError(f"{path} is not a complete solver file; start anew") from error
+            raise CheckpointError(f"out of memory while loading {path}, which is whole; free some memory") from error
+        raise CheckpointError(f"{path} is not a complete solver file ({what_failed(error)}); start anew") from error
 
 
 def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int, game: Game | None) -> Solver:
@@ -139,7 +139,7 @@ def _is_whole(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.testzip() is None
-    except Exception:
+    except Exception:  # an archive that can't be read to its end is not whole, whatever the error
         return False
 
 

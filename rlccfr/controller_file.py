@@ -13,7 +13,7 @@ import numpy as np
 from rlccfr.archives import archive_of, check_format, read_archive
 from rlccfr.components import UpdateRule
 from rlccfr.components.controller import AGENTS, OBSERVATION, Controller, Layer
-from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError, what_failed
 from rlccfr.files import write_atomically
 from rlccfr.registry import update_rules
 
@@ -93,7 +93,8 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
         raise CheckpointError(f"can't read {path}: {error.strerror or error}") from None
     except Exception as error:  # damaged archives fail in many modules, without a common base
         raise CheckpointError(
-            f"{path} is not a whole controller file; name one that `rlccfr train --control` wrote"
+            f"{path} is not a whole controller file ({what_failed(error)}); name one that `rlccfr train --control` "
+            "wrote"
         ) from error
 
 

@@ -76,15 +76,20 @@ def written_atomically(
             _sync(path.parent)
         elif path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "it is a directory")
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        if isinstance(error, OSError):
-            if path.parent.is_file():
-                raise failure(f"can't write {path}: {path.parent} is a file; name a directory") from None
-            raise failure(f"can't write {path} ({error.strerror}); check space and permissions") from None
+    except OSError as error:
+        _remove(temporary)
+        if path.parent.is_file():
+            raise failure(f"can't write {path}: {path.parent} is a file; name a directory") from None
+        raise failure(f"can't write {path} ({error.strerror}); check space and permissions") from None
+    except BaseException:
+        _remove(temporary)
         raise
     if trial:
+        temporary.unlink()
+
+
+def _remove(temporary: Path) -> None:
+    with contextlib.suppress(OSError):
         temporary.unlink()
 
 

@@ -85,7 +85,7 @@ def load_file(path: str | Path) -> None:
         raise
     except Exception as error:  # another author's file may raise anything
         raise_if_interrupt(error)
-        raise ComponentError(f"{path} can't be loaded: {raised_in(error, {str(path)})}") from None
+        raise ComponentError(f"{path} can't be loaded: {raised_in(error, {str(path)})}") from error
     loaded.files.append(str(Path(path).resolve()))
 
 

@@ -15,7 +15,7 @@ from rlccfr.agents.team.team_file import FILE_NAME as TEAM_FILE
 from rlccfr.archives import archive_of, read_archive
 from rlccfr.components.controller import Controller
 from rlccfr.controller_file import save_controller
-from rlccfr.errors import CheckpointError, RLCCFRError
+from rlccfr.errors import CheckpointError, RLCCFRError, what_failed
 from rlccfr.files import write_atomically
 
 
@@ -87,7 +87,7 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
     except CheckpointError:
         raise
     except Exception as error:  # damaged archives fail in many modules, without a common base
-        raise _damaged(path) from error
+        raise _damaged(path, error) from error
     wanted = json.loads(json.dumps(training.settings))
     differing = [name for name in wanted if wanted[name] != settings.get(name)]
     if differing:
@@ -98,9 +98,11 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
     try:
         training.restore(saved)
     except Exception as error:  # an array is missing, or is another training's
-        raise _damaged(path) from error
+        raise _damaged(path, error) from error
     return True
 
 
-def _damaged(path: Path) -> CheckpointError:
-    return CheckpointError(f"{path} is not a whole training file; remove it, or name another directory")
+def _damaged(path: Path, error: Exception) -> CheckpointError:
+    return CheckpointError(
+        f"{path} is not a whole training file ({what_failed(error)}); remove it, or name another directory"
+    )

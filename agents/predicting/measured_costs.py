@@ -18,7 +18,7 @@ from rlccfr.envs.measuring.compiled_games import compiled, uniform_in_units
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import costs
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import RLCCFRError, what_failed
 from rlccfr.files import write_atomically
 
 FORMAT = "rlccfr-costs-2"
@@ -101,7 +101,7 @@ class MeasuredCosts(NamedTuple):
         except FileNotFoundError:
             raise RLCCFRError(f"there is no file {path}") from None
         except Exception as error:  # what damaged archives raise has no common base
-            raise RLCCFRError(f"{path} is not a whole file of costs") from error
+            raise RLCCFRError(f"{path} is not a whole file of costs ({what_failed(error)}); write it again") from error
 
 
 def costs_of(evaluator: Evaluator, catalog: Catalog, game: str, budget: Budget) -> np.ndarray:

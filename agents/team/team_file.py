@@ -21,7 +21,7 @@ from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.identity import unversioned
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import Preset, Weights
-from rlccfr.errors import CheckpointError, ComponentError, GameError, RLCCFRError
+from rlccfr.errors import CheckpointError, ComponentError, GameError, RLCCFRError, what_failed
 from rlccfr.files import write_atomically
 from rlccfr.plugins import origin
 from rlccfr.registry import REGISTRIES, parse
@@ -87,7 +87,7 @@ def learned_on(file: Path) -> Situations | None:
         return Situations(
             tuple(environment["games"]), tuple(Budget(**one) for one in environment["budget"]), tuple(presets)
         )
-    except Exception:  # what damaged archives raise has no common base
+    except Exception:  # what damaged archives raise has no common base; such a file tells of no training
         return None
 
 
@@ -126,7 +126,8 @@ def load_team(
         raise
     except Exception as error:  # what damaged archives raise has no common base
         raise CheckpointError(
-            f"{file} is not a whole team file; train the team again by `rlccfr train` with --fresh"
+            f"{file} is not a whole team file ({what_failed(error)}); train the team again by `rlccfr train` with "
+            "--fresh"
         ) from error
     team.directory = path.resolve() if path.is_dir() else None
     return team

@@ -25,7 +25,7 @@ from rlccfr.envs.measuring.record import (
 )
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import Store, StoreError
-from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.errors import RLCCFRError, first_line, what_failed
 from rlccfr.files import none_for_nan
 from rlccfr.games.names import openspiel_name
 from rlccfr.result import CurvePoint
@@ -70,15 +70,21 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
         raise StoreError(f"can't read {path} ({error.strerror}); check its permissions") from None
     try:
         frame = pd.read_parquet(io.BytesIO(data))
-        if FINGERPRINT in frame.attrs and frame.attrs[FINGERPRINT] != fingerprint(frame):
-            raise ValueError(f"its content has changed; a frame changed on purpose loses attrs[{FINGERPRINT!r}] first")
+        changed = FINGERPRINT in frame.attrs and frame.attrs[FINGERPRINT] != fingerprint(frame)
     except MemoryError as error:  # a damaged one may ask for any amount
         raise StoreError(
             f"out of memory while reading {path} ({first_line(error)}); free some memory, or write it again with "
             "compact() if it is damaged"
         ) from None
     except Exception as error:  # what damaged files make pyarrow and pandas raise has no common base
-        raise StoreError(f"{path} is not a whole table ({first_line(error)}); write it again with compact()") from None
+        raise StoreError(
+            f"{path} is not a whole table ({what_failed(error)}); write it again with compact()"
+        ) from error
+    if changed:
+        raise StoreError(
+            f"{path} is not a whole table (its content has changed; a frame changed on purpose loses "
+            f"attrs[{FINGERPRINT!r}] first); write it again with compact()"
+        )
     return frame
 
 

@@ -125,7 +125,7 @@ class _Files(IndexDataCacheFile):
         """Return the data saved under a key; None if there are none or the file is damaged."""
         try:
             found, data = pickle.loads(self._path(key).read_bytes())
-        except Exception:  # unpickling raises anything
+        except Exception:  # unpickling a damaged file raises anything; the function is then compiled anew
             return None
         return data if found == key else None
 

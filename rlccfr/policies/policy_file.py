@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rlccfr.archives import archive_of, check_format, opened_archive
-from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, brief, first_line
+from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, brief, what_failed
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.kinds import checked_tree
@@ -81,7 +81,7 @@ def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy
     except CheckpointError:
         raise
     except Exception as error:  # the errors of damaged files have no common base
-        raise _damaged(path, error) from None
+        raise _damaged(path, error) from error
     expected = kind.uniform(game).to_frame()
     if any(name in rows and rows[name].tolist() != expected[name].tolist() for name in IDENTITY):
         raise CheckpointError(f"the infosets and actions in {path} are not those of {game.name!r}, in the game's order")
@@ -117,11 +117,11 @@ def _read(path: Path) -> Saved:
     except CheckpointError:
         raise
     except Exception as error:  # the errors of damaged files have no common base
-        raise _damaged(path, error) from None
+        raise _damaged(path, error) from error
 
 
 def _damaged(path: Path, error: Exception) -> CheckpointError:
-    return CheckpointError(f"{path} is not a whole policy file ({first_line(error)}); write it again")
+    return CheckpointError(f"{path} is not a whole policy file ({what_failed(error)}); write it again")
 
 
 def _game_of(path: Path, saved: Saved) -> GameTree:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rlccfr.archives import check_format, has_format, opened_archive, write_archive
-from rlccfr.errors import CheckpointError, RLCCFRError, first_line
+from rlccfr.errors import CheckpointError, RLCCFRError, what_failed
 from rlccfr.files import write_atomically, written_atomically
 from rlccfr.games.public.view import PublicGame
 from rlccfr.policies.policy_file import of_another_game
@@ -76,4 +76,4 @@ def _read(path: Path) -> tuple[str, str, np.ndarray]:
     except CheckpointError:
         raise
     except Exception as error:  # the errors of damaged files have no common base
-        raise CheckpointError(f"{path} is not a whole policy file ({first_line(error)}); write it again") from None
+        raise CheckpointError(f"{path} is not a whole policy file ({what_failed(error)}); write it again") from error

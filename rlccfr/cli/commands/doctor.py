@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rlccfr.cli.console import Json, print_json, print_table
-from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.errors import RLCCFRError, what_failed
 
 EXTRAS = {
     "report": ("plotly", "report pages of measurements"),
@@ -54,7 +54,7 @@ def doctor(json: Json = False) -> None:
     else:
         print_table(("", "", "advice"), findings)
     if failure is not None:
-        raise RLCCFRError(f"a run of ten iterations on Kuhn poker fails: {first_line(failure)}") from failure
+        raise RLCCFRError(f"a run of ten iterations on Kuhn poker fails: {what_failed(failure)}") from failure
 
 
 def _tried(part: Callable[[], list[Finding]]) -> list[Finding]:
@@ -63,7 +63,7 @@ def _tried(part: Callable[[], list[Finding]]) -> list[Finding]:
         return part()
     except Exception as error:  # whatever a broken installation raises
         what = part.__name__.strip("_")
-        return [Finding(what, f"can't be told: {first_line(error)}", "install rlccfr again in a new environment")]
+        return [Finding(what, f"can't be told: {what_failed(error)}", "install rlccfr again in a new environment")]
 
 
 def _trial() -> tuple[Finding, Exception | None]:
