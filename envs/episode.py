@@ -100,10 +100,7 @@ class EpisodeSpec:
             RLCCFRError: an invalid value.
             TypeError: an unknown option.
         """
-        for name in options:
-            if name not in EpisodeOptions.__annotations__:
-                known = list(EpisodeOptions.__annotations__)
-                raise TypeError(f"unexpected keyword argument {name!r}; {choices(name, known)}")
+        check_option_names(options, ("games", "budget"))
         if isinstance(games, EpisodeSpec):
             options = {**games.options, **options}
             budget = games.budgets if budget is None else budget
@@ -132,6 +129,22 @@ class EpisodeSpec:
             "engine_seeds": self.engine_seeds,
             "evaluator": self.evaluator,
         }
+
+
+def check_option_names(options: Mapping[str, Any], others: Sequence[str]) -> None:
+    """Check that keyword arguments are options of episodes.
+
+    Args:
+        options: keyword arguments that were taken for such options.
+        others: names of the other arguments that the caller could have given.
+
+    Raises:
+        TypeError: one is not; the message has the name that is nearest, or all names.
+    """
+    names = [*others, *EpisodeOptions.__annotations__]
+    for name in options:
+        if name not in EpisodeOptions.__annotations__:
+            raise TypeError(f"unexpected keyword argument {name!r}; {choices(name, names)}")
 
 
 def _games(games: Games) -> tuple[str, ...]:

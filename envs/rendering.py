@@ -1,19 +1,27 @@
-"""The output of ``render()`` for an episode: a few lines of text, or the convergence curve."""
+"""The output of ``render()``: lines of text or a picture, of an episode or of a run that an agent steers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from rlccfr.catalog import Cell
+from rlccfr.components.controller import SETTINGS
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.policy import EXACT
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 WIDTH, HEIGHT, DPI = 640, 400, 100
 """Size of the picture in pixels, and its pixels per inch."""
+
+MOST_COLUMNS = 12
+"""Number of segments whose settings are written side by side; of a longer run, the last ones are."""
 
 
 def as_text(heading: str, history: list[tuple[Cell, Measurement, float]]) -> str:
@@ -43,13 +51,9 @@ def as_picture(heading: str, record: Mapping[str, Any] | None, uniform: float) -
     Returns:
         Shape (HEIGHT, WIDTH, 3) array of uint8.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI, layout="tight")
-    canvas = FigureCanvasAgg(figure)
-    axes = figure.add_subplot(xscale="log", yscale="log", xlabel="iteration", ylabel="exploitability", title=heading)
-    axes.axhline(uniform, color="0.6", linestyle=":", label="uniform policy")
+    figure = _empty_figure()
+    axes = figure.add_subplot()
+    _prepare_curve(axes, heading, uniform)
     curve: pd.DataFrame | None = record["curve"] if record is not None else None
     if curve is not None and len(curve):
         axes.plot(curve["iteration"], curve["exploitability"].clip(lower=EXACT), label="average policy")
@@ -57,6 +61,74 @@ def as_picture(heading: str, record: Mapping[str, Any] | None, uniform: float) -
             curve["iteration"], curve["exploitability_current"].clip(lower=EXACT), linewidth=0.8, label="last iterate"
         )
     axes.legend(loc="lower left", fontsize="small")
-    canvas.draw()  # type: ignore[no-untyped-call]
-    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
-    return pixels[:, :, :3].copy()
+    return _pixels(figure)
+
+
+def as_run_picture(
+    heading: str,
+    points: Sequence[tuple[int, float]],
+    settings: Sequence[Mapping[str, float | bool | None]],
+    horizon: int,
+) -> np.ndarray:
+    """Draw a steered run: its convergence, and below it the settings of each segment.
+
+    Args:
+        heading: title of the picture.
+        points: number of iterations and exploitability of the average policy, at the start and after each segment; no
+            points if no run has begun.
+        settings: settings of each segment, by name.
+        horizon: number of iterations of the whole run.
+
+    Returns:
+        Shape (HEIGHT, WIDTH, 3) array of uint8.
+    """
+    figure = _empty_figure()
+    upper, lower = figure.subplots(2, height_ratios=(3, 1))
+    _prepare_curve(upper, heading, points[0][1] if points else None)
+    upper.set_xlim(1, max(2, horizon))
+    if len(points) > 1:
+        iterations, errors = zip(*points[1:], strict=True)  # a logarithmic axis has no place for the start
+        upper.plot(iterations, np.maximum(errors, EXACT), marker="o", markersize=3, label="average policy")
+    if points:
+        upper.legend(loc="lower left", fontsize="small")
+    _write_settings(lower, settings)
+    return _pixels(figure)
+
+
+def _write_settings(axes: Axes, settings: Sequence[Mapping[str, float | bool | None]]) -> None:
+    """Write a table of settings: a row for each setting, and a column for each of the last segments."""
+    first = max(0, len(settings) - MOST_COLUMNS)
+    axes.set_xlabel("segment")
+    axes.set_xlim(first + 0.5, first + MOST_COLUMNS + 0.5)
+    axes.set_xticks(range(first + 1, len(settings) + 1))
+    axes.set_ylim(len(SETTINGS) - 0.5, -0.5)
+    axes.set_yticks(range(len(SETTINGS)), SETTINGS)
+    axes.tick_params(labelsize="x-small", length=0)
+    for segment, values in enumerate(settings[first:], first + 1):
+        for row, name in enumerate(SETTINGS):
+            value = values[name]
+            text = "-" if value is None else ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}"
+            axes.text(segment, row, text, ha="center", va="center", fontsize="x-small")
+
+
+def _empty_figure() -> Figure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI, layout="tight")
+    FigureCanvasAgg(figure)  # becomes the figure's canvas
+    return figure
+
+
+def _prepare_curve(axes: Axes, heading: str, uniform: float | None) -> None:
+    """Prepare axes for a convergence curve, with a line at the uniform policy's exploitability."""
+    axes.set(xscale="log", yscale="log", xlabel="iteration", ylabel="exploitability", title=heading)
+    if uniform is not None:
+        axes.axhline(max(uniform, EXACT), color="0.6", linestyle=":", label="uniform policy")
+
+
+def _pixels(figure: Figure) -> np.ndarray:
+    """Return a figure as an array of uint8, (HEIGHT, WIDTH, 3)."""
+    canvas: Any = figure.canvas
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[:, :, :3].copy()

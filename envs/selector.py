@@ -10,7 +10,16 @@ import numpy as np
 from gymnasium import spaces
 
 from rlccfr.catalog import AXES, Cell
-from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games, PresetLike, parse_budget, parse_preset
+from rlccfr.envs.episode import (
+    Budgets,
+    EpisodeOptions,
+    EpisodeSpec,
+    Games,
+    PresetLike,
+    check_option_names,
+    parse_budget,
+    parse_preset,
+)
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability, uniform_in_units
 from rlccfr.envs.measuring.evaluator import Measurement
@@ -18,6 +27,7 @@ from rlccfr.envs.measuring.identity import why_unavailable
 from rlccfr.envs.measuring.request import Request
 from rlccfr.envs.observation import Progress, observation_space, observe
 from rlccfr.envs.rendering import as_picture, as_text
+from rlccfr.envs.reset_options import drawn_episode
 from rlccfr.envs.reward import Preset, costs
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import none_for_nan
@@ -50,6 +60,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # type: ignore[misc]
+    arguments: ClassVar[tuple[str, ...]] = ("games", "budget", "render_mode")
+    """Names of the arguments besides the options of episodes."""
 
     def __init__(
         self,
@@ -61,6 +73,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise RLCCFRError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
+        check_option_names(options, self.arguments)
         self.episodes = spec = EpisodeSpec.parse(games, budget, **options)
         self.games, self.budgets, self.segments = spec.games, spec.budgets, spec.segments
         self.presets, self.catalog = spec.presets, spec.catalog
@@ -90,17 +103,10 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             RLCCFRError: an unknown option, or a value that this environment does not have.
         """
         super().reset(seed=seed)
-        choices = {
+        choices: dict[str, Sequence[Any]] = {
             "game": self.games, "engine_seed": self.engine_seeds, "budget": self.budgets, "preset": self.presets
         }  # fmt: skip
-        # All four are drawn, even those that the options set, so that later episodes do not depend on the options.
-        drawn: dict[str, Any] = {name: among[self.np_random.integers(len(among))] for name, among in choices.items()}
-        for name, value in (options or {}).items():
-            parse: Any = {"budget": parse_budget, "preset": self._named_preset}.get(name, lambda given: given)
-            drawn[name] = parse(value)
-            if drawn[name] not in choices.get(name, ()):
-                listed = "; ".join(f"{name} ({', '.join(map(str, among))})" for name, among in choices.items())
-                raise RLCCFRError(f"reset() takes the options {listed}; not {name}={value!r}")
+        drawn = drawn_episode(choices, options, self.np_random, {"budget": parse_budget, "preset": self._named_preset})
         self.game, self.engine_seed = drawn["game"], drawn["engine_seed"]
         self.budget, self.preset = drawn["budget"], drawn["preset"]
         self._begun, self._history = True, []

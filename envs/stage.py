@@ -31,6 +31,8 @@ class SelectorStageEnv(SelectorEnv):
         RLCCFRError: an invalid argument.
     """
 
+    arguments = (*SelectorEnv.arguments, "stage", "partners")
+
     def __init__(self, stage: str = "update_rule", partners: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         if stage not in AXES:
             raise RLCCFRError(f"stage must be one of {', '.join(AXES)}, not {stage!r}")

@@ -12,6 +12,8 @@ from gymnasium import spaces
 from rlccfr.components.controller import CHOICES, OBSERVATION, Controller
 from rlccfr.envs.control.run import ControlRun
 from rlccfr.envs.measuring.compiled_games import compiled_tree
+from rlccfr.envs.rendering import as_run_picture
+from rlccfr.envs.reset_options import drawn_episode
 from rlccfr.errors import RLCCFRError, brief, whole_number
 from rlccfr.policy import Policy
 
@@ -40,13 +42,14 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     Args:
         games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one.
         horizon: number of iterations of a run, or several, from which each episode draws one.
-        render_mode: ``"ansi"`` for text; by default nothing is rendered.
+        render_mode: ``"ansi"`` for text, or ``"rgb_array"`` for a picture of the run's convergence and of the settings
+            so far; by default nothing is rendered.
 
     Raises:
         RLCCFRError: no game, one that can't be steered, or a number of iterations that is not a positive integer.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # type: ignore[misc]
 
     def __init__(
         self,
@@ -56,7 +59,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         render_mode: str | None = None,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise RLCCFRError(f"render_mode must be None or 'ansi', not {render_mode!r}")
+            raise RLCCFRError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
         self.render_mode = render_mode
         self.games = (games,) if isinstance(games, str) else _several(games)
         given = (horizon,) if isinstance(horizon, str) else _several(horizon)
@@ -72,6 +75,8 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         self.observation_space = spaces.Box(-LARGEST, LARGEST, (len(OBSERVATION),), np.float32)
         self.run: ControlRun | None = None
         self._runs: dict[tuple[str, int], ControlRun] = {}
+        self._points: list[tuple[int, float]] = []  # iterations and exploitability, at the start and after each segment
+        self._settings: list[dict[str, float | bool | None]] = []  # of each segment
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -86,23 +91,16 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
             RLCCFRError: an unknown option, or a value that this environment does not have.
         """
         super().reset(seed=seed)
-        choices: dict[str, Sequence[Any]] = {"game": self.games, "horizon": self.horizons}
-        drawn: dict[str, Any] = {
-            name: among[int(self.np_random.integers(len(among)))] for name, among in choices.items()
-        }
-        if options is not None and not isinstance(options, Mapping):
-            raise RLCCFRError(f"reset() takes options as a dict, as in {{'game': 'kuhn'}}, not {brief(options)}")
-        for name, value in (options or {}).items():
-            if value not in choices.get(name, ()):
-                listed = "; ".join(f"{name} ({', '.join(map(str, among))})" for name, among in choices.items())
-                raise RLCCFRError(f"reset() takes the options {listed}; not {name}={value!r}")
-            drawn[name] = value
+        drawn = drawn_episode({"game": self.games, "horizon": self.horizons}, options, self.np_random)
         key = drawn["game"], drawn["horizon"]
         if key not in self._runs:
             self._runs[key] = ControlRun(compiled_tree(key[0], "a controller"), self._controller, key[1])
         self.run = self._runs[key]
         self.run.restart()
-        return self._observation(), drawn
+        observation = self._observation()
+        self._points = [(0, self.run.exploitability)]
+        self._settings = []
+        return observation, drawn
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Run one segment under the settings picked.
@@ -119,6 +117,8 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         before = run.error
         run.step(action)
         observation = self._observation()
+        self._points.append((run.iteration, run.exploitability))
+        self._settings.append(run.settings)
         info = {"game": run.game.name, "iterations": run.iteration, "exploitability": run.exploitability}
         return observation, before - run.error, run.iteration == run.horizon, False, info | run.settings
 
@@ -133,10 +133,20 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         return self.run.average_policy()
 
     def render(self) -> Any:
-        """Return a line on the run if ``render_mode`` asks for it."""
-        if self.render_mode is None or self.run is None:
-            return None
+        """Return a line on the run or an image (height, width, 3) of uint8, as ``render_mode`` asks; None without one.
+
+        Before the first run there is an image, but no line.
+        """
         run = self.run
+        if self.render_mode == "rgb_array":
+            heading = (
+                "no run has begun"
+                if run is None
+                else f"{run.game.name}, {run.iteration:,} of {run.horizon:,} iterations"
+            )
+            return as_run_picture(heading, self._points, self._settings, 1 if run is None else run.horizon)
+        if self.render_mode is None or run is None:
+            return None
         settings = [f"{name}={value}" for name, value in run.settings.items()] if run.iteration else []
         done = f"{run.iteration:,} of {run.horizon:,} iterations"
         return ", ".join([run.game.name, done, f"exploitability {run.exploitability:.3g}", *settings])

@@ -215,6 +215,28 @@ def test_a_seed_decides_game_and_engine_seed(evaluator):
             env.reset(options=wrong)
 
 
+@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("options", ["x", 3, ["game"], [("game", "kuhn")]])
+def test_options_that_are_no_dict_are_refused_in_one_line(id, options):
+    with pytest.raises(RLCCFRError, match=r"reset\(\) takes options as a dict, as in {'game': 'kuhn'}, not"):
+        gym.make(id).reset(options=options)
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "hint"),
+    [
+        (IDS[0], "game", "did you mean 'games'"),
+        (IDS[1], "budgets", "did you mean 'budget'"),
+        (IDS[0], "rendermode", "did you mean 'render_mode'"),
+        (IDS[2], "partner", "did you mean 'partners'"),
+        (IDS[2], "xyz", "known: games, budget, render_mode, stage, partners, segments, preset"),
+    ],
+)
+def test_a_misspelt_argument_is_told_with_the_nearest(id, name, hint):
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'; {hint}"):
+        gym.make(id, **{name: "kuhn"})
+
+
 def test_agents_see_one_pick_after_the_other(evaluator):
     env = SelectorEnv(budget=SHORT, evaluator=evaluator)
     start, _ = env.reset(seed=0)

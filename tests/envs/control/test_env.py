@@ -6,12 +6,16 @@ import copy
 import json
 import pickle
 import warnings
+from itertools import pairwise
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.wrappers import RenderCollection
 from stable_baselines3.common.env_checker import check_env as check_for_sb3
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 from support import game
 
 import rlccfr
@@ -92,10 +96,15 @@ def test_games_and_horizons_are_drawn_by_the_seed():
         (lambda: ControlEnv("flop_holdem"), "needs a game's histories"),
         (lambda: ControlEnv({"kuhn": 1}), "games must be names"),
         (lambda: ControlEnv("kuhn", horizon={100: 1.0}), "horizon must be a positive integer, not {100: 1.0}"),
-        (lambda: ControlEnv("kuhn", render_mode="video"), "render_mode must be None or 'ansi', not 'video'"),
+        (
+            lambda: ControlEnv("kuhn", render_mode="video"),
+            "must be None, 'ansi' or 'rgb_array', not 'video'",
+        ),
         (lambda: ControlEnv("kuhn", horizon=1.5), "horizon must be a positive integer, not 1.5"),
         (lambda: ControlEnv("kuhn", horizon="100"), "horizon must be a positive integer, not '100'"),
         (lambda: ControlEnv("kuhn").reset(options=3), "takes options as a dict, as in .*, not 3"),
+        (lambda: ControlEnv("kuhn").reset(options="x"), "takes options as a dict, as in .*, not 'x'"),
+        (lambda: ControlEnv("kuhn").reset(options={"game": np.arange(2)}), r"not game=array\(\[0, 1\]\)"),
     ],
 )
 def test_mistakes_are_named(call, message):
@@ -119,6 +128,34 @@ def test_rendering():
     *_, info = env.step(np.array([1, 2, 0]))
     assert env.render().startswith(f"kuhn, 5 of 20 iterations, exploitability {info['exploitability']:.3g}, alpha=1.0")
     assert ControlEnv("kuhn").render() is None
+
+
+def test_pictures_of_a_run_are_the_frames_of_a_film():
+    env = RenderCollection(gym.make("rlccfr/Control-v0", games=["kuhn"], horizon=8_000, render_mode="rgb_array"))
+    assert env.unwrapped.render().shape == (400, 640, 3)  # even before the first run
+    env.reset(seed=0)
+    for _ in marks_of(8_000):  # more segments than the picture has columns
+        env.step(np.array([3, 2, 1]))
+    frames = env.render()
+    assert len(frames) == len(marks_of(8_000)) + 1
+    assert {(frame.shape, frame.dtype) for frame in frames} == {((400, 640, 3), np.dtype(np.uint8))}
+    assert all((earlier != later).any() for earlier, later in pairwise(frames))
+    assert env.metadata["render_fps"] > 0
+
+
+@pytest.mark.parametrize("kind", [DummyVecEnv, pytest.param(SubprocVecEnv, marks=pytest.mark.slow)])
+def test_stable_baselines3_makes_and_renders_several(kind):
+    envs = make_vec_env(
+        "rlccfr:rlccfr/Control-v0", 2, seed=0, vec_env_cls=kind, env_kwargs={"games": ["kuhn"], "horizon": 20}
+    )
+    try:
+        assert envs.render_mode == "rgb_array"
+        envs.reset()
+        envs.step(np.array([[3, 2, 1], [0, 0, 0]]))
+        assert [image.shape for image in envs.get_images()] == [(400, 640, 3)] * 2
+        assert envs.render().dtype == np.uint8
+    finally:
+        envs.close()
 
 
 def test_an_action_out_of_range_is_named():

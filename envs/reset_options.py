@@ -1,0 +1,45 @@
+"""What an episode draws at its reset, and what a user sets in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlccfr.errors import RLCCFRError, brief
+
+
+def drawn_episode(
+    choices: Mapping[str, Sequence[Any]],
+    options: Any,
+    rng: np.random.Generator,
+    parsers: Mapping[str, Callable[[Any], Any]] | None = None,
+) -> dict[str, Any]:
+    """Draw each setting of an episode, except for those that the user sets.
+
+    All are drawn, even those that the user sets, so that later episodes do not depend on the options.
+
+    Args:
+        choices: values from which a setting is drawn, by its name.
+        options: options of the environment's ``reset``: values by the setting's name, or None.
+        parsers: functions that turn a user's value into one like those of ``choices``, by the setting's name.
+
+    Raises:
+        RLCCFRError: the options are no dict, or have an unknown name, or a value that is not among the choices.
+    """
+    drawn = {name: among[int(rng.integers(len(among)))] for name, among in choices.items()}
+    if options is not None and not isinstance(options, Mapping):
+        raise RLCCFRError(f"reset() takes options as a dict, as in {{'game': 'kuhn'}}, not {brief(options)}")
+    for name, value in (options or {}).items():
+        parse = (parsers or {}).get(name)
+        drawn[name] = value if parse is None else parse(value)
+        if not any(_is_same(drawn[name], choice) for choice in choices.get(name, ())):
+            listed = "; ".join(f"{name} ({', '.join(map(str, among))})" for name, among in choices.items())
+            raise RLCCFRError(f"reset() takes the options {listed}; not {name}={brief(value)}")
+    return drawn
+
+
+def _is_same(value: Any, choice: Any) -> bool:
+    """Return whether a user's value is a choice; arrays, whose comparisons are arrays, are none."""
+    return not isinstance(value, np.ndarray) and bool(value == choice)
