@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from rlccfr.envs.measuring.request import Budget, check_segments
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS, SCALES, Preset, Scale, Weights, preset
 from rlccfr.errors import BudgetError, RLCCFRError, choices
+from rlccfr.games.names import GameName, as_name
 from rlccfr.registry import REGISTRIES, parse, unknown
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
@@ -28,7 +30,7 @@ NAMED: Mapping[str, Callable[[], Catalog]] = {
     "public": Catalog.public,
 }
 
-Games = str | Sequence[str]
+Games = GameName | Sequence[GameName]
 BudgetLike = Budget | Mapping[str, Any]
 Budgets = BudgetLike | Sequence[BudgetLike]
 PresetLike = str | Preset | Sequence[float] | Sequence[Sequence[float]]
@@ -148,7 +150,9 @@ def check_option_names(options: Mapping[str, Any], others: Sequence[str]) -> Non
 
 
 def _games(games: Games) -> tuple[str, ...]:
-    names = (games,) if isinstance(games, str) else tuple(games) if isinstance(games, Sequence) else ()
+    single = isinstance(games, (str, os.PathLike))
+    listed: Sequence[Any] = (games,) if single else games if isinstance(games, Sequence) else ()
+    names = tuple(map(as_name, listed))
     if not names or not all(isinstance(name, str) for name in names):
         raise RLCCFRError(f"games must be a name, or a list of at least one name; not {games!r}")
     for name in names:

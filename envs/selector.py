@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Unpack
 
 import gymnasium as gym
@@ -31,6 +31,7 @@ from rlccfr.envs.reset_options import drawn_episode
 from rlccfr.envs.reward import Preset, costs
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import none_for_nan
+from rlccfr.games.names import as_name
 
 
 class SelectorEnv(gym.Env[np.ndarray, Any]):
@@ -106,7 +107,12 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         choices: dict[str, Sequence[Any]] = {
             "game": self.games, "engine_seed": self.engine_seeds, "budget": self.budgets, "preset": self.presets
         }  # fmt: skip
-        drawn = drawn_episode(choices, options, self.np_random, {"budget": parse_budget, "preset": self._named_preset})
+        parsers: dict[str, Callable[[Any], Any]] = {
+            "game": as_name,
+            "budget": parse_budget,
+            "preset": self._named_preset,
+        }
+        drawn = drawn_episode(choices, options, self.np_random, parsers)
         self.game, self.engine_seed = drawn["game"], drawn["engine_seed"]
         self.budget, self.preset = drawn["budget"], drawn["preset"]
         self._begun, self._history = True, []

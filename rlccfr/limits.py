@@ -172,13 +172,16 @@ def target_of(game: Game, target: float | str) -> float:
     """
     number = check_target(target)
     found = number
+    least = EXACT * max(1.0, game.utility_range)
     if _unit_of(target) == SHARE:
-        found *= policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]
+        uniform = policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]
+        if uniform <= least:  # it is an equilibrium, as where all payoffs are equal, and no share of it can be told
+            return least
+        found *= uniform
     if _unit_of(target) == MILLI:
         if game.big_blind is None:
             raise BudgetError(f"{game.name!r} has no big blind: give the target in the game's units")
         found *= game.big_blind / 1000
-    least = EXACT * max(1.0, game.utility_range)
     if found < least:
         raise BudgetError(
             f"an exploitability of {found:.3g} can't be told from rounding in {game.name!r}: name {least:.3g} or more"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
@@ -20,6 +21,7 @@ from rlccfr.envs.sweeping.cores import physical_cores
 from rlccfr.envs.sweeping.pool import Pool
 from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.files import held
+from rlccfr.games.names import GameName
 
 HORIZONS: Mapping[int, float] = {30: 0.05, 100: 0.2, 300: 0.25, 1000: 0.4, 3000: 0.07, 10_000: 0.03}
 """Numbers of iterations of the runs that the shipped controller was trained on, with their shares."""
@@ -33,7 +35,7 @@ GUARD = 'scripts must call train_controller below `if __name__ == "__main__":`, 
 
 
 def train_controller(
-    games: str | Sequence[str] | None = None,
+    games: GameName | Sequence[GameName] | None = None,
     out: str | Path | None = None,
     *,
     members: int = MEMBERS,
@@ -67,7 +69,7 @@ def train_controller(
             arguments.
     """
     directory = None if out is None else Path(out)
-    names = control_games("train") if games is None else (games,) if isinstance(games, str) else games
+    names = control_games("train") if games is None else (games,) if isinstance(games, (str, os.PathLike)) else games
     whole_number(seed, "seed", 0, RLCCFRError)
     whole_number(workers, "workers", 0, RLCCFRError)
     if workers != 1 and getattr(multiprocessing.current_process(), "_inheriting", False):  # as the library's own check

@@ -21,6 +21,7 @@ from rlccfr.agents.team.selector_dqn import single_threaded
 from rlccfr.components.controller import Controller
 from rlccfr.envs.control.run import Episode, marks_of
 from rlccfr.errors import RLCCFRError, brief, whole_number
+from rlccfr.games.names import GameName, as_name
 
 VERSION = 3
 """Version of the training. Raise it when the same seed would give another controller."""
@@ -82,18 +83,19 @@ class ControlTraining:
 
     def __init__(
         self,
-        games: Sequence[str],
+        games: Sequence[GameName],
         rounds: int,
         *,
         horizons: Mapping[int, float] | None = None,
         hyperparameters: ControlHyperparameters | None = None,
         seed: int = 0,
     ) -> None:
-        self.games, self.rounds = tuple(games), whole_number(rounds, "rounds", 1, RLCCFRError)
+        self.games = tuple(map(as_name, games))
+        self.rounds = whole_number(rounds, "rounds", 1, RLCCFRError)
         self.horizons = _checked_horizons({1000: 1.0} if horizons is None else horizons)
         if not games:
             raise RLCCFRError("name at least one game")
-        if others := [game for game in games if not isinstance(game, str)]:
+        if others := [game for game in self.games if not isinstance(game, str)]:
             raise RLCCFRError(
                 f"games are given as text, by name or file, not as {brief(others[0])}; "
                 '`rlccfr.Policy.uniform(game).save("game.efg")` writes a game to a file'

@@ -32,6 +32,7 @@ from rlccfr.errors import GameError, RLCCFRError
 from rlccfr.files import none_for_nan
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit.files import is_of_file
+from rlccfr.games.names import GameName, as_name
 from rlccfr.games.public.kinds import Game, checked_game
 from rlccfr.games.public.names import is_public
 
@@ -90,7 +91,7 @@ class Advice:
 
 
 def recommend(
-    game: str | Game,
+    game: GameName | Game,
     budget: BudgetLike | None = None,
     preset: PresetLike = "accuracy",
     catalog: CatalogLike | None = None,
@@ -119,6 +120,7 @@ def recommend(
         RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, or an installation
             without its data.
     """
+    game = as_name(game)
     game = game if isinstance(game, str) else _name_of(checked_game(game))
     if measure is not None:
         if budget is not None:

@@ -31,6 +31,7 @@ from rlccfr.envs.reward import rewards
 from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv
 from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.files import held
+from rlccfr.games.names import GameName
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -170,7 +171,7 @@ class SelectorTeam:
                     self.directory = directory.resolve()
 
     def recommend(
-        self, game: str | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None
+        self, game: GameName | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None
     ) -> Recommendation:
         """Return the greedy triple of the Q-networks for each segment, with the measurement of the episode.
 
@@ -197,7 +198,7 @@ class SelectorTeam:
 
     def pick(
         self,
-        game: str | None = None,
+        game: GameName | None = None,
         budget: BudgetLike | None = None,
         preset: PresetLike | None = None,
         among: Collection[Cell] | None = None,
@@ -269,7 +270,7 @@ class SelectorTeam:
 
     def plot(
         self,
-        game: str | None = None,
+        game: GameName | None = None,
         budget: BudgetLike | None = None,
         preset: PresetLike | None = None,
         axes: Axes | None = None,
@@ -322,7 +323,7 @@ class SelectorTeam:
 
         return load_team(Path(path), cls, catalog, evaluator)
 
-    def _env_for(self, game: str | None, budget: BudgetLike | None, preset: PresetLike | None) -> SelectorFlatEnv:
+    def _env_for(self, game: GameName | None, budget: BudgetLike | None, preset: PresetLike | None) -> SelectorFlatEnv:
         env = self.env
         options = env.episodes.options
         options["preset"] = env.presets[0] if preset is None else preset

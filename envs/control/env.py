@@ -15,6 +15,7 @@ from rlccfr.envs.measuring.compiled_games import compiled_tree
 from rlccfr.envs.rendering import as_run_picture
 from rlccfr.envs.reset_options import drawn_episode
 from rlccfr.errors import RLCCFRError, brief, whole_number
+from rlccfr.games.names import GameName, as_name
 from rlccfr.policy import Policy
 
 LARGEST = 4.0
@@ -53,7 +54,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
 
     def __init__(
         self,
-        games: str | Sequence[str] = "leduc",
+        games: GameName | Sequence[GameName] = "leduc",
         horizon: int | Sequence[int] = 1000,
         *,
         render_mode: str | None = None,
@@ -61,7 +62,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise RLCCFRError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
         self.render_mode = render_mode
-        self.games = (games,) if isinstance(games, str) else _several(games)
+        self.games = tuple(map(as_name, (games,) if isinstance(games, str) else _several(games)))
         given = (horizon,) if isinstance(horizon, str) else _several(horizon)
         self.horizons = tuple(whole_number(one, "horizon", 1, RLCCFRError) for one in given)
         if not all(isinstance(game, str) for game in self.games):
@@ -91,7 +92,9 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
             RLCCFRError: an unknown option, or a value that this environment does not have.
         """
         super().reset(seed=seed)
-        drawn = drawn_episode({"game": self.games, "horizon": self.horizons}, options, self.np_random)
+        drawn = drawn_episode(
+            {"game": self.games, "horizon": self.horizons}, options, self.np_random, {"game": as_name}
+        )
         key = drawn["game"], drawn["horizon"]
         if key not in self._runs:
             self._runs[key] = ControlRun(compiled_tree(key[0], "a controller"), self._controller, key[1])

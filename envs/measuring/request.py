@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rlccfr.catalog import AXES
 from rlccfr.catalog import Cell as Cell
 from rlccfr.errors import BudgetError, ComponentError, RLCCFRError
+from rlccfr.games.names import as_name
 
 if TYPE_CHECKING:
     from rlccfr.result import RunResult
@@ -56,6 +57,9 @@ class Request:
     budget: Budget
     segments: int = 1
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "game", as_name(self.game))
 
 
 def check(request: Request) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -18,8 +18,9 @@ from rlccfr.envs.sweeping.close import close_calls
 from rlccfr.envs.sweeping.executors import Executors, processes
 from rlccfr.envs.sweeping.plan import Job, Limits, jobs
 from rlccfr.envs.sweeping.runner import Report, Runner, left_to_do
-from rlccfr.errors import BudgetError, InUseError, RLCCFRError, whole_number
+from rlccfr.errors import BudgetError, InUseError, RLCCFRError, brief, whole_number
 from rlccfr.files import held
+from rlccfr.games.names import GameName, as_name
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ class SweepPlan:
     """The plan of a sweep.
 
     Attributes:
-        games: names of games, or OpenSpiel strings.
+        games: names of games, OpenSpiel strings, or files.
         catalog: algorithms to measure.
         seeds: number of engine seeds per tabular algorithm that draws at random.
         model_seeds: number of engine seeds per algorithm that fits models.
@@ -43,7 +44,7 @@ class SweepPlan:
             no games.
     """
 
-    games: Sequence[str]
+    games: Sequence[GameName]
     catalog: Catalog = field(default_factory=lambda: Catalog.paper().with_networks("sweep"))
     seeds: int = 5
     model_seeds: int = 2
@@ -52,8 +53,9 @@ class SweepPlan:
     close_seeds: int = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.games, str) or not self.games:
-            raise RLCCFRError(f"a sweep's games must be a list of at least one name, not {self.games!r}")
+        if not isinstance(self.games, Iterable) or isinstance(self.games, str) or not self.games:
+            raise RLCCFRError(f"a sweep's games must be a list of at least one name, not {brief(self.games)}")
+        object.__setattr__(self, "games", tuple(map(as_name, self.games)))
         whole_number(self.seeds, "seeds", 1, BudgetError)
         whole_number(self.model_seeds, "model_seeds", 1, BudgetError)
         whole_number(self.close_seeds, "close_seeds", 0, BudgetError)
@@ -68,7 +70,7 @@ class SweepPlan:
         Raises:
             GameError: an unknown game.
         """
-        seeds = {game: range(self.seeds) for game in self.games}
+        seeds = {as_name(game): range(self.seeds) for game in self.games}
         return jobs(seeds, self.catalog, range(self.model_seeds), self.limits)
 
     def more_jobs(self, store: Store, planned: Sequence[Job]) -> list[Job]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,9 @@ from rlccfr.games.parameters import InOpenSpiel, parts_of
 
 if TYPE_CHECKING:
     import pyspiel
+
+GameName = str | os.PathLike[str]
+"""A game's name, or the path of a game's file."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,11 @@ RANDOM_KINDS = {
 """Kinds of games that are made from a seed, with their descriptions in lists."""
 
 
+def as_name(name: Any) -> Any:
+    """Return a game's name as text if it is the path of a file; anything else, such as a text, as it is."""
+    return os.fspath(name) if isinstance(name, os.PathLike) else name
+
+
 def openspiel_name(name: str) -> str:
     """Return the OpenSpiel string of a name, with or without parameters, or of a file; return any other as it is.
 
@@ -119,7 +128,7 @@ def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> Gam
 
 
 def load_game(
-    name: str | pyspiel.Game,
+    name: GameName | pyspiel.Game,
     *,
     restore_recall: bool | None = None,
     max_histories: int | None = None,
@@ -137,9 +146,9 @@ def load_game(
 
     Args:
         name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), one with parameters, any OpenSpiel string,
-            or the name of a Gambit file, ``game.efg``. If a file's game is strictly competitive but not zero-sum, the
-            first player's payoffs are used. Or a game object of OpenSpiel's; if OpenSpiel can't load it by a name, it
-            is known in this process only.
+            or the name or path of a Gambit file, ``game.efg``. If a file's game is strictly competitive but not
+            zero-sum, the first player's payoffs are used. Or a game object of OpenSpiel's; if OpenSpiel can't load it
+            by a name, it is known in this process only.
         restore_recall: whether to tell histories of one information state apart by the player's own last move, for
             games whose information states do not record it. By default this is done only for ``royal``.
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
@@ -156,6 +165,7 @@ def load_game(
     from rlccfr.games.openspiel import MAX_HISTORIES, compile_game, name_of
     from rlccfr.games.public.names import PUBLIC, is_public, public_game
 
+    name = as_name(name)
     if not isinstance(name, str) and hasattr(name, "new_initial_state"):
         name = name_of(name)
     if is_public(name) and not is_file(name):

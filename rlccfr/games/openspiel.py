@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +18,7 @@ from rlccfr.games.check import is_played_as, registered_code
 from rlccfr.games.compiler import build
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenSpiel)
+from rlccfr.games.near_names import hint_for
 from rlccfr.games.traversal import traverse
 from rlccfr.interrupts import raise_if_interrupt
 
@@ -102,11 +102,7 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
                 f"{brief(openspiel_name)} is a file, not a game (a game's file ends with .efg); `rlccfr show` and "
                 f"`rlccfr explore` take a policy's file, and `rlccfr play GAME --against FILE` plays against it"
             )
-        near = difflib.get_close_matches(short_name, [*known_names, *registered], n=1)
-        hint = (
-            f"did you mean {near[0]!r}?" if near
-            else "`rlccfr games` lists the names (your own are loaded by `rlccfr --load FILE`, before the command)"
-        )  # fmt: skip
+        hint = hint_for(short_name, [*known_names, *registered])
         raise GameError(f"unknown game {brief(openspiel_name)}; {hint}")
     try:
         with _quiet():

@@ -75,6 +75,15 @@ def test_a_share_is_of_the_uniform_policys_exploitability():
     assert target_of(game("leduc"), "1e-3") == target_of(game("leduc"), 1e-3) == 1e-3
 
 
+@pytest.mark.parametrize("payoffs", [[[2, 2], [2, 2]], [[1, -1], [-1, 1]]])
+def test_where_the_uniform_policy_is_an_equilibrium_a_share_of_its_exploitability_is_reached(payoffs):
+    tree = rlccfr.matrix_game(payoffs)
+    assert rlccfr.Policy.uniform(tree).exploitability() == 0
+    result = rlccfr.Solver(tree, "dcfr_plus").run(until="1e-4x")
+    assert result.reached
+    assert result.exploitability == 0
+
+
 @pytest.mark.parametrize(
     "target", ["", "x", "1e-6y", 0, -1.0, "-1x", float("nan"), float("inf"), 10**400, True, None, [1e-3]]
 )

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
+from pathlib import Path
 
 import pyspiel
 import pytest
 
 import rlccfr
+from rlccfr.envs import ControlEnv, SelectorEnv, SweepPlan
+from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.games.near_names import hint_for
 
 
 @pytest.mark.parametrize(
@@ -48,6 +53,37 @@ def test_an_object_does_not_take_the_place_of_openspiels_game():
     assert rlccfr.load_game(mine).utility.max() == 7
     assert rlccfr.load_game("matrix_rps").utility.max() == 1
     assert rlccfr.load_game("matrix_rps()").utility.max() == 1
+
+
+def test_a_file_is_named_by_its_path(tmp_path):
+    path = tmp_path / "game.efg"
+    rlccfr.Policy.uniform(rlccfr.load_game("kuhn")).save(path)
+    game = rlccfr.load_game(path)
+    assert game.content_hash == rlccfr.load_game(str(path)).content_hash
+    assert SelectorEnv(path).games == SelectorEnv([path]).games == ControlEnv(path).games == (str(path),)
+    assert ControlEnv(["kuhn", path]).reset(options={"game": path})[1]["game"] == str(path)
+    assert SelectorEnv(["kuhn", path]).reset(options={"game": path})[1]["game"] == str(path)
+    assert Request(path, (), Budget("iterations", 1)) == Request(str(path), (), Budget("iterations", 1))
+    assert SweepPlan([path]).games == (str(path),)
+    assert rlccfr.load_game(Path("kuhn")).num_histories == game.num_histories
+    with pytest.raises(rlccfr.GameError, match=r"there is no file .*none.efg"):
+        rlccfr.load_game(tmp_path / "none.efg")
+    with pytest.raises(rlccfr.GameError, match=r"there is no file .*none.efg"):
+        rlccfr.recommend(tmp_path / "none.efg")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("python_kuhn_poker", r"in Python by `import open_spiel.python.games`.*`rlccfr --load .*games/kuhn_poker.py`"),
+        ("python_of_mine", "`rlccfr --load FILE` before the command"),
+        ("python_kuhn_pokr", "`rlccfr --load FILE` before the command"),
+        ("python_tic_tac_to", "did you mean 'python_tic_tac_toe'"),
+        ("kuhn_pokr", "did you mean 'kuhn_poker'"),
+    ],
+)
+def test_a_name_of_python_is_no_misspelt_name_of_another_game(name, hint):
+    assert re.search(hint, hint_for(name, ["kuhn", "kuhn_poker", "tic_tac_toe", "python_tic_tac_toe"]))
 
 
 def test_objects_that_can_not_be_solved_are_refused():

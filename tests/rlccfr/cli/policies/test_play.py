@@ -49,6 +49,15 @@ def test_without_a_policy_the_game_is_solved(run, monkeypatch):
     assert "The other player's policy was found just now; its exploitability is" in out
 
 
+def test_a_game_of_equal_payoffs_is_played(tmp_path, run, monkeypatch):
+    rlccfr.Policy.uniform(rlccfr.matrix_game([[2, 2], [2, 2]])).save(tmp_path / "equal.efg")
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n"))
+    code, out, _ = run("play", str(tmp_path / "equal.efg"), "--games", "1")
+    assert code == 0
+    assert "its exploitability is 0." in out
+    assert "You win 2." in out
+
+
 def test_an_input_that_is_closed_ends_the_session(kuhn):
     command = f"{sys.executable} -m rlccfr play kuhn --against {kuhn} <&-"
     told = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
