@@ -30,7 +30,7 @@ def hint_for(short_name: str, names: Iterable[str]) -> str:
     if in_python:
         file = Path(open_spiel.python.__path__[0], "games", f"{short_name.removeprefix(IN_PYTHON)}.py")
         return (
-            "OpenSpiel's games in Python have names once they are imported: in Python by `import "
+            "OpenSpiel registers its games in Python when they are imported: in Python by `import "
             f"open_spiel.python.games`, in a shell by `rlccfr --load {file if file.exists() else 'FILE'}` before the "
             "command"
         )
