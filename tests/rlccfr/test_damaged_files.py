@@ -25,7 +25,9 @@ REFUSED = [
 """The kinds of file that are refused if they are damaged; the others are made again, or are a person's own text."""
 
 
-@pytest.mark.parametrize("kind", REFUSED)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow) if KINDS[kind].is_slow else kind for kind in REFUSED]
+)
 def test_a_file_that_is_refused_is_told_with_the_error_of_reading_it(kind, tmp_path):
     path = KINDS[kind].make(tmp_path)
     with path.open("r+b") as file:
@@ -38,7 +40,7 @@ def test_a_file_that_is_refused_is_told_with_the_error_of_reading_it(kind, tmp_p
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", ["checkpoint of a run", "policy, NumPy", "team"])
+@pytest.mark.parametrize("kind", ["checkpoint of a run", "policy, NumPy"])
 def test_a_header_that_lacks_an_entry_is_told_with_its_name(kind, tmp_path):
     path = KINDS[kind].make(tmp_path)
     np.savez(path, header=np.array(json.dumps({})))

@@ -119,7 +119,7 @@ def test_a_damaged_checkpoint_is_not_taken_for_a_whole_one_when_memory_is_short(
     data[data.index(b"policy_sum.npy") + 100] ^= 1
     (tmp_path / "run.npz").write_bytes(data)
     refuse_reading(monkeypatch)
-    assert "is not a complete solver file; start anew" in run(*solve(GAMES[0]))[2]
+    assert "is not a complete solver file (" in run(*solve(GAMES[0]))[2]
 
 
 @pytest.mark.parametrize("shortage", [no_room, refuse_third])

@@ -55,7 +55,7 @@ def test_a_broken_installation_is_an_error(run, monkeypatch):
     code, out, err = run("doctor")
     assert code == 1
     assert "failed" in out
-    assert "a run of ten iterations on Kuhn poker fails: libtorch is missing" in err
+    assert "a run of ten iterations on Kuhn poker fails: OSError: libtorch is missing" in err
 
 
 def test_every_extra_is_told_as_it_is():
