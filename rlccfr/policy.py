@@ -123,8 +123,12 @@ class Policy:
         return f"{type(self).__name__}({self.game.name!r}, {size})"
 
     def values(self) -> Values:
-        """Return the exact values of the policy and of best responses to it."""
-        return Values.of(*self._evaluated())
+        """Return the exact values of the policy and of best responses to it.
+
+        Values lose the digits that a constant in all payoffs takes; :meth:`exploitability` does not.
+        """
+        centre, value, first, second = self._evaluated()
+        return Values.of(value + centre, first + centre, second - centre)
 
     def against(self, other: Policy) -> Match:
         """Return the exact expected payoffs of this policy against another one, in both seats.
@@ -137,15 +141,19 @@ class Policy:
         return exact_match(self, other)
 
     def nash_conv(self) -> float:
-        _, first, second = self._evaluated()
+        _, _, first, second = self._evaluated()
         return nash_conv_of(first, second)
 
     def exploitability(self) -> float:
         """Return NashConv / 2, in the game's units."""
         return self.nash_conv() / 2
 
-    def _evaluated(self) -> tuple[float, float, float]:
-        return _evaluation().evaluator_of(self.game)(self.probabilities)  # type: ignore[no-any-return]
+    def _evaluated(self) -> tuple[float, float, float, float]:
+        """Return the constant that is subtracted from all payoffs, and the values that are left.
+
+        These are player 0's value, and each player's value of a best response.
+        """
+        return _evaluation().centred_values(self.game, self.probabilities)  # type: ignore[no-any-return]
 
     def to_openspiel(self) -> Any:
         """Return an ``open_spiel.python.policy.Policy`` whose ``game`` is the turn-based game.

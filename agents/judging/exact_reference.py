@@ -20,16 +20,19 @@ def exact_line(game: str, *, solve: bool) -> str:
         solve: whether to solve a program that is predicted to be quick.
     """
     try:
-        found = _found(compiled_tree(game, "a linear program"), solve)
-        return f"For reference, {game} solved exactly by a linear program: {found}."
+        return f"For reference, {game} {_solved(compiled_tree(game, 'a linear program'), solve)}."
     except RLCCFRError as error:
         return f"For reference, a linear program of {game} could not be made or solved: {first_line(error)}."
 
 
 @lru_cache(maxsize=64)
-def _found(tree: GameTree, solve: bool) -> str:
+def _solved(tree: GameTree, solve: bool) -> str:
+    """Return how a game is solved, and how well, as the rest of a sentence."""
     predicted = predicted_time(tree)
     if not solve or predicted.seconds > QUICK:
-        return f"about {predicted}, predicted from its size"
+        return f"solved exactly by a linear program: about {predicted}, predicted from its size"
     solution = solve_exactly(tree)
-    return f"exploitability {max(solution.exploitability, 0.0):.1g} in {solution.cpu_seconds:.2g} CPU seconds"
+    achieved = f"exploitability {max(solution.exploitability, 0.0):.1g} in {solution.cpu_seconds:.2g} CPU seconds"
+    if solution.caveat:
+        return f"solved by a linear program: {achieved}, {solution.caveat}"
+    return f"solved exactly by a linear program: {achieved}"

@@ -43,30 +43,43 @@ def report_solution(
     Args:
         earlier: facts of the run before it, if there was one.
     """
-    values = solution.policy.values()
     target = None if earlier is None else earlier["target"]
     facts: dict[str, Any] = {
         "game": tree.name,
         "method": "linear program",
-        "exploitability": values.exploitability,
-        "nash_conv": values.nash_conv,
-        "value": values.game,
-        "best_response_value": values.best_response,
+        "exact": solution.exact,
+        "caveat": solution.caveat or None,
+        "rational": solution.rational,
+        "exploitability": solution.exploitability,
+        "nash_conv": 2 * solution.exploitability,
+        "value": (solution.value, -solution.value),
+        "best_response_value": solution.best_response,
         "cpu_seconds": solution.cpu_seconds,
         "target": target,
-        "reached": None if target is None else values.exploitability <= target,
+        "reached": None if target is None else solution.exploitability <= target,
         "run_before": earlier,
     }
     if json:
         print_json(facts)
         return
+    measured = "NashConv / 2, measured by best responses" + (" in rational numbers" if solution.rational else "")
     rows = [
-        ("exploitability", facts["exploitability"], "NashConv / 2, measured by best responses"),
-        ("value of player 0", values.game[0], f"of player 1: {values.game[1]:.4g}"),
+        ("exploitability", solution.exploitability, measured),
+        ("value of player 0", solution.value, f"of player 1: {-solution.value:.4g}"),
         ("CPU seconds", solution.cpu_seconds, "of building and solving the program"),
     ]
     if earlier is not None:
         spent, left = earlier["cpu_seconds"], earlier["exploitability"]
         rows.append(("before it", spent, f"CPU seconds of iterations, which left an exploitability of {left:.3g}"))
     print_table(("", "", ""), rows, title=f"{tree.name}: linear program")
+    print(_exactness(solution))
     print("At infosets that equilibrium play never reaches, the policy's probabilities are one choice of many.")
+
+
+def _exactness(solution: ExactSolution) -> str:
+    """Return one sentence that says whether a solution is exact, or why not."""
+    from rlccfr.engine.exactness import EXACT
+
+    if solution.caveat:
+        return f"{solution.caveat[0].upper()}{solution.caveat[1:]}."
+    return f"Exact: the exploitability is at most {EXACT:g} of the payoffs' range."

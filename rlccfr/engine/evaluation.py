@@ -7,7 +7,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rlccfr.games.flat_tree import SequenceForm
+from rlccfr.games.centring import centred_form
+from rlccfr.games.flat_tree import GameTree, SequenceForm
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import GAME, SCRATCH, Game, scratch_for
 from rlccfr.kernels.passes.sequence_form import evaluate
@@ -61,6 +62,19 @@ def evaluated(form: SequenceForm, policy: np.ndarray) -> tuple[float, float, flo
     """
     form.check_policy(policy)
     return evaluator_of(form)(policy)
+
+
+def centred_values(game: GameTree, policy: np.ndarray) -> tuple[float, float, float, float]:
+    """Evaluate a policy, (m,), so that a constant in all payoffs costs no digits.
+
+    Returns:
+        The game's centre (:mod:`rlccfr.games.centring`), and what :class:`PolicyEvaluator` returns after the centre was
+        subtracted from all payoffs.
+    """
+    centred = centred_form(game)
+    if centred is None:
+        return 0.0, *evaluator_of(game)(policy)
+    return centred.centre, *evaluator_of(centred)(policy)
 
 
 def evaluator_of(form: SequenceForm) -> PolicyEvaluator:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from rlccfr.engine.evaluation import centred_values
+from rlccfr.engine.exactness import PayoffScale
+from rlccfr.engine.rational_program import RationalGame, is_small
 from rlccfr.errors import BudgetError, RLCCFRError
+from rlccfr.games.centring import centred_form
 from rlccfr.games.flat_tree import CHANCE, GameTree, SequenceForm
 from rlccfr.games.public.kinds import checked_tree
-from rlccfr.games.quotient import quotient_of
+from rlccfr.games.quotient import centred_quotient_of
 from rlccfr.games.symmetry import payoff_matrix
 from rlccfr.limits import checked_seconds
-from rlccfr.policy import Policy
+from rlccfr.policy import Policy, nash_conv_of
 
 if TYPE_CHECKING:
     import highspy
@@ -27,6 +32,12 @@ POLL = 0.05
 
 LEAST_ENTRY = 1e-12
 """Least entry of a program that HiGHS does not drop; it allows no smaller value."""
+
+LEAST_TOLERANCE = 1e-10
+"""Least tolerance that HiGHS allows."""
+
+RESCALING = 2.0**13
+"""What the sides and the costs of a program are multiplied by for the second run, so that tolerances count for less."""
 
 _one_at_a_time = threading.Lock()
 """highspy's locks are of the class, so that a second program at the same time would fail."""
@@ -44,19 +55,40 @@ FACTOR = 1.5
 
 @dataclass(frozen=True)
 class ExactSolution:
-    """An equilibrium, within the tolerances of the linear program's solver; ``exploitability`` tells how nearly.
+    """An equilibrium, or one line that says why it is not exact.
+
+    A solution is exact if its exploitability is at most 1e-9 of the range of payoffs, and small beside the least
+    difference between two payoffs. docs/adr/0036 has the reasons.
 
     Attributes:
         policy: both players' policies.
         value: player 0's value of the game, in its units of utility.
-        exploitability: NashConv / 2 of the policies, measured by best responses.
-        cpu_seconds: CPU seconds of building and solving the program.
+        exploitability: NashConv / 2 of the policies, in the same units, measured by best responses after the payoffs
+            were centred; measured without rounding if ``rational``.
+        cpu_seconds: CPU seconds of building, solving and refining the program.
+        best_response: each player's value of a best response to the other one's policy, in the same units.
+        rational: whether the solution was computed in rational numbers, and only then rounded.
+        caveat: one line that says why the solution is not exact; empty if it is.
+
+    Examples:
+        >>> import rlccfr
+        >>> solution = rlccfr.solve_exactly(rlccfr.matrix_game([[1e12 + 3, 1e12], [1e12, 1e12 + 1]]))
+        >>> solution.value, solution.exact
+        (1000000000000.75, True)
     """
 
     policy: Policy
     value: float
     exploitability: float
     cpu_seconds: float
+    best_response: tuple[float, float]
+    rational: bool = False
+    caveat: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the solution is exact; ``caveat`` says why not."""
+        return not self.caveat
 
 
 def solve_exactly(
@@ -65,41 +97,108 @@ def solve_exactly(
     """Solve a game by a linear program over the classes of its sequences.
 
     The program has one variable per class of player 0's sequences and per class of player 1's infosets. Player 1's
-    policy is read off its dual solution. HiGHS solves it. Source: von Stengel, "Efficient computation of behavior
-    strategies", GEB 1996; Koller, Megiddo and von Stengel, "Efficient computation of equilibria for extensive
-    two-person games", GEB 1996.
+    policy is read off its dual solution. HiGHS solves it, after a constant was subtracted from all payoffs. Where the
+    solution is less exact than :class:`ExactSolution` promises, HiGHS goes on with narrower tolerances, and a small
+    game is then solved in rational numbers. Source: von Stengel, "Efficient computation of behavior strategies", GEB
+    1996; Koller, Megiddo and von Stengel, "Efficient computation of equilibria for extensive two-person games", GEB
+    1996.
 
     Args:
-        seconds: time limit for HiGHS, by the clock; none by default. :func:`predicted_time` predicts the time.
+        seconds: time limit, by the clock; none by default. :func:`predicted_time` predicts the time.
         progress: function that is called repeatedly with the seconds passed, as a share of those predicted.
 
     Raises:
-        BudgetError: the time limit is not positive, or it passed.
+        BudgetError: the time limit is not positive, or it passed before there was a solution.
         TypeError: the game is not a compiled one.
         GameError: the game is solved by its public tree.
-        RLCCFRError: the game has payoffs that are not finite, or HiGHS could not solve the program.
+        RLCCFRError: the game has payoffs that are not finite, or the program could not be solved.
     """
     checked_tree(game, "a linear program")
     import highspy  # noqa: F401  (so that its import does not count)
 
     if seconds is not None:
         seconds = checked_seconds(seconds)
-    if not np.isfinite(game.utility_range):
+    if not np.isfinite(game.utility).all():
         raise RLCCFRError(f"{game.name!r} has payoffs that are not finite")
-    start, begin = time.monotonic(), time.process_time()
-    predicted = predicted_time(game).seconds
-    quotient = quotient_of(game)
-    program = _Program(game if quotient is None else quotient)
+    centred_values(game, game.uniform_policy())  # so that compiling does not count
+    begin = time.process_time()
+    clock = _Clock(predicted_time(game).seconds, seconds, progress)
+    solution = _solved(game, PayoffScale.of(game), clock)
+    return replace(solution, cpu_seconds=time.process_time() - begin)
 
-    def report() -> None:
-        if progress is not None:
-            progress(min(0.99, (time.monotonic() - start) / predicted))
 
-    sums = program.sums(*_solved(program, game.name, seconds, report))
-    found = Policy.from_sums(game, sums if quotient is None else sums[quotient.place])
-    elapsed = time.process_time() - begin
-    values = found.values()
-    return ExactSolution(found, values.game[0], values.exploitability, elapsed)
+def _solved(game: GameTree, scale: PayoffScale, clock: _Clock) -> ExactSolution:
+    """Solve a game in double precision, and then in rational numbers if that is worth it and the game is small."""
+    small = is_small(game)
+    try:
+        solution = _solved_by_highs(game, scale, clock)
+    except BudgetError:
+        raise
+    except RLCCFRError:
+        refined = _solved_in_fractions(game, scale, clock, game.uniform_policy()) if small else None
+        if refined is None:
+            raise
+        return refined
+    if small and scale.needs_rational_numbers(solution.exploitability):
+        return _solved_in_fractions(game, scale, clock, solution.policy.probabilities) or solution
+    return solution
+
+
+def _solved_by_highs(game: GameTree, scale: PayoffScale, clock: _Clock) -> ExactSolution:
+    """Solve a game's program in double precision."""
+    quotient = centred_quotient_of(game)
+    program = _Program(quotient or centred_form(game) or game)
+
+    def solution_of(sums: np.ndarray) -> ExactSolution:
+        policy = Policy.from_sums(game, sums if quotient is None else sums[quotient.place])
+        centre, value, first, second = centred_values(game, policy.probabilities)
+        exploitability = nash_conv_of(first, second) / 2
+        caveat = scale.caveat(exploitability, rational=False)
+        return ExactSolution(
+            policy, value + centre, exploitability, 0.0, (first + centre, second - centre), caveat=caveat
+        )
+
+    with closing(_solutions(program, game.name, clock)) as solutions:
+        solution = solution_of(program.sums(*next(solutions)))
+        if scale.needs_narrower_tolerances(solution.exploitability):
+            refined = [solution_of(program.sums(*variables)) for variables in solutions]
+            solution = min([solution, *refined], key=lambda one: one.exploitability)
+    return solution
+
+
+def _solved_in_fractions(game: GameTree, scale: PayoffScale, clock: _Clock, start: np.ndarray) -> ExactSolution | None:
+    """Solve a small game's program in rational numbers, beginning near a policy, (m,); None if that takes too long."""
+    rational_game = RationalGame(game)
+    equilibrium = rational_game.solve(start, clock.goes_on)
+    if equilibrium is None:
+        return None
+    policy = Policy.from_sums(game, equilibrium.probabilities)
+    first, second = rational_game.best_responses(policy.probabilities)
+    exploitability = float((first + second) / 2)
+    caveat = scale.caveat(exploitability, rational=True)
+    responses = (float(first), float(second))
+    return ExactSolution(policy, float(equilibrium.value), exploitability, 0.0, responses, rational=True, caveat=caveat)
+
+
+class _Clock:
+    """The time that a solution has taken, and its limit.
+
+    Args:
+        predicted: seconds that it is predicted to take.
+        limit: time limit in seconds; None for none.
+        progress: function that is called with the seconds passed, as a share of those predicted.
+    """
+
+    def __init__(self, predicted: float, limit: float | None, progress: Callable[[float], None] | None) -> None:
+        self._start = time.monotonic()
+        self._predicted, self.limit, self._progress = predicted, limit, progress
+
+    def goes_on(self) -> bool:
+        """Report progress; return whether there is time left."""
+        passed = time.monotonic() - self._start
+        if self._progress is not None:
+            self._progress(min(0.99, passed / self._predicted))
+        return self.limit is None or passed < self.limit
 
 
 class PredictedTime(NamedTuple):
@@ -128,15 +227,14 @@ def program_size(game: GameTree) -> tuple[int, int, int]:
         programs with equally many payoffs, the one with more chance nodes takes longer, because its equilibria mix at
         more infosets.
     """
-    quotient = quotient_of(game)
-    form, pairs = (game, game.num_leaf_pairs) if quotient is None else (quotient, quotient.pairs)
+    quotient = centred_quotient_of(game)
+    whole = centred_form(game) or game
+    form, pairs = (whole, whole.num_leaf_pairs) if quotient is None else (quotient, quotient.pairs)
     return 1 + pairs, 1 + form.num_sequences, 1 + int((game.histories["actor"] == CHANCE).sum())
 
 
-def _solved(
-    program: _Program, name: str, seconds: float | None, report: Callable[[], None]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of a program's variables, and its rows' dual values.
+def _solutions(program: _Program, name: str, clock: _Clock) -> Generator[tuple[np.ndarray, np.ndarray], None, None]:
+    """Yield the values of a program's variables, and its rows' dual values; then those of narrower tolerances.
 
     HiGHS runs in a thread of its own, so that Ctrl-C takes effect.
     """
@@ -146,24 +244,38 @@ def _solved(
         highs.silent()
         highs.setOptionValue("threads", 1)
         highs.setOptionValue("small_matrix_value", LEAST_ENTRY)
-        if seconds is not None:
-            highs.setOptionValue("time_limit", float(seconds))
+        if clock.limit is not None:
+            highs.setOptionValue("time_limit", float(clock.limit))
         highs.HandleUserInterrupt = True  # leaving the block then ends a run that goes on
         if highs.passModel(program.model()) == highspy.HighsStatus.kError:
             raise RLCCFRError(f"the linear program of {name!r} has numbers that HiGHS does not take; iterate instead")
-        highs.startSolve()
-        while not highs.wait(POLL)[0]:
-            report()
-        status, solution = highs.getModelStatus(), highs.getSolution()
-        if status == highspy.HighsModelStatus.kTimeLimit:
-            raise BudgetError(
-                f"the linear program of {name!r} did not end in {seconds:g} seconds; give it more, or iterate instead"
-            )
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise RLCCFRError(
-                f"the linear program of {name!r} was not solved: HiGHS says {highs.modelStatusToString(status)!r}"
-            )
-        return np.array(solution.col_value), np.array(solution.row_dual)
+        yield _run(highs, name, clock)
+        program.rescale(highs)
+        for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+            highs.setOptionValue(tolerance, LEAST_TOLERANCE)
+        try:
+            yield _run(highs, name, clock)
+        except RLCCFRError:  # the first solution stands
+            return
+
+
+def _run(highs: highspy.Highs, name: str, clock: _Clock) -> tuple[np.ndarray, np.ndarray]:
+    """Let HiGHS solve its program, from the last basis if there is one."""
+    import highspy
+
+    highs.startSolve()
+    while not highs.wait(POLL)[0]:
+        clock.goes_on()
+    status, solution = highs.getModelStatus(), highs.getSolution()
+    if status == highspy.HighsModelStatus.kTimeLimit:
+        raise BudgetError(
+            f"the linear program of {name!r} did not end in {clock.limit:g} seconds; give it more, or iterate instead"
+        )
+    if status != highspy.HighsModelStatus.kOptimal:
+        raise RLCCFRError(
+            f"the linear program of {name!r} was not solved: HiGHS says {highs.modelStatusToString(status)!r}"
+        )
+    return np.array(solution.col_value), np.array(solution.row_dual)
 
 
 class _Program:
@@ -223,6 +335,11 @@ class _Program:
         program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr, matrix.indices
         program.a_matrix_.value_ = matrix.data
         return program
+
+    def rescale(self, highs: highspy.Highs) -> None:
+        """Let both plans sum to more than 1, so that HiGHS's absolute tolerances are a smaller share of them."""
+        highs.changeRowBounds(highs.getNumRow() - 1, RESCALING, RESCALING)  # x(empty)
+        highs.changeColCost(int(self._places[0].max()) + 1, RESCALING)  # u(empty)
 
     def _limits(self) -> sparse.coo_array:
         """Return the rows of player 1's sequences, each at most 0: the payoff and the u below it less its own u."""

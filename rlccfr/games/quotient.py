@@ -9,9 +9,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import sparse
 
+from rlccfr.games.centring import centred_form
 from rlccfr.games.flat_tree import Classes, GameTree, SequenceForm, SequenceView
 from rlccfr.games.payoff_blocks import payoff_blocks
-from rlccfr.games.symmetry import payoff_matrix, without_residues
+from rlccfr.games.symmetry import payoff_matrix, refine, without_residues
 
 ROUNDING = 1e-14
 """Largest difference between entries of a table that count as equal, as a share of the entry."""
@@ -111,15 +112,39 @@ def _gathered(begin: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 _quotients: WeakKeyDictionary[GameTree, Quotient | None] = WeakKeyDictionary()
+_centred_quotients: WeakKeyDictionary[GameTree, Quotient | None] = WeakKeyDictionary()
 
 
 def quotient_of(game: GameTree) -> Quotient | None:
-    """Return a game's quotient, which is made at first use; None if no two sequences must have equal values."""
+    """Return a game's quotient, which is made at first use; None if no two sequences must have equal values.
+
+    Beside a large constant in all payoffs, their differences count as rounding. So classes must also be an equitable
+    partition of the centred payoffs.
+    """
     if game not in _quotients:
-        classes = game.classes
-        alone = classes.sequence.max() + 1 == len(classes.sequence)
-        _quotients[game] = None if alone else quotient(game.view, payoff_matrix(game.view), classes)
+        centred = centred_form(game)
+        sound = centred is None or _quotient_by(centred.view, game.classes) is not None
+        _quotients[game] = _quotient_by(game.view, game.classes) if sound else None
     return _quotients[game]
+
+
+def centred_quotient_of(game: GameTree) -> Quotient | None:
+    """Return the quotient of a game's centred form (:mod:`rlccfr.games.centring`), or None, as :func:`quotient_of`."""
+    centred = centred_form(game)
+    if centred is None:
+        return quotient_of(game)
+    if game not in _centred_quotients:
+        quotient = _quotient_by(centred.view, game.classes)
+        if quotient is None:  # the game's classes may be too coarse, or miss a symmetry that the constant hides
+            quotient = _quotient_by(centred.view, refine(centred.view, payoff_matrix(centred.view)))
+        _centred_quotients[game] = quotient
+    return _centred_quotients[game]
+
+
+def _quotient_by(view: SequenceView, classes: Classes) -> Quotient | None:
+    """Return the quotient by classes; None if each sequence is alone, or they are not an equitable partition."""
+    alone = classes.sequence.max() + 1 == len(classes.sequence)
+    return None if alone else quotient(view, payoff_matrix(view), classes)
 
 
 def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> Quotient | None:

@@ -130,7 +130,9 @@ def _weights(numbers: np.ndarray, random: np.random.Generator) -> np.ndarray:
     order = np.argsort(numbers, kind="stable")
     rising = numbers[order]
     least = np.maximum(RELATIVE * np.abs(rising[:-1]), ABSOLUTE * np.abs(numbers).max(initial=0.0))
-    of_rising = np.concatenate([[0], np.cumsum(np.diff(rising) > least)])[: len(numbers)]
+    with np.errstate(over="ignore"):  # of a difference above the largest double, which is no rounding
+        steps = np.diff(rising) > least
+    of_rising = np.concatenate([[0], np.cumsum(steps)])[: len(numbers)]
     weight = random.integers(0, 2**64, len(numbers) + 1, dtype=np.uint64) | np.uint64(1)
     found = np.empty(len(numbers), np.uint64)
     found[order] = weight[of_rising]

@@ -106,8 +106,8 @@ class PublicPolicy(Policy):
         own: np.ndarray = shares_of(self.table[first : first + count * rows].reshape(1, count, rows))[0]
         return own
 
-    def _evaluated(self) -> tuple[float, float, float]:
-        return self._values
+    def _evaluated(self) -> tuple[float, float, float, float]:
+        return 0.0, *self._values
 
     @cached_property
     def _values(self) -> tuple[float, float, float]:

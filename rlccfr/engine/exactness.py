@@ -1,0 +1,80 @@
+"""What counts as exact: how little a policy may be exploitable, beside the sizes of a game's payoffs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rlccfr.games.flat_tree import TERMINAL, GameTree
+
+EXACT = 1e-9
+"""Largest exploitability of an exact solution, as a share of the payoffs' range."""
+
+RESOLVED = 1e-3
+"""Largest exploitability of an exact solution, as a share of the least difference between two payoffs."""
+
+REFINED = 1e-6
+"""The same share, up to which a solution is refined if its game is small."""
+
+ROUNDING = float(np.finfo(float).eps)
+"""Error of an exploitability that is measured in double precision, as a share of the payoffs' range."""
+
+
+class PayoffScale(NamedTuple):
+    """The sizes of a game's payoffs.
+
+    Attributes:
+        least, most: the payoffs' range, in the game's units.
+        difference: least difference between two payoffs that differ; infinite if none do.
+    """
+
+    least: float
+    most: float
+    difference: float
+
+    @classmethod
+    def of(cls, game: GameTree) -> PayoffScale:
+        payoffs = np.unique(game.utility[game.histories["actor"] == TERMINAL])
+        with np.errstate(over="ignore"):  # a difference may be larger than the largest double
+            difference = float(np.diff(payoffs).min(initial=np.inf))
+        return cls(float(payoffs[0]), float(payoffs[-1]), difference)
+
+    def share(self, factor: float) -> float:
+        """Return a share of the payoffs' range, which itself may be larger than the largest double."""
+        return factor * self.most - factor * self.least
+
+    def is_resolved(self, exploitability: float, share: float = RESOLVED) -> bool:
+        """Return whether an exploitability is small beside the least difference between two payoffs."""
+        return exploitability <= share * self.difference
+
+    def needs_narrower_tolerances(self, exploitability: float) -> bool:
+        """Return whether a solver of linear programs should go on."""
+        return exploitability > self.share(EXACT) or not self.is_resolved(exploitability, REFINED)
+
+    def needs_rational_numbers(self, exploitability: float) -> bool:
+        """Return whether a solution needs more digits than double precision has."""
+        rounding = self.share(ROUNDING)
+        return self.needs_narrower_tolerances(exploitability) or not self.is_resolved(rounding, REFINED)
+
+    def caveat(self, exploitability: float, rational: bool) -> str:
+        """Return why a solution is not exact, in one line; the empty string if it is.
+
+        Args:
+            rational: whether the solution was computed, and its exploitability measured, without rounding.
+        """
+        rounding = 0.0 if rational else self.share(ROUNDING)
+        payoffs = f"payoffs from {self.least:.6g} to {self.most:.6g}"
+        if exploitability > self.share(EXACT):
+            return (
+                f"not exact: the exploitability of {exploitability:.3g} is above {EXACT:g} of the range of {payoffs}: "
+                "the linear program's solver has come no nearer; iterate instead"
+            )
+        if self.is_resolved(max(exploitability, rounding)):
+            return ""
+        hidden = f"beside {payoffs}, double precision hides differences as small as {self.difference:.3g}"
+        if rational:
+            return f"not exact: {hidden}: the value is exact, but no policy in double precision is"
+        return (
+            f"not exact: {hidden}, so value and exploitability may be off by about {max(exploitability, rounding):.1g}"
+        )

@@ -1,0 +1,93 @@
+"""A game's sequence form with its payoffs about zero, so that a constant in all payoffs costs no digits.
+
+A constant in all payoffs changes no equilibrium. But payoffs of 1e12 and 1e12 + 1 agree in most of their digits, and
+sums of such payoffs lose the rest. The constant is subtracted from each terminal's utility, before utilities are
+weighted by chance and summed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import sparse
+
+from rlccfr.games.flat_tree import TERMINAL, GameTree, SequenceForm, SequenceView
+from rlccfr.games.payoff_blocks import payoff_blocks
+
+
+@dataclass(frozen=True, eq=False)
+class CentredForm(SequenceForm):
+    """A game's sequence form after ``centre`` was subtracted from player 0's utility at each terminal.
+
+    Attributes:
+        view: the sequence form; only its payoffs differ from the game's.
+        centre: what was subtracted, in the game's units.
+        num_leaf_pairs: number of pairs of the players' last sequences whose leaves have a payoff other than 0.
+    """
+
+    view: SequenceView
+    centre: float
+    num_leaf_pairs: int
+
+
+class TerminalReach(NamedTuple):
+    """The terminals of a game, and how they are reached; z terminals."""
+
+    history: np.ndarray  # (z,): the terminal's place among the histories
+    chance_reach: np.ndarray  # (z,): product of chance's probabilities on the way
+    last_sequence: np.ndarray  # (2, z): each player's last sequence before it; the empty ones are m and m + 1
+
+
+_centred: WeakKeyDictionary[GameTree, CentredForm | None] = WeakKeyDictionary()
+
+
+def centre_of(game: GameTree) -> float:
+    """Return the number from the least to the largest payoff of player 0 that is nearest to 0.
+
+    It is 0 for games in which a player can both win and lose. Their payoffs are at most as large as the payoffs' range,
+    and so are those of any game after its centre was subtracted.
+    """
+    utility = game.utility[game.histories["actor"] == TERMINAL]
+    return float(np.clip(0.0, utility.min(), utility.max()))
+
+
+def centred_form(game: GameTree) -> CentredForm | None:
+    """Return a game's form with its centre subtracted, which is made at first use; None if the centre is 0."""
+    if game not in _centred:
+        centre = centre_of(game)
+        _centred[game] = None if centre == 0.0 else _made(game, centre)
+    return _centred[game]
+
+
+def terminal_reach(game: GameTree, probability: np.ndarray | None = None) -> TerminalReach:
+    """Return how a game's terminals are reached.
+
+    Args:
+        probability: (num_histories,) probability of the chance outcome that leads to each history, 1 elsewhere; by
+            default the game's. An array of fractions gives fractions.
+    """
+    probability = game.probability if probability is None else probability
+    actor = game.histories["actor"]
+    first_sequence = game.histories["first_sequence"].astype(np.int64)
+    chance_reach = np.ones(game.num_histories, probability.dtype)
+    last_sequence = np.empty((2, game.num_histories), np.int64)
+    last_sequence[:, 0] = game.num_sequences + np.arange(2)
+    for level, above, place in game.levels():
+        chance_reach[level] = chance_reach[above] * probability[level]
+        for player in range(2):
+            moved = actor[above] == player
+            last_sequence[player, level] = np.where(moved, first_sequence[above] + place, last_sequence[player, above])
+    terminals = np.flatnonzero(actor == TERMINAL)
+    return TerminalReach(terminals, chance_reach[terminals], last_sequence[:, terminals])
+
+
+def _made(game: GameTree, centre: float) -> CentredForm:
+    reach = terminal_reach(game)
+    payoffs = reach.chance_reach * (game.utility[reach.history] - centre)
+    pairs = (reach.last_sequence[0], reach.last_sequence[1])
+    payoff = sparse.coo_array((payoffs, pairs), (game.num_sequences + 2,) * 2).tocsr()
+    payoff.eliminate_zeros()
+    return CentredForm(game.view._replace(**payoff_blocks(payoff)), centre, payoff.nnz)
