@@ -30,10 +30,10 @@ MOST_ENTRIES = 100_000
 MOST_HISTORIES = 20_000
 """Largest number of histories whose payoffs are summed in fractions."""
 
-MOST_WORK = 20_000_000
+MOST_WORK = 10_000_000
 """Work after which a program is given up: entries times the 64-bit words of the denominator, summed over pivots.
 
-This takes seconds. A game of 50 x 50 random payoffs takes about half of it.
+This takes up to about ten seconds.
 """
 
 MOST_DENOMINATOR = 10**6

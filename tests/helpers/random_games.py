@@ -9,6 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,10 +40,11 @@ class RandomGame:
         random: generator of all draws.
         depth: largest number of moves on a path.
         actions: largest number of actions of a move, and of outcomes of chance.
+        offset: constant in all utilities.
     """
 
-    def __init__(self, random: Random, depth: int = 4, actions: int = 3) -> None:
-        self.random, self.actions = random, actions
+    def __init__(self, random: Random, depth: int = 4, actions: int = 3, offset: float = 0.0) -> None:
+        self.random, self.actions, self.offset = random, actions, offset
         self.infosets: list[dict[tuple, list[int]]] = [defaultdict(list), defaultdict(list)]
         self.sequences: list[list[tuple[int, int, int]]] = [[], []]  # of each infoset: parent sequence, first, count
         self.counts = [1, 1]  # sequences; 0 is the empty one
@@ -51,7 +53,7 @@ class RandomGame:
     def _node(self, depth: int, last: tuple[int, int]) -> Node:
         random = self.random
         if depth == 0 or random.random() < 0.1:
-            return Node(None, utility=random.choice((-2.0, -1.0, 0.0, 0.5, 1.0, 3.0)))
+            return Node(None, utility=self.offset + random.choice((-2.0, -1.0, 0.0, 0.5, 1.0, 3.0)))
         count = random.randint(1, self.actions)
         actor = random.choice((0, 0, 1, 1, "chance"))
         if actor == "chance":
@@ -177,7 +179,7 @@ class PlantedGame(RandomGame):
         hidden: players who do not know the copy.
     """
 
-    def __init__(self, random: Random, copies: int = 3, hidden: tuple[int, ...] = (), **limits: int) -> None:
+    def __init__(self, random: Random, copies: int = 3, hidden: tuple[int, ...] = (), **limits: Any) -> None:
         super().__init__(random, **limits)
         orders: dict[tuple[int, int, int], list[int]] = {}
         numbers: tuple[dict, dict] = ({}, {})
