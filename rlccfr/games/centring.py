@@ -45,13 +45,16 @@ _centred: WeakKeyDictionary[GameTree, CentredForm | None] = WeakKeyDictionary()
 
 
 def centre_of(game: GameTree) -> float:
-    """Return the number from the least to the largest payoff of player 0 that is nearest to 0.
+    """Return what is subtracted from player 0's payoffs: their median, or 0 if payoffs lie on both sides of 0.
 
-    It is 0 for games in which a player can both win and lose. Their payoffs are at most as large as the payoffs' range,
-    and so are those of any game after its centre was subtracted.
+    The payoffs are then at most as large as their range. The median of a symmetric game with a constant is the
+    constant, so that pairs of sequences that pay nothing pay nothing again. A few large payoffs do not move it.
     """
-    utility = game.utility[game.histories["actor"] == TERMINAL]
-    return float(np.clip(0.0, utility.min(), utility.max()))
+    utility = np.sort(game.utility[game.histories["actor"] == TERMINAL])
+    if utility[0] <= 0.0 <= utility[-1]:
+        return 0.0
+    middle = utility[[(len(utility) - 1) // 2, len(utility) // 2]]
+    return float(middle[0] / 2 + middle[1] / 2)  # their sum may be above the largest double
 
 
 def centred_form(game: GameTree) -> CentredForm | None:

@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import rlccfr
+from rlccfr.agents.judging.exact_reference import exact_line
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import AXES, Catalog, Cell
@@ -298,9 +299,25 @@ def test_solve_exactly(run):
     assert facts["value"][0] == found.value
     policy = rlccfr.Policy.load("exact.csv", rlccfr.load_game("leduc"))
     assert np.array_equal(policy.probabilities, found.policy.probabilities)
+    assert (facts["exact"], facts["caveat"], facts["rational"]) == (True, None, False)
     out = run("solve", "leduc", "--exact")[1]
     assert "leduc: linear program" in out
     assert "-0.08561" in out
+    assert "\nExact: the exploitability is at most 1e-09 of the payoffs' range.\n" in out
+
+
+def test_a_solution_that_is_not_exact_says_so(run):
+    """No double holds probabilities of 1e17 and its like so exactly that an error of 1 does not show."""
+    tree = rlccfr.matrix_game([[1e17, 3.0, -7e16], [-1e17, 5e16, 1.0], [2e16, -9e16, 8e16]])
+    rlccfr.Policy.uniform(tree).save("large.efg")
+    out = run("solve", "large.efg", "--exact")[1]
+    assert "\nNot exact: beside payoffs from -1e+17 to 1e+17, double precision hides differences as small as 2: " in out
+    facts = json.loads(run("solve", "large.efg", "--exact", "--json")[1])
+    assert (facts["exact"], facts["rational"]) == (False, True)
+    assert facts["caveat"].startswith("not exact: ")
+    assert facts["nash_conv"] == 2 * facts["exploitability"] > 0
+    assert "linear program: exploitability" in exact_line("large.efg", solve=True)
+    assert facts["caveat"] in exact_line("large.efg", solve=True)
 
 
 def test_any_way_to_a_target_is_the_sooner_one(run):

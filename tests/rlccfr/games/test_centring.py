@@ -15,8 +15,11 @@ from rlccfr.games.quotient import centred_quotient_of, quotient_of
 from rlccfr.games.symmetry import payoff_matrix
 
 
-@pytest.mark.parametrize(("payoffs", "centre"), [([[1, -1]], 0), ([[3, 0]], 0), ([[5, 7]], 5), ([[-7, -4]], -4)])
-def test_the_centre_is_the_payoff_nearest_to_zero(payoffs, centre):
+@pytest.mark.parametrize(
+    ("payoffs", "centre"),
+    [([[1, -1]], 0), ([[3, 0]], 0), ([[5, 7]], 6), ([[-7, -4, -1e9]], -7), ([[1.7e308] * 2], 1.7e308)],
+)
+def test_the_centre_is_the_median_if_one_player_always_wins(payoffs, centre):
     assert centre_of(rlccfr.matrix_game(payoffs)) == centre
 
 
