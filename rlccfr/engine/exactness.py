@@ -74,7 +74,7 @@ class PayoffScale(NamedTuple):
             return ""
         hidden = f"beside {payoffs}, double precision hides differences as small as {self.difference:.3g}"
         if rational:
-            return f"not exact: {hidden}: the value is exact, but no policy in double precision is"
+            return f"not exact: {hidden}: the value is exact, but the policy's probabilities are rounded"
         return (
             f"not exact: {hidden}, so value and exploitability may be off by about {max(exploitability, rounding):.1g}"
         )

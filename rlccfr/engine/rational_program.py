@@ -24,8 +24,8 @@ import numpy as np
 from rlccfr.games.centring import terminal_reach
 from rlccfr.games.flat_tree import CHANCE, GameTree
 
-MOST_ENTRIES = 100_000
-"""Largest number of entries of a tableau that is set up."""
+MOST_ENTRIES = 200_000
+"""Largest number of entries, a row per sequence, of which a tableau is made."""
 
 MOST_HISTORIES = 20_000
 """Largest number of histories whose payoffs are summed in fractions."""
@@ -55,10 +55,9 @@ class RationalSolution(NamedTuple):
 def is_small(game: GameTree) -> bool:
     """Return whether a game is small enough for rational arithmetic."""
     split = int(game.view.infoset_begin[1])
-    first_player = int(game.view.first_sequence[split])
-    rows = split + (game.num_sequences - first_player) - (game.num_infosets - split)
-    columns = (first_player - split) + (game.num_infosets - split)
-    return (1 + rows) * (1 + columns) <= MOST_ENTRIES and game.num_histories <= MOST_HISTORIES
+    others = int(game.view.first_sequence[split]) - split  # of player 0's sequences: all but one at each infoset
+    columns = others + game.num_infosets - split + 1
+    return (game.num_sequences + 2) * columns <= MOST_ENTRIES and game.num_histories <= MOST_HISTORIES
 
 
 class RationalGame:

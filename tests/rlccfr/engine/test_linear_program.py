@@ -244,7 +244,7 @@ def test_a_policy_that_double_precision_cannot_hold_is_told():
     found = rlccfr.solve_exactly(rlccfr.matrix_game([[1e17, 3.0, -7e16], [-1e17, 5e16, 1.0], [2e16, -9e16, 8e16]]))
     assert found.rational
     assert found.exploitability > 1e-3
-    assert found.caveat.endswith("the value is exact, but no policy in double precision is")
+    assert found.caveat.endswith("the value is exact, but the policy's probabilities are rounded")
 
 
 def test_a_small_game_is_solved_even_if_highs_fails(monkeypatch):

@@ -65,3 +65,6 @@ def test_a_search_can_be_ended():
 
 def test_large_games_are_not_tried():
     assert not is_small(game("leduc"))
+    assert not is_small(rlccfr.matrix_game(np.zeros((1000, 2))))  # a tableau of few rows, but made of as many
+    assert is_small(rlccfr.matrix_game(np.zeros((2, 1000))))
+    assert is_small(rlccfr.matrix_game(np.zeros((100, 100))))
