@@ -191,7 +191,9 @@ class _Clock:
 
     def __init__(self, predicted: float, limit: float | None, progress: Callable[[float], None] | None) -> None:
         self._start = time.monotonic()
-        self._predicted, self.limit, self._progress = predicted, limit, progress
+        self._predicted = predicted
+        self._progress = progress
+        self.limit = limit
 
     def goes_on(self) -> bool:
         """Report progress; return whether there is time left."""
@@ -213,7 +215,10 @@ class PredictedTime(NamedTuple):
 
 
 def predicted_time(game: GameTree) -> PredictedTime:
-    """Predict how long :func:`solve_exactly` takes, from the size of the game's sequence form."""
+    """Predict how long :func:`solve_exactly` takes, from the size of the game's sequence form.
+
+    A refinement in rational numbers is not counted; few games need one.
+    """
     constant, *powers = LAW
     logs = np.log(program_size(game))
     return PredictedTime(OVERHEAD + float(np.exp(constant + powers @ logs)), FACTOR)

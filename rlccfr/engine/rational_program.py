@@ -166,7 +166,10 @@ class _Tableau:
     """
 
     def __init__(self, entries: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> None:
-        self.entries, self.rows, self.columns, self.denominator = entries, rows, columns, 1
+        self.entries = entries
+        self.rows = rows
+        self.columns = columns
+        self.denominator = 1
         self._stalled = False
 
     @classmethod
@@ -226,7 +229,8 @@ class _Tableau:
         row = min(shrinking, key=lambda i: (Fraction(entries[i, -1], -entries[i, column]), self.rows[i]))
         self._stalled = entries[row, -1] == 0
         pivot = -entries[row, column]
-        left, top = entries[:, column].copy(), entries[row].copy()
+        left = entries[:, column].copy()
+        top = entries[row].copy()
         self.entries = (entries * pivot + np.multiply.outer(left, top)) // self.denominator
         self.entries[:, column] = -left
         self.entries[row] = top
