@@ -30,10 +30,11 @@ MOST_ENTRIES = 200_000
 MOST_HISTORIES = 20_000
 """Largest number of histories whose payoffs are summed in fractions."""
 
-MOST_WORK = 10_000_000
-"""Work after which a program is given up: entries times the 64-bit words of the denominator, summed over pivots.
+MOST_WORK = 40_000_000
+"""Work after which a program is given up, which takes about ten seconds.
 
-This takes up to about ten seconds.
+A pivot counts the tableau's entries, and those other than 0 four times more for each word of 64 bits that the
+denominator has.
 """
 
 MOST_DENOMINATOR = 10**6
@@ -126,7 +127,8 @@ class RationalGame:
         tableau = _Tableau.of(self, start, scale)
         work = 0
         while not tableau.is_optimal():
-            work += tableau.entries.size * (1 + tableau.denominator.bit_length() // 64)
+            words = 1 + tableau.denominator.bit_length() // 64
+            work += tableau.entries.size + 4 * words * np.count_nonzero(tableau.entries)
             if work > MOST_WORK or not report():
                 return None
             tableau.pivot()
