@@ -128,7 +128,7 @@ class RationalGame:
         work = 0
         while not tableau.is_optimal():
             words = 1 + tableau.denominator.bit_length() // 64
-            work += tableau.entries.size + 4 * words * np.count_nonzero(tableau.entries)
+            work += tableau.entries.size + 4 * words * int(np.count_nonzero(tableau.entries))
             if work > MOST_WORK or not report():
                 return None
             tableau.pivot()
