@@ -16,6 +16,7 @@ from rlccfr.registry import update_rule
 
 BROWN_2019 = "Brown and Sandholm, Solving imperfect-information games via discounted regret minimization, AAAI 2019"
 XU_2024 = "Xu et al., Minimizing weighted counterfactual regret with optimistic online mirror descent, IJCAI 2024"
+RLCCFR = "Keshavarzi, Navidi and Tefagh, Combining CFR-based algorithms with deep reinforcement learning techniques"
 LI_2020 = "Li et al., Solving imperfect-information games via exponential counterfactual regret minimization, 2020"
 
 UNDER_SAMPLING = "floors and discounts under sampling: by this library's own derivation only"
@@ -134,16 +135,18 @@ def match_weighted_regrets(row, state, parameters, utility_range):  # type: igno
 
 
 def weigh_by_own_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Multiply r by W = exp(L), where L = r - mean r, clipped at +-10; a negative regret becomes W beta.
+    """Multiply r by W = exp(L), where L = r - mean r, clipped at +-10; a negative r may become beta before.
 
-    The average then uses the newest W; for player 1, this is the W of the previous iteration.
+    The parameters are beta, and 1 if it replaces negative regrets, else 0. The average then uses the newest W; for
+    player 1, this is the W of the previous iteration.
     """
     mean = 0.0
     for a in range(len(instant_regret)):
         mean += instant_regret[a] / len(instant_regret)
     for a in range(len(instant_regret)):
         state[a, 0] = exp(min(max(instant_regret[a] - mean, -10.0), 10.0))
-        instant_regret[a] = state[a, 0] * (instant_regret[a] if instant_regret[a] >= 0.0 else parameters[0])
+        replaced = instant_regret[a] < 0.0 and parameters[1] > 0.0
+        instant_regret[a] = state[a, 0] * (parameters[0] if replaced else instant_regret[a])
 
 
 def _exponential(mode: str, kappa: float, beta: float, floor: float, gamma: float) -> UpdateRule:
@@ -158,31 +161,39 @@ def _exponential(mode: str, kappa: float, beta: float, floor: float, gamma: floa
             uses_mass=True,
             symmetric=True,
         )
-    if mode == "published":
+    if mode in ("rlccfr", "published"):
         return UpdateRule(
             floor=floor,
             average_decay=decay(gamma),
             reweight=weigh_by_own_advantage,
-            parameters=(always(beta),),
+            parameters=(always(beta), always(float(mode == "published"))),
             arrays=("published_weight",),
             average_weight="published_weight",
             exact_only=True,
             symmetric=True,
         )
-    raise ComponentError(f"mode must be 'sound' or 'published', not {mode!r}")
+    raise ComponentError(f"mode must be 'sound', 'rlccfr' or 'published', not {mode!r}")
 
 
 _EXPONENTIAL_BOUNDS = {"kappa": (0.0, 20.0), "beta": (-1.0, 0.0)}
 _DERIVED_HERE = Guarantee(exact_open="O(1/sqrt T) by this library's own derivation only", sampled_open=UNDER_SAMPLING)
 
 
-@update_rule("ecfr", source=LI_2020, bounds=_EXPONENTIAL_BOUNDS, guarantee=_DERIVED_HERE)
+@update_rule(
+    "ecfr",
+    source=f"{LI_2020}; mode='rlccfr': {RLCCFR}, theorem 3 and table 3",
+    bounds=_EXPONENTIAL_BOUNDS,
+    guarantee=_DERIVED_HERE,
+)
 def ecfr(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> UpdateRule:
     """Exponential CFR: R <- R + W r; policy in proportion to W R+; uniform average.
 
     W = exp(kappa m / payoff range), where m is the action's mean advantage over the past iterations. A weight that is
-    fixed before r is seen keeps the regret O(sqrt T), also with sampled r. Differs from the source, whose W belongs to
-    the same iteration and is centred; mode="published" is that form, for exact passes only and without a guarantee.
+    fixed before r is seen keeps the regret O(sqrt T), also with sampled r. Two forms without a guarantee, for exact
+    passes only, have the W of the same iteration: W = exp(L), L = r - mean r over the actions, clipped at +-10; and the
+    average policy is weighted with W. mode="rlccfr" is that of Keshavarzi, Navidi and Tefagh: R <- R + W r. With
+    mode="published", Li et al.'s, W beta takes the place of W r where r is negative; of Li et al., only the abstract
+    and later accounts were at hand.
     """
     return _exponential(mode, kappa, beta, -np.inf, 0.0)
 

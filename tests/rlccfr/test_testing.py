@@ -32,8 +32,9 @@ def test_too_few_walks_for_a_test_are_refused():
         check_sampler("external", walks=199)
 
 
-def test_published_ecfr_conforms():
-    check_update_rule({"id": "ecfr", "mode": "published"}, converges=False)
+@pytest.mark.parametrize("mode", ["rlccfr", "published"])
+def test_ecfr_with_the_weight_of_the_same_iteration_conforms(mode):
+    check_update_rule({"id": "ecfr", "mode": mode}, converges=False)
 
 
 @pytest.mark.parametrize(
