@@ -59,7 +59,7 @@ def cite(*things: str | Component | Sequence[Any] | Solver | ExactSolution) -> s
     Raises:
         ComponentError: there is no such component, or something else is to be cited.
     """
-    found = {work.key: work.bibtex for work in _works(things)}
+    found = {work.key: work.bibtex for work in _works(things) if work.key != PAPER}  # which comes last, always
     return "\n\n".join([*found.values(), _library(), _work(PAPER).bibtex]) + "\n"
 
 

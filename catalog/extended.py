@@ -6,8 +6,8 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from rlccfr.catalog.samplers import UNBIASED
-from rlccfr.catalog.update_rules import UNDER_SAMPLING, decay, discount, proved
+from rlccfr.catalog.samplers import LANCTOT_2009, UNBIASED
+from rlccfr.catalog.update_rules import RLCCFR, UNDER_SAMPLING, decay, discount, proved
 from rlccfr.components import UNIT, Guarantee, Sampler, Schedule, UpdateRule
 from rlccfr.errors import ComponentError
 from rlccfr.registry import sampler, update_rule
@@ -162,6 +162,21 @@ def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_nod
     return _mixed(halving_share(half_life), exploration, per_node)
 
 
+@sampler(
+    "mixed_internal",
+    source=f"{RLCCFR}, algorithm 1 (its share rho); external sampling: {LANCTOT_2009}, section 3.2",
+    bounds={**_OPEN, "rho": (0.0, 1.0)},
+    guarantee=UNBIASED,
+)
+def mixed_internal(rho: float = 0.5, exploration: float = 0.6) -> Sampler:
+    """External sampling with probability rho, else internal sampling; drawn once per walk.
+
+    Internal sampling is read as the opposite of external sampling: one own action, drawn from exploration x uniform +
+    (1 - exploration) x policy; all actions of the opponent, and all outcomes of chance. rho=1 is external sampling.
+    """
+    return Sampler(internal_share=1.0 - rho, exploration=exploration)
+
+
 def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-def]
     """Return 1 - P(c < largest average probability, c ~ Beta(60, 10)) P(confident).
 
@@ -191,7 +206,7 @@ def confidence(horizon: int, half_life: float) -> Schedule:
 
 @sampler(
     "mixed_locus",
-    source=f"{MEYER_2021}, section 5.4",
+    source=f"{MEYER_2021}, section 5.3",
     bounds={**_OPEN, "half_life": (1e-3, 1e12)},
     guarantee=UNBIASED,
 )

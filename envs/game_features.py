@@ -176,9 +176,9 @@ def _sampler(sampler: Sampler) -> list[float]:
         return [1.0] + [0.0] * (len(SAMPLER_FEATURES) - 3)
     return [
         0.0,
-        _DRAWN_OF_CHANCE[sampler.chance],
-        sampler.opponent == "one",
-        sampler.traverser == "one",
+        _DRAWN_OF_CHANCE[sampler.chance] * (1.0 - sampler.internal_share),
+        (sampler.opponent == "one") * (1.0 - sampler.internal_share),
+        sampler.internal_share if sampler.internal_share else sampler.traverser == "one",
         sampler.traverser == "subset",
         sampler.exploration,
         sampler.probe,

@@ -33,6 +33,9 @@ class Sampler(Component):
             These three need a game in which only chance hides anything.
         traverser: own actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with exploration; or a
             ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
+        internal_share: share of walks that are internal: they take one own action, all actions of the opponent and all
+            outcomes of chance. The other walks must be external, as by default; whether a walk is internal is drawn
+            when it begins.
         exploration: share of exploration where one own action is drawn; the rest is the policy.
         explores: unit of exploration: all ``"actions"`` of an infoset are equally likely; or all own ``"sequences"``
             that end below it, so that an action is as likely as the number of those below it.
@@ -67,6 +70,7 @@ class Sampler(Component):
     chance: Literal["all", "one", "public", "opponent", "own"] = "one"
     opponent: Literal["all", "one"] = "one"
     traverser: Literal["all", "one", "subset"] = "all"
+    internal_share: float = 0.0
     exploration: float = 0.0
     explores: Literal["actions", "sequences"] = "actions"
     probe: bool = False
@@ -97,6 +101,13 @@ class Sampler(Component):
             raise ComponentError("give an inclusion function or a subset_size, not both")
         if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
             raise ComponentError("a mixture needs traverser='one', without probes and baselines")
+        if not 0.0 <= self.internal_share <= 1.0:
+            raise ComponentError(f"internal_share must lie in [0, 1], not {self.internal_share!r}")
+        external = (self.traverser, self.chance, self.opponent) == ("all", "one", "one")
+        if self.internal_share and (not external or self.exact or self.probe or self.baseline_rate):
+            raise ComponentError(
+                "internal_share needs the external sampling of the defaults, without probes or baselines"
+            )
         if self.explores == "sequences" and self.traverser != "one":
             raise ComponentError("explores='sequences' needs traverser='one'")
         if self.baseline == "history" and not self.baseline_rate:

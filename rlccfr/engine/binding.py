@@ -279,6 +279,7 @@ def _plan_of(sampler: Sampler) -> WalkPlan:
         chance_shared=sampler.chance in SHARED_CHANCE,
         opponent_all=sampler.opponent == "all",
         traverser={"all": ALL, "one": ONE, "subset": SUBSET}[sampler.traverser],
+        internal_share=float(sampler.internal_share),
         exploration=float(sampler.exploration),
         probe=sampler.probe,
         baseline_rate=float(sampler.baseline_rate),

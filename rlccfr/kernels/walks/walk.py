@@ -71,17 +71,18 @@ def roll_out(histories, node, traverser, tables, rng):
 
 
 @inlined
-def include(here, own, sampling, parameters, memory, depth, luck, rng):
+def include(here, own, internal, sampling, parameters, memory, depth, luck, rng):
     """Decide which children a walk takes.
 
     Args:
+        internal: whether the walk takes one own action, and all others'.
         memory: ``frames.taken[depth]`` is overwritten with the probability of each child taken, and 0 for the others;
             at the traverser's nodes, ``tables.visits`` is raised by 1 if the sampler counts.
         luck: random number of the whole walk, for mixtures that draw once.
     """
     plan, tables, taken = sampling.plan, memory.tables, memory.frames.taken
     first, count = here["first_sequence"], here["num_children"]
-    everything = own and plan.traverser == ALL
+    everything = own and plan.traverser == ALL and not internal
     if own and plan.mixes:
         end, infoset = first + count, here["infoset"]
         visits = tables.visits[infoset]
@@ -92,7 +93,7 @@ def include(here, own, sampling, parameters, memory, depth, luck, rng):
     if everything or here["actor"] == CHANCE:
         for k in range(count):
             taken[depth, k] = 1.0
-    elif own and plan.traverser == ONE:
+    elif own and (plan.traverser == ONE or internal):
         for k in range(count):
             share = plan.exploration * tables.explore[first + k] if plan.balanced else plan.exploration / count
             taken[depth, k] = share + (1.0 - plan.exploration) * tables.policy[first + k]
@@ -106,7 +107,7 @@ def include(here, own, sampling, parameters, memory, depth, luck, rng):
         for k in range(count):
             if uniform(rng) >= taken[depth, k]:
                 taken[depth, k] = 0.0
-    elif plan.opponent_all:
+    elif plan.opponent_all or internal:
         for k in range(count):
             taken[depth, k] = 1.0 if tables.response[first + k] > 0.0 else 0.0
     else:
@@ -235,6 +236,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
     sign = 1.0 - 2.0 * traverser
     scale = average_weight / weight
     luck = uniform(rng) if plan.one_draw else 0.0
+    internal = plan.internal_share > 0.0 and uniform(rng) < plan.internal_share
     word = random_word(rng) if plan.chance_shared else np.uint64(0)
     node, depth, touched, value, drawn = 0, -1, 0, 0.0, 1.0
     while True:
@@ -249,10 +251,11 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
                     tables.policy_sum[k] += scale * weight * tables.policy[k]
                     if plan.counts:
                         tables.uniform_count[k] += weight * tables.policy[k]
-            if actor == CHANCE and not (plan.chance_all or plan.by_history):
+            if actor == CHANCE and not (plan.chance_all or plan.by_history or internal):
                 node = draw_chance(histories, here, rng)
                 continue
-            if actor == 1 - traverser and not (plan.opponent_all or plan.baseline_rate > 0.0 or plan.by_history):
+            drawn_on_policy = not (plan.opponent_all or plan.baseline_rate > 0.0 or plan.by_history or internal)
+            if actor == 1 - traverser and drawn_on_policy:
                 node = here["first_child"] + draw(tables.response, first, count, rng)
                 continue
             depth += 1
@@ -265,7 +268,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
                     frames.taken[depth, k] = histories.probability[here["first_child"] + k]
                 keep_one(frames.taken, depth, count, rng)
             else:
-                include(here, actor == traverser, sampling, parameters, memory, depth, luck, rng)
+                include(here, actor == traverser, internal, sampling, parameters, memory, depth, luck, rng)
         while depth >= 0:
             here = histories.record[frames.node[depth]]
             actor, count, action = here["actor"], here["num_children"], frames.action[depth]

@@ -25,6 +25,7 @@ class WalkPlan(NamedTuple):
     chance_shared: bool  # of all outcomes, only those with the label drawn; see SharedDraws
     opponent_all: bool
     traverser: int  # ALL, ONE (with exploration) or SUBSET (by an inclusion function or a size)
+    internal_share: float  # share of walks that take ONE own action, and all of the opponent's and of chance
     exploration: float  # share of exploration if ONE own action is drawn
     probe: bool  # each own action not taken is valued by one on-policy roll-out
     baseline_rate: float  # 0: no baseline, except for the oracle's
@@ -116,7 +117,7 @@ class WalkPath(NamedTuple):
 
 
 _B, _I, _F, _IS, _I4M = types.boolean, types.int64, types.float64, types.int64[::1], types.int32[:, ::1]
-PLAN = types.NamedTuple((_B, _B, _B, _I, _F, _B, _F, _I, *(_B,) * 9), WalkPlan)
+PLAN = types.NamedTuple((_B, _B, _B, _I, _F, _F, _B, _F, _I, *(_B,) * 9), WalkPlan)
 SAMPLING = types.NamedTuple((PLAN, HANDLE, HANDLE), Sampling)
 """Type of a sampler with handles in place of functions, as Python passes it; see kernels/handles.py."""
 WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, _IS, F8S, F8M, F8S), WalkTables)
