@@ -19,9 +19,15 @@ from benchmarks import simpler
 from benchmarks.targets import ratio_row
 from rlccfr.agents import shipped
 from rlccfr.agents.shipped import unmeasured
+from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.families import TRAIN
 from rlccfr.cli.commands import demo
+from rlccfr.engine.binding import Binding, RunOptions
+from rlccfr.errors import ComponentError
 from rlccfr.files import write_atomically
+from rlccfr.games.names import load_game
+from rlccfr.games.public.kinds import Game
+from rlccfr.registry import REGISTRIES
 
 ROOT = Path(__file__).parent.parent
 README, OVERVIEW = ROOT / "README.md", ROOT / "docs" / "overview.md"
@@ -38,6 +44,16 @@ SHOWN = (
     ("CFR+, beside SciPy", "royal"),
 )
 """Rows and games of the benchmark that the README shows."""
+
+FORMS = (
+    (
+        "tree of histories",
+        "two-player zero-sum games of OpenSpiel, Gambit's files, matrices, random games",
+        "kuhn",
+    ),
+    ("public tree", "limit hold'em (`holdem`, `flop_holdem`) and `bluff`", "holdem(ranks=6,suits=2)"),
+)
+"""Forms of a game, the games that have them, and a small game on which it is tried what runs."""
 
 FEW = 100
 """Number of evaluations below which successive halving is compared with the team."""
@@ -91,6 +107,27 @@ def recommended() -> str:
     command = [sys.executable, "-m", "rlccfr", "table", "--seconds", "1"]
     table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return "\n".join(["```text", *(line.rstrip() for line in table.strip("\n").splitlines()), "```"])
+
+
+def runs() -> str:
+    """Return a table that tells how many algorithms of each catalog run on each form of a game."""
+    catalogs = {"paper": Catalog.paper(), "extended": Catalog.extended(), "public": Catalog.public()}
+    lines = [f"| form | games | {' | '.join(f'`{name}`' for name in catalogs)} |", "|---" * (2 + len(catalogs)) + "|"]
+    for form, games, example in FORMS:
+        game = load_game(example)
+        counts = [f"{sum(is_accepted(game, cell) for cell in cells)} of {len(cells)}" for cells in catalogs.values()]
+        lines.append(f"| {form} | {games} | {' | '.join(counts)} |")
+    return "\n".join(lines)
+
+
+def is_accepted(game: Game, cell: Cell) -> bool:
+    """Return whether a solver of a game takes an algorithm."""
+    parts = (registry.resolve(id) for registry, id in zip(REGISTRIES, cell, strict=True))
+    try:
+        Binding.of(game, *parts, RunOptions(), 0)
+    except ComponentError:
+        return False
+    return True
 
 
 def choosing() -> str:
@@ -195,6 +232,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "choosing": choosing,
     "speeds": speeds,
     "package": package,
+    "runs": runs,
 }
 """Function that writes each place of docs/overview.md."""
 

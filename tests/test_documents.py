@@ -116,7 +116,7 @@ def test_the_benchmarks_page_has_the_rates_of_the_newest_results():
     assert readme.newest()["date"] in page[2]
 
 
-@pytest.mark.parametrize("name", ["speeds", "choosing", "package"])
+@pytest.mark.parametrize("name", ["speeds", "choosing", "package", pytest.param("runs", marks=pytest.mark.slow)])
 def test_the_overviews_figures_are_those_of_the_committed_results(name):
     """Filled by ``python -m benchmarks.readme``."""
     assert readme.filled(OVERVIEW, {name: readme.PLACES[name]}) == OVERVIEW
@@ -139,6 +139,13 @@ def test_the_overviews_counts_are_the_catalogs():
         f'catalog="tabular",  # {len(tabular)} algorithms; "paper" has all {len(paper)},',
     ):
         assert text in OVERVIEW
+
+
+def test_the_readmes_counts_are_the_catalogs():
+    """What runs on hold'em is counted in the table of docs/overview.md."""
+    text = " ".join(README.split())
+    assert f"{len(Catalog.paper())} combinations of update rule, sampler and abstraction" in text
+    assert f"{len(Catalog.public())} run on limit hold'em" in text
 
 
 def test_the_overviews_commands_exist():
