@@ -104,19 +104,29 @@ class NetworkSettings:
 
 
 FAST = NetworkSettings()
+PAPER = replace(
+    FAST,
+    layers=3,
+    traversals=1500,
+    train_steps=750,
+    policy_steps=50,
+    batch_size=2048,
+    retrain_from_scratch=True,
+    train_every=1,
+)
 NETWORK_SETTINGS = {
     "sweep": replace(FAST, traversals=100, batch_size=128, learning_rate=3e-3, train_every=10),
     "fast": FAST,
-    "paper": replace(
-        FAST, layers=3, traversals=1500, train_steps=750, policy_steps=50, batch_size=2048, retrain_from_scratch=True,
-        train_every=1,
-    ),
-}  # fmt: skip
-"""Network settings by name, for little, normal and plenty of time.
+    "paper": PAPER,
+    "steinberger": replace(PAPER, retrain_from_scratch=False),
+}
+"""Network settings by name: for little, normal and plenty of time, and those of Steinberger (2019).
 
-``paper`` has Steinberger's settings for Leduc poker, except for the network of the average policy. His is trained from
-scratch at each measured iteration, for 5,000 steps. Here it continues from its last weights, for ``policy_steps`` after
-each fit. His data have linear weights, as in deep_lcfr.
+``paper`` and ``steinberger`` have Steinberger's sizes for Leduc poker, and differ in the start of value networks. With
+``paper``, each fit begins with new weights, as in Brown et al. With ``steinberger``, it begins with the weights of the
+fit before, as in the source. Both differ from the source in the network of the average policy: the source trains it
+from scratch at each measured iteration, for 5,000 steps; here it continues from its last weights, for ``policy_steps``
+after each fit. The source's data have linear weights, as in deep_lcfr.
 """
 
 
