@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
+from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
 from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, interval, table, told
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
@@ -123,14 +123,25 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     own = parsed(rows)
     ends = last(own[own["game"] == "leduc"])
     found = [
-        Claim(f"{SAID[name]} ({name})", getattr(worse(name, ends), verdict), f"ratio {worse(name, ends)}")
+        Claim(
+            f"On flop hold'em: {SAID[name]} ({name})",
+            {"Leduc": Finding(getattr(worse(name, ends), verdict), len(ends[name]))},
+            f"ratio {worse(name, ends)}",
+            "Leduc for flop hold'em, and smaller networks",
+        )
         for name, verdict in DIRECTIONS.items()
         if name in ends
     ]
     taken = rows[rows["case"] == "flop"].iloc[0]
-    said = "(not said there) Exact passes reach Deep CFR's 37 mbb/g within 60 CPU seconds"
-    figures = f"{taken['seconds']:.3g} CPU seconds until {taken['target']}"
-    return [*found, Claim(said, told(taken["seconds"] < 60), figures)]
+    return [
+        *found,
+        Claim(
+            "(not said there) Exact passes reach Deep CFR's 37 mbb/g within 60 CPU seconds",
+            {"flop hold'em": Finding(told(taken["seconds"] < 60), 0)},
+            f"{taken['seconds']:.3g} CPU seconds until {taken['target']}",
+            NO_STAND_IN,
+        ),
+    ]
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:

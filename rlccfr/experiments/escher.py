@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rlccfr.catalog.network_settings import network_settings
 from rlccfr.components import Sampler
-from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
-from rlccfr.experiments.pages import MUCH, Ratio, all_of, draw, ends_of, grouped, interval, table
+from rlccfr.experiments.experiment import NO_STAND_IN, OPEN, Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.pages import MUCH, Ratio, draw, ends_of, grouped, interval, table
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.registry import samplers
@@ -55,11 +56,30 @@ DEEP = {
     "Deep ESCHER": ("deep_lcfr", "escher(value='network')"),
 }
 ITERATIONS, PLUS_ITERATIONS = 100, 100_000
+VARIANCE_WALKS = 20_000
+"""Number of walks of a player from which a variance is estimated."""
+
+SCHMID = ("histories", "sequences")
+"""Kinds of baselines; the first is that of Schmid et al."""
+
+STAND_IN = "Battleship 2x2 for Battleship; Dark Hex 2x2 for Dark Hex 4 and 5 and Phantom tic-tac-toe"
 SOURCE = (
     "McAleer, Farina, Lanctot and Sandholm, ESCHER, ICLR 2023; Steinberger, Lerer and Brown, DREAM, 2020; Schmid, "
     "Burch, Lanctot, Moravcik, Kadlec and Bowling, Variance reduction in Monte Carlo CFR using baselines, AAAI 2019"
 )
 WALKS = network_settings("fast").traversals
+SCALES = {"weighted": True, "not weighted": False}
+"""Kinds of estimates whose scale is measured: divided by the probability of own draws, or not."""
+
+KINDS = {
+    "ESCHER": "not weighted",
+    "ablation 1": "not weighted",
+    "ablation 2": "weighted",
+    "DREAM": "weighted",
+    "outcome sampling": "weighted",
+}
+"""Kind of the estimates of each of :data:`ESTIMATORS`."""
+
 BATCH = 200
 """Number of walks whose estimates are held at once."""
 
@@ -96,6 +116,19 @@ def variance(game: str, name: str, seed: int, iterations: int, walks: int, prese
     return [{"variance": float(np.average(parts[often], weights=visits[often]))}]
 
 
+def scale(game: str, weighted: bool) -> list[Row]:
+    """Return the mean square of the regrets that some walks estimate from exact values under the uniform policy."""
+    tree = load_game(game)
+    sampler = samplers.resolve({"id": "escher", "value": "oracle", "weighted": weighted})
+    solver = Solver(tree, "cfr", sampler, seed=0)
+    squares, count = 0.0, 0
+    for player in (0, 1):
+        estimates = Estimates.now(solver, player, batches=BATCH, walks=1)
+        squares += float((estimates.regrets**2).sum())
+        count += int(np.repeat(estimates.mass > 0, np.diff(tree.view.first_sequence), axis=1).sum())
+    return [{"square": squares / count}]
+
+
 def reached(rule: str, sampler: str, iterations: int, seed: int) -> list[Row]:
     """Return the exploitability of a run on Leduc."""
     solver = Solver(load_game("leduc"), rule, sampler, seed=seed)
@@ -120,12 +153,17 @@ def curve(rule: str, sampler: str, nodes: int, seed: int) -> list[Row]:
 def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     games = list(GAMES)[:1] + list(GAMES)[-1:] if quick else list(GAMES)
-    seeds, iterations, walks, preset = (1, 20, 2_000, "sweep") if quick else (3, ITERATIONS, 20_000, "fast")
+    seeds, iterations, walks, preset = (1, 20, 2_000, "sweep") if quick else (3, ITERATIONS, VARIANCE_WALKS, "fast")
     found = [
         Case(f"variance/{game}/{name}/{seed}", partial(variance, GAMES[game], name, seed, iterations, walks, preset))
         for game in games
         for name in ESTIMATORS
         for seed in range(seeds)
+    ]
+    found += [
+        Case(f"scale/{game}/{kind}/0", partial(scale, GAMES[game], weighted))
+        for game in games
+        for kind, weighted in SCALES.items()
     ]
     found += [
         Case(f"plus/{name}/{rule}/{seed}", partial(reached, rule, sampler, 5_000 if quick else PLUS_ITERATIONS, seed))
@@ -145,7 +183,7 @@ def cases(quick: bool) -> list[Case]:
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
     rows = parsed(rows)
-    yield from variances(rows[rows["part"] == "variance"])
+    yield from variances(rows[rows["part"].isin(["variance", "scale"])])
     yield from plus(rows[rows["part"] == "plus"])
     uniform = Policy.uniform(load_game("leduc")).exploitability()
     for part, text in (("tables", "plain CFR"), ("networks", "deep rules, with the settings `fast`")):
@@ -175,35 +213,86 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what the sources say."""
     rows = parsed(rows)
-    spreads = grouped(rows[rows["part"] == "variance"], "name", "other", value="variance")
-    games = list(dict.fromkeys(game for game, _ in spreads))
-    beside = {
-        name: {game: Ratio.of(spreads[game, "ESCHER"], spreads[game, name]) for game in games}
-        for name in ("DREAM", "ablation 1", "ablation 2")
-    }
     ratios = plus_ratios(rows[rows["part"] == "plus"])
+    seeds = {name: len(values) for (name, _), values in grouped(rows[rows["part"] == "plus"], "name", "other").items()}
     return [
-        Claim(
-            "ESCHER's estimates vary less than DREAM's by orders of magnitude",
-            all_of(one.below(MUCH) for one in beside["DREAM"].values()),
-            "ratio: " + ", ".join(f"{one} on {game}" for game, one in beside["DREAM"].items()),
-        ),
-        *(
-            Claim(
-                f"{name.capitalize()} varies more than ESCHER",
-                all_of(one.below_one for one in beside[name].values()),
-                "ratio of ESCHER's variance to it: "
-                + ", ".join(f"{one} on {game}" for game, one in beside[name].items()),
-            )
-            for name in ("ablation 1", "ablation 2")
-        ),
+        variance_claim(rows, "DREAM", "ESCHER's estimates vary less than DREAM's by orders of magnitude", MUCH),
+        variance_claim(rows, "ablation 1", "Ablation 1 varies more than ESCHER", 1.0),
+        variance_claim(rows, "ablation 2", "Ablation 2 varies more than ESCHER", 1.0),
         Claim(
             "With baselines, CFR+ beats CFR under sampling",
-            ratios["histories"].below_one,
-            f"ratio {ratios['histories']} with baselines of histories, {ratios['sequences']} with those of sequences",
+            {f"Leduc (baselines of {one})": Finding(ratios[one].below_one, seeds[one]) for one in SCHMID},
+            ", ".join(f"ratio {ratios[one]} with baselines of {one}" for one in SCHMID),
+            "baselines of sequences are this library's",
         ),
-        Claim("Without baselines, CFR beats CFR+", ratios["none"].above_one, f"ratio {ratios['none']}"),
+        Claim(
+            "Without baselines, CFR beats CFR+",
+            {"Leduc": Finding(ratios["none"].above_one, seeds["none"])},
+            f"ratio {ratios['none']}",
+            NO_STAND_IN,
+        ),
     ]
+
+
+class Beside(NamedTuple):
+    """ESCHER's variance beside another estimator's, on one game.
+
+    Attributes:
+        ratio: ratio of ESCHER's variance to the other's, seed by seed; an upper bound if ESCHER's is rounding error.
+        zero, both_zero: whether ESCHER's variance, and whether both, are rounding error with every seed.
+    """
+
+    ratio: Ratio
+    zero: bool
+    both_zero: bool
+
+    def __str__(self) -> str:
+        if self.both_zero:
+            return "both 0 up to rounding"
+        return "ESCHER's 0 up to rounding" if self.zero else str(self.ratio)
+
+
+def variance_claim(rows: pd.DataFrame, other: str, said: str, bound: float) -> Claim:
+    """Judge, game by game, whether the ratio of ESCHER's variance to another estimator's is below a bound."""
+    compared = beside(rows, other)
+    findings = {}
+    for game, found in compared.items():
+        seeds = rows.loc[(rows["part"] == "variance") & (rows["name"] == game), "seed"].nunique()
+        findings[game] = Finding(OPEN if found.both_zero else found.ratio.below(bound), seeds)
+    figures = ", ".join(f"{found} on {game}" for game, found in compared.items())
+    return Claim(said, findings, f"ratio of ESCHER's variance to that of {other}: {figures}", STAND_IN)
+
+
+def beside(rows: pd.DataFrame, other: str) -> dict[str, Beside]:
+    """Return ESCHER's variance beside another estimator's, for each game.
+
+    A variance that is no larger than its rounding error may be 0. That error takes its place, so that the ratio is an
+    upper bound if ESCHER's is such a variance. Where both are, the ratio of the seed is 1.
+    """
+    spreads = grouped(rows[rows["part"] == "variance"], "name", "other", value="variance")
+    errors = rounding(rows)
+    compared = {}
+    for game in dict.fromkeys(game for game, _ in spreads):
+        own, others = (np.array(spreads[game, name]) for name in ("ESCHER", other))
+        own_error, other_error = (errors[game, KINDS[name]] for name in ("ESCHER", other))
+        zero = own <= own_error
+        both_zero = zero & (others <= other_error)
+        ratio = Ratio.of(
+            np.where(both_zero, 1.0, np.maximum(own, own_error)),
+            np.where(both_zero, 1.0, np.maximum(others, other_error)),
+        )
+        compared[game] = Beside(ratio, bool(zero.all()), bool(both_zero.all()))
+    return compared
+
+
+def rounding(rows: pd.DataFrame) -> dict[tuple[str, ...], float]:
+    """Return the largest rounding error of a variance, by game and kind of estimates.
+
+    A sum of n squares in double precision is wrong by at most n times the machine epsilon, as a share of the sum.
+    """
+    scales = rows[rows["part"] == "scale"]
+    errors = scales.assign(error=np.finfo(float).eps * VARIANCE_WALKS * scales["square"])
+    return {key: value for key, (value,) in grouped(errors, "name", "other", value="error").items()}
 
 
 def plus_ratios(rows: pd.DataFrame) -> dict[str, Ratio]:
@@ -223,11 +312,17 @@ def variances(rows: pd.DataFrame) -> Iterator[str]:
         "network gives baselines; ESCHER's gives the values themselves. Ablation 1 is DREAM's estimate times the reach "
         "of the fixed sampling policy, ablation 2 is ESCHER's divided by it. The published figures are those of "
         "McAleer et al. (ICLR 2023). Their definition is not at hand, so that orders of magnitude can be compared, and "
-        "the order of the estimators. If all walks give the same estimate, the figure is rounding error. "
+        "the order of the estimators. If all walks give the same estimate, the figure is rounding error, written as 0: "
+        "it is no larger than the machine epsilon times the number of walks times the mean square of the same kind of "
+        "estimate with exact values under the uniform policy. "
         "Phantom tic-tac-toe and Dark Hex 4 and 5 are too large for a compiled tree.",
         "",
     )
-    found = grouped(rows, "name", "other", value="variance")
+    spreads = rows[rows["part"] == "variance"]
+    errors = rounding(rows)
+    levels = [errors[str(game), KINDS[str(name)]] for game, name in spreads[["name", "other"]].itertuples(index=False)]
+    told = spreads.assign(variance=spreads["variance"].where(spreads["variance"] > levels, 0.0))
+    found = grouped(told, "name", "other", value="variance")
     shown: list[tuple[str, ...]] = [
         (f"{game}, here", *(interval(found[game, name]) for name in ESTIMATORS))
         for game in dict.fromkeys(game for game, _ in found)

@@ -1,9 +1,9 @@
-"""Definition of an experiment: its cases and its page."""
+"""Definition of an experiment: its cases, its page, and the claims of its source."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,10 +11,19 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from rlccfr.errors import RLCCFRError
 from rlccfr.files import as_json
 
 Row = dict[str, Any]
 """One observation, in JSON's types."""
+
+HOLDS, FAILS, ALIKE, OPEN = "holds", "does not hold", "no difference seen", "can't be told here"
+VERDICTS = (HOLDS, FAILS, ALIKE, OPEN)
+"""Verdicts on what a source says. A claim that two things are alike can be refuted, but no number of seeds proves it:
+the best that runs can show is that they see no difference."""
+
+NO_STAND_IN = "-"
+"""Stand-in of a claim that is judged on the games and by the algorithms of its source."""
 
 
 class Case(NamedTuple):
@@ -35,17 +44,95 @@ class Case(NamedTuple):
         return hashlib.sha256(as_json(call).encode()).hexdigest()[:16]
 
 
-class Claim(NamedTuple):
+@dataclass(frozen=True)
+class Finding:
+    """What is found about a claim on one game.
+
+    Attributes:
+        verdict: one of :data:`VERDICTS`.
+        seeds: number of seeds of each algorithm that draws; 0 if none of them draws, or if nothing was run.
+
+    Raises:
+        RLCCFRError: an unknown verdict, or a negative number of seeds.
+    """
+
+    verdict: str
+    seeds: int
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise RLCCFRError(f"a verdict must be one of {', '.join(VERDICTS)}, not {self.verdict!r}")
+        if self.seeds < 0:
+            raise RLCCFRError(f"the number of seeds must not be negative, as {self.seeds} is")
+
+    def __str__(self) -> str:
+        """The verdict, which says if a single run is all that it rests on."""
+        alone = self.seeds == 1 and self.verdict != OPEN
+        return f"{self.verdict} in the one run made" if alone else self.verdict
+
+    @property
+    def drawn(self) -> str:
+        """The number of seeds, in words if there are none."""
+        if self.seeds:
+            return str(self.seeds)
+        return "-" if self.verdict == OPEN else "nothing drawn"
+
+
+@dataclass(frozen=True)
+class Claim:
     """What a source says, and what is found here.
 
     Attributes:
-        verdict: ``"holds"``, ``"does not hold"`` or ``"can't be told here"``.
+        said: the claim, in the source's sense.
+        findings: what is found, by the name of the game on which it was found.
         figures: the figures by which it is judged.
+        stand_in: what was run in place of the source's game or algorithm, and what of the source was not run;
+            :data:`NO_STAND_IN` if nothing stands in.
+
+    Raises:
+        RLCCFRError: no game, or one of the texts is empty.
     """
 
     said: str
-    verdict: str
+    findings: Mapping[str, Finding]
     figures: str
+    stand_in: str
+
+    def __post_init__(self) -> None:
+        if not self.findings or not all(self.findings):
+            raise RLCCFRError(f"the claim {self.said!r} must name the games that it is judged on")
+        for name in ("said", "figures", "stand_in"):
+            if not getattr(self, name):
+                raise RLCCFRError(f"the claim {self.said!r} must have {name}")
+
+    @property
+    def verdict(self) -> str:
+        """The verdict if it is the same on all games, else each verdict with its games."""
+        return _by_game({game: str(finding) for game, finding in self.findings.items()})
+
+    @property
+    def seeds(self) -> str:
+        """The number of seeds if it is the same on all games, else each number with its games."""
+        return _by_game({game: finding.drawn for game, finding in self.findings.items()})
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The claim as a row of a table with the columns :data:`COLUMNS`."""
+        return self.said, self.verdict, "; ".join(self.findings), self.seeds, self.stand_in, self.figures
+
+
+def _by_game(texts: Mapping[str, str]) -> str:
+    """Return the text that all games have, else each text with its games."""
+    games: dict[str, list[str]] = {}
+    for game, text in texts.items():
+        games.setdefault(text, []).append(game)
+    if len(games) == 1:
+        return next(iter(games))
+    return "; ".join(f"{text} on {', '.join(names)}" for text, names in games.items())
+
+
+COLUMNS = ("said", "here", "games", "seeds", "stand-in", "figures")
+"""Columns of a table of claims."""
 
 
 @dataclass(frozen=True)

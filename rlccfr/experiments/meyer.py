@@ -13,8 +13,8 @@ import pandas as pd
 
 from rlccfr.components import Sampler
 from rlccfr.experiments.deep_cfr import BASE
-from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
-from rlccfr.experiments.pages import Ratio, all_of, draw, ends_of, grouped, interval, table
+from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, interval, table
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.registry import samplers
@@ -33,7 +33,7 @@ TABLE = {
 PUBLISHED = {"outcome": (2.22, 2.22, 2.20, 2.34, 2.37), "linear mix per node": (1.48, 1.58, 1.65, 1.67, 1.73)}
 """Rows of Meyer's Table 5.1."""
 
-SHARES = ((1024.0, 2**12, ".338"), (8.0, 2**12, ".0027"), (8.0, 2**15, ".00034"))
+SHARES = ((1024.0, 2**12, ".338"), (8.0, 2**12, ".0027"), (16.0, 2**16, ".00034"))
 """Half-life and number of iterations of exponential mixes, and Meyer's share of iterations by external sampling."""
 
 CURVES = {
@@ -45,12 +45,24 @@ CURVES = {
     "half-life 1024": "mixed_exponential(half_life=1024.0)",
     "locus, second half": "mixed_locus(horizon={horizon},half_life=1e12,visits=1e12)",
     "locus, half-life 1024": "mixed_locus(horizon=1000000000,half_life=1024.0,visits=1e12)",
+    "locus, half-life 8": "mixed_locus(horizon=1000000000,half_life=8.0,visits=1e12)",
     "locus, 100 visits": "mixed_locus(horizon=1000000000,half_life=1e12,visits=100.0)",
 }
-"""Samplers of the curves; a locus has each of its three criteria alone."""
+"""Samplers of the curves; a locus (section 5.3) has each of its three criteria alone, as in Figure 5.4."""
 
 GAMES = {"kuhn": 2**8, "leduc": 2**12}
 """Games of the curves, and their numbers of iterations."""
+
+HISTORIES = (60_000, 100_000)
+"""Numbers of histories after which samplers are compared on Leduc."""
+
+HISTORIES_SEEDS = 100
+
+DRAMATIC = 0.5
+"""Ratio of exploitabilities below which an improvement counts as dramatic; the source names no number."""
+
+COMPARED = ("external", "outcome", "linear mix", "half-life 8", "half-life 1024", "locus, second half")
+"""Samplers of the thesis's headline claims, of those in :data:`CURVES`."""
 
 DICE = "liars_dice(numdice=1,dice_sides=6,bidding_rule=reset-face)"
 SKIPS: Mapping[str, Mapping[str, Any]] = {
@@ -80,15 +92,31 @@ def reached(sampler: str, exploration: float, seeds: int) -> list[Row]:
     return [{"exploitability": run.exploitability} for run in runs]
 
 
+def curve_sampler(sampler: str, horizon: int) -> Sampler:
+    """Return a sampler of :data:`CURVES`, on-policy where it draws own actions."""
+    return samplers.resolve(sampler) if sampler == "external" else on_policy(sampler.format(horizon=horizon), 0.0)
+
+
 def curve(game: str, sampler: str, iterations: int, seed: int) -> list[Row]:
     """Return the exploitability of the average policy, and of the current one, at powers of 2."""
-    made = on_policy(sampler.format(horizon=iterations), 0.0) if sampler != "external" else samplers.resolve(sampler)
-    solver = Solver(load_game(game), "cfr", made, seed=seed)
+    solver = Solver(load_game(game), "cfr", curve_sampler(sampler, iterations), seed=seed)
     rows: list[Row] = []
     for power in range(3, iterations.bit_length()):
         result = solver.run(iterations=2**power - (2 ** (power - 1) if rows else 0), curve=False)
         average, current = (policy.exploitability() for policy in (solver.average_policy(), solver.current_policy()))
         rows.append({"histories": result.nodes_touched, "exploitability": average, "current": current})
+    return rows
+
+
+def after_histories(sampler: str, horizon: int, counts: Sequence[int], seed: int) -> list[Row]:
+    """Return the exploitability of CFR on Leduc as soon as a run has touched each of some numbers of histories."""
+    solver = Solver(load_game("leduc"), "cfr", curve_sampler(sampler, horizon), seed=seed)
+    rows: list[Row] = []
+    touched = 0
+    for count in counts:
+        result = solver.run(nodes=count - touched, curve=False)
+        touched = result.nodes_touched
+        rows.append({"histories": count, "touched": touched, "exploitability": result.exploitability})
     return rows
 
 
@@ -139,6 +167,11 @@ def cases(quick: bool) -> list[Case]:
         for seed in range(1 if quick else 10)
     ]
     found += [
+        Case(f"histories/{name}/{seed}", partial(after_histories, CURVES[name], GAMES["leduc"], HISTORIES, seed))
+        for name in COMPARED
+        for seed in range(seeds if quick else HISTORIES_SEEDS)
+    ]
+    found += [
         Case(f"likely/{seed}", partial(likely, 2_000 if quick else LIKELY_ITERATIONS, seed))
         for seed in range(1 if quick else 5)
     ]
@@ -172,20 +205,69 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what the source says."""
     rows = parsed(rows)
-    found = grouped(rows[rows["part"] == "table"], "name", "seed")
-    mixed = {one: Ratio.of(found["linear mix per node", one], found["outcome", one]) for one in ("0", "1")}
-    less = Ratio.of(found["linear mix per node", "0"], found["linear mix per node", "1"])
     on_dice = grouped(rows[rows["part"] == "dice"], "name")
     mix = Ratio.of(on_dice["half-life 16",], on_dice["outcome",])
     return [
+        *exploration_claims(rows[rows["part"] == "table"]),
+        *headline_claims(rows[rows["part"] == "histories"]),
         Claim(
-            "After as many iterations, a mix with external sampling is better than outcome sampling",
-            all_of(one.below_one for one in mixed.values()),
-            ", ".join(f"exploration {one}: ratio {times}" for one, times in mixed.items()),
+            "On Liar's dice, the mix of half-life 16 is well below outcome sampling",
+            {"Liar's dice": Finding(mix.below_one, len(on_dice["outcome",]))},
+            f"ratio {mix}",
+            "a node that is walked externally counts once, not ten times",
         ),
-        Claim("Less exploration is better", less.below_one, f"none to full: ratio {less}"),
-        Claim("On Liar's dice, the mix of half-life 16 is well below outcome sampling", mix.below_one, f"ratio {mix}"),
-    ]  # fmt: skip
+    ]
+
+
+def exploration_claims(rows: pd.DataFrame) -> Iterator[Claim]:
+    """Judge what the source says of exploration (Table 5.1), by rows of Leduc alone."""
+    found = grouped(rows, "name", "seed")
+    seeds = len(found["outcome", "0"])
+    mixed = {one: Ratio.of(found["linear mix per node", one], found["outcome", one]) for one in ("0", "1")}
+    yield Claim(
+        "After as many iterations, the linear mix per node is better than outcome sampling",
+        {f"Leduc (exploration {one})": Finding(ratio.below_one, seeds) for one, ratio in mixed.items()},
+        ", ".join(f"exploration {one}: ratio {ratio}" for one, ratio in mixed.items()),
+        NO_STAND_IN,
+    )
+    less = Ratio.of(found["linear mix per node", "0"], found["linear mix per node", "1"])
+    yield Claim(
+        "Less exploration is better in the linear mix per node",
+        {"Leduc": Finding(less.below_one, seeds)},
+        f"none to full: ratio {less}",
+        NO_STAND_IN,
+    )
+    least = Ratio.of(found["outcome", "0"], found["outcome", "0.5"])
+    yield Claim(
+        "In outcome sampling alone, less exploration than about 0.5 is no better",
+        {"Leduc": Finding(least.one, seeds)},
+        f"none to 0.5: ratio {least}",
+        NO_STAND_IN,
+    )
+
+
+def headline_claims(rows: pd.DataFrame) -> Iterator[Claim]:
+    """Judge the thesis's headline claims, by the exploitability on Leduc after as many histories."""
+    matching = "matches external sampling"
+    for name, base, said in (
+        ("linear mix", "external", f"The linear mix {matching}"),
+        ("locus, second half", "external", f"The locus in the second half {matching}"),
+        ("half-life 8", "outcome", "A half-life of 8 improves dramatically on outcome sampling (here: halves it)"),
+        ("half-life 1024", "outcome", "A half-life of 1024 improves on outcome sampling"),
+    ):
+        findings, figures = {}, []
+        seeds = rows.loc[rows["name"] == name, "seed"].nunique()
+        for count, ratio in versus(rows, name, base).items():
+            improves = ratio.below(DRAMATIC) if "dramatically" in said else ratio.below_one
+            findings[f"Leduc ({count:,} histories)"] = Finding(ratio.one if matching in said else improves, seeds)
+            figures.append(f"ratio {ratio} after {count:,}")
+        yield Claim(f"{said}, after as many histories", findings, ", ".join(figures), NO_STAND_IN)
+
+
+def versus(rows: pd.DataFrame, name: str, base: str) -> dict[int, Ratio]:
+    """Return the ratio of a sampler's exploitability to another's after each number of histories, seed by seed."""
+    found = grouped(rows.assign(histories=rows["histories"].astype(int)), "name", "histories")
+    return {count: Ratio.of(found[name, str(count)], found[base, str(count)]) for count in HISTORIES}
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
@@ -204,6 +286,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         f"{interval(100 * shares)} % of the infosets have an action of probability above {LIKELY} in the average "
         "policy; Meyer has 23.7 %, by a definition that is not at hand.",
     )
+    yield from same_histories(rows[rows["part"] == "histories"])
     for game, iterations in GAMES.items():
         own = rows[(rows["part"] == "curve") & (rows["game"] == game)].rename(columns={"name": "sampler"})
         for what, text in (("exploitability", "average policy"), ("current", "current policy")):
@@ -218,7 +301,12 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 def curves(rows: pd.DataFrame, picture: Path, title: str) -> Iterator[str]:
     """Yield a picture of curves, and a table of their ends."""
     draw(rows, "histories", "sampler", picture, title)
-    yield from (f"![Exploitability]({picture.name})", "")
+    yield from (
+        f"![Exploitability]({picture.name})",
+        "",
+        "A locus (section 5.3) has each of its three criteria alone, as in Figure 5.4.",
+        "",
+    )
     ends = ends_of(rows, "sampler")
     histories = grouped(ends, "sampler", value="histories")
     yield from table(
@@ -228,6 +316,32 @@ def curves(rows: pd.DataFrame, picture: Path, title: str) -> Iterator[str]:
             for (name,), values in grouped(ends, "sampler").items()
         ],
     )
+
+
+def same_histories(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield the section on the comparison after as many histories."""
+    seeds = rows["seed"].nunique()
+    yield from (
+        "",
+        "## leduc, after as many histories",
+        "",
+        f"Exploitability as soon as a run has touched so many histories: the mean over {seeds} seeds with half of its "
+        f"95 % interval. Own actions are drawn on-policy, and horizons are {GAMES['leduc']:,} iterations. Ratios are "
+        "taken seed by seed.",
+        "",
+    )
+    found = grouped(rows.assign(histories=rows["histories"].astype(int)), "name", "histories")
+    shown = []
+    for name in COMPARED:
+        ratios = {base: versus(rows, name, base) for base in ("outcome", "external")}
+        cells = [interval(found[name, str(count)]) for count in HISTORIES]
+        beside = ["-" if name == base else ratio[count] for base, ratio in ratios.items() for count in HISTORIES]
+        shown.append((name, *cells, *beside))
+    columns = [
+        *(f"{count:,} histories" for count in HISTORIES),
+        *(f"ratio to {base}, {count:,}" for base in ("outcome", "external") for count in HISTORIES),
+    ]
+    yield from table(("sampler", *columns), shown)
 
 
 def table_5_1(rows: pd.DataFrame) -> Iterator[str]:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from rlccfr.experiments.experiment import ALIKE, FAILS, HOLDS, OPEN
 from rlccfr.pictures import new_axes, save
 
 LEVEL = 0.95
@@ -17,9 +18,6 @@ LEVEL = 0.95
 
 MUCH = 0.01
 """Bound on a ratio that is smaller by orders of magnitude."""
-
-HOLDS, FAILS, OPEN = "holds", "does not hold", "can't be told here"
-"""Verdicts on what a source says. A ratio is judged by its interval, which has to lie on one side of 1."""
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
@@ -85,11 +83,18 @@ class Ratio(NamedTuple):
         """Verdict on the claim that the ratio is above 1."""
         return HOLDS if self.low > 1 else FAILS if self.high < 1 else OPEN
 
+    @property
+    def one(self) -> str:
+        """Verdict on the claim that the ratio is 1, which an interval can refute but not prove."""
+        if np.isnan(self.low):
+            return OPEN
+        return ALIKE if self.low <= 1 <= self.high else FAILS
+
 
 def all_of(verdicts: Iterable[str]) -> str:
-    """Return the verdict on several claims together."""
-    found = set(verdicts)
-    return FAILS if FAILS in found else OPEN if OPEN in found or not found else HOLDS
+    """Return the verdict on several claims together: that of the weakest."""
+    together = set(verdicts)
+    return next((verdict for verdict in (FAILS, OPEN, ALIKE, HOLDS) if verdict in together), OPEN)
 
 
 def told(holds: bool) -> str:

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.errors import RLCCFRError
-from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
-from rlccfr.experiments.pages import MUCH, OPEN, draw, ends_of, grouped, interval, table, told
+from rlccfr.experiments.experiment import OPEN, Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.pages import MUCH, draw, ends_of, grouped, interval, table, told
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 from rlccfr.games.openspiel import openspiel_game
@@ -193,17 +193,20 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     best = {game: min(means[game, one] for one in AGENTS) for game in games}
     times = {game: max(means[game, "PCFR+"], EXACT) / best[game] for game in games}
     beside = ", ".join(f"{means[game, 'Deep CFR']:.3g} and {best[game]:.3g} on {game}" for game in games)
+    seeds = {game: len(found[game, next(iter(AGENTS))]) for game in games}
     return [
         Claim(
             "(not said there) PCFR+ wins by orders of magnitude",
-            told(max(times.values()) < MUCH),
+            {game: Finding(told(one < MUCH), seeds[game]) for game, one in times.items()},
             f"ratio to the best of {', '.join(AGENTS)}: "
             + ", ".join(f"{one:.3g} on {game}" for game, one in times.items()),
+            "agents with OpenSpiel's settings, not tuned",
         ),
         Claim(
             "Deep CFR is no better than tuned policy gradients on mid-size games (Rudolph et al.)",
-            OPEN,
-            f"the agents here are not tuned; Deep CFR, and the best of them: {beside}",
+            {game: Finding(OPEN, seeds[game]) for game in games},
+            f"Deep CFR, and the best of {', '.join(AGENTS)}: {beside}",
+            "agents that are not tuned, on small games",
         ),
     ]
 

@@ -14,8 +14,8 @@ from rlccfr.agents.judging.reproduction import ITERATIONS, PANELS, draw, final, 
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
-from rlccfr.experiments.pages import OPEN, table, told
+from rlccfr.experiments.experiment import NO_STAND_IN, OPEN, Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.pages import table, told
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.solver import Solver
@@ -33,6 +33,9 @@ PUBLISHED = {
 
 PRESET = "paper-speed"
 """Name of the reward weights in the caption of Table 4."""
+
+ECFR_MODES = {"rlccfr": "ECFR as in the paper", "published": "ECFR as in Li et al."}
+"""Modes of ECFR that are drawn beside the catalog's, by the names of their lines; the first is the paper's formula."""
 
 LONGER = 100_000
 """Number of iterations with which 10,000 are compared."""
@@ -52,9 +55,9 @@ def speed(name: str, cell: Cell) -> list[Row]:
     return [{str(column): value for column, value in row.items()}]
 
 
-def published_ecfr(game: str, iterations: int) -> list[Row]:
-    """Return the curve of ECFR in its published form."""
-    points = Solver(load_game(game), "ecfr(mode='published')").run(iterations=iterations).points
+def ecfr(game: str, mode: str, iterations: int) -> list[Row]:
+    """Return the curve of ECFR in one of its modes."""
+    points = Solver(load_game(game), {"id": "ecfr", "mode": mode}).run(iterations=iterations).points
     return [{"iteration": one.iteration, "exploitability": one.exploitability} for one in points if one.iteration]
 
 
@@ -76,7 +79,11 @@ def cases(quick: bool) -> list[Case]:
         for name, cell in algorithms.items()
         if not (quick and name == "DeepCFR")
     ]
-    found += [Case(f"ecfr/{game}", partial(published_ecfr, game, 1_000 if quick else ITERATIONS[-1])) for game in games]
+    found += [
+        Case(f"ecfr/{game}/{mode}", partial(ecfr, game, mode, 1_000 if quick else ITERATIONS[-1]))
+        for game in games
+        for mode in ECFR_MODES
+    ]
     found += [
         Case(f"longer/{game}/{rule}", partial(longer, game, rule, LONGER))
         for game in games
@@ -87,7 +94,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return the rows on speeds, by algorithm; on ECFR's published form; and on longer runs."""
+    """Return the rows on speeds, by algorithm; on ECFR's modes; and on longer runs."""
     parts = rows["case"].str.split("/").str[0]
     speeds, published, later = (rows[parts == part] for part in ("speed", "ecfr", "longer"))
     return speeds.set_index("algorithm"), published, later
@@ -107,12 +114,15 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     yield from ("", "## Figures 2 to 5: exploitability against iterations", "")
     yield (
         "The curves are runs of the shipped measurement, one of a judging seed for each algorithm; an algorithm that "
-        "draws nothing has one run. The published form of ECFR is drawn beside the catalog's. Captions name the reward "
-        "weights, which count speed too, so that a pick need not be the lowest line."
+        "draws nothing has one run. ECFR by the paper's formula (theorem 3), and by that of Li et al., which sets "
+        "negative regrets to W beta, are drawn beside the catalog's. Captions name the reward weights, which count "
+        "speed too, so that a pick need not be the lowest line."
     )
     for panel in PANELS:
-        own = published[published["case"] == f"ecfr/{panel.game}"]
-        beside = {"ECFR as published": (own["iteration"].tolist(), own["exploitability"].tolist())} if len(own) else {}
+        beside = {}
+        for mode, title in ECFR_MODES.items():
+            own = published[published["case"] == f"ecfr/{panel.game}/{mode}"]
+            beside |= {title: (own["iteration"].tolist(), own["exploitability"].tolist())} if len(own) else {}
         name = f"rlccfr-figure-{panel.number}.svg"
         draw(panel, shipped.results(), shipped.catalog(), shipped.team(panel.game), folder / name, beside)
         pick, reached = ends(panel.game, panel.preset)
@@ -162,11 +172,12 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     found = []
     for game, name in (("kuhn", "RLCCFR"), ("leduc", "DCFR"), ("goofspiel", "ECFR")):
         _, reached = ends(game, presets[game])
-        own = published.loc[published["case"] == f"ecfr/{game}", "exploitability"]
+        own = published.loc[published["case"] == f"ecfr/{game}/rlccfr", "exploitability"]
         reached |= {"ECFR": own.iloc[-1]} if len(own) else {}
         best = min(reached, key=reached.__getitem__)
         figures = f"{best} ends at {reached[best]:.2g}" + ("" if best == name else f", {name} at {reached[name]:.2g}")
-        found.append(Claim(f"On {game}, {name} is best", told(reached[name] <= reached[best]), figures))
+        finding = Finding(told(reached[name] <= reached[best]), 1)
+        found.append(Claim(f"On {game}, {name} is best", {game: finding}, figures, NO_STAND_IN))
     fastest = speeds[f"{ITERATIONS[-1]:,} iterations"].astype(float).idxmax()
     gains = {}
     for case, of in later.groupby("case", sort=False):
@@ -174,14 +185,20 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
         gains[" ".join(str(case).split("/")[1:])] = before / after
     return [
         *found,
-        Claim("RLCCFR is fastest", told(fastest == "RLCCFR"), f"{fastest} is"),
+        Claim("RLCCFR is fastest", {"kuhn": Finding(told(fastest == "RLCCFR"), 1)}, f"{fastest} is", NO_STAND_IN),
         Claim(
             "After 10,000 iterations, little is gained",
-            told(max(gains.values()) < LITTLE),
+            {name: Finding(told(gain < LITTLE), 0) for name, gain in gains.items()},
             f"ratio to the exploitability after {LONGER:,}: "
             + ", ".join(f"{name} {gain:.3g}" for name, gain in gains.items()),
+            "CFR and DCFR alone",
         ),
-        Claim("On Royal, a smaller exploitability is better", OPEN, "this says nothing about algorithms"),
+        Claim(
+            "On Royal, a smaller exploitability is better",
+            {"royal": Finding(OPEN, 0)},
+            "this says nothing about algorithms",
+            NO_STAND_IN,
+        ),
     ]
 
 

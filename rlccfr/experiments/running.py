@@ -14,7 +14,7 @@ import rlccfr
 from rlccfr.envs.measuring.provenance import engine_version, processor_model
 from rlccfr.errors import RLCCFRError, first_line
 from rlccfr.experiments import EXPERIMENTS, load_experiment
-from rlccfr.experiments.experiment import Case, Experiment
+from rlccfr.experiments.experiment import COLUMNS, Case, Experiment
 from rlccfr.experiments.pages import table
 from rlccfr.files import as_json, checksum, held, require_writable, write_atomically
 
@@ -139,7 +139,7 @@ def write_page(experiment: Experiment, rows: pd.DataFrame, out: Path, quick: boo
     ]
     if not quick:
         lines += ["", "## What is said, and what is found here", ""]
-        lines += table(("said", "here", "figures"), experiment.claims(rows.copy()))
+        lines += table(COLUMNS, [claim.row for claim in experiment.claims(rows.copy())])
     write_atomically(path, ("\n".join(lines) + "\n").encode(), RLCCFRError)
     return path
 
@@ -156,7 +156,8 @@ def write_claims(store: Path, out: Path) -> Path:
         "# What the papers say, and what is found here",
         "",
         f"Written by `rlccfr reproduce claims`, {version()}; not edited by hand. A claim about a ratio is judged by "
-        "its 95 % interval, which has to lie on one side of 1; each page says what was run.",
+        "its 95 % interval, which has to lie on one side of 1. Each verdict names the games that were run, the number "
+        "of seeds, and what stands in for the source's game or algorithm. Each page says more of what was run.",
     ]
     for id in EXPERIMENTS:
         experiment = load_experiment(id)
@@ -166,7 +167,7 @@ def write_claims(store: Path, out: Path) -> Path:
             lines += ["This experiment has not been run in full yet."]
         else:
             lines += [f"[The page]({id}.md) has the figures.", ""]
-            lines += table(("said", "here", "figures"), experiment.claims(rows))
+            lines += table(COLUMNS, [claim.row for claim in experiment.claims(rows)])
     write_atomically(path, ("\n".join(lines) + "\n").encode(), RLCCFRError)
     return path
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rlccfr.experiments.experiment import Case, Claim, Experiment, Row
-from rlccfr.experiments.pages import OPEN, Ratio, all_of, draw, grouped, interval, table, told
+from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.pages import Ratio, draw, grouped, interval, table, told
 from rlccfr.games.names import load_game
 from rlccfr.policies.matches import distances, exact_match
 from rlccfr.solver import Solver
@@ -20,6 +20,11 @@ SETTINGS: Mapping[str, Any] = {
     "hidden": 64, "layers": 3, "traversals": 1500, "train_steps": 750, "batch_size": 2048, "policy_steps": 50,
     "retrain_from_scratch": True, "train_every": 1,
 }  # fmt: skip
+WARM: Mapping[str, Any] = {"retrain_from_scratch": False}
+"""The source's start of a value network: an earlier one's weights. Here Adam's moments are kept with them."""
+
+WARM_SEEDS = 3
+
 QUICK: Mapping[str, Any] = {**SETTINGS, "traversals": 100, "train_steps": 20, "policy_steps": 10}
 LARGE, LARGE_SETTINGS = "leduc(ranks=6,suits=2,raises=4)", {"memory": 50_000, "traversals": 1000, "train_steps": 200}
 """Stand-in for 5-card-flop hold'em, with 324,337 histories, and its settings other than Leduc's."""
@@ -35,6 +40,15 @@ PUBLISHED = {
 AVERAGES = {"Deep CFR": {"average": "network"}, "SD-CFR": {"average": "value_networks"}}
 STEP = 10
 """Number of iterations between points of the comparison."""
+
+STARTS = {"leduc": "Leduc (from scratch)", "warm": "Leduc (warm start)"}
+"""Runs on Leduc, by the way in which value networks start."""
+
+SUFFIXES = {"Leduc (from scratch)": "", "Leduc (warm start)": ", warm start"}
+"""Ends of the averages' names in these runs."""
+
+AVERAGE_NETWORK = "an average network of 50 steps after each fit, for 5,000 steps from scratch at each measurement"
+HOLDEM = f"`{LARGE}` for 5-card-flop hold'em"
 
 
 def solvers(game: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Solver]:
@@ -79,9 +93,14 @@ def cases(quick: bool) -> list[Case]:
     if quick:
         return [
             Case("leduc/0", partial(both, "leduc", 20, QUICK, 0)),
+            Case("warm/0", partial(both, "leduc", 20, {**QUICK, **WARM}, 0)),
             Case("kept/10/0", partial(sampled, 20, QUICK, 10, 0)),
         ]
-    found = [Case(f"leduc/{seed}", partial(both, "leduc", 100, SETTINGS, seed)) for seed in range(5)]
+    found = [
+        Case(f"{start}/{seed}", partial(both, "leduc", 100, settings, seed))
+        for start, settings, seeds in (("leduc", SETTINGS, 5), ("warm", {**SETTINGS, **WARM}, WARM_SEEDS))
+        for seed in range(seeds)
+    ]
     found += [
         Case(f"kept/{kept}/{seed}", partial(sampled, 100, SETTINGS, kept, seed)) for kept in KEPT for seed in (0, 1)
     ]
@@ -89,9 +108,11 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the parts of the cases' keys."""
+    """Return the rows with the parts of the cases' keys, and the averages of warm starts under names of their own."""
     keys = rows["case"].str.split("/")
-    return rows.assign(part=keys.str[0], seed=keys.str[-1])
+    rows = rows.assign(part=keys.str[0], seed=keys.str[-1])
+    warm = (rows["part"] == "warm") & rows["average"].isin(list(AVERAGES))
+    return rows.assign(average=rows["average"].mask(warm, rows["average"] + ", warm start"))
 
 
 def last(rows: pd.DataFrame) -> dict[str, list[float]]:
@@ -100,37 +121,79 @@ def last(rows: pd.DataFrame) -> dict[str, list[float]]:
     return {name: values for (name,), values in grouped(ends, "average").items()}
 
 
+def to_deep_cfr(ends: Mapping[str, list[float]]) -> dict[str, Ratio]:
+    """Return the ratio of SD-CFR's exploitability to Deep CFR's, by the start of value networks."""
+    return {
+        start: Ratio.of(ends[f"SD-CFR{suffix}"], ends[f"Deep CFR{suffix}"])
+        for start, suffix in SUFFIXES.items()
+        if f"SD-CFR{suffix}" in ends
+    }
+
+
 def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what the source says."""
     rows = parsed(rows)
-    small = rows[rows["part"].isin(["leduc", "kept"])]
+    small = rows[rows["part"].isin([*STARTS, "kept"])]
     found = last(small)
-    times = Ratio.of(found["SD-CFR"], found["Deep CFR"])
+    times = to_deep_cfr(found)
     kept = {name: Ratio.of(of, found["SD-CFR"][: len(of)]) for name, of in found.items() if "networks" in name}
-    values = rows[(rows["average"] == "match") & (rows["part"] == "large")]["value"]
-    deeper = {}
-    for part, of in rows[rows["average"] == "distance"].groupby("part", sort=False):
-        by_depth = of.groupby("depth")["mean"].mean().to_numpy()
-        shallow, deep = (float(half.mean()) for half in np.array_split(by_depth, 2))
-        deeper[str(part)] = (shallow, deep)
+    warm = Ratio.of(found["SD-CFR, warm start"], found["SD-CFR"][: len(found["SD-CFR, warm start"])])
     return [
-        Claim("SD-CFR ends below Deep CFR", times.below_one, f"ratio {times}"),
         Claim(
-            "An average over a sample of the networks ends higher", all_of(one.above_one for one in kept.values()),
+            "SD-CFR ends below Deep CFR",
+            {start: Finding(ratio.below_one, len(found[f"SD-CFR{SUFFIXES[start]}"])) for start, ratio in times.items()},
+            "ratio " + ", ".join(f"{ratio} ({start})" for start, ratio in times.items()),
+            AVERAGE_NETWORK,
+        ),
+        Claim(
+            "(not said there) A warm start of value networks, the source's, ends below starts from scratch",
+            {"Leduc": Finding(warm.below_one, len(found["SD-CFR, warm start"]))},
+            f"ratio of SD-CFR's exploitability {warm}",
+            NO_STAND_IN,
+        ),
+        Claim(
+            "An average over a sample of the networks ends higher",
+            {f"Leduc ({name})": Finding(one.above_one, len(found[name])) for name, one in kept.items()},
             ", ".join(f"{name}: ratio {one}" for name, one in kept.items()),
+            NO_STAND_IN,
         ),
-        Claim(
-            "SD-CFR wins the match throughout, on the large game",
-            told(bool((values > 0).all())) if len(values) else OPEN,
-            f"ahead at {(values > 0).sum()} of {len(values)} points",
-        ),
-        Claim(
-            "The two averages differ more at greater depth",
-            all_of(told(deep > first) for first, deep in deeper.values()),
-            "in the first half of the depths and in the second: "
-            + ", ".join(f"{first:.3f} and {deep:.3f} ({part})" for part, (first, deep) in deeper.items()),
-        ),
-    ]  # fmt: skip
+        matches(rows),
+        depths(rows),
+    ]
+
+
+def games(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, int]]:
+    """Yield the runs whose averages were compared: their name, their rows and their number of seeds."""
+    for part, name in (*STARTS.items(), ("large", f"`{LARGE}`")):
+        of = rows[rows["part"] == part]
+        if len(of):
+            yield name, of, of["seed"].nunique()
+
+
+def matches(rows: pd.DataFrame) -> Claim:
+    """Judge the claim on matches."""
+    findings, figures = {}, []
+    for name, of, seeds in games(rows):
+        values = of.loc[of["average"] == "match", "value"]
+        findings[name] = Finding(told(bool((values > 0).all())), seeds)
+        figures.append(f"ahead at {(values > 0).sum()} of {len(values)} points ({name})")
+    return Claim("SD-CFR wins the match throughout (hold'em)", findings, ", ".join(figures), HOLDEM)
+
+
+def depths(rows: pd.DataFrame) -> Claim:
+    """Judge the claim on depth, by the mean distance in the first half of the depths and in the second."""
+    findings, figures = {}, []
+    for name, of, seeds in games(rows):
+        by_depth = of[of["average"] == "distance"].groupby("depth")["mean"].mean().to_numpy()
+        shallow, deep = (float(half.mean()) for half in np.array_split(by_depth, 2))
+        findings[name] = Finding(told(deep > shallow), seeds)
+        figures.append(f"{shallow:.3f} and {deep:.3f} ({name})")
+    return Claim(
+        "The two averages differ more at greater depth (hold'em)",
+        findings,
+        "in the first half of the depths and in the second: " + ", ".join(figures),
+        f"{HOLDEM}, and total variation for a distance without a formula",
+    )
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
@@ -140,11 +203,15 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     yield from (
         "Both averages come from the same value networks, which are trained with the settings "
         f"`{settings}` and linear weights. Deep CFR fits a further network to the policies that were played; SD-CFR "
-        "keeps the value networks, and its average is exact. Steinberger trains the average network from scratch at "
-        "each measured iteration, for 5,000 steps; here it continues from its last weights after each iteration. His "
-        "other games, a Leduc of 6,178,561 histories and a hold'em, do not fit an hour.",
+        "keeps the value networks, and its average is exact.",
+        "",
+        "Steinberger starts each value network from an earlier one's weights. The lines named *warm start* do so, with "
+        "`retrain_from_scratch=False`; the others start each value network anew, as Brown et al. do. Steinberger "
+        "trains the average network from scratch at each measured iteration, for 5,000 steps; here it continues from "
+        "its last weights after each iteration. His other games, a Leduc of 6,178,561 histories and a hold'em, do not "
+        "fit an hour.",
     )
-    own = rows[rows["part"].isin(["leduc", "kept"]) & rows["exploitability"].notna()]
+    own = rows[rows["part"].isin([*STARTS, "kept"]) & rows["exploitability"].notna()]
     draw(own, "iterations", "average", folder / "sd-cfr.svg", "leduc")
     yield from ("", "## Leduc", "", "![Exploitability against iterations](sd-cfr.svg)", "")
     yield from ends(own)
@@ -153,16 +220,15 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "Steinberger finds that an average over a reservoir of fewer networks than iterations reaches a plateau and "
         "oscillates.",
     )
-    for part, name in (("leduc", "Leduc"), ("large", LARGE)):
-        of = rows[rows["part"] == part]
-        if len(of):
-            yield from ("", f"## Match and distance on {name}", "")
-            if part == "large":
-                others = ", ".join(f"{key}={value:,}" for key, value in LARGE_SETTINGS.items())
-                yield from (f"Here the settings are others: `{others}`, and {LARGE_ITERATIONS} iterations.", "")
-            yield from match(of)
+    for name, of, _ in games(rows):
+        yield from ("", f"## Match and distance on {name}", "")
+        if name == f"`{LARGE}`":
+            others = ", ".join(f"{key}={value:,}" for key, value in LARGE_SETTINGS.items())
+            yield f"Here the settings are others: `{others}`, and {LARGE_ITERATIONS} iterations, with one seed."
             yield ""
-            yield from apart(of[of["average"] == "distance"])
+        yield from match(of)
+        yield ""
+        yield from apart(of[of["average"] == "distance"])
 
 
 def ends(rows: pd.DataFrame) -> Iterator[str]:
@@ -171,7 +237,9 @@ def ends(rows: pd.DataFrame) -> Iterator[str]:
     shown = [(name, len(of), interval(of)) for name, of in found.items()]
     yield from table(("average", "seeds", f"exploitability after {rows['iterations'].max():,.0f} iterations"), shown)
     yield ""
-    yield f"SD-CFR's is {Ratio.of(found['SD-CFR'], found['Deep CFR'])} times Deep CFR's, seed by seed."
+    yield from (
+        f"SD-CFR's is {ratio} times Deep CFR's, seed by seed ({start})." for start, ratio in to_deep_cfr(found).items()
+    )
 
 
 def match(rows: pd.DataFrame) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from support import game
 
@@ -14,7 +15,34 @@ from rlccfr.testing import Estimates
 
 @pytest.mark.parametrize(("half_life", "iterations", "published"), meyer.SHARES)
 def test_the_share_of_external_iterations_is_meyers(half_life, iterations, published):
-    assert meyer.share(half_life, iterations) == pytest.approx(float(published), rel=0.01)
+    """To one unit of the last digit that he prints."""
+    digits = len(published.partition(".")[2])
+    assert meyer.share(half_life, iterations) == pytest.approx(float(published), abs=10.0**-digits)
+
+
+def test_variances_within_rounding_are_compared_as_zeros():
+    """ESCHER's is rounding error on both games; the other's on the first alone."""
+    level = np.finfo(float).eps * escher.VARIANCE_WALKS
+    rows = pd.DataFrame(
+        [
+            {"part": "scale", "name": game, "other": kind, "seed": "0", "square": 1.0}
+            for game in ("exact", "drawn")
+            for kind in escher.SCALES
+        ]
+        + [
+            {"part": "variance", "name": game, "other": name, "seed": str(seed), "variance": variance}
+            for game, other in (("exact", 0.5 * level), ("drawn", 1.0))
+            for name, variance in (("ESCHER", 0.1 * level), ("DREAM", other))
+            for seed in range(3)
+        ]
+    )
+    compared = escher.beside(rows, "DREAM")
+    assert (compared["exact"].both_zero, compared["drawn"].both_zero) == (True, False)
+    assert compared["drawn"].zero
+    assert compared["drawn"].ratio.high == pytest.approx(level)
+    judged = escher.variance_claim(rows, "DREAM", "said", 1.0)
+    assert judged.verdict == "can't be told here on exact; holds on drawn"
+    assert "both 0 up to rounding on exact" in judged.figures
 
 
 @pytest.mark.parametrize("name", escher.ESTIMATORS)

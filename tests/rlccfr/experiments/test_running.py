@@ -11,9 +11,21 @@ import pytest
 
 from rlccfr.errors import RLCCFRError
 from rlccfr.experiments import EXPERIMENTS, load_experiment
-from rlccfr.experiments.experiment import Case, Claim, Experiment
-from rlccfr.experiments.pages import FAILS, HOLDS, OPEN, Ratio, all_of, interval, told
-from rlccfr.experiments.running import kept_at, measure, write_page
+from rlccfr.experiments.experiment import (
+    ALIKE,
+    COLUMNS,
+    FAILS,
+    HOLDS,
+    NO_STAND_IN,
+    OPEN,
+    VERDICTS,
+    Case,
+    Claim,
+    Experiment,
+    Finding,
+)
+from rlccfr.experiments.pages import Ratio, all_of, interval, told
+from rlccfr.experiments.running import kept_at, measure, stored, write_page
 
 NFSP = "open_spiel.python.pytorch.nfsp"
 RUNNABLE = pytest.mark.parametrize(
@@ -47,7 +59,7 @@ def counting(calls: Counter, *, stop_at: str = "") -> Experiment:
         return [Case(name, partial(observe, name)) for name in "abc"]
 
     def claims(rows):
-        return [Claim("It has three rows", told(len(rows) == 3), f"{len(rows)}")]
+        return [Claim("It has three rows", {"no game": Finding(told(len(rows) == 3), 0)}, f"{len(rows)}", NO_STAND_IN)]
 
     return Experiment("trial", "A trial", "Nobody, 2026", cases, page, claims)
 
@@ -120,8 +132,59 @@ def test_a_ratio_is_judged_by_its_interval():
     assert Ratio.of([3.0], [1.0]).above_one == OPEN
 
 
+def test_that_a_ratio_is_one_can_be_refuted_but_not_proved():
+    """The intervals are those of the test above."""
+    assert Ratio.of([2.0, 8.0], [1.0, 1.0]).one == ALIKE
+    assert Ratio.of([2.0, 2.1, 1.9], [1.0, 1.0, 1.0]).one == FAILS
+    assert Ratio.of([1.0], [1.0]).one == OPEN
+
+
+def claim(**findings):
+    return Claim(
+        "It is better", {game: Finding(*finding) for game, finding in findings.items()}, "ratio 2", NO_STAND_IN
+    )
+
+
+def test_a_claim_tells_on_which_games_and_seeds_it_rests():
+    together = claim(kuhn=(HOLDS, 5), leduc=(HOLDS, 5))
+    assert dict(zip(COLUMNS, together.row, strict=True)) == {
+        "said": "It is better",
+        "here": "holds",
+        "games": "kuhn; leduc",
+        "seeds": "5",
+        "stand-in": "-",
+        "figures": "ratio 2",
+    }
+    apart = claim(kuhn=(HOLDS, 5), leduc=(HOLDS, 5), royal=(OPEN, 3))
+    assert apart.verdict == "holds on kuhn, leduc; can't be told here on royal"
+    assert apart.seeds == "5 on kuhn, leduc; 3 on royal"
+
+
+def test_one_run_is_said_to_be_one():
+    assert claim(kuhn=(HOLDS, 1)).verdict == "holds in the one run made"
+    assert claim(kuhn=(OPEN, 1)).verdict == "can't be told here"
+    assert (claim(kuhn=(HOLDS, 0)).verdict, claim(kuhn=(HOLDS, 0)).seeds) == ("holds", "nothing drawn")
+    assert claim(texas=(OPEN, 0)).seeds == "-"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Finding("perhaps", 3), "a verdict must be one of holds, .* not 'perhaps'"),
+        (lambda: Finding(HOLDS, -1), "number of seeds must not be negative, as -1 is"),
+        (lambda: Claim("said", {}, "figures", "-"), "'said' must name the games"),
+        (lambda: Claim("said", {"": Finding(HOLDS, 1)}, "figures", "-"), "'said' must name the games"),
+        (lambda: Claim("said", {"kuhn": Finding(HOLDS, 1)}, "figures", ""), "'said' must have stand_in"),
+    ],
+)
+def test_a_claim_that_hides_what_it_rests_on_is_refused(make, message):
+    with pytest.raises(RLCCFRError, match=message):
+        make()
+
+
 def test_verdicts_together():
     assert all_of([HOLDS, HOLDS]) == HOLDS
+    assert all_of([HOLDS, ALIKE]) == ALIKE
     assert all_of([HOLDS, OPEN, FAILS]) == FAILS
     assert all_of([HOLDS, OPEN]) == all_of([]) == OPEN
 
@@ -182,5 +245,19 @@ def test_claims_are_judged_by_the_rows_of_a_run(id, tmp_path):
     found = load_experiment(id)
     claims = found.claims(measure(found, tmp_path, True))
     assert claims
-    assert {one.verdict for one in claims} <= {HOLDS, FAILS, OPEN}
-    assert all(one.said for one in claims)
+    assert {finding.verdict for one in claims for finding in one.findings.values()} <= set(VERDICTS)
+
+
+KEPT = Path(__file__).parents[3] / "benchmarks" / "results" / "experiments"
+
+
+@pytest.mark.parametrize("id", EXPERIMENTS)
+def test_the_committed_pages_have_the_claims_of_the_committed_runs(id):
+    """Each claim's row stands on the experiment's page and on the page of all claims."""
+    experiment = load_experiment(id)
+    rows = stored(experiment, KEPT)
+    assert rows is not None, f"run `rlccfr reproduce {id}` again: the kept runs lack some case"
+    for page in (f"{id}.md", "claims.md"):
+        text = (KEPT.parents[2] / "docs" / "experiments" / page).read_text().splitlines()
+        for judged in experiment.claims(rows):
+            assert f"| {' | '.join(judged.row)} |" in text
