@@ -1,23 +1,39 @@
-"""The experiments of Keshavarzi, Navidi and Tefagh: Table 4, Figures 2 to 5, and what the paper says of them."""
+"""The experiments of Keshavarzi, Navidi and Tefagh: Table 4, Figures 2 to 5, and what the paper says of them.
+
+The paper's e is the exploitability itself. What its weights recommend depends on that, so the picks and the claims are
+shown under all three scales of e (:data:`rlccfr.envs.reward.SCALES`), by teams whose agents learn the mean of their
+rewards, and by teams whose agents learn their own, as in the paper.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
 
 import pandas as pd
 
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.fixed import fixed_cells
-from rlccfr.agents.judging.reproduction import ITERATIONS, PANELS, draw, final, throughputs
-from rlccfr.catalog import Cell
+from rlccfr.agents.baselines.task import Task
+from rlccfr.agents.judging.bench import Bench
+from rlccfr.agents.judging.evidence import Evidence
+from rlccfr.agents.judging.recommendation_table import TEAM
+from rlccfr.agents.judging.reproduction import ITERATIONS, PANELS, Line, draw, final, throughputs
+from rlccfr.agents.team.hyperparameters import Rewards
+from rlccfr.catalog import AXES, Cell
+from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.live import LiveEvaluator
+from rlccfr.envs.measuring.record import fingerprint
 from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.rows import load_results
+from rlccfr.envs.reward import PRESETS, SCALES, Preset, Scale, costs
 from rlccfr.experiments.experiment import NO_STAND_IN, OPEN, Case, Claim, Experiment, Finding, Row
 from rlccfr.experiments.pages import table, told
 from rlccfr.games.names import load_game
-from rlccfr.policy import Policy
 from rlccfr.solver import Solver
 
 PUBLISHED = {
@@ -31,8 +47,17 @@ PUBLISHED = {
 }
 """Table 4: iterations per second on Kuhn over 1,000 and 10,000 iterations (Python 3.9, AMD R7, GTX 1060)."""
 
-PRESET = "paper-speed"
+SPEED_PRESET = "paper-speed"
 """Name of the reward weights in the caption of Table 4."""
+
+BUDGET = Budget("iterations", ITERATIONS[0])
+"""Budget for which the teams pick."""
+
+PRINTED: Scale = "units"
+"""Scale of e on which the paper prints its reward: the exploitability itself."""
+
+REWARDS: tuple[Rewards, ...] = ("mean", "own")
+"""What the agents of a team learn: the mean of their rewards, or each its own."""
 
 ECFR_MODES = {"rlccfr": "ECFR as in the paper", "published": "ECFR as in Li et al."}
 """Modes of ECFR that are drawn beside the catalog's, by the names of their lines; the first is the paper's formula."""
@@ -42,11 +67,6 @@ LONGER = 100_000
 
 LITTLE = 2.0
 """A factor on exploitability below which the gain of ten times as many iterations counts as little."""
-
-
-def picked() -> Cell:
-    """Return what the shipped team picks under the weights of Table 4."""
-    return shipped.team("kuhn").pick("kuhn", Budget("iterations", ITERATIONS[0]), PRESET)
 
 
 def speed(name: str, cell: Cell) -> list[Row]:
@@ -70,9 +90,77 @@ def longer(game: str, rule: str, iterations: int) -> list[Row]:
     return found
 
 
+def captions(game: str) -> list[str]:
+    """Return the names of the reward weights in the captions on a game: of its figure, and on Kuhn also of Table 4."""
+    of_figures = [panel.preset for panel in PANELS if panel.game == game]
+    return [*of_figures, SPEED_PRESET] if game == "kuhn" else of_figures
+
+
+def on_all_scales(preset: str) -> list[Preset]:
+    """Return the reward weights of a caption on each scale of e."""
+    return [replace(PRESETS[preset], scale=scale) for scale in SCALES]
+
+
+@cache
+def runs_digest(game: str) -> str:
+    """Return a digest of the shipped runs on a game, from which its teams learn."""
+    runs = load_results(shipped.path(shipped.MEASURED))
+    return fingerprint(runs[runs["game"] == game].sort_values("cell_id", ignore_index=True))[:16]
+
+
+@cache
+def evidence_of(game: str) -> Evidence:
+    """Return the shipped runs of all 336 algorithms on a game, after :data:`BUDGET`."""
+    return Evidence.measured(shipped.results(game), shipped.catalog(), game, BUDGET)
+
+
+def picks(game: str, rewards: Rewards, measurements: str) -> list[Row]:
+    """Train a team on the shipped runs, under the captions' weights on all scales, and return what it picks.
+
+    Args:
+        rewards: one of :data:`REWARDS`.
+        measurements: digest of the shipped runs, so that the case is measured again if they change.
+
+    Returns:
+        A row per caption and scale: the pick, its mean reward and the agents' rewards, by the judging runs; and the
+        algorithm with the highest mean reward of all, converged or not, which no table recommends unless it has.
+    """
+    from rlccfr.agents.team.pretraining import SETTINGS, train_on_table
+
+    weights = [preset for caption in captions(game) for preset in on_all_scales(caption)]
+    spec = EpisodeSpec.parse(game, BUDGET, catalog=shipped.catalog(), evaluator=shipped.results())
+    team = train_on_table(spec, settings=replace(SETTINGS, rewards=rewards), presets=weights)
+    return [picked(team.pick(game, BUDGET, one, evidence_of(game).recommendable(one)), game, one) for one in weights]
+
+
+def picked(cell: Cell, game: str, preset: Preset) -> Row:
+    """Return a pick as a row of :func:`picks`."""
+    evidence = evidence_of(game)
+    task = Task(shipped.results(game), shipped.catalog(), game, BUDGET, preset)
+    bench = Bench(task, {game: evidence})
+    figures = bench.row(TEAM, cell, 0, 0.0)
+    each = [preset.rewards(costs(run)) for run in evidence.judging[cell]]
+    chosen = task.rewards(evidence.choosing)
+    highest = bench.row(TEAM, max(chosen, key=chosen.__getitem__), 0, 0.0)
+    return {
+        "preset": preset.name,
+        "scale": preset.scale,
+        **cell._asdict(),
+        "exploitability": figures["exploitability"],
+        "speed": figures["speed"],
+        "converged": figures["converged"],
+        "reward": figures["reward"],
+        "regret": figures["regret"],
+        **{f"reward_{axis}": fmean(own) for axis, own in zip(AXES, zip(*each, strict=True), strict=True)},
+        "highest": str(Cell.of(highest)),
+        "highest_exploitability": highest["exploitability"],
+        "highest_converged": highest["converged"],
+    }
+
+
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
-    algorithms = {**fixed_cells(shipped.catalog()), "RLCCFR": picked()}
+    """Return all cases; a quick run has no teams of its own."""
+    algorithms = {**fixed_cells(shipped.catalog()), "RLCCFR": shipped.team("kuhn").pick("kuhn", BUDGET, SPEED_PRESET)}
     games = ("kuhn", "goofspiel") if quick else shipped.GAMES
     found = [
         Case(f"speed/{name}", partial(speed, name, cell))
@@ -90,44 +178,102 @@ def cases(quick: bool) -> list[Case]:
         if game != "royal"
         for rule in ("cfr", "dcfr")
     ]
+    if not quick:
+        found += [
+            Case(f"team/{game}/{rewards}", partial(picks, game, rewards, runs_digest(game)))
+            for game in games
+            for rewards in REWARDS
+        ]
     return found
 
 
-def parsed(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return the rows on speeds, by algorithm; on ECFR's modes; and on longer runs."""
-    parts = rows["case"].str.split("/").str[0]
-    speeds, published, later = (rows[parts == part] for part in ("speed", "ecfr", "longer"))
-    return speeds.set_index("algorithm"), published, later
+class Parts(NamedTuple):
+    """The rows of an experiment: on speeds, by algorithm; on ECFR's modes; on longer runs; and on teams' picks."""
+
+    speeds: pd.DataFrame
+    ecfr: pd.DataFrame
+    longer: pd.DataFrame
+    teams: pd.DataFrame
 
 
-def ends(game: str, preset: str) -> tuple[Cell, dict[str, float]]:
-    """Return the team's pick for a figure, and what the figure's algorithms reach; the pick is named RLCCFR."""
-    measured, pick = shipped.results(), shipped.team(game).pick(game, Budget("iterations", ITERATIONS[0]), preset)
-    algorithms = {**fixed_cells(shipped.catalog()), "RLCCFR": pick}
-    return pick, {name: final(measured, game, cell) for name, cell in algorithms.items()}
+def parsed(rows: pd.DataFrame) -> Parts:
+    """Return the rows by what they are about."""
+    about = rows["case"].str.split("/").str[0]
+    speeds, of_ecfr, of_longer, of_teams = (rows[about == part] for part in ("speed", "ecfr", "longer", "team"))
+    return Parts(speeds.set_index("algorithm"), of_ecfr, of_longer, of_teams)
+
+
+def pick_of(teams: pd.DataFrame, game: str, preset: str, scale: Scale) -> Cell:
+    """Return what RLCCFR picks: the team that learned mean rewards, or the shipped team if none was trained here."""
+    own = teams[teams["case"] == f"team/{game}/mean"] if len(teams) else teams
+    if not len(own):
+        weights = replace(PRESETS[preset], scale=scale)
+        return shipped.team(game).pick(game, BUDGET, weights, evidence_of(game).recommendable(weights))
+    (row,) = own[(own["preset"] == preset) & (own["scale"] == scale)].to_dict("records")
+    return Cell.of({str(name): value for name, value in row.items()})
+
+
+class Method(NamedTuple):
+    """One of the paper's methods on a game.
+
+    Attributes:
+        exploitability: after 10,000 iterations.
+        speed: iterations per second over 1,000 iterations, as a multiple of plain CFR's.
+        converged: whether it has converged after 1,000 iterations.
+    """
+
+    exploitability: float
+    speed: float
+    converged: bool
+
+
+def methods(parts: Parts, game: str, preset: str, scale: Scale) -> dict[str, Method]:
+    """Return the paper's methods on a game by name; RLCCFR is a team's pick, and ECFR has the paper's formula."""
+    evidence = evidence_of(game)
+    cells = {**fixed_cells(shipped.catalog()), "RLCCFR": pick_of(parts.teams, game, preset, scale)}
+    found = {}
+    for name, cell in cells.items():
+        runs = evidence.judging[cell]
+        speed_of_runs = fmean(run.speed for run in runs)
+        found[name] = Method(
+            final(shipped.results(game), game, cell), speed_of_runs, all(run.converged for run in runs)
+        )
+    own = parts.ecfr.loc[parts.ecfr["case"] == f"ecfr/{game}/rlccfr", "exploitability"]
+    if len(own):
+        found["ECFR"] = found["ECFR"]._replace(exploitability=float(own.iloc[-1]))
+    return found
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
-    speeds, published, _ = parsed(rows)
-    yield from table_4(speeds)
+    parts = parsed(rows)
+    yield from table_4(parts)
+    yield from figures(parts, folder)
+    yield ('The paper speaks of "eight" methods and lists seven, and of "three" games and lists four.')
+    if len(parts.teams):
+        yield from scales(parts.teams)
+        yield from claims_by_scale(parts)
+
+
+def figures(parts: Parts, folder: Path) -> Iterator[str]:
+    """Yield the section on Figures 2 to 5, and draw them."""
     yield from ("", "## Figures 2 to 5: exploitability against iterations", "")
     yield (
         "The curves are runs of the shipped measurement, one of a judging seed for each algorithm; an algorithm that "
         "draws nothing has one run. ECFR by the paper's formula (theorem 3), and by that of Li et al., which sets "
         "negative regrets to W beta, are drawn beside the catalog's. Captions name the reward weights, which count "
-        "speed too, so that a pick need not be the lowest line."
+        "speed too, so that a pick need not be the lowest line. The reward is the printed one: e is the "
+        "exploitability itself."
     )
     for panel in PANELS:
-        beside = {}
+        beside: dict[str, Line] = {}
         for mode, title in ECFR_MODES.items():
-            own = published[published["case"] == f"ecfr/{panel.game}/{mode}"]
+            own = parts.ecfr[parts.ecfr["case"] == f"ecfr/{panel.game}/{mode}"]
             beside |= {title: (own["iteration"].tolist(), own["exploitability"].tolist())} if len(own) else {}
         name = f"rlccfr-figure-{panel.number}.svg"
-        draw(panel, shipped.results(), shipped.catalog(), shipped.team(panel.game), folder / name, beside)
-        pick, reached = ends(panel.game, panel.preset)
-        uniform = Policy.uniform(load_game(panel.game)).exploitability()
-        note = "" if reached["RLCCFR"] < uniform / 10 else ", which has not converged"
+        pick = pick_of(parts.teams, panel.game, panel.preset, PRINTED)
+        draw(panel, shipped.results(), shipped.catalog(), pick, folder / name, beside)
+        converged = all(run.converged for run in evidence_of(panel.game).judging[pick])
         yield from (
             "",
             f"### Figure {panel.number}: {panel.game}, weights {panel.preset}",
@@ -135,25 +281,28 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
             f"![Figure]({name})",
             "",
         )
-        yield f"The team's pick is `{pick}`{note}."
-    yield from ("", 'The paper speaks of "eight" methods and lists seven, and of "three" games and lists four.')
+        yield f"The team's pick is `{pick}`{'' if converged else ', which has not converged after 1,000 iterations'}."
+    yield ""
 
 
-def table_4(speeds: pd.DataFrame) -> Iterator[str]:
+def table_4(parts: Parts) -> Iterator[str]:
     """Yield the section on Table 4."""
+    (cell,) = {
+        case.measure.args[1] for case in cases(quick=True) if case.key == "speed/RLCCFR"
+    }  # what was timed as RLCCFR
     yield from (
         "## Table 4: iterations per second on Kuhn poker",
         "",
         "Over 1,000 and 10,000 iterations. Machines differ, so that multiples of CFR are to be compared. RLCCFR is "
-        f"what the shipped team picks under the caption's weights: `{picked()}`.",
+        f"what the shipped team picks under the caption's weights: `{cell}`.",
         "",
     )
     columns = [f"{count:,} iterations" for count in ITERATIONS]
     shown = []
     for name, published in PUBLISHED.items():
-        if name not in speeds.index:
+        if name not in parts.speeds.index:
             continue
-        here, plain = (speeds.loc[one, columns].to_numpy(float) for one in (name, "CFR"))
+        here, plain = (parts.speeds.loc[one, columns].to_numpy(float) for one in (name, "CFR"))
         times = here / plain
         theirs = [published[k] / PUBLISHED["CFR"][k] for k in range(2)]
         shown.append((
@@ -165,39 +314,132 @@ def table_4(speeds: pd.DataFrame) -> Iterator[str]:
     yield from table(("", *(f"{group}, {count}" for group in groups for count in counts)), shown)
 
 
-def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge what the paper says."""
-    speeds, published, later = parsed(rows)
-    presets = {panel.game: panel.preset for panel in PANELS}
+def scales(teams: pd.DataFrame) -> Iterator[str]:
+    """Yield the section on the picks under the three scales of e."""
+    yield from ("", "## The reward on three scales", "")
+    yield (
+        "The paper's reward is R = 1 - (alpha e + beta s), and its e is the exploitability itself (*units*). Earlier "
+        "versions of this page had e on a log scale: 1 for the uniform policy, and 1/8 less for each decade below it. "
+        "On that scale a run that has not converged costs little more than one that has, so the weights chose speed. "
+        "*Linear* is the exploitability as a multiple of the uniform policy's. For each caption and scale, the table "
+        "has the algorithm with the highest mean reward after 1,000 iterations, whether it has converged or not; and "
+        "the picks of two teams trained on the shipped measurements under the caption's weights on all scales: agents "
+        "that learn the mean of their rewards, and agents that learn their own. Teams do not pick what has not "
+        "converged. R_A, R_B and R_C are the agents' own rewards for the pick, by the judging runs."
+    )
+    yield ""
+    columns = (
+        "game", "weights", "scale", "highest mean reward", "its exploitability", "agents learn", "pick",
+        "its exploitability", "mean reward", "regret", "R_A", "R_B", "R_C",
+    )  # fmt: skip
+    lines = []
+    for row in teams.assign(order=teams["scale"].map(SCALES.index)).to_dict("records"):
+        _, game, rewards = row["case"].split("/")
+        state = "" if row["highest_converged"] else " (not converged)"
+        numbers = [row[name] for name in ("exploitability", "reward", "regret", *(f"reward_{axis}" for axis in AXES))]
+        lines.append((
+            game, row["preset"], row["scale"], f"`{row['highest']}`", f"{row['highest_exploitability']:.2g}{state}",
+            rewards, f"`{Cell.of(row)}`", *(f"{number:.3g}" for number in numbers),
+        ))  # fmt: skip
+    yield from table(columns, sorted(lines, key=lambda line: (shipped.GAMES.index(line[0]), line[1], line[2])))
+
+
+class Judged(NamedTuple):
+    """A claim of the paper's, judged on one game under one scale of e."""
+
+    said: str
+    game: str
+    verdict: str
+    figures: str
+
+
+LOWEST = {"kuhn": "RLCCFR", "leduc": "DCFR", "goofspiel": "ECFR"}
+"""The method that the paper says has the least exploitability, by game; on Royal it names none."""
+
+
+def judged(parts: Parts, scale: Scale) -> list[Judged]:
+    """Return what the paper says of Figures 2 to 5 and Table 4, judged under a scale of e."""
     found = []
-    for game, name in (("kuhn", "RLCCFR"), ("leduc", "DCFR"), ("goofspiel", "ECFR")):
-        _, reached = ends(game, presets[game])
-        own = published.loc[published["case"] == f"ecfr/{game}/rlccfr", "exploitability"]
-        reached |= {"ECFR": own.iloc[-1]} if len(own) else {}
-        best = min(reached, key=reached.__getitem__)
-        figures = f"{best} ends at {reached[best]:.2g}" + ("" if best == name else f", {name} at {reached[name]:.2g}")
-        finding = Finding(told(reached[name] <= reached[best]), 1)
-        found.append(Claim(f"On {game}, {name} is best", {game: finding}, figures, NO_STAND_IN))
-    fastest = speeds[f"{ITERATIONS[-1]:,} iterations"].astype(float).idxmax()
+    by_game = {panel.game: methods(parts, panel.game, panel.preset, scale) for panel in PANELS}
+    for game, reached in by_game.items():
+        least = min(reached, key=lambda name: reached[name].exploitability)
+        at_least = f"{least} ends at {reached[least].exploitability:.2g}"
+        named = LOWEST.get(game, "RLCCFR")
+        own = "" if least == named else f", {named} at {reached[named].exploitability:.2g}"
+        if game in LOWEST:
+            holds = told(least == named)
+            found.append(Judged(f"On {game}, {named} is best", game, holds, f"{at_least}{own}"))
+        else:
+            said = "On Royal, a smaller exploitability is better"
+            found.append(Judged(said, game, OPEN, f"it names no method; {at_least}{own}"))
+    for panel in PANELS[1:]:
+        found.append(_beaten_but_slower(by_game[panel.game], panel.game))
+    table_4_methods = methods(parts, "kuhn", SPEED_PRESET, scale)
+    fastest = max(table_4_methods, key=lambda name: table_4_methods[name].speed)
+    speeds = f"{fastest} makes {table_4_methods[fastest].speed:.3g} times CFR's iterations per second"
+    if fastest != "RLCCFR":
+        speeds += f", RLCCFR {table_4_methods['RLCCFR'].speed:.3g}"
+    found.append(Judged("RLCCFR is fastest (Table 4)", "kuhn", told(fastest == "RLCCFR"), speeds))
+    return found
+
+
+def _beaten_but_slower(reached: Mapping[str, Method], game: str) -> Judged:
+    """Judge that some methods beat RLCCFR in exploitability, but not in speed."""
+    ours = reached["RLCCFR"]
+    better = {name: one for name, one in reached.items() if one.exploitability < ours.exploitability}
+    faster = [name for name, one in better.items() if one.speed > ours.speed]
+    said = "Some algorithms beat RLCCFR in exploitability, but not in speed (Figures 3 to 5)"
+    if not better:
+        return Judged(said, game, told(False), "none beats it in exploitability")
+    lower = f"lower: {', '.join(better)}"
+    figures = f"{lower}; of these, {', '.join(faster)} faster, too" if faster else f"{lower}, all of them slower"
+    return Judged(said, game, told(not faster), figures)
+
+
+def claims_by_scale(parts: Parts) -> Iterator[str]:
+    """Yield the section on what the paper says, one line per claim and game, under each scale of e."""
+    yield from ("", "## What the paper says, under each scale", "")
+    yield (
+        "RLCCFR is the pick of the team that learned mean rewards, under the weights of the caption. Exploitabilities "
+        "are those after 10,000 iterations, of one run of a judging seed; speeds are means over the judging runs."
+    )
+    yield ""
+    by_scale = {scale: judged(parts, scale) for scale in sorted(SCALES, key=lambda scale: scale != PRINTED)}
+    heads = [f"{scale}{' (as printed)' if scale == PRINTED else ''}" for scale in by_scale]
+    lines = []
+    for same_claim in zip(*by_scale.values(), strict=True):
+        cells = [f"{one.verdict}: {one.figures}" for one in same_claim]
+        lines.append((same_claim[0].said, same_claim[0].game, *cells))
+    yield from table(("said", "game", *heads), lines)
+
+
+def claims(rows: pd.DataFrame) -> list[Claim]:
+    """Judge what the paper says, with e as printed."""
+    parts = parsed(rows)
+    by_claim: dict[str, list[Judged]] = {}
+    for one in judged(parts, PRINTED):
+        by_claim.setdefault(one.said, []).append(one)
+    found = [
+        Claim(
+            said,
+            {one.game: Finding(one.verdict, 0 if one.verdict == OPEN else 1) for one in same},
+            "; ".join(one.figures if len(same) == 1 else f"{one.game}: {one.figures}" for one in same),
+            NO_STAND_IN,
+        )
+        for said, same in by_claim.items()
+    ]
     gains = {}
-    for case, of in later.groupby("case", sort=False):
+    for case, of in parts.longer.groupby("case", sort=False):
         before, after = of["exploitability"]
         gains[" ".join(str(case).split("/")[1:])] = before / after
     return [
         *found,
-        Claim("RLCCFR is fastest", {"kuhn": Finding(told(fastest == "RLCCFR"), 1)}, f"{fastest} is", NO_STAND_IN),
         Claim(
             "After 10,000 iterations, little is gained",
             {name: Finding(told(gain < LITTLE), 0) for name, gain in gains.items()},
             f"ratio to the exploitability after {LONGER:,}: "
             + ", ".join(f"{name} {gain:.3g}" for name, gain in gains.items()),
             "CFR and DCFR alone",
-        ),
-        Claim(
-            "On Royal, a smaller exploitability is better",
-            {"royal": Finding(OPEN, 0)},
-            "this says nothing about algorithms",
-            NO_STAND_IN,
         ),
     ]
 
