@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -36,9 +36,18 @@ def settle_interrupt() -> None:
     exec("")
 
 
+when_held: list[Callable[[], None]] = []
+"""Functions that are called when Ctrl-C is held back and a second one would take effect at once."""
+
+
 @contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back until the block ends, so that tables and counts stay in step; then let it take effect."""
+def uninterrupted(*, unless_repeated: bool = False) -> Iterator[None]:
+    """Hold Ctrl-C back until the block ends, so that tables and counts stay in step; then let it take effect.
+
+    Args:
+        unless_repeated: whether a second Ctrl-C takes effect at once, for blocks that may take long. What the block
+            changes is then left half done.
+    """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:  # None: not installed from Python
         yield
@@ -47,6 +56,11 @@ def uninterrupted() -> Iterator[None]:
 
     def hold(number: int, frame: FrameType | None) -> None:
         held.append(number)
+        if unless_repeated and len(held) > 1:
+            held.clear()
+            raise KeyboardInterrupt
+        for tell in when_held if unless_repeated else ():
+            tell()
 
     signal.signal(signal.SIGINT, hold)
     try:

@@ -44,6 +44,8 @@ class RunResult:
             policy per bucket; None for an abstraction without buckets.
         target: exploitability that the run was to go on to, in the game's units; None if there was none.
         game: name of the game, used as the title of pictures; empty if unknown.
+        unfinished: whether the run stopped within an iteration of many walks, which the next call of
+            :meth:`rlccfr.Solver.run` goes on with. The policy includes its walks, ``iterations`` does not count it.
     """
 
     exploitability: float
@@ -55,6 +57,7 @@ class RunResult:
     exploitability_abstract: float | None = None
     target: float | None = None
     game: str = field(default="", repr=False)
+    unfinished: bool = False
 
     @property
     def reached(self) -> bool:

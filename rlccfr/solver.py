@@ -96,6 +96,9 @@ class Solver:
         compared where the curve is measured, and ``RunResult.reached`` tells whether it was reached. A run without a
         budget also ends if it has stalled: if ten times as much work has hardly lowered the exploitability.
 
+        An iteration of a great many walks need not end with the run: the next call goes on with it. Until then, the
+        average policy includes the walks done, but the regrets do not. Other iterations always end.
+
         Args:
             iterations: number of iterations.
             seconds: CPU seconds of the engine.
@@ -168,10 +171,10 @@ class Solver:
                 "milder hyperparameters, or check the functions of your own components"
             )
         average = self.values()
-        if not self._curve or self._curve[-1][0] != self._engine.iteration:
+        now = (self._engine.iteration, self._engine.nodes)  # an unfinished iteration moves the average policy, too
+        if not self._curve or self._curve[-1][:2] != now:
             current = Values.of(*self._engine.current_value()).exploitability
-            at = (self._engine.iteration, self._engine.nodes, self._cpu_seconds)
-            self._curve.append(CurvePoint(*at, average.exploitability, current))
+            self._curve.append(CurvePoint(*now, self._cpu_seconds, average.exploitability, current))
         return average
 
     @property
@@ -195,6 +198,7 @@ class Solver:
             *(values.exploitability, values.nash_conv, engine.iteration, engine.nodes, self._cpu_seconds, self.points),
             exploitability_abstract=None if abstract is None else abstract.exploitability,
             game=self.game.name,
+            unfinished=engine.stepper.unfinished,
         )
 
     def switch(

@@ -36,7 +36,7 @@ from rlccfr.cli.console import Interrupted
 from rlccfr.cli.policies import explore, match, play, show
 from rlccfr.cli.streams import discard_output, mend_streams
 from rlccfr.errors import RLCCFRError, first_line
-from rlccfr.interrupts import raise_if_interrupt, settle_interrupt
+from rlccfr.interrupts import raise_if_interrupt, settle_interrupt, when_held
 
 app = typer.Typer(
     name="rlccfr",
@@ -111,6 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command line and exit with 0, 1 for an error, 2 for wrong usage, or 130 for Ctrl-C."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     mend_streams()
+    when_held[:] = [_say_held]
     try:
         if not given and not os.environ.get(COMPLETING):
             print(FIRST_STEPS)
@@ -152,6 +153,12 @@ def _run(arguments: list[str]) -> Any:
     except Exception as error:
         raise_if_interrupt(error)
         raise
+
+
+def _say_held() -> None:
+    """Say why Ctrl-C seems to do nothing, and what to do about it."""
+    with suppress(OSError, RuntimeError):  # stderr may be full, or in the middle of a line
+        print("ending after this iteration; Ctrl-C again breaks it off, and the run with it", file=sys.stderr)
 
 
 def _fail(message: str, code: int) -> int:

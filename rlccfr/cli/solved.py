@@ -55,6 +55,7 @@ def facts_of(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, A
         "nodes_touched": result.nodes_touched,
         "cpu_seconds": result.cpu_seconds,
         "throughput": result.throughput,
+        "unfinished": result.unfinished,
         "target": result.target,
         "reached": result.reached if result.target is not None else None,
         "interrupted": attempt.interrupted,
@@ -80,12 +81,13 @@ def print_facts(facts: dict[str, Any], algorithm: str, counted: str) -> None:
     """
     first, second = facts["value"]
     target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
+    unfinished = ", and walks of one that is not finished" if facts["unfinished"] else ""
     rows = [
         ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
         *((title, facts[name], meaning) for title, name, meaning in SOMETIMES if facts[name] is not None),
         ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
         ("value of player 0", first, f"of player 1: {second:.4g}"),
-        ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second"),
+        ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second{unfinished}"),
         ("engine CPU seconds", facts["cpu_seconds"], "excluding loading, compiling and measuring"),
         (counted, facts["nodes_touched"], ""),
     ]

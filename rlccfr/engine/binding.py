@@ -26,6 +26,9 @@ from rlccfr.kernels.plain import (
 from rlccfr.kernels.walks.walk_layout import ALL, ONE, SAMPLING, SUBSET, Sampling, SharedDraws, WalkPlan
 from rlccfr.plugins import is_the_librarys
 
+PAUSE = 2**20
+"""Number of histories after which walks pause, so that Ctrl-C and budgets take effect: some hundredths of a second."""
+
 AHEAD = 256
 """Least number of iterations whose schedule is evaluated at once; this many rows cost hardly more than one."""
 
@@ -207,7 +210,13 @@ class Binding:
             flags=flags,
             plan=plan,
             draws=shared_draws(game, sampler),
-            procedure=Procedure(abstraction.best_response, options.simultaneous, options.pre_averaging, options.walks),
+            procedure=Procedure(
+                best_response=abstraction.best_response,
+                simultaneous=options.simultaneous,
+                pre_averaging=options.pre_averaging,
+                walks=options.walks,
+                pause=PAUSE,
+            ),
             rule_handle=handle_of(Rule(flags, *functions, utility_range), RULE),
             sampling_handle=handle_of(sampling, SAMPLING),
             rows=ScheduleRows(rule, iteration + 1),

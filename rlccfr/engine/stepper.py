@@ -56,7 +56,7 @@ class Stepper(ABC, Generic[State]):
     def advance(self, iterations: int, max_nodes: int) -> None:
         """Run at most ``iterations`` iterations, and stop once ``max_nodes`` more histories have been touched.
 
-        A stepper may stop earlier, after at least one iteration.
+        A stepper may stop earlier: after some iterations, or within one, with which the next call goes on.
         """
 
     @abstractmethod
@@ -93,6 +93,11 @@ class Stepper(ABC, Generic[State]):
     def costs(self) -> dict[str, float] | None:
         """What an iteration is expected to use of each budget; None if the stepper does not plan."""
         return None
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the last call of :meth:`advance` stopped within an iteration."""
+        return False
 
     def aim(self, iterations: int) -> None:
         """Learn how many iterations the run is meant to have in all; 0 if that is open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -51,12 +52,25 @@ class QuickStepper(FlatStepper):
         )
 
 
+_PAUSED = ("gain", "mass", "visited", "num_visited", "response")
+"""Working arrays of walks that an unfinished iteration depends on; so it does on exact values of histories."""
+
+_PLACE = "place"
+"""Name under which the place in an unfinished iteration is saved, with these arrays."""
+
+
 class WalkStepper(FlatStepper):
-    """Stepper for every sampler that walks, with every rule and abstraction that use no models."""
+    """Stepper for every sampler that walks, with every rule and abstraction that use no models.
+
+    An iteration of many walks may be left unfinished: the next call of :meth:`advance` goes on with it. Meanwhile, the
+    average policy includes the walks done, and regrets and current policies are those before the iteration. A switch
+    of components drops the rest of the iteration, and the regrets that its walks have gathered.
+    """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
-        self._memory = handle_of(walk_memory(state, binding), WALK_MEMORY)
+        self._memory = walk_memory(state, binding)
+        self._memory_handle = handle_of(self._memory, WALK_MEMORY)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state, binding = self.state, self.binding
@@ -64,7 +78,7 @@ class WalkStepper(FlatStepper):
         sampled_iterations(
             state.game_handle,
             state.run_handle,
-            self._memory,
+            self._memory_handle,
             binding.rule_handle,
             binding.sampling_handle,
             binding.procedure,
@@ -72,6 +86,25 @@ class WalkStepper(FlatStepper):
             binding.sampler.schedule(first, iterations),
             max_nodes,
         )
+
+    @property
+    def _paused(self) -> tuple[str, ...]:
+        return (*_PAUSED, "history_value") if self.binding.plan.oracle else _PAUSED
+
+    @property
+    def unfinished(self) -> bool:
+        return bool(self._memory.place.any())
+
+    def saved(self) -> dict[str, np.ndarray]:
+        if not self.unfinished:
+            return {}
+        return {_PLACE: self._memory.place, **{name: getattr(self._memory.tables, name) for name in self._paused}}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        if _PLACE in saved:
+            self._memory.place[:] = saved[_PLACE]
+            for name in self._paused:
+                getattr(self._memory.tables, name)[:] = saved[name]
 
 
 def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
@@ -92,7 +125,7 @@ def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
         history_value=values_for(state, binding),
         history_visits=visits_for(state, binding),
     )
-    return WalkMemory(tables, frames_for(game), handle_of(binding.draws, DRAWS))
+    return WalkMemory(tables, frames_for(game), handle_of(binding.draws, DRAWS), np.zeros(2, np.int64))
 
 
 def balanced_policy(game: GameTree) -> np.ndarray:

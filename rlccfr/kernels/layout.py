@@ -119,6 +119,7 @@ class Procedure(NamedTuple):
     simultaneous: bool  # both players are updated against the same policies; else player 1 sees player 0's update
     pre_averaging: bool  # both players' policies are averaged before their updates; else player 0's after its update
     walks: int  # number of walks per player and iteration
+    pause: int  # number of histories after which a call returns, if need be between two walks of an iteration
 
 
 class Step(NamedTuple):
@@ -172,7 +173,7 @@ RUN = types.NamedTuple((TABLES, F8M, RNG, COUNTS, SCRATCH), Run)
 FLAGS = types.NamedTuple((types.boolean,) * 7 + (types.int64,), RuleFlags)
 RULE = types.NamedTuple((FLAGS, HANDLE, HANDLE, HANDLE, F8), Rule)
 """Type of a rule with handles in place of functions, as Python passes it; see kernels/handles.py."""
-PROCEDURE = types.NamedTuple((types.boolean,) * 3 + (types.int64,), Procedure)
+PROCEDURE = types.NamedTuple((types.boolean,) * 3 + (types.int64,) * 2, Procedure)
 
 
 def scratch_for(game: SequenceForm) -> Scratch:

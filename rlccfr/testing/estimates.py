@@ -9,16 +9,15 @@ from scipy import stats
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
+from rlccfr.engine.learning.phases import estimate_by_walks
 from rlccfr.engine.state import RunState
 from rlccfr.engine.walks import balanced_policy, walk_memory
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import Tables, scratch_for
 from rlccfr.kernels.learning.phase_kernels import own_increments
 from rlccfr.kernels.passes.sequence_form import regrets_against
-from rlccfr.kernels.walks.estimates import add_walks
-from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY
+from rlccfr.kernels.walks.walk_layout import UNVISITED
 from rlccfr.solver import Solver
 
 
@@ -112,11 +111,10 @@ class Estimates(NamedTuple):
         """
         tree, (policy, response) = state.game, played
         binding = Binding.of(
-            tree, UpdateRule(), sampler, Abstraction(best_response=response is not None), RunOptions(), 0
+            tree, UpdateRule(), sampler, Abstraction(best_response=response is not None), RunOptions(walks=walks), 0
         )
         memory = walk_memory(state, binding)
-        tables, handle = memory.tables, handle_of(memory, WALK_MEMORY)
-        parameters = sampler.schedule(1, 1)[0]
+        tables = memory.tables
         tables.policy[:] = policy
         tables.response[:] = policy if response is None else response
         tables.uniform_count[:] = np.random.default_rng(7).random(tree.num_sequences)
@@ -127,7 +125,7 @@ class Estimates(NamedTuple):
             tables.gain[:] = 0
             tables.mass[:] = UNVISITED
             tables.num_visited[:] = tree.view.infoset_begin[:2]
-            add_walks(state.game_handle, handle, binding.sampling_handle, parameters, state.rng, player, walks, True)
+            estimate_by_walks(state, binding, memory, player, average=True)
             mass = np.where(tables.mass == UNVISITED, 0.0, tables.mass)
             found.regrets[batch], found.increments[batch], found.mass[batch] = tables.gain, tables.policy_sum, mass
         return found

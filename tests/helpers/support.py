@@ -200,14 +200,15 @@ def control_memory(solver: rlccfr.Solver) -> dict[str, float]:
 
 def iterate(solver: rlccfr.Solver, iterations: int) -> None:
     """Run some iterations without telling a controller where the run ends."""
-    solver._engine.advance(iterations, 2**62)
+    end = solver._engine.iteration + iterations
+    while (rest := end - solver._engine.iteration) > 0:
+        solver._engine.advance(rest, 2**62)
 
 
 def run_part(solver: rlccfr.Solver, iterations: int, horizon: int) -> None:
     """Run the first iterations of a run that is meant to have ``horizon``."""
     solver._engine.stepper.aim(horizon)
-    while (rest := iterations - solver._engine.iteration) > 0:
-        iterate(solver, rest)
+    iterate(solver, iterations - solver._engine.iteration)
 
 
 def decisions_of(solver: rlccfr.Solver) -> list[tuple[int, float]]:

@@ -13,7 +13,7 @@ from rlccfr.engine.learning.players import Player, make_player, past_weight
 from rlccfr.engine.learning.valued_histories import ValuedHistories
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import FlatStepper, Stepper
-from rlccfr.errors import ComponentError
+from rlccfr.errors import ComponentError, FailedRunError
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY
 from rlccfr.networks.learners import State, prefixed, unprefixed
@@ -26,7 +26,8 @@ PLAYERS = (0, 1)
 class LearnedStepper(FlatStepper):
     """Stepper that runs iterations one at a time, with the models that the components need.
 
-    Ctrl-C takes effect only between iterations.
+    Ctrl-C takes effect between iterations. A second one takes effect at once: the run's models are then half trained,
+    so that it can neither go on nor be saved.
     """
 
     learns = True
@@ -39,6 +40,8 @@ class LearnedStepper(FlatStepper):
         # compared with a fit.
         tabulated = rule.networks is None or rule.networks.average == "value_networks"
         self._exact_average = sampler.exact or abstraction.best_response or tabulated
+        if isinstance(previous, LearnedStepper):
+            previous._require_whole()
         self.players: list[Player] = (
             previous.players
             if isinstance(previous, LearnedStepper)
@@ -48,6 +51,7 @@ class LearnedStepper(FlatStepper):
         own = next((part.traversals for part in parts if part is not None and part.traversals), None)
         self._phases = Phases(state, binding, own or binding.options.walks)
         self._values = self._valued(previous)
+        self._whole = True
 
     def _valued(self, previous: Stepper[RunState] | None) -> ValuedHistories | None:
         """Return the models of the sampler's values of histories, those of the previous stepper if they still fit."""
@@ -63,10 +67,25 @@ class LearnedStepper(FlatStepper):
         before = self.state.nodes
         with one_thread():
             for _ in range(iterations):
-                with uninterrupted():
+                self._require_whole()
+                with uninterrupted(unless_repeated=True):
+                    self._whole = False
                     self._iterate()
+                    self._whole = True
                 if self.state.nodes - before >= max_nodes:
                     return
+
+    def _require_whole(self) -> None:
+        """Refuse a run whose last iteration was broken off.
+
+        Raises:
+            FailedRunError: it was.
+        """
+        if not self._whole:
+            raise FailedRunError(
+                "an iteration was broken off, and its models are half trained: go on from an earlier checkpoint, or "
+                "start anew"
+            )
 
     def _iterate(self) -> None:
         state, binding, phases = self.state, self.binding, self._phases
@@ -164,6 +183,7 @@ class LearnedStepper(FlatStepper):
         return super().is_finite() and all(np.isfinite(player.rows()).all() for player in self.players)
 
     def saved(self) -> State:
+        self._require_whole()
         states = [prefixed(f"player{player}", self.players[player].state()) for player in PLAYERS]
         return states[0] | states[1] | (self._values.state() if self._values is not None else {})
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rlccfr.engine.binding import Binding
@@ -12,7 +14,32 @@ from rlccfr.kernels.layout import SCRATCH, TABLES
 from rlccfr.kernels.learning.phase_kernels import back_up, estimate_exactly, fold_player, own_increments, policies_from
 from rlccfr.kernels.passes.sequence_form import best_responses
 from rlccfr.kernels.walks.estimates import add_walks
-from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY
+from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY, WalkMemory
+
+
+def estimate_by_walks(state: RunState, binding: Binding, memory: WalkMemory, player: int, *, average: bool) -> None:
+    """Perform all walks of one player in an iteration, in kernel calls that are short enough to be interrupted.
+
+    Args:
+        state: ``counts`` and ``rng`` are changed in place.
+        binding: ``procedure`` has the number of walks.
+        memory: the tables are added to in place.
+        average: whether walks also add to the other player's policy sum.
+    """
+    handle, parameters = handle_of(memory, WALK_MEMORY), binding.sampler.schedule(state.iteration + 1, 1)[0]
+    while True:
+        state.counts[1] += add_walks(
+            state.game_handle,
+            handle,
+            binding.sampling_handle,
+            parameters,
+            state.rng,
+            player,
+            binding.procedure,
+            average,
+        )
+        if not memory.place.any():
+            return
 
 
 class Phases:
@@ -29,7 +56,8 @@ class Phases:
     """
 
     def __init__(self, state: RunState, binding: Binding, walks: int) -> None:
-        self._state, self._binding, self._walks = state, binding, walks
+        self._state = state
+        self._binding = replace(binding, procedure=binding.procedure._replace(walks=walks))
         self.increment = np.zeros(state.game.num_sequences)
         self.row = np.zeros(state.game.num_sequences)
         memory = walk_memory(state, binding)
@@ -53,21 +81,12 @@ class Phases:
             exact: whether to use an exact pass, not walks.
             average: whether walks also add to the other player's increments.
         """
-        state, binding = self._state, self._binding
+        state = self._state
         if exact:
             estimate_exactly(state.game_handle, self._scratch_handle, self._memory_handle, player)
             state.counts[1] += state.game.num_histories
         else:
-            state.counts[1] += add_walks(
-                state.game_handle,
-                self._memory_handle,
-                binding.sampling_handle,
-                binding.sampler.schedule(state.iteration + 1, 1)[0],
-                state.rng,
-                player,
-                self._walks,
-                average,
-            )
+            estimate_by_walks(state, self._binding, self._memory, player, average=average)
 
     def increment_exactly(self, player: int, *, counts: bool) -> None:
         """Set one player's increments to their exact values; see :func:`own_increments`.

@@ -6,30 +6,34 @@ from numba import types
 
 from rlccfr.kernels.handles import game_of, memory_of, sampling_of
 from rlccfr.kernels.jit import kernel
-from rlccfr.kernels.layout import F8S, HANDLE, RNG
+from rlccfr.kernels.layout import F8S, HANDLE, PROCEDURE, RNG
 from rlccfr.kernels.walks.history_values import true_values
-from rlccfr.kernels.walks.walk import walk
-from rlccfr.kernels.walks.walk_layout import Weights
+from rlccfr.kernels.walks.walk import walk_on
+from rlccfr.kernels.walks.walk_layout import DONE, Weights
 
 
-@kernel(types.int64(HANDLE, HANDLE, HANDLE, F8S, RNG, types.int64, types.int64, types.boolean))
-def add_walks(game, memory, sampling, parameters, rng, traverser, walks, averages):
-    """Perform walks for one player, each with weight 1 / walks.
+@kernel(types.int64(HANDLE, HANDLE, HANDLE, F8S, RNG, types.int64, PROCEDURE, types.boolean))
+def add_walks(game, memory, sampling, parameters, rng, traverser, procedure, averages):
+    """Perform one player's walks, each with weight 1 / (number of walks), or go on with them after a pause.
 
     Args:
-        game, memory, sampling: handles; the memory's tables are changed in place, see :func:`walk`.
+        game, memory, sampling: handles; the memory's tables are changed in place, see :func:`walk`. Its ``place`` is
+            cleared when the last walk is done.
         parameters: (p,) the sampler's parameters in this iteration.
         rng: (1,) state of the generator, advanced in place.
         traverser: number of the player.
-        walks: number of walks.
+        procedure: its number of walks, and when to pause.
         averages: whether walks also add to the other player's policy sum.
 
     Returns:
         Number of histories touched.
     """
     histories, memory, sampling = game_of(game).histories, memory_of(memory), sampling_of(sampling)
-    weights = Weights(1.0 / walks, 1.0 / walks if averages else 0.0)
-    touched = true_values(histories, traverser, memory.tables) if sampling.plan.oracle else 0
-    for _ in range(walks):
-        touched += walk(histories, traverser, weights, sampling, parameters, memory, rng)
+    weight, touched = 1.0 / procedure.walks, 0
+    weights = Weights(weight, weight if averages else 0.0)
+    if sampling.plan.oracle and memory.place[DONE] == 0:
+        touched += true_values(histories, traverser, memory.tables)
+    touched += walk_on(histories, traverser, weights, procedure, sampling, parameters, memory, rng)
+    if memory.place[DONE] == procedure.walks:
+        memory.place[DONE] = 0
     return touched

@@ -1,4 +1,4 @@
-"""Many iterations by sampled walks in one call, without returning to Python between them."""
+"""Many iterations by sampled walks in one call; a call that would take too long pauses within an iteration."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from rlccfr.kernels.layout import (
 from rlccfr.kernels.passes.sequence_form import respond_and_average
 from rlccfr.kernels.walks.history_values import true_values
 from rlccfr.kernels.walks.scales import discount, discounted_step
-from rlccfr.kernels.walks.walk import walk
-from rlccfr.kernels.walks.walk_layout import UNVISITED, Weights
+from rlccfr.kernels.walks.walk import walk_on
+from rlccfr.kernels.walks.walk_layout import DONE, TRAVERSER, UNVISITED, Weights
 
 
 @inlined
@@ -70,9 +70,12 @@ def count_uniformly(view, reach, uniform_count):
 def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, parameters, max_nodes):
     """Run at most ``len(schedule) - 1`` iterations, and stop once ``max_nodes`` more histories have been touched.
 
+    The call also stops after ``procedure.pause`` histories. If walks of an iteration are then left, the memory's
+    ``place`` says how many are done, and the next call goes on with them. The results are the same.
+
     Args:
         game, run, memory, rule, sampling: handles; the run's arrays are changed in place. The memory's tables are
-            clean before and after.
+            clean between iterations.
         procedure: course of an iteration; ``pre_averaging`` is not used.
         schedule: (iterations + 1, 5 + p) one row per iteration, and one for the iteration after them.
         parameters: (iterations, p') the sampler's parameters, one row per iteration.
@@ -86,11 +89,11 @@ def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, p
     )
     histories, view = game
     tables, scale, rng, counts, scratch = run
-    walk_tables = memory.tables
+    walk_tables, place = memory.tables, memory.place
     weight, before = 1.0 / procedure.walks, counts[1]
     for t in range(len(schedule) - 1):
         now, ahead = schedule[t], schedule[t + 1]
-        if procedure.best_response:
+        if procedure.best_response and place[TRAVERSER] == 0 and place[DONE] == 0:
             for player in range(2):
                 discount(view, player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
             increments = (scale[0, AVERAGE], scale[1, AVERAGE])
@@ -98,21 +101,24 @@ def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, p
             counts[1] += 2 * len(histories.record)
             if sampling.plan.counts:
                 count_uniformly(view, scratch.reach, walk_tables.uniform_count)
-        for player in range(2):
-            average_weight = 0.0
-            if not procedure.best_response:
-                discount(view, 1 - player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
-                average_weight = scale[1 - player, AVERAGE] * weight
-            if sampling.plan.oracle:
-                counts[1] += true_values(histories, player, walk_tables)
-            for _ in range(procedure.walks):
-                weights = Weights(weight, average_weight)
-                counts[1] += walk(histories, player, weights, sampling, parameters[t], memory, rng)
+        for player in range(place[TRAVERSER], 2):
+            if place[DONE] == 0:  # else these steps were taken before the pause
+                if not procedure.best_response:
+                    discount(view, 1 - player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
+                if sampling.plan.oracle:
+                    counts[1] += true_values(histories, player, walk_tables)
+            weights = Weights(weight, 0.0 if procedure.best_response else scale[1 - player, AVERAGE] * weight)
+            counts[1] += walk_on(histories, player, weights, procedure, sampling, parameters[t], memory, rng)
+            if place[DONE] < procedure.walks:
+                place[TRAVERSER] = player
+                return
+            place[DONE] = 0
             if not procedure.simultaneous:
                 fold_visited(view, player, run, walk_tables, now, ahead, rule)
+        place[TRAVERSER] = 0
         if procedure.simultaneous:
             for player in range(2):
                 fold_visited(view, player, run, walk_tables, now, ahead, rule)
         counts[0] += 1
-        if counts[1] - before >= max_nodes:
+        if counts[1] - before >= min(max_nodes, procedure.pause):
             return

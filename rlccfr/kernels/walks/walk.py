@@ -31,7 +31,7 @@ from rlccfr.kernels.handles import draws_of
 from rlccfr.kernels.jit import inlined
 from rlccfr.kernels.walks.history_values import add_regrets, close_by_history, probability
 from rlccfr.kernels.walks.random_words import draw, random_word, uniform, uniform_at
-from rlccfr.kernels.walks.walk_layout import ALL, ONE
+from rlccfr.kernels.walks.walk_layout import ALL, DONE, ONE
 
 
 @inlined
@@ -296,3 +296,26 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
             depth -= 1
         if depth < 0:
             return touched
+
+
+@inlined
+def walk_on(histories, traverser, weights, procedure, sampling, parameters, memory, rng):
+    """Perform the traverser's remaining walks of an iteration, or the first of them that touch ``procedure.pause``.
+
+    A kernel call can't be interrupted, so that it must not grow with the number of walks.
+
+    Args:
+        weights: weights of each walk.
+        memory: changed in place; see :func:`walk`. ``place`` counts the walks; all are done when it has come to
+            ``procedure.walks``.
+
+    Returns:
+        Number of histories touched.
+    """
+    touched, place = 0, memory.place
+    while place[DONE] < procedure.walks:
+        touched += walk(histories, traverser, weights, sampling, parameters, memory, rng)
+        place[DONE] += 1
+        if touched >= procedure.pause:
+            break
+    return touched

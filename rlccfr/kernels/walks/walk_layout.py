@@ -14,6 +14,9 @@ ALL = 0
 ONE = 1
 SUBSET = 2
 
+TRAVERSER, DONE = 0, 1
+"""Entries of :attr:`WalkMemory.place`; both are 0 between iterations."""
+
 UNVISITED = -1.0
 """Mass of an infoset that this iteration's walks have not visited; not 0, because a real mass may round to 0."""
 
@@ -99,11 +102,12 @@ class SharedDraws(NamedTuple):
 
 
 class WalkMemory(NamedTuple):
-    """Tables, stack and shared draws of the walk kernel."""
+    """Tables, stack and shared draws of the walk kernel, and how far an iteration has come."""
 
     tables: WalkTables
     frames: Frames
     draws: Any  # handle of SharedDraws, read only if the plan says chance_shared
+    place: np.ndarray  # (2,): the player whose walks are under way, and how many of them are done; see TRAVERSER, DONE
 
 
 class WalkPath(NamedTuple):
@@ -123,7 +127,7 @@ SAMPLING = types.NamedTuple((PLAN, HANDLE, HANDLE), Sampling)
 WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, _IS, F8S, F8M, F8S), WalkTables)
 FRAMES = types.NamedTuple((_IS, _IS, F8S, F8M, F8M, F8S), Frames)
 DRAWS = types.NamedTuple((_I4M, _I4M, _IS, F8S, F8S), SharedDraws)
-WALK_MEMORY = types.NamedTuple((WALK_TABLES, FRAMES, HANDLE), WalkMemory)
+WALK_MEMORY = types.NamedTuple((WALK_TABLES, FRAMES, HANDLE, _IS), WalkMemory)
 PATH = types.NamedTuple((_IS, _IS, F8S, F8S, F8S), WalkPath)
 
 

@@ -101,7 +101,16 @@ def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray,
             policy_sum[other] *= row[AVERAGE_DECAY]
             tables.policy_sum[:] = 0
             parameters = solver.sampler.schedule(t, 1)[0]
-            add_walks(state.game_handle, handle, binding.sampling_handle, parameters, state.rng, player, 1, True)
+            add_walks(
+                state.game_handle,
+                handle,
+                binding.sampling_handle,
+                parameters,
+                state.rng,
+                player,
+                binding.procedure,
+                True,
+            )
             policy_sum += tables.policy_sum
             for infoset in np.flatnonzero(tables.mass != UNVISITED) if solver.update_rule.reweight else ():
                 here = slice(first[infoset], first[infoset + 1])
