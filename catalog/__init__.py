@@ -5,6 +5,7 @@ from rlccfr.catalog import (  # noqa: F401  (registers them)
     deep,
     extended,
     merging,
+    names,
     one_path,
     public_chance,
     samplers,

@@ -13,6 +13,7 @@ from rlccfr.registry import abstraction
     guarantee=Guarantee(
         exact="Johanson et al. 2012", sampled_open="sampled regrets against best responses: no published theorem"
     ),
+    aliases=("CFR-BR",),
 )
 def cfr_br() -> Abstraction:
     """CFR-BR: each player learns against an exact best response to its own current policy."""
@@ -30,6 +31,7 @@ def cfr_br() -> Abstraction:
     guarantee=Guarantee(
         exact="Waugh et al. 2015 and Morrill 2016", sampled_open="fits of sampled regrets: no published theorem"
     ),
+    aliases=("RCFR", "regression CFR"),
 )
 def rcfr(
     model: str = "mlp",

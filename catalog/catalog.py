@@ -36,6 +36,15 @@ class Cell(NamedTuple):
         """Return the algorithm that a table's row names; ``prefix`` begins the names of the three columns."""
         return cls(*(str(row[f"{prefix}{axis}"]) for axis in AXES))
 
+    @property
+    def canonical(self) -> Cell:
+        """This algorithm with its components' ids, where it has names from the literature.
+
+        Raises:
+            ComponentError: no component has one of the names.
+        """
+        return Cell(*(registry.canonical(name) for registry, name in zip(REGISTRIES, self, strict=True)))
+
     def __str__(self) -> str:
         return " x ".join(self)
 
@@ -48,7 +57,7 @@ AXES = Cell._fields
 class Catalog:
     """The components to choose from, in the order of the action indices.
 
-    A component is an id, or an id with hyperparameters: ``"deep_cfr(preset='sweep')"``.
+    A component is an id, or an id with hyperparameters: ``"deep_cfr(preset='sweep')"``. An alias is replaced by its id.
 
     Raises:
         ComponentError: an unknown id, a wrong hyperparameter, an empty axis, or a duplicate id.
@@ -59,7 +68,11 @@ class Catalog:
     abstractions: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for registry, ids in zip(REGISTRIES, self.axes, strict=True):
+        for registry, axis, names in zip(
+            REGISTRIES, ("update_rules", "samplers", "abstractions"), self.axes, strict=True
+        ):
+            ids = tuple(map(registry.canonical, names))
+            object.__setattr__(self, axis, ids)  # the dataclass is frozen
             if not ids:
                 raise ComponentError(f"a catalog needs at least one {registry.kind}")
             if twice := [id for id in ids if ids.count(id) > 1]:
@@ -169,6 +182,8 @@ class Catalog:
         Raises:
             ComponentError: one of its ids is not in this catalog.
         """
+        if any(id not in ids for id, ids in zip(cell, self.axes, strict=True)):
+            cell = cell.canonical
         for id, ids in zip(cell, self.axes, strict=True):
             if id not in ids:
                 raise ComponentError(f"{id!r} is not in this catalog; it has {', '.join(ids)}")

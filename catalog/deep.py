@@ -13,7 +13,7 @@ offer it as mode="bootstrapped".
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Any, get_type_hints
@@ -64,7 +64,12 @@ def _networks(given: Mapping[str, Any]) -> Networks:
 
 
 def deep_rule(
-    id: str, *, source: str, bounds: Mapping[str, Bounds] | None = None, guarantee: Guarantee | None = None
+    id: str,
+    *,
+    source: str,
+    bounds: Mapping[str, Bounds] | None = None,
+    guarantee: Guarantee | None = None,
+    aliases: Sequence[str] = (),
 ) -> Callable[[Factory], Factory]:
     """Register a deep rule: a function of networks and of its own hyperparameters.
 
@@ -72,7 +77,8 @@ def deep_rule(
     :class:`NetworkSettings` and of :class:`NetworkOptions`.
 
     Args:
-        id, source, bounds: as for :func:`rlccfr.registry.update_rule`; the network settings have bounds of their own.
+        id, source, aliases: as for :func:`rlccfr.registry.update_rule`.
+        bounds: likewise, of its own hyperparameters; the network settings have theirs.
         guarantee: ``Guarantee(exact_fit=id)`` for a rule that, with an exact fit, is the tabular rule ``id``.
 
     Raises:
@@ -98,7 +104,7 @@ def deep_rule(
 
         factory.__signature__ = inspect.Signature([*own.values(), *common.values()])  # type: ignore[attr-defined]
         limits = {**_BOUNDS, **(bounds or {})}
-        register = update_rule(id, source=source, bounds=limits, guarantee=guarantee, later=_LATER)
+        register = update_rule(id, source=source, bounds=limits, guarantee=guarantee, later=_LATER, aliases=aliases)
         return register(factory)
 
     return decorate
@@ -124,6 +130,7 @@ def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode
     "deep_cfr",
     source=f"{BROWN_2019}, section 4; kept value networks: {STEINBERGER_2019}",
     guarantee=Guarantee(exact_fit="cfr", fitted={"external": "Brown et al. 2019 (Deep CFR), theorem 1"}),
+    aliases=("Deep CFR",),
 )
 def deep_cfr(networks: Networks) -> UpdateRule:
     """Deep CFR: V fits all advantages so far, each weighted with its mass; uniform average. Exact fit: cfr.
@@ -140,6 +147,7 @@ def deep_cfr(networks: Networks) -> UpdateRule:
     "deep_cfr_plus",
     source=f"{XU_2026}; the mass form is derived here from cfr_plus",
     guarantee=Guarantee(exact_fit="cfr_plus"),
+    aliases=("Deep CFR+",),
 )
 def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
     """Deep CFR+: older data are relabelled with max(V, 0) at every fit; average weights t^gamma. Exact fit: cfr_plus.
@@ -149,7 +157,12 @@ def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") ->
     return learned(tabular.cfr_plus(gamma), networks, relabel=True, mode=mode)
 
 
-@deep_rule("deep_lcfr", source=f"{BROWN_2019}, section 5 (linear weights)", guarantee=Guarantee(exact_fit="lcfr"))
+@deep_rule(
+    "deep_lcfr",
+    source=f"{BROWN_2019}, section 5 (linear weights)",
+    guarantee=Guarantee(exact_fit="lcfr"),
+    aliases=("Deep LCFR", "deep linear CFR"),
+)
 def deep_lcfr(networks: Networks) -> UpdateRule:
     """Deep linear CFR: deep_cfr with weight t for data of iteration t, in advantages and average. Exact fit: lcfr."""
     return learned(tabular.lcfr(), networks)
@@ -159,6 +172,7 @@ def deep_lcfr(networks: Networks) -> UpdateRule:
     "deep_lcfr_plus",
     source=f"{XU_2026}; the mass form is derived here from lcfr_plus",
     guarantee=Guarantee(exact_fit="lcfr_plus"),
+    aliases=("Deep LCFR+", "deep linear CFR+"),
 )
 def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
     """Deep linear CFR+: older data have weight (t-1)/t and are relabelled with max(V, 0). Exact fit: lcfr_plus.
@@ -173,6 +187,7 @@ def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -
     source="derived here from dcfr (Brown and Sandholm, AAAI 2019)",
     bounds={"beta": (-5.0, 5.0)},
     guarantee=Guarantee(exact_fit="dcfr"),
+    aliases=("Deep DCFR", "deep discounted CFR"),
 )
 def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRule:
     """Deep DCFR: older data have weight d(t-1, alpha) and are relabelled with V. Exact fit: dcfr.
@@ -186,6 +201,7 @@ def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: 
     "deep_dcfr_plus",
     source=f"{XU_2026}; the mass form is derived here from dcfr_plus",
     guarantee=Guarantee(exact_fit="dcfr_plus"),
+    aliases=("Deep DCFR+", "deep discounted CFR+"),
 )
 def deep_dcfr_plus(
     networks: Networks, alpha: float = 2.0, c: float = 1.0, gamma: float = 2.0, mode: str = "mass"
@@ -209,7 +225,11 @@ def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel:
 
 
 @deep_rule(
-    "deep_ecfr", source="derived here from ecfr", bounds={"kappa": (0.0, 20.0)}, guarantee=Guarantee(exact_fit="ecfr")
+    "deep_ecfr",
+    source="derived here from ecfr",
+    bounds={"kappa": (0.0, 20.0)},
+    guarantee=Guarantee(exact_fit="ecfr"),
+    aliases=("Deep ECFR", "deep exponential CFR"),
 )
 def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     """Deep exponential CFR: V fits W r, and the policy matches W V; uniform average. Exact fit: ecfr.
@@ -224,6 +244,7 @@ def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     source="derived here from ecfr_plus",
     bounds={"kappa": (0.0, 20.0)},
     guarantee=Guarantee(exact_fit="ecfr_plus"),
+    aliases=("Deep ECFR+", "deep exponential CFR+"),
 )
 def deep_ecfr_plus(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     """Deep exponential CFR+: deep_ecfr with old data relabelled max(V, 0); average weights t. Exact fit: ecfr_plus."""

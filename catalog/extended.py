@@ -25,7 +25,12 @@ _OPEN = {"exploration": (0.05, 1.0)}
 _SEARCHED = Guarantee(exact_open="schedules found by search; no theorem", sampled_open=UNDER_SAMPLING)
 
 
-@update_rule("pcfr_plus", source=f"{FARINA_2021}, section 5 (PCFR+)", guarantee=proved("Farina et al. 2021"))
+@update_rule(
+    "pcfr_plus",
+    source=f"{FARINA_2021}, section 5 (PCFR+)",
+    guarantee=proved("Farina et al. 2021"),
+    aliases=("PCFR+", "predictive CFR+"),
+)
 def pcfr_plus(gamma: float = 2.0) -> UpdateRule:
     """Predictive CFR+: R <- max(R + r, 0); policy in proportion to max(R + r, 0), where r counts again.
 
@@ -34,7 +39,12 @@ def pcfr_plus(gamma: float = 2.0) -> UpdateRule:
     return UpdateRule(floor=0.0, average_decay=decay(gamma), prediction=UNIT)
 
 
-@update_rule("pdcfr_plus", source=f"{XU_2024}, (11)", guarantee=proved("Xu et al. 2024, by weighted regrets"))
+@update_rule(
+    "pdcfr_plus",
+    source=f"{XU_2024}, (11)",
+    guarantee=proved("Xu et al. 2024, by weighted regrets"),
+    aliases=("PDCFR+", "predictive discounted CFR+"),
+)
 def pdcfr_plus(alpha: float = 2.3, gamma: float = 5.0) -> UpdateRule:
     """Predictive discounted CFR+: R <- max(D R + r, 0); policy in proportion to max(D' R + r, 0).
 
@@ -58,14 +68,16 @@ def scheduled_discount(exponent: Schedule) -> Schedule:
     return lambda t: np.where(t > 1, 1.0 / (1.0 + np.maximum(t - 1.0, 1.0) ** -exponent(t)), 0.0)
 
 
-@update_rule("hs_pcfr_plus", source=f"{ZHANG_2024}, section 4 (HS-PCFR+(30))", guarantee=_SEARCHED)
+@update_rule(
+    "hs_pcfr_plus", source=f"{ZHANG_2024}, section 4 (HS-PCFR+(30))", guarantee=_SEARCHED, aliases=("HS-PCFR+",)
+)
 def hs_pcfr_plus(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
     """PCFR+ with a moving exponent: gamma falls by 5 over the horizon."""
     weights = scheduled_decay(falling(gamma, gamma - 5.0, horizon))
     return UpdateRule(floor=0.0, average_decay=weights, prediction=UNIT)
 
 
-@update_rule("hs_dcfr", source=f"{ZHANG_2024}, section 4 (HS-DCFR(30))", guarantee=_SEARCHED)
+@update_rule("hs_dcfr", source=f"{ZHANG_2024}, section 4 (HS-DCFR(30))", guarantee=_SEARCHED, aliases=("HS-DCFR",))
 def hs_dcfr(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
     """DCFR with moving exponents: alpha from 1 to 4, beta from -1 to -3, gamma down by 5, over the horizon."""
     return UpdateRule(
@@ -93,6 +105,7 @@ def weigh_exponentially(row, state, parameters, utility_range):  # type: ignore[
     "hedge",
     source=f"{HEDGE}; rate by Cesa-Bianchi and Lugosi, Prediction, learning and games, 2006, section 2.3",
     guarantee=proved("Cesa-Bianchi and Lugosi 2006, section 2.3, at every infoset"),
+    aliases=("multiplicative weights", "CFR-Hedge"),
 )
 def hedge(scale: float = 1.0) -> UpdateRule:
     """Hedge at every infoset: policy in proportion to exp(eta R), eta = scale sqrt(8 ln A / t) / payoff range.
@@ -102,7 +115,7 @@ def hedge(scale: float = 1.0) -> UpdateRule:
     return UpdateRule(policy_map=weigh_exponentially, parameters=(lambda t: scale, lambda t: t), symmetric=True)
 
 
-@sampler("robust_k", source=f"{LI_2020}, section 4 (robust sampling)", guarantee=UNBIASED)
+@sampler("robust_k", source=f"{LI_2020}, section 4 (robust sampling)", guarantee=UNBIASED, aliases=("robust sampling",))
 def robust_k(k: int = 1) -> Sampler:
     """A subset of k own actions at each infoset, all equally likely; the rest as in external sampling.
 

@@ -41,7 +41,7 @@ def facts(cell: Cell | tuple[str, str, str]) -> Facts:
     Raises:
         ComponentError: an unknown id.
     """
-    cell = Cell(*cell)
+    cell = Cell(*cell).canonical
     entries = update_rules[cell.update_rule], samplers[cell.sampler], abstractions[cell.abstraction]
     rule, sampler, abstraction = entries[0].make(), entries[1].make(), entries[2].make()
     learns = rule.learns or sampler.learns or abstraction.learns

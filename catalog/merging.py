@@ -32,6 +32,7 @@ def _buckets(path: str, game: Game, **settings: Any) -> np.ndarray:
         exact="Gilpin and Sandholm 2007: the abstraction is lossless",
         sampled="Gilpin and Sandholm 2007: the abstraction is lossless",
     ),
+    aliases=("suit isomorphism", "lossless abstraction"),
 )
 def suits() -> Abstraction:
     """Lossless buckets: infosets that the game's symmetries make equal, as permutations of suits do in poker.
@@ -48,6 +49,7 @@ def suits() -> Abstraction:
     "2013 (percentile E[HS^2]); Zinkevich et al., NIPS 2007",
     bounds={"buckets": (1.0, 1e6)},
     guarantee=Guarantee(exact_open=_LOSSY, sampled_open=_LOSSY),
+    aliases=("E[HS^2]", "percentile buckets"),
 )
 def equity(buckets: int = 5, respond: bool = False) -> Abstraction:
     """Percentile buckets of private states by their expected hand strength squared, for poker.
@@ -72,6 +74,7 @@ def equity(buckets: int = 5, respond: bool = False) -> Abstraction:
     "2013 (k-means on hand strength distributions)",
     bounds={"buckets": (1.0, 1e6)},
     guarantee=Guarantee(exact_open=_LOSSY, sampled_open=_LOSSY),
+    aliases=("k-means",),
 )
 def kmeans(buckets: int = 5, features: str = "histogram", respond: bool = False) -> Abstraction:
     """Buckets of private states by k-means on what their hand strengths may become; needs scikit-learn.

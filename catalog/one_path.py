@@ -23,7 +23,13 @@ _OPEN = {"exploration": (1e-6, 1.0)}
 _VALUES = Guarantee(sampled_open="its estimates have their exact means only with exact values (value='oracle')")
 
 
-@sampler("balanced", source=f"{FARINA_2020} (exploration-balanced outcome sampling)", bounds=_OPEN, guarantee=UNBIASED)
+@sampler(
+    "balanced",
+    source=f"{FARINA_2020} (exploration-balanced outcome sampling)",
+    bounds=_OPEN,
+    guarantee=UNBIASED,
+    aliases=("balanced outcome sampling", "exploration-balanced outcome sampling"),
+)
 def balanced(exploration: float = 0.6) -> Sampler:
     """Outcome sampling that explores by the sizes of subtrees: one path.
 
@@ -34,7 +40,7 @@ def balanced(exploration: float = 0.6) -> Sampler:
     return Sampler(traverser="one", exploration=exploration, explores="sequences")
 
 
-@sampler("escher", source=MCALEER_2023, guarantee=_VALUES)
+@sampler("escher", source=MCALEER_2023, guarantee=_VALUES, aliases=("ESCHER",))
 def escher(
     value: Literal["table", "oracle", "network"] = "table",
     explores: Literal["sequences", "actions"] = "sequences",
@@ -57,7 +63,7 @@ def escher(
     )
 
 
-@sampler("dream", source=STEINBERGER_2020, bounds=_OPEN, guarantee=UNBIASED)
+@sampler("dream", source=STEINBERGER_2020, bounds=_OPEN, guarantee=UNBIASED, aliases=("DREAM",))
 def dream(exploration: float = 0.5, preset: str = "fast") -> Sampler:
     """One path, as in outcome sampling, with baselines of histories that a network learns; DREAM with deep_lcfr.
 

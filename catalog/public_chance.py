@@ -12,7 +12,9 @@ JOHANSON_2012 = (
 )
 
 
-@sampler("public_chance", source=f"{JOHANSON_2012} (PCS)", guarantee=UNBIASED)
+@sampler(
+    "public_chance", source=f"{JOHANSON_2012} (PCS)", guarantee=UNBIASED, aliases=("PCS", "public chance sampling")
+)
 def public_chance() -> Sampler:
     """One drawn outcome where both players see what chance does; all private states, and all actions of both players.
 
@@ -21,13 +23,23 @@ def public_chance() -> Sampler:
     return Sampler(chance="public", opponent="all")
 
 
-@sampler("opponent_public_chance", source=f"{JOHANSON_2012} (OPCS)", guarantee=UNBIASED)
+@sampler(
+    "opponent_public_chance",
+    source=f"{JOHANSON_2012} (OPCS)",
+    guarantee=UNBIASED,
+    aliases=("OPCS", "opponent public chance sampling"),
+)
 def opponent_public_chance() -> Sampler:
     """One drawn private state of the opponent; all of the traverser's. The rest as in public_chance."""
     return Sampler(chance="opponent", opponent="all")
 
 
-@sampler("self_public_chance", source=f"{JOHANSON_2012} (SPCS)", guarantee=UNBIASED)
+@sampler(
+    "self_public_chance",
+    source=f"{JOHANSON_2012} (SPCS)",
+    guarantee=UNBIASED,
+    aliases=("SPCS", "self public chance sampling"),
+)
 def self_public_chance() -> Sampler:
     """One drawn private state of the traverser; all of the opponent's. The rest as in public_chance."""
     return Sampler(chance="own", opponent="all")

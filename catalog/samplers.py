@@ -13,13 +13,24 @@ _OPEN = {"exploration": (_TINY, 1.0)}
 UNBIASED = Guarantee(sampled="its estimates are unbiased and bounded")
 
 
-@sampler("chance", source=f"{LANCTOT_2009}, section 3 (chance-sampled CFR, Zinkevich et al. 2007)", guarantee=UNBIASED)
+@sampler(
+    "chance",
+    source=f"{LANCTOT_2009}, section 3 (chance-sampled CFR, Zinkevich et al. 2007)",
+    guarantee=UNBIASED,
+    aliases=("CS", "chance sampling", "CS-MCCFR", "chance-sampled CFR"),
+)
 def chance() -> Sampler:
     """One drawn outcome at each chance node; all actions of both players."""
     return Sampler(opponent="all")
 
 
-@sampler("outcome", source=f"{LANCTOT_2009}, section 3.1", bounds=_OPEN, guarantee=UNBIASED)
+@sampler(
+    "outcome",
+    source=f"{LANCTOT_2009}, section 3.1",
+    bounds=_OPEN,
+    guarantee=UNBIASED,
+    aliases=("OS", "outcome sampling", "OS-MCCFR"),
+)
 def outcome(exploration: float = 0.6) -> Sampler:
     """One path: own actions drawn from exploration x uniform + (1 - exploration) x policy, the rest on-policy.
 
@@ -29,7 +40,12 @@ def outcome(exploration: float = 0.6) -> Sampler:
     return Sampler(traverser="one", exploration=exploration)
 
 
-@sampler("external", source=f"{LANCTOT_2009}, section 3.2", guarantee=UNBIASED)
+@sampler(
+    "external",
+    source=f"{LANCTOT_2009}, section 3.2",
+    guarantee=UNBIASED,
+    aliases=("ES", "external sampling", "ES-MCCFR"),
+)
 def external() -> Sampler:
     """All own actions; one drawn action or outcome at each node of the opponent and of chance."""
     return Sampler()
@@ -61,6 +77,7 @@ def average_strategy_inclusion(policy, count, parameters, probability):  # type:
     source="Gibson et al., Efficient Monte Carlo CFR in games with many player actions, NIPS 2012, (7)",
     bounds={"epsilon": (_TINY, 1.0)},
     guarantee=UNBIASED,
+    aliases=("AS", "average strategy sampling", "AS-MCCFR"),
 )
 def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000.0) -> Sampler:
     """Each own action independently, by its share of the average policy so far; the rest as in external sampling.
@@ -76,6 +93,7 @@ def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000
     bounds={**_OPEN, "rate": (_TINY, 1.0)},
     guarantee=UNBIASED,
     later=("key", "weighted"),
+    aliases=("VR-MCCFR",),
 )
 def variance_reduced(
     exploration: float = 0.6,
@@ -98,6 +116,7 @@ def variance_reduced(
     "none",
     source="Zinkevich et al., NIPS 2007 (vanilla traversal)",
     guarantee=Guarantee(exact="it estimates nothing"),
+    aliases=("full traversal",),
 )
 def none() -> Sampler:
     """The whole tree, exactly."""

@@ -51,7 +51,12 @@ def scheduled(
     )
 
 
-@update_rule("sapcfr_plus", source=f"{MENG_2025} (simple APCFR+)", guarantee=proved("Meng et al. 2025"))
+@update_rule(
+    "sapcfr_plus",
+    source=f"{MENG_2025} (simple APCFR+)",
+    guarantee=proved("Meng et al. 2025"),
+    aliases=("SAPCFR+", "simple APCFR+"),
+)
 def sapcfr_plus(asymmetry: float = 2.0, gamma: float = 2.0) -> UpdateRule:
     """Simple asymmetric PCFR+: R <- max(R + r, 0); policy in proportion to max(R + r / (1 + asymmetry), 0).
 

@@ -46,6 +46,7 @@ def discount(exponent: float, offset: float = 1.0) -> Schedule:
     "cfr",
     source="Zinkevich et al., Regret minimization in games with incomplete information, NIPS 2007, (7)-(8)",
     guarantee=Guarantee(exact="Zinkevich et al. 2007", sampled="Lanctot et al. 2009, for unbiased bounded estimates"),
+    aliases=("vanilla CFR", "vanilla", "tabular CFR"),
 )
 def cfr() -> UpdateRule:
     """CFR: R <- R + r; uniform average."""
@@ -56,6 +57,7 @@ def cfr() -> UpdateRule:
     "cfr_plus",
     source="Tammelin, Solving large imperfect information games using CFR+, 2014, section 3",
     guarantee=proved("Brown and Sandholm 2019, theorem 1, for any non-decreasing average weights"),
+    aliases=("CFR+",),
 )
 def cfr_plus(gamma: float = 1.0) -> UpdateRule:
     """CFR+: R <- max(R + r, 0); average weights t^gamma.
@@ -69,6 +71,7 @@ def cfr_plus(gamma: float = 1.0) -> UpdateRule:
     "lcfr",
     source=f"{BROWN_2019}, section 3 (linear CFR)",
     guarantee=proved("Brown and Sandholm 2019: at most 2/sqrt 3 of CFR's bound"),
+    aliases=("linear CFR", "linear"),
 )
 def lcfr() -> UpdateRule:
     """Linear CFR: R <- (t-1)/t R + r; average weights t."""
@@ -79,6 +82,7 @@ def lcfr() -> UpdateRule:
     "lcfr_plus",
     source=f"{BROWN_2019}, section 3 (LCFR+)",
     guarantee=proved("Brown and Sandholm 2019, as linear CFR"),
+    aliases=("LCFR+", "linear CFR+"),
 )
 def lcfr_plus(gamma: float = 1.0) -> UpdateRule:
     """Linear CFR+: R <- max((t-1)/t R + r, 0); average weights t^gamma."""
@@ -90,6 +94,7 @@ def lcfr_plus(gamma: float = 1.0) -> UpdateRule:
     source=f"{BROWN_2019}, section 3 (DCFR)",
     bounds={"beta": (-5.0, 5.0)},
     guarantee=proved("Brown and Sandholm 2019"),
+    aliases=("discounted CFR", "discounted"),
 )
 def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRule:
     """Discounted CFR: R <- D R + r, D = d(t-1, alpha) where R > 0, else d(t-1, beta); average weights t^gamma.
@@ -99,7 +104,12 @@ def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRul
     return UpdateRule(positive_discount=discount(alpha), negative_discount=discount(beta), average_decay=decay(gamma))
 
 
-@update_rule("dcfr_plus", source=f"{XU_2024}, (8)", guarantee=proved("Xu et al. 2024, by weighted regrets"))
+@update_rule(
+    "dcfr_plus",
+    source=f"{XU_2024}, (8)",
+    guarantee=proved("Xu et al. 2024, by weighted regrets"),
+    aliases=("DCFR+", "discounted CFR+"),
+)
 def dcfr_plus(alpha: float = 1.5, c: float = 1.0, gamma: float = 4.0) -> UpdateRule:
     """Discounted CFR+: R <- max(R k^alpha / (k^alpha + c) + r, 0) with k = t - 1; average weights t^gamma.
 
@@ -184,6 +194,7 @@ _DERIVED_HERE = Guarantee(exact_open="O(1/sqrt T) by this library's own derivati
     source=f"{LI_2020}; mode='rlccfr': {RLCCFR}, theorem 3 and table 3",
     bounds=_EXPONENTIAL_BOUNDS,
     guarantee=_DERIVED_HERE,
+    aliases=("exponential CFR", "exponential"),
 )
 def ecfr(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> UpdateRule:
     """Exponential CFR: R <- R + W r; policy in proportion to W R+; uniform average.
@@ -203,6 +214,7 @@ def ecfr(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> Update
     source=f"{LI_2020}, with the floor of CFR+",
     bounds=_EXPONENTIAL_BOUNDS,
     guarantee=_DERIVED_HERE,
+    aliases=("ECFR+", "exponential CFR+"),
 )
 def ecfr_plus(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> UpdateRule:
     """Exponential CFR+: ecfr with R <- max(R + W r, 0) and average weights t."""

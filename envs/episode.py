@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,9 +18,12 @@ from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS, SCALES, Preset, Scale, Weights, preset
 from rlccfr.errors import BudgetError, RLCCFRError, choices
 from rlccfr.games.names import GameName, as_name
-from rlccfr.registry import REGISTRIES, parse, unknown
+from rlccfr.registry import REGISTRIES, parse, registries_with, unknown
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
+
+SEPARATOR = re.compile(r"\+\s*(?=[^\W\d])(?![^(]*\))")
+"""A plus sign between components: a name follows it, outside of brackets. Any other belongs to a name, such as CFR+."""
 
 NAMED: Mapping[str, Callable[[], Catalog]] = {
     "paper": Catalog.paper,
@@ -248,7 +252,7 @@ def parse_catalog(value: CatalogLike) -> Catalog:
     if isinstance(value, Catalog):
         return value
     if isinstance(value, str):
-        name, *more = (part.strip() for part in value.split("+"))
+        name, *more = (part.strip() for part in SEPARATOR.split(value))
         if name not in NAMED:
             raise RLCCFRError(f"unknown catalog {name!r}; {choices(name, NAMED)}")
         return NAMED[name]().plus(*_by_axis(more))
@@ -263,10 +267,10 @@ def _by_axis(specs: Sequence[str]) -> list[list[str]]:
     found: list[list[str]] = [[], [], []]
     for spec in specs:
         id = parse(spec)["id"]
-        axes = [axis for axis, registry in enumerate(REGISTRIES) if id in registry]
-        if not axes:
+        registries = registries_with(id)
+        if not registries:
             raise unknown(id)
-        found[axes[0]].append(spec)
+        found[REGISTRIES.index(registries[0])].append(spec)
     return found
 
 

@@ -105,10 +105,15 @@ def raised_in(error: BaseException, files: Collection[str], otherwise: str = "")
 
 def choices(name: str, known: Collection[str]) -> str:
     """Return a hint for an error's message: the nearest of the known names, or all of them."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
+    near = nearest(name, known)
+    if near is not None:
+        return f"did you mean {near!r}?"
     return f"known: {', '.join(dict.fromkeys(known))}" if known else "there are none"
+
+
+def nearest(name: str, known: Collection[str]) -> str | None:
+    """Return the known name that is most like a mistyped one; None if none is like it."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
 
 
 def brief(value: Any) -> str:

@@ -1,4 +1,9 @@
-"""Registries of components, which make a component from its id and hyperparameters."""
+"""Registries of components, which make a component from its id and hyperparameters.
+
+A component also goes by the names that the literature gives it, its aliases: ``CFR+`` for ``cfr_plus``. In ids and
+aliases, case, spaces, hyphens and underscores do not count, and a plus sign may be written out. Tables, records and
+stores have ids alone.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import ast
 import importlib
 import inspect
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,12 +21,15 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 import numpy as np
 
 from rlccfr.components import Abstraction, Component, Guarantee, Sampler, UpdateRule
-from rlccfr.errors import ComponentError, brief, choices, first_line
+from rlccfr.errors import ComponentError, brief, choices, first_line, nearest
 from rlccfr.plugins import is_the_librarys, source_digest
 
 C = TypeVar("C", bound=Component)
 Bounds = tuple[float, float]
 NON_NEGATIVE: Bounds = (0.0, math.inf)
+
+VARIANT = re.compile(r"\w*cfr(plus)?")
+"""Folded names of variants of CFR. A letter or a plus more makes another algorithm, so that none is like another."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,7 @@ class Entry(Generic[C]):
     given: Mapping[str, Any] = field(default_factory=dict)  # hyperparameters instead of the factory's defaults
     guarantee: Guarantee | None = None  # for the default hyperparameters; None: no theorem on record
     later: tuple[str, ...] = ()  # hyperparameters that this version did not have at first
+    aliases: tuple[str, ...] = ()  # names in the literature, as it writes them
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
@@ -132,6 +142,11 @@ class Entry(Generic[C]):
         return next(kind for kind in get_args(hint) if kind is not type(None))
 
 
+def folded(name: str) -> str:
+    """Return a name without what does not count in it: ``"cfrplus"`` for ``"CFR+"`` and for ``"cfr_plus"``."""
+    return re.sub(r"[\s_-]+", "", name.casefold().replace("+", "plus"))
+
+
 class Registry(Generic[C]):
     """All components of one kind, by id, in order of registration."""
 
@@ -139,6 +154,7 @@ class Registry(Generic[C]):
         self.kind = kind
         self._type = component_type
         self._entries: dict[str, Entry[C]] = {}
+        self._families: dict[str, tuple[str, ...]] = {}  # by a folded name: the components that it may stand for
 
     def register(
         self,
@@ -149,6 +165,7 @@ class Registry(Generic[C]):
         version: int = 1,
         guarantee: Guarantee | None = None,
         later: Sequence[str] = (),
+        aliases: Sequence[str] = (),
     ) -> Callable[[Callable[..., C]], Callable[..., C]]:
         """Return a decorator that registers a factory under an id.
 
@@ -161,10 +178,11 @@ class Registry(Generic[C]):
             guarantee: published theorems; without it, the component's algorithms are said to have no theorem on record.
             later: hyperparameters that this version did not have at first. With their defaults, the component is what
                 it was, and recorded measurements still match.
+            aliases: further names of the component, as the literature writes them: ``("CFR+",)``.
 
         Raises:
-            ComponentError: the id or the source is missing, the id is taken or is no identifier, a hyperparameter lacks
-                a default, or ``bounds`` or ``later`` has a name that is no hyperparameter.
+            ComponentError: the id or the source is missing, the id or an alias is taken, the id is no identifier, a
+                hyperparameter lacks a default, or ``bounds`` or ``later`` has a name that is no hyperparameter.
         """
 
         if not (isinstance(id, str) and source):
@@ -172,6 +190,8 @@ class Registry(Generic[C]):
             raise ComponentError(f"{_a(self.kind)} is registered with an id and the source of its definition: {used}")
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
+            if not is_the_librarys(factory):
+                _load_catalog()  # so that the library's names are taken
             if id in self._entries:
                 raise ComponentError(f"{self.kind} {id!r} is registered already; choose another id")
             if not id.isidentifier():
@@ -183,15 +203,70 @@ class Registry(Generic[C]):
             for what, names in (("bounds for", bounds or {}), ("later", later)):
                 if unknown := [name for name in names if name not in parameters]:
                     raise ComponentError(f"{self.kind} {id!r} has {what} {unknown[0]!r}, but no such hyperparameter")
+            self._require_free(id, aliases)
             self._entries[id] = Entry(
-                id, factory, self._type, source, dict(bounds or {}), version, guarantee=guarantee, later=tuple(later)
+                id,
+                factory,
+                self._type,
+                source,
+                dict(bounds or {}),
+                version,
+                guarantee=guarantee,
+                later=tuple(later),
+                aliases=tuple(aliases),
             )
             return factory
 
         return decorate
 
+    def _require_free(self, id: str, aliases: Sequence[str]) -> None:
+        """Refuse an id that stands for another component of this kind, and an alias that does for one of any kind.
+
+        Raises:
+            ComponentError: one does, or an alias is no name.
+        """
+        if isinstance(aliases, str) or not all(isinstance(name, str) and folded(name) for name in aliases):
+            raise ComponentError(f"{self.kind} {id!r}: aliases are a sequence of names, not {brief(aliases)}")
+        for name in (id, *aliases):
+            for registry in (self,) if name == id else REGISTRIES:
+                holder = registry.names.get(folded(name))
+                if holder is not None:
+                    raise ComponentError(
+                        f"{self.kind} {id!r}: the name {name!r} stands for the {registry.kind} {holder!r}; choose "
+                        "another one"
+                    )
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The id by each folded name: of the ids themselves, and of the aliases."""
+        return {folded(name): entry.id for entry in self._entries.values() for name in (entry.id, *entry.aliases)}
+
+    def family(self, name: str, *specs: str) -> None:
+        """Note that a name stands for no single component; a message then says which there are to choose from.
+
+        Args:
+            specs: ids, or ids with hyperparameters.
+        """
+        self._families[folded(name)] = specs
+
+    @property
+    def families(self) -> Mapping[str, tuple[str, ...]]:
+        """For each folded name that stands for no single component, those that it may stand for."""
+        _load_catalog()
+        return MappingProxyType(self._families)
+
+    def canonical(self, text: str) -> str:
+        """Return ``"cfr_plus(gamma=2)"`` for ``"CFR+(gamma=2)"``: the id in place of any other name.
+
+        Raises:
+            ComponentError: no component has the name.
+        """
+        _load_catalog()
+        name, bracket, rest = text.partition("(")
+        return text if name in self._entries else f"{self[name.strip()].id}{bracket}{rest}"
+
     def __getitem__(self, id: str) -> Entry[C]:
-        """Return the entry of an id; ``"dcfr(gamma=3)"`` gives it values other than the defaults.
+        """Return the entry of an id or alias; ``"dcfr(gamma=3)"`` gives it values other than the defaults.
 
         Raises:
             ComponentError: the id is unknown or malformed, or a hyperparameter is unknown or has an invalid value.
@@ -200,14 +275,16 @@ class Registry(Generic[C]):
         if "(" in id:
             spec = parse(id)
             return self[spec.pop("id")].with_given(spec)
-        if id not in self._entries:
-            kind = next((other.kind for other in REGISTRIES if id in other._entries), None)
-            raise ComponentError(f"unknown {self.kind} {brief(id)}; it is {_a(kind)}") if kind else unknown(id, [self])
-        return self._entries[id]
+        if id in self._entries:
+            return self._entries[id]
+        if other := self.names.get(folded(id)):
+            return self._entries[other]
+        raise unknown(id, [self])
 
     def __contains__(self, id: object) -> bool:
+        """Return whether a component has this id or alias."""
         _load_catalog()
-        return id in self._entries
+        return id in self._entries or (isinstance(id, str) and folded(id) in self.names)
 
     def __iter__(self) -> Iterator[Entry[C]]:
         _load_catalog()
@@ -253,7 +330,7 @@ def make(id: str, **hyperparameters: Any) -> Component:
     if "(" in id:
         spec = parse(id)
         return make(spec.pop("id"), **spec | hyperparameters)
-    found = [registry for registry in REGISTRIES if id in registry]
+    found = registries_with(id)
     if len(found) > 1:
         kinds = " and ".join(registry.kind for registry in found)
         raise ComponentError(f"{id!r} is a {kinds}; use for example rlccfr.registry.samplers[{id!r}].make()")
@@ -261,6 +338,13 @@ def make(id: str, **hyperparameters: Any) -> Component:
         raise unknown(id)
     component: Component = found[0][id].make(**hyperparameters)
     return component
+
+
+def registries_with(name: str) -> list[Registry[Any]]:
+    """Return the registries that have a component of this id; if there are none, those that have one of this alias."""
+    _load_catalog()
+    by_id = [registry for registry in REGISTRIES if name in registry._entries]
+    return by_id or [registry for registry in REGISTRIES if name in registry]
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -291,10 +375,31 @@ def _load_catalog() -> None:
     importlib.import_module("rlccfr.catalog")  # by name, since the engine depends on no algorithm
 
 
-def unknown(id: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> ComponentError:
-    """Return the error for an id that is in none of some registries; the component may be one that was not loaded."""
+def unknown(name: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> ComponentError:
+    """Return the error for a name that stands for no component in some registries.
+
+    The message says what else the name stands for, or which name is like it. The component may be one that was not
+    loaded.
+    """
     kind = registries[0].kind if len(registries) == 1 else "component"
-    hint = choices(id, [entry.id for registry in registries for entry in registry])
+    for registry in registries_with(name):
+        id, option = registry[name].id, registry.kind.replace(" ", "-")
+        called = "" if id == name else f" ({id})"
+        return ComponentError(f"{brief(name)} is {_a(registry.kind)}{called}, not {_a(kind)}: --{option} {id}")
+    for registry in REGISTRIES:
+        if specs := registry.families.get(folded(name)):
+            option = registry.kind.replace(" ", "-")
+            *others, last = (f'"{spec}"' if "(" in spec else spec for spec in specs)
+            listed = f"{', '.join(others)} or {last}" if others else last
+            return ComponentError(f"{brief(name)} has no id of its own here: take --{option} {listed}")
     return ComponentError(
-        f"unknown {kind} {brief(id)}; {hint} (one of your own is loaded by `rlccfr --load FILE`, before the command)"
+        f"unknown {kind} {brief(name)}; {_alike(name, registries)} (one of your own is loaded by `rlccfr --load FILE`, "
+        "before the command)"
     )
+
+
+def _alike(name: str, registries: Sequence[Registry[Any]]) -> str:
+    """Return a hint: the id of the component whose name is most like this one, or all ids."""
+    ids = {alias: id for registry in registries for alias, id in registry.names.items()}
+    near = None if VARIANT.fullmatch(folded(name)) else nearest(folded(name), ids)
+    return f"did you mean {ids[near]!r}?" if near else f"known: {', '.join(dict.fromkeys(ids.values()))}"

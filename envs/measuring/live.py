@@ -101,6 +101,7 @@ class LiveEvaluator(Evaluator):
             StoreError: the store can't be read or written.
         """
         check(request)
+        request = replace(request, cells=tuple(cell.canonical for cell in request.cells))
         cell = cell_id(request)
         record = self._recall(cell)
         if record is None:

@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 
 def parsed(text: str) -> Cell:
-    """Return the algorithm that a string names, in the form that ``recommend`` prints."""
+    """Return the algorithm that a string names, in the form that ``recommend`` prints.
+
+    Raises:
+        RLCCFRError: the string has another form, or names no component.
+    """
     from rlccfr.catalog import Cell
 
     parts = [part.strip() for part in text.split(" x ")]
     if len(parts) != len(AXES) or not all(parts):
         raise RLCCFRError(f'--then takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
-    return Cell(*parts)
+    return Cell(*parts).canonical
 
 
 def check_segments(cells: list[Cell], limit: dict[str, Any], checkpoint: Path | None) -> None:

@@ -214,7 +214,7 @@ def test_budgets_are_checked(options, message):
     [
         ({"update_rule": "cfr_pluss"}, "did you mean 'cfr_plus'"),
         ({"sampler": "extrenal"}, "did you mean 'external'"),
-        ({"abstraction": "cfrbr"}, "did you mean 'cfr_br'"),
+        ({"abstraction": "cfrbrr"}, "did you mean 'cfr_br'"),
         ({"update_rule": {"id": "dcfr", "gamma": float("nan")}}, "gamma must lie in"),
         ({"update_rule": {"id": "dcfr", "alpha": -1.0}}, "alpha must lie in"),
         ({"update_rule": {"id": "dcfr", "delta": 1.0}}, "no hyperparameter 'delta'"),

@@ -32,7 +32,7 @@ def catalog(
 
     ids = ids[0].split(" x ") if ids and len(ids) == 1 else ids or []  # also the form that `solve` prints
     if len(ids) == len(AXES) or algorithms:
-        _print_algorithms(list(Catalog.extended()) if algorithms else [Cell(*ids)], json)
+        _print_algorithms(list(Catalog.extended()) if algorithms else [Cell(*ids).canonical], json)
     elif len(ids) > 1:
         raise ComponentError(f"give one id, or an update rule, a sampler and an abstraction, not {len(ids)} ids")
     else:
@@ -69,7 +69,7 @@ def _print_components(id: str | None, markdown: bool, json: bool) -> None:
         (registry.kind, entry)
         for registry, ids in zip(registries, Catalog.extended().axes, strict=True)
         for entry in sorted(registry, key=lambda entry: ids.index(entry.id) if entry.id in ids else len(ids))
-        if id in (None, entry.id)
+        if id is None or (id in registry and registry[id].id == entry.id)
     ]
     if not entries:
         raise unknown(str(id))
@@ -143,6 +143,7 @@ def _facts(kind: str, entry: Entry[Any]) -> dict[str, Any]:
         "description": entry.description,
         "source": entry.source,
         "hyperparameters": entry.hyperparameters,
+        "aliases": entry.aliases,
         "version": entry.version,
     }
 
@@ -151,6 +152,9 @@ def as_text(kind: str, entry: Entry[Any], mark: str = "") -> str:
     """Return a component's description, source and hyperparameters, under a heading that begins with ``mark``."""
     shown = {name: "(by preset)" if value is None else value for name, value in entry.hyperparameters.items()}
     defaults = ", ".join(f"{name}={value}" for name, value in shown.items())
-    lines = [f"{mark}{entry.id} ({kind})", "", entry.description, "", f"Source: {entry.source}", ""]
+    lines = [f"{mark}{entry.id} ({kind})", "", entry.description, ""]
+    if entry.aliases:
+        lines += [f"Also called {', '.join(entry.aliases)}.", ""]
+    lines += [f"Source: {entry.source}", ""]
     lines.append(f"Hyperparameters: {defaults}" if defaults else "No hyperparameters.")
     return "\n".join(lines)

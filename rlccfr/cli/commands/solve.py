@@ -122,7 +122,7 @@ def solve(
         update_rule = _controlled(context, controller)
     limited = exact or (iterations, seconds, nodes) != (None, None, None)
     limit = budget(iterations, seconds, nodes)
-    cells = [Cell(update_rule, sampler, abstraction), *map(parsed, then or [])]
+    cells = [Cell(update_rule, sampler, abstraction).canonical, *map(parsed, then or [])]
     check_segments(cells, limit, checkpoint)
     _check_target(target, any_way, limited, len(cells), blend)
     if not checkpoint_every > 0:
