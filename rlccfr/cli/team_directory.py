@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rlccfr.cli.console import RUNS, budget
+from rlccfr.cli.console import RUNS, budget, called, quoted
 
 LONGEST = 100
 """Largest number of characters of each part of a directory's name: the games, the budgets and the weights."""
@@ -36,8 +36,8 @@ def new_directory(games: Sequence[str], budgets: Sequence[Mapping[str, Any]], pr
 def trained_directory(game: str, limit: Mapping[str, Any] | None, preset: str | None) -> Path | None:
     """Return the directory in ``runs`` of a user's team that knows a game; None if there is none.
 
-    Teams that know the budget and the weights asked for go first, then those saved last. A file that can't be read
-    counts if its directory is named after the question: its loading then tells what is wrong.
+    Teams that know the budget and the weights asked for go first, then those saved last. Files that can't be read do
+    not count.
 
     Args:
         limit: the budget asked for; None for any.
@@ -51,17 +51,19 @@ def trained_directory(game: str, limit: Mapping[str, Any] | None, preset: str | 
     from rlccfr.envs.measuring.request import Budget
     from rlccfr.games.names import short_name
 
-    named = new_directory([game], [limit or budget(None, None, None)], [preset or "accuracy"])
     asked, weights = limit and Budget(**limit), preset and parse_preset(preset)
     found = []
     for file in RUNS.glob(f"*/{FILE_NAME}"):
         known = learned_on(file)
-        if known is None and file.parent == named:
-            return named
         if known is not None and short_name(game) in map(short_name, known.games):
             fits = asked in (None, *known.budgets), weights in (None, *known.presets)
             found.append((*fits, file.stat().st_mtime, file.parent))
     return max(found)[-1] if found else None
+
+
+def team_command(game: str, directory: Path) -> str:
+    """Return the command that asks the team in a directory which algorithm to take for a game."""
+    return " ".join([*called(), "recommend", quoted(game), "--team", quoted(str(directory))])
 
 
 def _fit(name: str) -> str:

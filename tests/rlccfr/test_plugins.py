@@ -74,8 +74,9 @@ def test_a_sweep_measures_what_was_loaded(call):
 def test_the_command_that_recommend_prints_loads_what_was_loaded(call):
     rlccfr = ("-m", "rlccfr", "--plugins", "--load", "mine.py")
     call(*rlccfr, "train", "kuhn", "--catalog", "tabular + test_mine", "--evaluations", "3", "--iterations", "20")
-    found = json.loads(call(*rlccfr, "recommend", "kuhn", "--json"))
-    line, exactly = call(*rlccfr, "recommend", "kuhn").splitlines()[-2:]
+    ask = ("recommend", "kuhn", "--team", "runs/kuhn-20-iterations")
+    found = json.loads(call(*rlccfr, *ask, "--json"))
+    line, exactly = call(*rlccfr, *ask).splitlines()[-2:]
     assert exactly.endswith('rlccfr --plugins --load "mine.py" solve "kuhn" --exact')
     assert line.startswith('run it: rlccfr --plugins --load "mine.py" solve "kuhn" --update-rule ')
     again = json.loads(call("-m", *shlex.split(line.removeprefix("run it: ")), "--json"))

@@ -23,7 +23,7 @@ from rlccfr.cli.console import (
     quoted,
 )
 from rlccfr.cli.progress import progress
-from rlccfr.cli.team_directory import trained_directory
+from rlccfr.cli.team_directory import team_command, trained_directory
 from rlccfr.errors import CheckpointError, RLCCFRError
 
 if TYPE_CHECKING:
@@ -50,13 +50,11 @@ def recommend(
     team: Annotated[
         Path | None,
         typer.Option(
-            help="A team of your own: the directory that `rlccfr train` wrote. [the one in runs for this game, "
-            "budget and weights, or else the last saved one for the game]"
+            help="Ask a team of your own: the directory that `rlccfr train` wrote.",
+            show_default=False,
         ),
     ] = None,
-    shipped: Annotated[
-        bool, typer.Option("--shipped", help="Ask the package although there is a team of your own.")
-    ] = False,
+    shipped: Annotated[bool, typer.Option("--shipped", hidden=True, help="Ask the package, the default.")] = False,
     measure: Annotated[
         str | None,
         typer.Option(help="Run the best few algorithms on the game for so long each, such as 10s; name the winner."),
@@ -66,15 +64,14 @@ def recommend(
 ) -> None:
     """Say which algorithm to take for a game.
 
-    Your own team, from --team or from where `rlccfr train` put it, picks an algorithm and measures it, by default for
-    the budget that the team was trained on. It keeps its measurements in --store.
+    The package answers from its measurements, and says how sure it is. The budget is one CPU second by default, or
+    sixty on hold'em and Bluff. For a measured game, such as kuhn, leduc or holdem, the answer is the best measured
+    algorithm, or with --catalog paper the pick of the game's team. For another game, it is the pick of the chooser that
+    did best on games from which it had not learned, or of the best algorithm of the training games where that did
+    better. For other games of hold'em and Bluff, it is the best algorithm of the measured games of hold'em.
 
-    Without such a team, or with --shipped, the package answers and says how sure it is. The budget is then one CPU
-    second by default, or sixty on hold'em and Bluff. For a measured game, such as kuhn, leduc or holdem, the answer is
-    the best measured algorithm, or with --catalog paper the pick of the game's team. For another game, it is the pick
-    of the chooser that did best on games from which it had not learned, or of the best algorithm of the training games
-    where that did better. For other games of hold'em and Bluff, it is the best algorithm of the measured games of
-    hold'em.
+    With --team, a team of your own picks an algorithm instead, and measures it, by default for the budget that the team
+    was trained on. It keeps its measurements in --store.
 
     With --measure, the recommended algorithm and the best ones of other games run here, and the winner is named. These
     measurements, too, are kept in --store, and the same command does not repeat them.
@@ -88,22 +85,23 @@ def recommend(
     if (iterations, seconds, nodes) != (None, None, None):
         limit = budget(iterations, seconds, nodes)
     load(game)
-    directory = None if shipped or race is not None else team or trained_directory(game, limit, preset)
+    if team is not None and catalog is not None:
+        raise RLCCFRError(
+            f"the team in {team} picks from the catalog that it was trained on: leave out --catalog, or --team to ask "
+            "the package"
+        )
+    if team is not None:
+        try:
+            _ask(team, game, limit, preset, store, json)
+        except CheckpointError as error:
+            raise CheckpointError(f"{error}. Or ask the package: leave out --team") from None
+        return
     if race is not None:
         _race(game, race, preset or "accuracy", catalog, store, json)
-    elif directory is None:
-        _advise(game, limit, preset or "accuracy", catalog, json)
-    elif catalog is not None:
-        raise RLCCFRError(
-            f"the team in {directory} picks from the catalog that it was trained on: leave out --catalog, or ask the "
-            "package with --shipped"
-        )
     else:
-        try:
-            _ask(directory, game, limit, preset, store, json)
-        except CheckpointError as error:
-            way = "--shipped" if team is None else "--shipped instead of --team"
-            raise CheckpointError(f"{error}. Or ask the package, with {way}") from None
+        _advise(game, limit, preset or "accuracy", catalog, json)
+    if not json and (directory := trained_directory(game, limit, preset)) is not None:
+        print(f"your team in {directory} knows the game, too: {team_command(game, directory)}")
 
 
 def _advise(game: str, limit: dict[str, Any] | None, preset: str, catalog: str | None, json: bool) -> None:

@@ -28,7 +28,7 @@ from rlccfr.cli.console import (
 )
 from rlccfr.cli.control import ALLOWED, train_and_print
 from rlccfr.cli.progress import progress
-from rlccfr.cli.team_directory import new_directory
+from rlccfr.cli.team_directory import new_directory, team_command
 from rlccfr.cli.training_display import TrainingView
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import held
@@ -88,8 +88,8 @@ def train(
     The default budget is 1,000 iterations. For `accuracy`, which weighs error alone, prefer --seconds. With several
     games, budgets or presets the team learns what to pick for each. An algorithm is measured at most once per game,
     budget, engine seed and sequence of earlier picks in the episode, and the measurement serves all presets. The
-    command prints the recommendations. Ctrl-C keeps what was measured and learned; the same command resumes, up to the
-    number of evaluations.
+    command prints the recommendations; `rlccfr recommend --team` asks the team again. Ctrl-C keeps what was measured
+    and learned; the same command resumes, up to the number of evaluations.
 
     With --control, three DQN agents learn to steer runs. Without games, these are the games that the shipped controller
     was trained on. Ctrl-C keeps the last saved round; the same command resumes.
@@ -134,6 +134,7 @@ def train(
     for one in found:
         print(one)
     print(f"{team.evaluations} algorithms measured; the team is in {out}")
+    print(f"ask it: {team_command(games[0], out)}")
 
 
 def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, Any]) -> SelectorTeam:
