@@ -6,11 +6,11 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
-from rlccfr.agents.baselines.fixed import fixed_cells
+from rlccfr.agents.baselines.fixed import FIXED, fixed_cells
 from rlccfr.agents.baselines.task import measure_all, rewards_of
 from rlccfr.agents.judging.effects import main_effects, pareto_front, seconds_to
 from rlccfr.agents.judging.evidence import choosing_part, judging_part
@@ -31,6 +31,9 @@ BASELINE = "CFR"
 """Name of the fixed algorithm whose times are given beside the best times."""
 
 
+PlainCFR = Literal["measured", "failed", "not measured"]
+
+
 @dataclass(frozen=True)
 class Insights:
     """Insights from the runs of all algorithms on one game; algorithms with a failed run are left out.
@@ -44,9 +47,12 @@ class Insights:
         times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds), one per target of
             :data:`TARGETS` that some algorithm meets. The algorithm is the one with the least median time over its
             choosing runs; ``cpu_seconds`` is the median over its judging runs (for a deterministic algorithm, the time
-            in its run's second timing if there is one). ``cfr_cpu_seconds`` is the same for plain CFR. A target that is
-            not met takes infinite time; ``cfr_cpu_seconds`` is also infinite if plain CFR is missing. Times, in engine
-            CPU seconds, are read off the whole curves, whatever the budget.
+            in its run's second timing if there is one). ``cfr_cpu_seconds`` is the same for plain CFR, also if the
+            table has it and the catalog does not. A target that the runs did not meet takes infinite time;
+            ``cfr_cpu_seconds`` is NaN if no run of plain CFR can tell. Times, in engine CPU seconds, are read off the
+            whole curves, whatever the budget.
+        plain: what is known of plain CFR: it was measured, a run of it failed, or there is none.
+        left_out: number of algorithms with a failed run, which no table has.
     """
 
     game: str
@@ -56,6 +62,8 @@ class Insights:
     best: pd.DataFrame
     front: pd.DataFrame
     times: pd.DataFrame
+    plain: PlainCFR
+    left_out: int
 
 
 def insights(
@@ -90,8 +98,27 @@ def insights(
     by_axis = main_effects(rewards).groupby("axis", sort=False)
     effects = pd.concat([axis.sort_values("effect", ascending=False) for _, axis in by_axis], ignore_index=True)
     reached = pd.DataFrame([{**cell._asdict(), **_means(own), "reward": rewards[cell]} for cell, own in good.items()])
-    times = _times(table, catalog, game, good)
-    return Insights(game, limit, weights, effects, _best(reached), _front(reached.drop(columns="reward")), times)
+    cell, plain = _plain_cfr(table, catalog, game)
+    return Insights(
+        game=game,
+        budget=limit,
+        preset=weights,
+        effects=effects,
+        best=_best(reached),
+        front=_front(reached.drop(columns="reward")),
+        times=_times(table, game, good, cell if plain == "measured" else None),
+        plain=plain,
+        left_out=len(runs) - len(good),
+    )
+
+
+def _plain_cfr(table: TableEvaluator, catalog: Catalog, game: str) -> tuple[Cell, PlainCFR]:
+    """Return plain CFR, and whether the table has whole runs of it."""
+    cell = fixed_cells(catalog).get(BASELINE, FIXED[BASELINE])
+    runs = [table.run(game, cell, seed) for seed in table.seeds(game, cell)]
+    if not runs:
+        return cell, "not measured"
+    return cell, "measured" if all(run["status"] == "ok" for run in runs) else "failed"
 
 
 def _means(runs: Sequence[Measurement]) -> dict[str, float]:
@@ -119,27 +146,38 @@ def _judging(table: TableEvaluator, game: str, cell: Cell, curves: Sequence[Any]
 
 
 def _times(
-    table: TableEvaluator, catalog: Catalog, game: str, runs: Mapping[Cell, Sequence[Measurement]]
+    table: TableEvaluator, game: str, runs: Mapping[Cell, Sequence[Measurement]], plain: Cell | None
 ) -> pd.DataFrame:
-    curves = {cell: [table.run(game, cell, seed)["curve"] for seed in table.seeds(game, cell)] for cell in runs}
-    uniform = next(own[0].uniform_exploitability for own in runs.values())
-    plain = fixed_cells(catalog).get(BASELINE)
+    """Return the algorithm that is first at each target, with its time and that of plain CFR.
+
+    Args:
+        plain: plain CFR; None if no run of it can tell.
+    """
+
+    def curves_of(cell: Cell) -> list[Any]:
+        return [table.run(game, cell, seed)["curve"] for seed in table.seeds(game, cell)]
 
     def median(own: Sequence[Any], target: float) -> float:
         return statistics.median(seconds_to(curve, target) for curve in own)
 
+    def judged(cell: Cell, target: float) -> float:
+        return median(_judging(table, game, cell, curves_of(cell)), target)
+
+    curves = {cell: curves_of(cell) for cell in runs}
+    uniform = next(own[0].uniform_exploitability for own in runs.values())
     rows = []
     for part in TARGETS:
         target = part * uniform
         chosen_by = {cell: median(choosing_part(own), target) for cell, own in curves.items()}
         soonest = min(chosen_by, key=chosen_by.__getitem__)
         if not math.isinf(chosen_by[soonest]):
-            told = {
-                cell: median(_judging(table, game, cell, curves[cell]), target)
-                for cell in (soonest, plain)
-                if cell in curves
-            }
-            rows.append({"exploitability": target, **soonest._asdict(), "cpu_seconds": told[soonest],
-                         "cfr_cpu_seconds": told.get(plain, math.inf) if plain else math.inf})  # fmt: skip
+            rows.append(
+                {
+                    "exploitability": target,
+                    **soonest._asdict(),
+                    "cpu_seconds": judged(soonest, target),
+                    "cfr_cpu_seconds": math.nan if plain is None else judged(plain, target),
+                }
+            )
     columns = ["exploitability", *AXES, "cpu_seconds", "cfr_cpu_seconds"]
     return pd.DataFrame(rows, columns=columns)

@@ -40,8 +40,9 @@ def insights(
     Four tables: how much each component adds to the mean reward, on average over all algorithms that have it; the best
     algorithm with each update rule, and its rank among all; the Pareto front of exploitability against speed, which is
     throughput as a multiple of plain CFR's; and the algorithm that first brings exploitability down to a tenth, a
-    hundredth ... of the uniform policy's. Figures are means over all runs; `rlccfr table` shows those of the runs by
-    which its picks are judged. The budget is the longest headline budget by default.
+    hundredth ... of the uniform policy's, with plain CFR's time: "not reached" in its longest run, or "not measured".
+    Algorithms with a failed run are left out. Figures are means over all runs; `rlccfr table` shows those of the runs
+    by which its picks are judged. The budget is the longest headline budget by default.
     """
     source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
     from rlccfr.agents.judging.insights import insights as found_in
@@ -58,27 +59,41 @@ def insights(
         print_json([_row(one) for one in found])
         return
     tables = {  # equal tables share a title: the front under all presets, the times under all budgets
-        title: frame for one in found for title, frame in _tables(one).items()
+        title: (frame, one.plain) for one in found for title, frame in _tables(one).items()
     }
-    for title, frame in tables.items():
-        rows = [["never" if value == math.inf else value for value in row] for row in frame.itertuples(index=False)]
+    for title, (frame, plain) in tables.items():
+        rows = [[_said(value, plain) for value in row] for row in frame.itertuples(index=False)]
         print_table(list(frame.columns), rows, title)
         print()
 
 
+def _said(value: Any, plain: str) -> Any:
+    """Return a value of a table, with words for a time that is not a number.
+
+    Args:
+        plain: what is known of plain CFR, whose time may be missing.
+    """
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return "not reached" if value == math.inf else plain
+
+
 def _tables(found: Insights) -> dict[str, pd.DataFrame]:
+    of_failed = f" ({found.left_out:,} algorithms with a failed run are left out)" if found.left_out else ""
     head = f"{found.game}, {found.budget}"
     return {
-        f"{head}, preset {found.preset}: effects on the mean reward": found.effects,
-        f"{head}, preset {found.preset}: the best with each update rule": found.best,
-        f"{head}: not beaten in exploitability and speed": found.front,
-        f"{found.game}: soonest at an exploitability, beside plain CFR": found.times,
+        f"{head}, preset {found.preset}: effects on the mean reward{of_failed}": found.effects,
+        f"{head}, preset {found.preset}: the best with each update rule{of_failed}": found.best,
+        f"{head}: not beaten in exploitability and speed{of_failed}": found.front,
+        f"{found.game}: soonest at an exploitability, beside plain CFR{of_failed}": found.times,
     }
 
 
 def _row(found: Insights) -> dict[str, Any]:
-    times = [{name: None if value == math.inf else value for name, value in row.items()}
-             for row in found.times.to_dict("records")]  # fmt: skip
+    times = [
+        {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
+        for row in found.times.to_dict("records")
+    ]
     return {
         "game": found.game,
         "budget": {"unit": found.budget.unit, "amount": found.budget.amount},
@@ -88,4 +103,6 @@ def _row(found: Insights) -> dict[str, Any]:
         "best": found.best.to_dict("records"),
         "front": found.front.to_dict("records"),
         "times": times,
+        "plain_cfr": found.plain,
+        "left_out": found.left_out,
     }

@@ -95,7 +95,23 @@ def test_what_failed_is_left_out():
     rows = [broken if cell == plain else row(cell, seed, 0.01, 1.0) for cell in CATALOG for seed in range(3)]
     found = insights(TableEvaluator(pd.DataFrame(rows)), CATALOG, "kuhn", BUDGET)
     assert ["cfr", "none"] not in found.front[["update_rule", "sampler"]].to_numpy().tolist()
-    assert set(found.times["cfr_cpu_seconds"]) == {float("inf")}
+    assert found.times["cfr_cpu_seconds"].isna().all()
+    assert (found.plain, found.left_out) == ("failed", 1)
+
+
+def test_a_time_that_was_not_measured_is_not_one_that_was_not_reached(table):
+    """Plain CFR counts if the table has it, whatever the catalog."""
+    rest = Catalog(("dcfr",), ("external", "none"), ("none",))
+    times = insights(table, CATALOG, "kuhn", BUDGET).times
+    found = insights(table, rest, "kuhn", BUDGET)
+    assert found.plain == "measured"
+    assert found.times["cfr_cpu_seconds"].tolist() == times["cfr_cpu_seconds"].tolist()
+    assert found.times["cfr_cpu_seconds"].tolist()[-1] == float("inf")
+    rows = [row(cell, seed, UNIFORM * 1e-3, 1.0) for cell in rest for seed in range(3)]
+    found = insights(TableEvaluator(pd.DataFrame(rows)), rest, "kuhn", BUDGET)
+    assert (found.plain, found.left_out) == ("not measured", 0)
+    assert len(found.times) == 3
+    assert found.times["cfr_cpu_seconds"].isna().all()
 
 
 def test_nothing_that_ran_is_one_line():
