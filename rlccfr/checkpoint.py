@@ -13,7 +13,7 @@ import numpy as np
 from rlccfr.archives import archive_of, check_format, has_format, opened_archive, write_archive
 from rlccfr.components import UpdateRule
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError, what_failed
-from rlccfr.files import discard_leftovers, written_atomically
+from rlccfr.files import discard_leftovers, not_held_by_others, written_atomically
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
 from rlccfr.registry import abstractions, samplers, update_rules
@@ -37,7 +37,7 @@ def save_solver(solver: Solver, path: Path) -> None:
     arrays = _arrays(solver)
     large = sum(array.nbytes for array in arrays.values()) > MOST_COMPRESSED
     discard_leftovers(path)
-    with written_atomically(path) as file:
+    with not_held_by_others(path), written_atomically(path) as file:
         write_archive(file, arrays, compress=not large)
 
 

@@ -47,15 +47,15 @@ class CheckpointError(RLCCFRError):
 
 
 class InUseError(RLCCFRError):
-    """A directory in which another process is at work.
+    """A directory in which another process is at work, or a file that another process goes on writing.
 
     Attributes:
         holder: description of that process.
     """
 
-    def __init__(self, directory: object, holder: str) -> None:
+    def __init__(self, path: object, holder: str, kind: str = "directory") -> None:
         self.holder = holder
-        super().__init__(f"{directory} is in use by {holder}; wait until it ends, or name another directory")
+        super().__init__(f"{path} is in use by {holder}; wait until it ends, or name another {kind}")
 
 
 def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) -> int:

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and directories in which one process at a time works."""
+"""Files that are written whole or not at all, and what one process at a time may change."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
 LOCK, HOLDER = ".rlccfr.lock", ".rlccfr.holder"
-"""Names of the file that is locked, and of the file that names the process holding the lock."""
+"""Names of the file that is locked, and of the file that names the process holding the lock; for a file, their ends."""
 
 LEFT_BEHIND = 3600
 """Seconds after which a temporary file that nobody has written to counts as left behind by a killed process."""
@@ -138,6 +138,15 @@ def require_writable(path: Path) -> None:
     write_atomically(path, b"", RLCCFRError, trial=True)
 
 
+class _Place(NamedTuple):
+    """What one process holds, and the two files by which it does."""
+
+    path: Path
+    kind: str  # what it is, for messages
+    lock: Path
+    holder: Path
+
+
 @contextlib.contextmanager
 def held(directory: Path) -> Iterator[None]:
     """Keep other processes out of a directory until the block ends; blocks of one thread may be nested.
@@ -152,51 +161,100 @@ def held(directory: Path) -> Iterator[None]:
         InUseError: another process or thread holds the directory.
         RLCCFRError: the directory can't be written to, or its lock belongs to another user.
     """
+    whole = directory.resolve()
+    with _held(_Place(directory, "directory", whole / LOCK, whole / HOLDER), made=not directory.exists()):
+        yield
+
+
+@contextlib.contextmanager
+def held_file(path: Path) -> Iterator[None]:
+    """Keep other processes from writing a file until the block ends, as :func:`held` does for a directory.
+
+    Two hidden files beside it are the lock and the name of its holder. The lock stays: another process may wait for it.
+    A device or a pipe is not held.
+
+    Args:
+        path: the file, which need not exist.
+
+    Raises:
+        InUseError: another process or thread holds the file.
+        RLCCFRError: its folder can't be written to, or its lock belongs to another user.
+    """
+    if _is_special(path):
+        yield
+        return
+    with _held(_place_of(path)):
+        yield
+
+
+@contextlib.contextmanager
+def not_held_by_others(path: Path) -> Iterator[None]:
+    """Run a block that writes a file, unless another process holds the file; no lock is left for a file without one.
+
+    Raises:
+        InUseError: another process holds it.
+    """
+    with held_file(path) if _place_of(path).lock.exists() else contextlib.nullcontext():
+        yield
+
+
+def _place_of(path: Path) -> _Place:
+    whole = path.resolve()
+    return _Place(path, "file", whole.parent / f".{whole.name}{LOCK}", whole.parent / f".{whole.name}{HOLDER}")
+
+
+@contextlib.contextmanager
+def _held(place: _Place, *, made: bool = False) -> Iterator[None]:
+    """Hold a place until the block ends.
+
+    Args:
+        made: whether the place is a directory that is made here.
+    """
     from filelock import FileLock, Timeout
 
-    made = not directory.exists()
-    require_writable(directory / LOCK)
-    lock = FileLock(str(directory.resolve() / LOCK), timeout=0, is_singleton=True)
+    require_writable(place.lock)
+    lock = FileLock(str(place.lock), timeout=0, is_singleton=True)
     nested = lock.is_locked
     try:
         lock.acquire()
     except Timeout:
-        raise InUseError(directory, _holder(directory)) from None
+        raise InUseError(place.path, _holder(place), place.kind) from None
     except PermissionError:
-        raise RLCCFRError(f"{directory / LOCK} belongs to another user: delete it, or name another directory") from None
+        raise RLCCFRError(f"{place.lock} belongs to another user: delete it, or name another {place.kind}") from None
     except (OSError, NotImplementedError):
         yield
         return
     try:
         if not nested:
             since = time.strftime("%Y-%m-%d %H:%M:%S")
-            _write_holder(directory, f"process {os.getpid()} on {platform.node()}, since {since}")
+            _write_holder(place, f"process {os.getpid()} on {platform.node()}, since {since}")
         yield
     finally:
         if not nested:
-            _leave(directory, made)
+            _leave(place, made)
         lock.release()
 
 
-def _holder(directory: Path) -> str:
+def _holder(place: _Place) -> str:
     try:
-        text = (directory / HOLDER).read_text(errors="replace")
+        text = place.holder.read_text(errors="replace")
     except OSError:  # the process has not written it yet
         text = ""
     return "".join(sign for sign in text if sign.isprintable())[:200] or "another process"
 
 
-def _write_holder(directory: Path, text: str) -> None:
+def _write_holder(place: _Place, text: str) -> None:
     with contextlib.suppress(RLCCFRError):  # a full disk: the lock holds without this file
-        write_atomically(directory / HOLDER, text.encode())
+        write_atomically(place.holder, text.encode())
 
 
-def _leave(directory: Path, made: bool) -> None:
-    """Remove the files that :func:`held` wrote, except for a lock that other processes may be waiting for."""
+def _leave(place: _Place, made: bool) -> None:
+    """Remove the files that :func:`_held` wrote, except for a lock that other processes may be waiting for."""
     with contextlib.suppress(OSError):
-        (directory / HOLDER).unlink(missing_ok=True)
+        place.holder.unlink(missing_ok=True)
+        directory = place.lock.parent
         if made and [path.name for path in directory.iterdir()] == [LOCK]:
-            (directory / LOCK).unlink()
+            place.lock.unlink()
             directory.rmdir()
 
 

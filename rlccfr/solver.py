@@ -273,6 +273,7 @@ class Solver:
 
         Raises:
             CheckpointError: the file can't be written, or a component has no id by which it could be made again.
+            InUseError: another process goes on writing the file, as ``rlccfr solve --checkpoint`` does.
         """
         from rlccfr.checkpoint import save_solver
 

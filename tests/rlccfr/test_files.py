@@ -10,7 +10,7 @@ import pytest
 from holding import other_process_holding
 
 from rlccfr.errors import InUseError, RLCCFRError
-from rlccfr.files import HOLDER, LEFT_BEHIND, LOCK, discard_leftovers, held
+from rlccfr.files import HOLDER, LEFT_BEHIND, LOCK, discard_leftovers, held, held_file, not_held_by_others
 
 
 def hold(directory: Path) -> None:
@@ -49,6 +49,29 @@ def test_a_holder_that_can_not_be_read_is_another_process(tmp_path):
         (tmp_path / HOLDER).unlink()
         with pytest.raises(InUseError, match="in use by another process; wait"):
             hold(tmp_path)
+
+
+def test_a_file_is_held_under_all_its_names(tmp_path):
+    """A link and a relative path are names of one file; the file beside it is another."""
+    file, link = tmp_path / "run.npz", tmp_path / "link.npz"
+    link.symlink_to(file)
+    names = [file, link, tmp_path / "folder" / ".." / "run.npz"]
+
+    def write(name: Path) -> None:
+        with not_held_by_others(name):
+            name.write_text("other")
+
+    with ThreadPoolExecutor(1) as other, held_file(file):
+        for name in names:
+            with pytest.raises(
+                InUseError, match=r"is in use by process \d+ .*; wait until it ends, or name another file"
+            ):
+                other.submit(write, name).result()
+        write(file)  # blocks of one thread may be nested
+        other.submit(write, tmp_path / "other.npz").result()
+    write(link)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"run.npz", "link.npz", "other.npz", f".run.npz{LOCK}"}
 
 
 def test_only_a_directory_that_was_made_in_vain_is_removed(tmp_path):

@@ -31,6 +31,7 @@ from rlccfr.cli.segments import check_segments, parsed, run_segments
 from rlccfr.cli.solved import counted_by, facts_of, print_facts, title_of
 from rlccfr.cli.training_display import solving
 from rlccfr.errors import RLCCFRError
+from rlccfr.files import held_file
 from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def solve(
         typer.Option(
             "--checkpoint",
             "--save",
-            help="File to resume from if it exists; written now and then, at the end and on Ctrl-C.",
+            help="File to resume from if it exists; written now and then, at the end and on Ctrl-C. One command at a "
+            "time may have it.",
         ),
     ] = None,
     checkpoint_every: Annotated[float, typer.Option(help="Seconds between two writings of the checkpoint.")] = 60.0,
@@ -131,6 +133,8 @@ def solve(
         raise RLCCFRError("--checkpoint-every needs a --checkpoint to write")
     outputs = Outputs(checkpoint, policy, curve, plot, picture)
     outputs.check()
+    if checkpoint is not None:
+        context.with_resource(held_file(checkpoint))  # until the command ends
     tree = load(game, max_histories)
     outputs.check_for(tree)
     if (exact or any_way) and isinstance(tree, PublicGame):

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,6 +30,8 @@ from rlccfr.cli.progress import stderr
 from rlccfr.engine import linear_program
 from rlccfr.envs import Budget, LiveEvaluator, Request
 from rlccfr.envs.measuring.store import Store
+from rlccfr.errors import InUseError
+from rlccfr.files import held_file
 from rlccfr.games.public.names import LISTED
 
 COMMANDS = (
@@ -253,8 +256,9 @@ def test_the_command_that_recommend_prints_repeats_all_segments(run, monkeypatch
     monkeypatch.setattr(SelectorTeam, "greedy", lambda team, env: picks[env._progress.segment])
     trained = ("--segments", "3", "--iterations", "100", "--evaluations", "3", "--catalog", "tabular")
     assert run("train", "kuhn", *trained, "--engine-seed", "7")[0] == 0
-    found = json.loads(run("recommend", "kuhn", "--json")[1])
-    again = json.loads(run(*printed_command(run("recommend", "kuhn")[1]), "--json")[1])
+    ask = ("recommend", "kuhn", "--team", "runs/kuhn-100-iterations")
+    found = json.loads(run(*ask, "--json")[1])
+    again = json.loads(run(*printed_command(run(*ask)[1]), "--json")[1])
     assert again["exploitability"] == found["exploitability"]
     assert again["segments"] == found["segments"]
     assert len({tuple(segment.values()) for segment in found["segments"]}) == 3
@@ -455,21 +459,24 @@ def test_a_policy_that_solve_wrote_is_read_back(run, suffix):
 
 SMALL = ("--iterations", "20", "--evaluations", "9", "--preset", "paper-kuhn")
 WHERE = "runs/kuhn-20-iterations-paper-kuhn"
+ASK = f'recommend "kuhn" --team "{WHERE}"'
 
 
 @pytest.mark.slow
 def test_train_then_recommend(run, tmp_path):
     (trained,) = json.loads(run("train", "kuhn", *SMALL, "--json")[1])
     assert (tmp_path / WHERE / "training.csv").exists()
-    recommended = json.loads(run("recommend", "kuhn", "--json")[1])
+    out = run("train", "kuhn", *SMALL)[1]
+    assert out.endswith(f"9 algorithms measured; the team is in {WHERE}\nask it: rlccfr {ASK}\n")
+    recommended = json.loads(run(*shlex.split(ASK), "--json")[1])
     told = {"team": WHERE, "evaluations": 9, "situations": 1, "caveats": recommended["caveats"]}
     assert recommended == trained | told
     assert recommended["budget"] == {"unit": "iterations", "amount": 20}
-    code, out, err = run("recommend", "kuhn", "--catalog", "paper")
+    code, out, err = run(*shlex.split(ASK), "--catalog", "paper")
     assert (code, out) == (1, "")
     assert err == (
-        f"error: the team in {WHERE} picks from the catalog that it was trained on: leave out --catalog, or ask the "
-        "package with --shipped\n"
+        f"error: the team in {WHERE} picks from the catalog that it was trained on: leave out --catalog, or --team to "
+        "ask the package\n"
     )
     out = run("recommend", "goofspiel", "--team", WHERE, "--iterations", "10")[1]
     assert 'rlccfr solve "goofspiel"' in out
@@ -662,8 +669,32 @@ def test_a_sweep_of_other_members_is_refused(run):
     assert run("sweep", "--families", "small")[::2] == (1, message)
 
 
-def test_a_training_without_a_team_yet_leaves_the_answer_to_the_package(run, tmp_path):
-    (tmp_path / "runs" / "kuhn").mkdir(parents=True)
-    code, out, _ = run("recommend", "kuhn")
-    assert code == 0
-    assert "best of" in out
+def test_a_team_of_ones_own_changes_no_answer_of_the_package(run):
+    """One line more says that the team is there, and how to ask it."""
+    Path("runs/kuhn").mkdir(parents=True)
+    before = run("recommend", "kuhn")
+    assert before[0] == 0
+    assert "best of" in before[1]
+    small = {"update_rules": ["cfr"], "samplers": ["none"], "abstractions": ["none"]}
+    SelectorTeam("kuhn", catalog=small, evaluator=LiveEvaluator()).save("runs/kuhn")
+    line = 'your team in runs/kuhn knows the game, too: rlccfr recommend "kuhn" --team "runs/kuhn"\n'
+    assert run("recommend", "kuhn") == run("recommend", "kuhn", "--shipped") == (0, f"{before[1]}{line}", "")
+    assert "team" not in json.loads(run("recommend", "kuhn", "--json")[1])
+    assert "your team" not in run("recommend", "leduc")[1]
+    assert "picked by the team in runs/kuhn" in run("recommend", "kuhn", "--team", "runs/kuhn")[1]
+
+
+def test_a_checkpoint_that_another_process_goes_on_writing_is_left_alone(run):
+    """The lock is another thread's, which counts as another process."""
+    solve = ("solve", "kuhn", "--iterations", "5", "--checkpoint", "run.npz")
+    assert run(*solve)[0] == 0
+    before, other, holding = Path("run.npz").read_bytes(), ThreadPoolExecutor(1), held_file(Path("run.npz"))
+    other.submit(holding.__enter__).result()
+    code, out, err = run(*solve)
+    assert (code, out) == (1, "")
+    assert re.fullmatch(r"error: run.npz is in use by process \d+ .*; wait until it ends, or name another file\n", err)
+    with pytest.raises(InUseError):
+        rlccfr.Solver(rlccfr.load_game("kuhn")).save("run.npz")
+    assert Path("run.npz").read_bytes() == before
+    other.submit(holding.__exit__, None, None, None).result()
+    assert run(*solve)[2].startswith("resuming run.npz")
