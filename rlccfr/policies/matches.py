@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound="Policy")
 Draws = Callable[[int], "Policy"]
 """Function from a seed to a policy, such as :meth:`rlccfr.Solver.draw_policy`."""
+
+
+AT_ONCE = 2**16
+"""Number of pairs of games that are played in one kernel call, which Ctrl-C can't interrupt."""
 
 
 class Match(NamedTuple):
@@ -49,7 +54,14 @@ def exact_match(first: Policy, second: Policy) -> Match:
     return Match(sum(seats) / 2, seats)
 
 
-def played_match(first: Policy | Draws, second: Policy | Draws, game: Any, pairs: int = 10_000, seed: int = 0) -> Match:
+def played_match(
+    first: Policy | Draws,
+    second: Policy | Draws,
+    game: Any,
+    pairs: int = 10_000,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Match:
     """Play pairs of games, and return the mean payoffs of the first policy against the second.
 
     The policies change seats in the second game of each pair, in which chance draws by the same random numbers: the
@@ -60,6 +72,7 @@ def played_match(first: Policy | Draws, second: Policy | Draws, game: Any, pairs
         game: the compiled game.
         pairs: number of pairs, at least 2.
         seed: seed of all draws.
+        progress: function called repeatedly with the share done.
 
     Raises:
         BudgetError: too few pairs, or a negative seed.
@@ -71,24 +84,68 @@ def played_match(first: Policy | Draws, second: Policy | Draws, game: Any, pairs
         raise PolicyError(f"{game.name!r} is solved by its public tree, over which matches are exact: leave out pairs")
     from scipy import stats
 
+    moments = Moments()
+    for payoffs in _played(first, second, game, pairs, seed):
+        moments.add(payoffs * (1.0, -1.0))
+        if progress is not None:
+            progress(moments.count / pairs)
+    error = float(stats.t.ppf(0.975, pairs - 1)) * moments.deviation / pairs**0.5
+    seats = float(moments.mean[0]), float(moments.mean[1])
+    return Match(sum(seats) / 2, seats, error, pairs)
+
+
+def _played(
+    first: Policy | Draws, second: Policy | Draws, game: GameTree, pairs: int, seed: int
+) -> Iterator[np.ndarray]:
+    """Play pairs of games, and yield player 0's payoffs in both games of some pairs at a time, (pairs, 2)."""
     from rlccfr.kernels.handles import handle_of
     from rlccfr.kernels.layout import GAME, Game
     from rlccfr.kernels.walks.playing import play_pairs
 
-    handle, payoffs = handle_of(Game.of(game), GAME), np.empty((pairs, 2))
+    handle = handle_of(Game.of(game), GAME)
     games, *sides = np.random.SeedSequence(seed).spawn(3)
     deal, rng = np.zeros(1, np.uint64), games.generate_state(1, np.uint64)
     if not (callable(first) or callable(second)):
-        play_pairs(handle, *_both_ways(first, second, game), deal, rng, payoffs)
-    else:
-        seeds = np.stack([side.generate_state(pairs) for side in sides]).tolist()
-        for pair in range(pairs):
-            drawn = [one(own[pair]) if callable(one) else one for one, own in zip((first, second), seeds, strict=True)]
-            play_pairs(handle, *_both_ways(drawn[0], drawn[1], game), deal, rng, payoffs[pair : pair + 1])
-    own = payoffs * (1.0, -1.0)
-    error = float(stats.t.ppf(0.975, pairs - 1) * own.mean(axis=1).std(ddof=1)) / pairs**0.5
-    seats = float(own[:, 0].mean()), float(own[:, 1].mean())
-    return Match(sum(seats) / 2, seats, error, pairs)
+        policies = _both_ways(first, second, game)
+        for begin in range(0, pairs, AT_ONCE):
+            payoffs = np.empty((min(AT_ONCE, pairs - begin), 2))
+            play_pairs(handle, *policies, deal, rng, payoffs)
+            yield payoffs
+        return
+    seeds = np.stack([side.generate_state(pairs) for side in sides]).tolist()
+    for pair in range(pairs):
+        drawn = [one(own[pair]) if callable(one) else one for one, own in zip((first, second), seeds, strict=True)]
+        payoffs = np.empty((1, 2))
+        play_pairs(handle, *_both_ways(drawn[0], drawn[1], game), deal, rng, payoffs)
+        yield payoffs
+
+
+class Moments:
+    """Mean payoffs of any number of pairs of games, and the standard deviation of the pairs' means over both seats.
+
+    Attributes:
+        count: number of pairs so far.
+        mean: (2,) mean payoff in each seat.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.mean = np.zeros(2)
+        self._squares = 0.0  # sum of squared deviations of pairs' means from their mean
+
+    def add(self, payoffs: np.ndarray) -> None:
+        """Add payoffs, (pairs, 2)."""
+        of_pairs, count = payoffs.mean(axis=1), len(payoffs)
+        total, apart = self.count + count, float(of_pairs.mean() - self.mean.mean())
+        # Deviations within the new pairs, and of the means of the old and the new ones from each other.
+        self._squares += float(((of_pairs - of_pairs.mean()) ** 2).sum()) + apart**2 * self.count * count / total
+        self.mean = self.mean + (payoffs.mean(axis=0) - self.mean) * (count / total)
+        self.count = total
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the pairs' means."""
+        return math.sqrt(self._squares / (self.count - 1))
 
 
 def distances(first: Policy, second: Policy) -> pd.DataFrame:

@@ -33,11 +33,11 @@ def match(
     draws a network for each pair.
     """
     tree = load(game)
-    with progress("playing" if pairs else "computing the payoffs"):
+    with progress("playing" if pairs else "computing the payoffs") as report:
         from rlccfr.policies.matches import exact_match, played_match
 
         if pairs:
-            found = played_match(_player(first, tree), _player(second, tree), tree, pairs, seed)
+            found = played_match(_player(first, tree), _player(second, tree), tree, pairs, seed, report)
         else:
             found = exact_match(policy_of(first, tree), policy_of(second, tree))
     if json:

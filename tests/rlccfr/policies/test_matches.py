@@ -10,6 +10,7 @@ from support import game, random_policy
 import rlccfr
 from rlccfr.errors import BudgetError, PolicyError
 from rlccfr.games.public.derived import derived
+from rlccfr.policies import matches
 from rlccfr.policies.matches import distances, exact_match, played_match, seated
 
 SMALL_HOLDEM = "holdem(ranks=3,suits=2,private=1,flop=1)"
@@ -190,3 +191,21 @@ def test_a_run_with_value_networks_draws_them(run, tmp_path, monkeypatch):
     solver = rlccfr.Solver.load("run.npz")
     expected = played_match(solver.draw_policy, rlccfr.Policy.uniform(solver.game), solver.game, pairs=300)
     assert f"{expected.value:.4g}" in out
+
+
+def test_a_match_of_any_length_is_played_in_parts(monkeypatch):
+    """Ctrl-C takes effect between the parts; their lengths change no game."""
+    tree, shares = game("leduc"), []
+    first, second = (random_policy(tree, seed) for seed in (1, 2))
+    whole = played_match(first, second, tree, pairs=1000, seed=3)
+    monkeypatch.setattr(matches, "AT_ONCE", 7)
+    parted = played_match(first, second, tree, pairs=1000, seed=3, progress=shares.append)
+    assert [parted.value, *parted.seats, parted.error] == pytest.approx([whole.value, *whole.seats, whole.error])
+    assert shares[-1] == 1.0
+    assert len(shares) == 143
+
+    def interrupt(share: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        played_match(first, second, tree, pairs=10**12, seed=3, progress=interrupt)

@@ -27,9 +27,11 @@ from support import (
 )
 
 import rlccfr
+from rlccfr import interrupts
 from rlccfr.catalog import make
 from rlccfr.catalog.catalog import DEEP_RULES, SAMPLERS, TABULAR_RULES
 from rlccfr.components import Abstraction, UpdateRule
+from rlccfr.errors import FailedRunError
 from rlccfr.interrupts import uninterrupted
 
 WALKS = 5
@@ -424,3 +426,23 @@ def test_memories_and_models_are_freed_with_their_solver(components):
         assert (engine(), learning()) == (None, None)
     finally:
         gc.enable()
+
+
+@pytest.mark.usefixtures("heeds_ctrl_c")
+def test_a_second_ctrl_c_breaks_an_iteration_off(monkeypatch, tmp_path):
+    """The run is then neither whole nor saved, and says so; its average policy can still be read."""
+    told = []
+    monkeypatch.setattr(interrupts, "when_held", [lambda: told.append("held")])
+    solver = rlccfr.Solver(game("kuhn"), "deep_cfr(preset='sweep',traversals=1000000000)", "external")
+    timers = [threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)) for delay in (0.3, 0.6)]
+    for timer in timers:
+        timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        solver.run(iterations=2, curve=False)
+    assert told == ["held"]
+    assert solver.result().iterations == 0
+    with pytest.raises(FailedRunError, match="an iteration was broken off"):
+        solver.save(tmp_path / "run.npz")
+    with pytest.raises(FailedRunError, match="an iteration was broken off"):
+        solver.run(iterations=1)
+    assert not (tmp_path / "run.npz").exists()
