@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rlccfr.catalog import Cell
     from rlccfr.solver import Solver
 
-COMPONENT_HELP = "Id from `rlccfr catalog`, with hyperparameters if you like: "
+COMPONENT_HELP = "Id or other name from `rlccfr catalog`, with hyperparameters if you like: "
 
 
 def solve(
