@@ -13,7 +13,7 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
@@ -196,13 +196,7 @@ class Registry(Generic[C]):
                 raise ComponentError(f"{self.kind} {id!r} is registered already; choose another id")
             if not id.isidentifier():
                 raise ComponentError(f"{self.kind} {id!r}: an id takes letters, digits and underscores, no digit first")
-            parameters = inspect.signature(factory).parameters
-            for name, parameter in parameters.items():
-                if parameter.default is inspect.Parameter.empty:
-                    raise ComponentError(f"{self.kind} {id!r}: the hyperparameter {name!r} needs a default")
-            for what, names in (("bounds for", bounds or {}), ("later", later)):
-                if unknown := [name for name in names if name not in parameters]:
-                    raise ComponentError(f"{self.kind} {id!r} has {what} {unknown[0]!r}, but no such hyperparameter")
+            self._check_hyperparameters(id, factory, {"bounds for": bounds or {}, "later": later})
             self._require_free(id, aliases)
             self._entries[id] = Entry(
                 id,
@@ -218,6 +212,23 @@ class Registry(Generic[C]):
             return factory
 
         return decorate
+
+    def _check_hyperparameters(self, id: str, factory: Callable[..., C], named: Mapping[str, Iterable[str]]) -> None:
+        """Check the hyperparameters of a factory.
+
+        Args:
+            named: names of hyperparameters, by what the registration says about them.
+
+        Raises:
+            ComponentError: one lacks a default, or a name is none of them.
+        """
+        parameters = inspect.signature(factory).parameters
+        for name, parameter in parameters.items():
+            if parameter.default is inspect.Parameter.empty:
+                raise ComponentError(f"{self.kind} {id!r}: the hyperparameter {name!r} needs a default")
+        for what, names in named.items():
+            if unknown := [name for name in names if name not in parameters]:
+                raise ComponentError(f"{self.kind} {id!r} has {what} {unknown[0]!r}, but no such hyperparameter")
 
     def _require_free(self, id: str, aliases: Sequence[str]) -> None:
         """Refuse an id that stands for another component of this kind, and an alias that does for one of any kind.
