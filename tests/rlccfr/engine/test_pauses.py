@@ -5,6 +5,8 @@ PAUSE is the number of histories after which walks pause.
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 from support import engine_state, game
@@ -95,3 +97,20 @@ def test_a_switch_drops_the_rest_of_an_unfinished_iteration():
     result = run.run(iterations=1000)
     assert (result.iterations, result.unfinished) == (1000, False)
     assert result.exploitability < 0.01
+
+
+def test_ctrl_c_is_heeded_within_an_iteration():
+    """The signal arrives while a kernel runs, and Python handles it when the walks pause."""
+    endless = rlccfr.Solver(game("kuhn"), "cfr", "external", walks=ENDLESS)
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    earlier = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            endless.run(iterations=1)
+    finally:
+        signal.signal(signal.SIGALRM, earlier)
+    assert endless.result().unfinished
