@@ -14,9 +14,12 @@ from rlccfr.archives import archive_of, read_archive
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import BLOCK, HISTORY, Classes, GameTree, SequenceView
+from rlccfr.interrupts import raise_if_interrupt
 
-FORMAT = "rlccfr-game-4"
-"""Version of the compiler's output, raised when the output changes; file names also depend on the arrays' layout."""
+FORMAT = "rlccfr-game-5"
+"""Version of the compiler's output, raised when the output or the claims that are checked change.
+
+File names also depend on the arrays' layout."""
 
 LEAST_HISTORIES = 20_000
 """Fewest histories of a game that is kept; smaller games compile too fast to be worth a file."""
@@ -46,7 +49,8 @@ def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
             name=openspiel_name, openspiel_name=openspiel_name, restore_recall=restore_recall,
             view=SequenceView(**view), infoset_keys=tuple(keys), depth=depth, classes=classes, **arrays,
         )  # fmt: skip
-    except Exception:  # missing, damaged or old: the game is compiled anew
+    except Exception as error:  # missing, damaged or old: the game is compiled anew
+        raise_if_interrupt(error)
         return None
     return tree if tree.content_hash == digest and len(keys) == tree.num_infosets else None
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from rlccfr.games.claims import near
 from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree, utility_of
+from rlccfr.interrupts import raise_if_interrupt
 
 SHIPPED_IN = ("pyspiel", "open_spiel")
 """Packages whose games change only with OpenSpiel's version."""
@@ -33,7 +35,8 @@ def registered_code(game: Any, name: str, known: Collection[str], load: Callable
     """
     try:
         games = [game, *_inside(game, load)]
-    except Exception:  # some of OpenSpiel's games, such as those of files, do not say what made them
+    except Exception as error:  # some of OpenSpiel's games, such as those of files, do not say what made them
+        raise_if_interrupt(error)
         return _strangers([game])
     named = {word for word in re.findall(r"\w+", name) if word in known}
     own = _strangers(games)
@@ -53,30 +56,41 @@ def _inside(game: Any, load: Callable[..., Any]) -> Iterator[Any]:
             yield from _inside(inner, load)
 
 
-def is_played_as(tree: GameTree, game: Any) -> bool:
+def is_played_as(tree: GameTree, game: Any, utility_sum: float = 0.0) -> bool:
     """Return whether random playouts of an OpenSpiel game agree with a compiled one.
 
-    Actors, actions, chance probabilities, information states and returns are compared. The playouts are the same each
-    time. A difference that none of them meets goes unnoticed.
+    Actors, actions, chance probabilities, information states and both players' returns are compared. The playouts are
+    the same each time. A difference that none of them meets goes unnoticed.
+
+    Args:
+        tree: the compiled game.
+        game: OpenSpiel's game.
+        utility_sum: what the players' returns must sum to.
     """
     rng = np.random.default_rng(0)
     try:
-        return all(_agrees(tree, game.new_initial_state(), rng) for _ in range(PLAYOUTS))
-    except Exception:  # an error shows that the game has changed; compiling says what is wrong
+        return all(_agrees(tree, game.new_initial_state(), utility_sum, rng) for _ in range(PLAYOUTS))
+    except Exception as error:  # an error shows that the game has changed; compiling says what is wrong
+        raise_if_interrupt(error)
         return False
 
 
-def _agrees(tree: GameTree, state: Any, rng: np.random.Generator) -> bool:
+def _agrees(tree: GameTree, state: Any, utility_sum: float, rng: np.random.Generator) -> bool:
     number = 0
     while True:
         record = tree.histories[number]
         if record["actor"] == TERMINAL or state.is_terminal():
             ended = record["actor"] == TERMINAL and state.is_terminal()
-            return bool(ended and state.player_return(0) == utility_of(tree.histories)[number])
+            if not ended:
+                return False
+            utility, opponent_utility = state.returns()
+            size = abs(utility) + abs(opponent_utility)
+            same_sum = near(np.float64(utility + opponent_utility), utility_sum, size)
+            return bool(utility == utility_of(tree.histories)[number] and same_sum)
         first = int(record["first_child"])
         children = slice(first, first + int(record["num_children"]))
         if state.is_chance_node():
-            outcomes = [(action, chance) for action, chance in state.chance_outcomes() if chance > 0]
+            outcomes = [(action, chance) for action, chance in state.chance_outcomes() if chance != 0]
             actions = [action for action, _ in outcomes]
             same = record["actor"] == CHANCE and [chance for _, chance in outcomes] == list(tree.probability[children])
         else:

@@ -9,28 +9,11 @@ from scipy import sparse
 
 from rlccfr.errors import GameError
 from rlccfr.games.flat_tree import CHANCE, HISTORY, TERMINAL, GameTree, SequenceView, utility_of
+from rlccfr.games.histories import Traversal
 from rlccfr.games.payoff_blocks import ROUNDING, payoff_blocks
 from rlccfr.games.symmetry import refine
 
 MOST_CHILDREN = int(np.iinfo(HISTORY["num_children"]).max)
-
-
-class Traversal(NamedTuple):
-    """All histories of a game in depth-first preorder, and its raw infosets in order of discovery.
-
-    The first seven arrays have one entry per history, the other fields one per raw infoset.
-    """
-
-    parent: np.ndarray  # int32, -1 at the root
-    depth: np.ndarray  # int32
-    action: np.ndarray  # int64: OpenSpiel's action that leads here, -1 at the root
-    actor: np.ndarray  # int8
-    infoset: np.ndarray  # int32: raw id, -1 where nobody decides
-    probability: np.ndarray  # float64: probability of the chance outcome that leads here, 1 elsewhere
-    utility: np.ndarray  # float64: player 0's utility at terminals
-    infoset_player: np.ndarray  # int8
-    infoset_level: np.ndarray  # int32: number of earlier moves of its player
-    infoset_keys: list[str]
 
 
 class _Infosets(NamedTuple):
@@ -43,48 +26,47 @@ class _Infosets(NamedTuple):
 def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bool) -> GameTree:
     """Compile a traversal of a game with perfect recall: number, reorder and aggregate its arrays.
 
+    Args:
+        walk: the histories, which keep the claims of :mod:`rlccfr.games.claims`.
+        name: the game's name.
+        openspiel_name: the string by which OpenSpiel loads it; empty if it does not.
+        restore_recall: whether histories of one information state were told apart by the player's own last move.
+
     Raises:
-        GameError: two histories of one infoset offer different numbers of actions, a history has too many children, or
-            the payoff matrix is too large.
+        GameError: a history has too many children, or the payoff matrix is too large.
     """
-    order = np.argsort(walk.depth, kind="stable")  # preorder -> breadth first, children contiguous
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    parent = np.where(walk.parent[order] >= 0, rank[walk.parent[order]], -1)
-    num_children = np.bincount(parent[1:], minlength=len(order))
+    parent, num_children = walk.parent, walk.num_children
     if num_children.max(initial=0) > MOST_CHILDREN:
         raise GameError(
             f"{name!r} has a history with more than {MOST_CHILDREN:,} children, which the engine can't hold"
         )
-    first_child = np.where(num_children > 0, 1 + np.cumsum(num_children) - num_children, -1)
-
-    infosets = _number_infosets(walk, order, num_children)
-    histories = np.zeros(len(order), HISTORY)
-    histories["first_child"] = first_child
+    infosets = _number_infosets(walk, num_children)
+    histories = np.zeros(len(parent), HISTORY)
+    histories["first_child"] = np.where(num_children > 0, 1 + np.cumsum(num_children) - num_children, -1)
     histories["num_children"] = num_children
-    histories["actor"] = walk.actor[order]
+    histories["actor"] = walk.actor
     histories["infoset"] = infosets.of_history
-    histories["even"] = _even_chances(histories["actor"], walk.probability[order], parent)
+    histories["even"] = _even_chances(walk.actor, walk.probability, parent)
     histories["first_sequence"] = np.where(infosets.of_history >= 0, infosets.first_sequence[infosets.of_history], -1)
     num_sequences = int(infosets.first_sequence[-1])
     taken = _sequence_taken(histories, parent)
-    chance_reach, last = _reach(histories, walk.probability[order], parent, walk.depth[order], taken, num_sequences)
+    chance_reach, last = _reach(histories, walk.probability, parent, walk.depth, taken, num_sequences)
     sequence_action = np.zeros(num_sequences, np.int64)
-    sequence_action[taken[taken >= 0]] = walk.action[order][taken >= 0]
-    view, payoff = _sequence_view(infosets, histories, chance_reach, last, walk.utility[order])
-    place = _places_for_walks(histories, parent, walk.depth[order])
-    histories, order = _moved(histories, place), _moved(order, place)
+    sequence_action[taken[taken >= 0]] = walk.action[taken >= 0]
+    view, payoff = _sequence_view(infosets, histories, chance_reach, last, walk.utility)
+    place = _places_for_walks(histories, parent, walk.depth)
+    histories = _moved(histories, place)
     inner = histories["num_children"] > 0
     histories["first_child"][inner] = place[histories["first_child"][inner]]
     ends = histories["actor"] == TERMINAL
-    utility_of(histories)[ends] = walk.utility[order][ends]
+    utility_of(histories)[ends] = _moved(walk.utility, place)[ends]
     return GameTree(
         name=name,
         openspiel_name=openspiel_name,
         restore_recall=restore_recall,
         histories=histories,
-        probability=walk.probability[order],
-        edge_action=walk.action[order],
+        probability=_moved(walk.probability, place),
+        edge_action=_moved(walk.action, place),
         view=view,
         infoset_keys=tuple(walk.infoset_keys[i] for i in infosets.raw_id),
         sequence_action=sequence_action,
@@ -102,28 +84,20 @@ def _even_chances(actor: np.ndarray, probability: np.ndarray, parent: np.ndarray
     return even
 
 
-def _number_infosets(walk: Traversal, order: np.ndarray, num_children: np.ndarray) -> _Infosets:
+def _number_infosets(walk: Traversal, num_children: np.ndarray) -> _Infosets:
     """Number player 0's infosets first, and each player's by the number of earlier moves, so that parents come first.
 
     Among infosets with the same number of earlier moves, those with equal numbers of actions are neighbours. The
     inner loops of passes then have the same length many times in a row.
     """
-    num_raw = len(walk.infoset_keys)
-    raw_actions = np.zeros(num_raw, np.int64)
-    decides = np.flatnonzero(walk.infoset[order] >= 0)
-    raw_actions[walk.infoset[order][decides]] = num_children[decides]
+    decision = walk.infoset >= 0
+    raw_actions = np.zeros(len(walk.infoset_keys), np.int64)
+    raw_actions[walk.infoset[decision]] = num_children[decision]
     raw_id = np.lexsort((raw_actions, walk.infoset_level, walk.infoset_player))
     new_id = np.empty_like(raw_id)
     new_id[raw_id] = np.arange(len(raw_id))
-    raw_of_history = walk.infoset[order]
-    of_history = np.where(raw_of_history >= 0, new_id[raw_of_history], -1) if len(raw_id) else raw_of_history
-    decision = of_history >= 0
-    num_actions = raw_actions[raw_id]
-    uneven = np.flatnonzero(num_actions[of_history[decision]] != num_children[decision])
-    if len(uneven):
-        key = walk.infoset_keys[raw_id[of_history[decision][uneven[0]]]]
-        raise GameError(f"histories of infoset {key!r} offer different numbers of actions: the game is ill-formed")
-    first_sequence = np.concatenate([[0], np.cumsum(num_actions)]).astype(np.uint32)
+    of_history = np.where(decision, new_id[walk.infoset], -1) if len(raw_id) else walk.infoset
+    first_sequence = np.concatenate([[0], np.cumsum(raw_actions[raw_id])]).astype(np.uint32)
     num_first = int((walk.infoset_player == 0).sum())
     begin = np.array([0, num_first, len(raw_id)], np.uint32)
     return _Infosets(begin, first_sequence, raw_id, of_history)

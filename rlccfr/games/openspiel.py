@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,19 +13,25 @@ from typing import Any
 
 import pyspiel
 
-from rlccfr.errors import GameError, RLCCFRError, brief, first_line
+from rlccfr.errors import GameError, RLCCFRError, brief, first_line, raised_in
 from rlccfr.games import generated  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.cache import find_game, keep_game
 from rlccfr.games.check import is_played_as, registered_code
 from rlccfr.games.compiler import build
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenSpiel)
+from rlccfr.games.gambit.files import shown
+from rlccfr.games.generated.spiel import rules_of
 from rlccfr.games.near_names import hint_for
 from rlccfr.games.traversal import traverse
 from rlccfr.interrupts import raise_if_interrupt
 
 MAX_HISTORIES = 2_000_000
 """Default limit on the number of histories; that many take under 1 GB and about 15 seconds to compile."""
+
+SOLVED = (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM)
+"""Utilities of games that are solved. A constant-sum game is solved by player 0's payoffs, which order all strategies as
+the zero-sum game that is left when the constant is taken from player 1's; the equilibria are the same."""
 
 _OBJECTS: dict[str, Any] = {}
 """Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
@@ -45,28 +53,30 @@ def compile_game(
     """
     if not isinstance(openspiel_name, str):
         raise GameError(f"a game is a name or an OpenSpiel string, not {openspiel_name!r}")
-    game = _open(openspiel_name, known_names)
-    name = name or openspiel_name
+    name = name or shown(openspiel_name)
+    game = _open(openspiel_name, known_names, name)
     shipped = openspiel_name not in _OBJECTS and _registered_code(game, openspiel_name) is None
     if shipped and (kept := find_game(openspiel_name, restore_recall)) is not None:
         with _quiet():
-            current = is_played_as(kept, game)
+            current = is_played_as(kept, game, declared_sum(game, name))
         if current and kept.num_histories <= max_histories:
             return replace(kept, name=name, openspiel_name=openspiel_name)
     try:
         with _quiet() as aloud:
             report = _reporter(progress, aloud) if progress else None
-            walk, forgetful = traverse(game, openspiel_name, restore_recall, max_histories, report)
+            walk, forgetful = traverse(
+                rules_of(game) or game, name, restore_recall, max_histories, report, declared_sum(game, name)
+            )
     except _ProgressError as error:
         raise error.__cause__ or error from None
     except (RLCCFRError, MemoryError):
         raise
     except Exception as error:  # a SpielError, or an error of its C++ library or of a game in Python
         raise_if_interrupt(error)
-        raise GameError(f"OpenSpiel can't play {openspiel_name!r}: {first_line(error)}") from None
+        raise GameError(f"{name!r} can't be played: {raised_in(error, _files_of(game))}") from error
     if forgetful:
         raise GameError(
-            f"{openspiel_name!r} has imperfect recall: in {forgetful:,} of its {len(walk.infoset_keys):,} infosets a "
+            f"{name!r} has imperfect recall: in {forgetful:,} of its {len(walk.infoset_keys):,} infosets a "
             "player has forgotten an earlier move or observation, and CFR's guarantees do not hold; "
             "in Python, load_game(name, restore_recall=True) tells such histories apart by the player's own last move"
         )
@@ -76,13 +86,21 @@ def compile_game(
     return tree
 
 
+def _files_of(game: Any) -> set[str]:
+    """Return the file that a game in Python is written in; none for OpenSpiel's games in C++."""
+    try:
+        return {inspect.getfile(type(game))}
+    except (TypeError, OSError):
+        return set()
+
+
 def registered_here(openspiel_name: str) -> tuple[type, ...] | None:
     """Return the classes of a game that are not OpenSpiel's, or None for a game that OpenSpiel ships.
 
     Raises:
         GameError: the game can't be loaded, or CFR's guarantees can't hold for it.
     """
-    return _registered_code(_open(openspiel_name, ()), openspiel_name)
+    return _registered_code(_open(openspiel_name), openspiel_name)
 
 
 def _registered_code(game: Any, openspiel_name: str) -> tuple[type, ...] | None:
@@ -90,10 +108,17 @@ def _registered_code(game: Any, openspiel_name: str) -> tuple[type, ...] | None:
         return registered_code(game, openspiel_name, pyspiel.registered_names(), pyspiel.load_game)
 
 
-def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
-    """Return the turn-based OpenSpiel game of a name."""
+def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") -> Any:
+    """Return the turn-based OpenSpiel game of a string.
+
+    Args:
+        openspiel_name: the string.
+        known_names: names to suggest in place of an unknown one.
+        name: the game's name for errors; by default the string, or the file that it stands for.
+    """
+    name = name or shown(openspiel_name)
     if openspiel_name in _OBJECTS:
-        return _checked(_OBJECTS[openspiel_name], openspiel_name)
+        return _checked(_OBJECTS[openspiel_name], name)
     short_name = openspiel_name.split("(")[0].strip()
     registered = pyspiel.registered_names()
     if short_name not in registered:
@@ -103,34 +128,56 @@ def _open(openspiel_name: str, known_names: Iterable[str]) -> Any:
                 f"`rlccfr explore` take a policy's file, and `rlccfr play GAME --against FILE` plays against it"
             )
         hint = hint_for(short_name, [*known_names, *registered])
-        raise GameError(f"unknown game {brief(openspiel_name)}; {hint}")
+        raise GameError(f"unknown game {brief(name)}; {hint}")
     try:
         with _quiet():
             game = pyspiel.load_game(openspiel_name)
-    except RLCCFRError:
+    except (RLCCFRError, MemoryError):
         raise
     except Exception as error:  # OpenSpiel's games in Python raise errors of any class
         raise_if_interrupt(error)
-        raise GameError(f"OpenSpiel can't load {brief(openspiel_name)}: {first_line(error)}") from None
-    return _checked(game, openspiel_name)
+        raise GameError(f"OpenSpiel can't load {brief(name)}: {first_line(error)}") from error
+    return _checked(game, name)
 
 
-def _checked(game: Any, openspiel_name: str) -> Any:
+def _checked(game: Any, name: str) -> Any:
     """Return the turn-based form of a game; refuse one for which CFR's guarantees can't hold."""
     kind = game.get_type()
     if game.num_players() != 2:
-        raise GameError(f"{openspiel_name!r} has {game.num_players()} players; only two-player games are solved")
-    if kind.utility != pyspiel.GameType.Utility.ZERO_SUM:
+        raise GameError(f"{name!r} has {game.num_players()} players; only two-player games are solved")
+    if kind.utility not in SOLVED:
         raise GameError(
-            f"{openspiel_name!r} is {kind.utility.name.lower()}, not zero-sum; only zero-sum games are solved"
+            f"{name!r} is {kind.utility.name.lower()}, not zero-sum or constant-sum; only such games are solved"
         )
+    declared_sum(game, name)
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
-        raise GameError(f"{openspiel_name!r} hides its chance probabilities; an exact tree can't be built from it")
+        raise GameError(f"{name!r} hides its chance probabilities; an exact tree can't be built from it")
     if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         game = pyspiel.convert_to_turn_based(game)
     if not game.get_type().provides_information_state_string:
-        raise GameError(f"{openspiel_name!r} offers no information states, so its infosets are unknown")
+        raise GameError(f"{name!r} offers no information states, so its infosets are unknown")
     return game
+
+
+def declared_sum(game: Any, name: str) -> float:
+    """Return what a game declares that the players' returns sum to; 0 if it declares nothing.
+
+    Args:
+        game: OpenSpiel's game.
+        name: its name, for the error.
+
+    Raises:
+        GameError: the game declares a sum that is not finite, or one other than 0 although it declares to be zero-sum.
+    """
+    declared = game.utility_sum() or 0.0
+    if not math.isfinite(declared):
+        raise GameError(f"{name!r} declares that returns sum to {declared}; utility_sum must be finite")
+    if declared and game.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM:
+        raise GameError(
+            f"{name!r} declares to be zero-sum and that returns sum to {declared:g}; utility_sum must be 0, or the "
+            "utility CONSTANT_SUM"
+        )
+    return float(declared)
 
 
 def name_of(game: pyspiel.Game) -> str:
@@ -141,8 +188,8 @@ def name_of(game: pyspiel.Game) -> str:
             try:
                 if str(pyspiel.load_game(name)) == name:
                     return name
-            except Exception:  # OpenSpiel does not know it by this name
-                pass
+            except Exception as error:  # OpenSpiel does not know it by this name
+                raise_if_interrupt(error)
     taken = name.partition("(")[0] in pyspiel.registered_names()
     places = (name if count == 0 else f"{name}#{count}" for count in itertools.count(int(taken)))
     found = next(place for place in places if _OBJECTS.get(place, game) is game)
@@ -204,7 +251,7 @@ def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
 
 
 def solvable_names() -> dict[str, str]:
-    """Return OpenSpiel's two-player zero-sum games with known chance probabilities: long names by short name.
+    """Return OpenSpiel's two-player zero-sum and constant-sum games with known chance probabilities: long names by short name.
 
     All of them can be loaded without parameters; some are larger than any size limit.
     """
@@ -213,7 +260,7 @@ def solvable_names() -> dict[str, str]:
         kind.short_name: kind.long_name
         for kind in kinds
         if kind.min_num_players <= 2 <= kind.max_num_players
-        and kind.utility == pyspiel.GameType.Utility.ZERO_SUM
+        and kind.utility in SOLVED
         and kind.chance_mode != pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC
         and (kind.provides_information_state_string or kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS)
     }
@@ -221,4 +268,4 @@ def solvable_names() -> dict[str, str]:
 
 def openspiel_game(tree: GameTree) -> Any:
     """Return the turn-based OpenSpiel game that ``tree`` was compiled from."""
-    return _open(tree.openspiel_name, ())
+    return _open(tree.openspiel_name)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rlccfr.errors import GameError
 from rlccfr.games.memory import available_memory
+from rlccfr.games.playable import CHANCE_MOVES, Playable, State
 
 BYTES, BYTES_TO_BUILD = 300, 200
 """Peak memory per history in bytes while a game is compiled, infosets included; and the part after the traversal."""
@@ -21,7 +20,7 @@ probability below 1e-8.
 """
 
 
-def check_size(game: Any, name: str, max_histories: int) -> None:
+def check_size(game: Playable, name: str, max_histories: int) -> None:
     """Refuse a game that is almost certainly too large, after at most ESTIMATES x PLAYOUTS (about a thousand) playouts.
 
     Raises:
@@ -64,20 +63,26 @@ def _out_of_memory(name: str, left: int | None) -> GameError:
     )
 
 
-def _estimated_above(bound: int, game: Any, rng: np.random.Generator) -> bool:
+def _estimated_above(bound: int, game: Playable, rng: np.random.Generator) -> bool:
     """Return whether the mean of several playouts' estimates of the number of histories exceeds a bound."""
     total = 0
     for _ in range(PLAYOUTS):
         state, width = game.new_initial_state(), 1
         total += 1
-        while not state.is_terminal():
-            if state.is_chance_node():
-                moves = [action for action, probability in state.chance_outcomes() if probability > 0]
-            else:
-                moves = state.legal_actions()
+        while moves := _moves(state):
             width *= len(moves)
             total += width
             if total > bound * PLAYOUTS:
                 return True
-            state.apply_action(moves[int(rng.integers(len(moves)))])
+            state = state.child(moves[int(rng.integers(len(moves)))])
     return False
+
+
+def _moves(state: State) -> list[int]:
+    """Return the actions or outcomes that may follow, none at the end."""
+    actor = int(state.current_player())
+    if actor in (0, 1):
+        return state.legal_actions()
+    if actor == CHANCE_MOVES:
+        return [outcome for outcome, probability in state.chance_outcomes() if probability != 0]
+    return []

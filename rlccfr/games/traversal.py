@@ -1,4 +1,4 @@
-"""The traversal of all histories of an OpenSpiel game, from which the game is compiled."""
+"""The traversal of all histories of a game, from which the game is compiled."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyspiel
 
-from rlccfr.games.compiler import Traversal
+from rlccfr.errors import GameError
+from rlccfr.games.claims import broken_at, check_claims, no_moves
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.histories import Traversal, actions_to
+from rlccfr.games.playable import BOTH_MOVE, CHANCE_MOVES, GAME_ENDS, Playable, State
 from rlccfr.games.size import check_memory, check_size, too_many_histories
 
 REPORT_EVERY = 20_000
 """Number of histories between two checks of free memory and two calls of ``progress``: about a sixth of a second."""
 
 Last = tuple[int, ...]
-"""A player's last (infoset, action index), or () if the player has not moved."""
+"""A player's last (infoset, action), or () if the player has not moved."""
 
 
 class _Pending(NamedTuple):
@@ -33,16 +35,22 @@ class _Pending(NamedTuple):
 
 
 class _Columns:
-    """The histories visited so far, with one column per property."""
+    """The histories visited so far, depth first, with one column per property."""
 
     def __init__(self) -> None:
-        self.parent, self.depth, self.action, self.actor = array("i"), array("i"), array("q"), array("b")
-        self.infoset, self.probability, self.utility = array("i"), array("d"), array("d")
+        self.parent = array("i")
+        self.depth = array("i")
+        self.action = array("q")
+        self.actor = array("b")
+        self.infoset = array("i")
+        self.probability = array("d")
+        self.utility = array("d")
+        self.opponent_utility = array("d")
 
     def __len__(self) -> int:
         return len(self.parent)
 
-    def add(self, pending: _Pending, actor: int, infoset: int, utility: float) -> None:
+    def add(self, pending: _Pending, actor: int, infoset: int, utility: float, opponent_utility: float) -> None:
         self.parent.append(pending.parent)
         self.depth.append(pending.depth)
         self.action.append(pending.action)
@@ -50,18 +58,33 @@ class _Columns:
         self.infoset.append(infoset)
         self.probability.append(pending.probability)
         self.utility.append(utility)
+        self.opponent_utility.append(opponent_utility)
 
 
 def traverse(
-    game: Any, name: str, restore_recall: bool, max_histories: int, progress: Callable[[float], None] | None
+    game: Playable,
+    name: str,
+    restore_recall: bool,
+    max_histories: int,
+    progress: Callable[[float], None] | None,
+    utility_sum: float = 0.0,
 ) -> tuple[Traversal, int]:
-    """Visit every history, depth first.
+    """Visit every history, depth first, and check what the game claims; see :mod:`rlccfr.games.claims`.
+
+    Args:
+        game: the game.
+        name: the game's name, for errors.
+        restore_recall: whether to tell histories of one information state apart by the player's own last move.
+        max_histories: largest number of histories.
+        progress: function that is called now and then with the share done.
+        utility_sum: what the players' utilities must sum to.
 
     Returns:
         The traversal, and the number of infosets without perfect recall.
 
     Raises:
-        GameError: there are more histories than ``max_histories``, or than there is memory to compile.
+        GameError: a claim is broken, or there are more histories than ``max_histories``, or than there is memory to
+            compile.
     """
     columns, seen, done = _Columns(), _SeenInfosets(restore_recall), 0.0
     stack = [_Pending(None, -1, -1, 1.0, 0, 1.0, ((), ()))]
@@ -77,39 +100,79 @@ def traverse(
                 progress(done)
         state = game.new_initial_state() if pending.above is None else pending.above.child(pending.action)
         actor = int(state.current_player())  # games in Python may return an enum, which has no order
-        if actor >= 0:
-            infoset = seen.number(actor, state.information_state_string(actor), pending.last[actor])
-            columns.add(pending, actor, infoset, 0.0)
-            stack.extend(_decisions(state, here, pending, actor, infoset))
-        elif actor == int(pyspiel.PlayerId.TERMINAL):
-            columns.add(pending, TERMINAL, -1, state.player_return(0))
+        if actor in (0, 1):
+            text, actions = state.information_state_string(actor), state.legal_actions()
+            infoset, actions = seen.number(actor, text, pending.last[actor], actions)
+            columns.add(pending, actor, infoset, 0.0, 0.0)
+            below = _decisions(state, here, pending, actor, infoset, actions)
+        elif actor == GAME_ENDS:
+            returns = state.returns()
+            if len(returns) != 2:
+                raise _broken(
+                    name, columns, pending, f"there are {len(returns)} returns; two players must get one each"
+                )
+            columns.add(pending, TERMINAL, -1, *returns)
             done += pending.share
+            continue
+        elif actor == CHANCE_MOVES:
+            actor = CHANCE
+            columns.add(pending, CHANCE, -1, 0.0, 0.0)
+            below = _outcomes(state, here, pending)
         else:
-            columns.add(pending, CHANCE, -1, 0.0)
-            stack.extend(_outcomes(state, here, pending))
+            raise _broken(name, columns, pending, _nobody(actor))
+        if not below:
+            raise _broken(name, columns, pending, no_moves(actor))
+        stack.extend(below)
     check_memory(name, len(columns))
-    return _finished(columns, seen), len(seen.forgetful)
+    walk = _breadth_first(columns, seen)
+    check_claims(walk, name, utility_sum)
+    return walk, len(seen.forgetful)
 
 
-def _decisions(state: Any, here: int, pending: _Pending, actor: int, infoset: int) -> list[_Pending]:
+def _broken(name: str, columns: _Columns, pending: _Pending, fault: str) -> GameError:
+    """Return the error for a fault at the history that is being visited."""
+    if pending.parent < 0:
+        return broken_at(name, [], fault)
+    return broken_at(name, [*actions_to(pending.parent, columns.parent, columns.action), pending.action], fault)
+
+
+def _nobody(actor: int) -> str:
+    """Return what is wrong with a player to move who is none."""
+    if actor == BOTH_MOVE:
+        return "both players move at once, which the game's type does not declare; they must move in turn"
+    return f"the player to move is {actor}; it must be 0, 1, {CHANCE_MOVES} for chance or {GAME_ENDS} at the end"
+
+
+def _decisions(
+    state: State, here: int, pending: _Pending, actor: int, infoset: int, actions: list[int]
+) -> list[_Pending]:
     """Return the histories below a player's decision, the last action first, so that a stack pops the first one."""
-    moves, below = state.legal_actions(), []
-    for index in range(len(moves) - 1, -1, -1):
+    below = []
+    for action in reversed(actions):
         first, second = pending.last
-        last = ((infoset, index), second) if actor == 0 else (first, (infoset, index))
-        below.append(_Pending(state, here, moves[index], 1.0, pending.depth + 1, pending.share / len(moves), last))
+        last = ((infoset, action), second) if actor == 0 else (first, (infoset, action))
+        below.append(_Pending(state, here, action, 1.0, pending.depth + 1, pending.share / len(actions), last))
     return below
 
 
-def _outcomes(state: Any, here: int, pending: _Pending) -> list[_Pending]:
-    """Return the histories below a chance node, the last outcome first, without outcomes of probability 0."""
-    outcomes = [(action, probability) for action, probability in state.chance_outcomes() if probability > 0]
-    depth, share = pending.depth + 1, pending.share / len(outcomes)
+def _outcomes(state: State, here: int, pending: _Pending) -> list[_Pending]:
+    """Return the histories below a chance node, the last outcome first, without outcomes of probability 0.
+
+    Other numbers that are no probabilities stay in, for the check that follows.
+    """
+    outcomes = [(action, probability) for action, probability in state.chance_outcomes() if probability != 0]
+    depth, share = pending.depth + 1, pending.share / max(len(outcomes), 1)
     return [_Pending(state, here, action, p, depth, share, pending.last) for action, p in reversed(outcomes)]
 
 
-def _finished(columns: _Columns, seen: _SeenInfosets) -> Traversal:
+def _breadth_first(columns: _Columns, seen: _SeenInfosets) -> Traversal:
+    """Return the histories level by level: those of a level are in the order in which they were visited."""
     arrays = {name: np.array(column) for name, column in vars(columns).items()}
+    order = np.argsort(arrays["depth"], kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    arrays = {name: column[order] for name, column in arrays.items()}
+    arrays["parent"] = np.where(arrays["parent"] >= 0, rank[arrays["parent"]], -1)
     return Traversal(
         **arrays,
         infoset_player=np.array(seen.owners),
@@ -125,12 +188,24 @@ class _SeenInfosets:
         self._restore_recall = restore_recall
         self._ids: dict[Any, int] = {}
         self._last: list[Last] = []
-        self.owners, self.levels = array("b"), array("i")
+        self._actions: list[list[int]] = []
+        self.owners = array("b")
+        self.levels = array("i")
         self.keys: list[str] = []
         self.forgetful: set[int] = set()
 
-    def number(self, player: int, text: str, last: Last) -> int:
-        """Return the number of the infoset with information state ``text``; ``last`` is its owner's last move."""
+    def number(self, player: int, text: str, last: Last, actions: list[int]) -> tuple[int, list[int]]:
+        """Return the number of the infoset with information state ``text``, and its actions in their order.
+
+        Histories of one infoset may list the same actions in different orders. All get the order of the first one, so
+        that an action has the same place at each of them. Other actions are returned as they are.
+
+        Args:
+            player: the infoset's owner.
+            text: the information state.
+            last: its owner's last move.
+            actions: the actions that the history offers.
+        """
         key = (player, text, last) if self._restore_recall else (player, text)
         infoset = self._ids.setdefault(key, len(self._ids))
         if infoset == len(self.keys):
@@ -138,6 +213,9 @@ class _SeenInfosets:
             self.levels.append(self.levels[last[0]] + 1 if last else 0)
             self.keys.append(text)
             self._last.append(last)
-        elif self._last[infoset] != last:
+            self._actions.append(actions)
+            return infoset, actions
+        if self._last[infoset] != last:
             self.forgetful.add(infoset)
-        return infoset
+        first = self._actions[infoset]
+        return infoset, first if actions != first and sorted(actions) == sorted(first) else actions

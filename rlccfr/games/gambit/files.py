@@ -44,10 +44,13 @@ def shown(name: str) -> str:
         name: a name that :func:`rlccfr.load_game` takes.
     """
     found = re.fullmatch(rf"{NAME}\(digest=\w+,file=(.+)\)", name)
-    if found is None:
-        return name
-    whole, here = Path(unquote(found[1])), Path.cwd()
-    return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)
+    return name if found is None else path_shown(Path(unquote(found[1])))
+
+
+def path_shown(path: Path) -> str:
+    """Return a file's absolute path as people write it: relative to the current folder if the file is below it."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def digest_of(text: str) -> str:
@@ -61,14 +64,15 @@ def read(path: Path) -> str:
     Raises:
         GameError: the file is missing, can't be read, is too large or is not text.
     """
+    name = path_shown(path)
     try:
         size = path.stat().st_size
         if size > LARGEST:
-            raise GameError(f"{path} has {size:,} bytes; files of at most {LARGEST:,} are read")
+            raise GameError(f"{name} has {size:,} bytes; files of at most {LARGEST:,} are read")
         return path.read_text(encoding="utf-8-sig")  # some programs of Windows write a byte order mark
     except FileNotFoundError:
-        raise GameError(f"there is no file {path}; name a Gambit file of an extensive game") from None
+        raise GameError(f"there is no file {name}; name a Gambit file of an extensive game") from None
     except OSError as error:
-        raise GameError(f"can't read {path} ({error.strerror}); check its permissions") from None
+        raise GameError(f"can't read {name} ({error.strerror}); check its permissions") from None
     except UnicodeDecodeError:
-        raise GameError(f"{path} is not a text in UTF-8, so it is no Gambit file; write it again from Gambit") from None
+        raise GameError(f"{name} is not a text in UTF-8, so it is no Gambit file; write it again from Gambit") from None

@@ -5,6 +5,7 @@ Source of the format: Gambit's documentation, "The extensive game (.efg) file fo
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ _NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?)")
 
 @dataclass
 class Described:
-    """Description of an infoset, a chance event or an outcome; a file gives it once.
+    """Description of an infoset, a chance event or an outcome; where a file repeats it, it must be the same.
 
     Attributes:
         label: its name.
@@ -73,11 +74,13 @@ class Extensive:
 def distinct(names: Sequence[str]) -> list[str]:
     """Return names of which none is empty, and each that is taken has a number behind it."""
     found = dict[str, None]()
+    last_number = dict[str, int]()  # the last one tried for each name, so that many equal names take linear time
     for place, name in enumerate(names):
-        label, number = name or str(place), 1
+        stem = name or str(place)
+        label = stem
         while label in found:
-            number += 1
-            label = f"{name or place} ({number})"
+            last_number[stem] = last_number.get(stem, 1) + 1
+            label = f"{stem} ({last_number[stem]})"
         found[label] = None
     return list(found)
 
@@ -175,38 +178,66 @@ class _Parser:
         return Node(actor, number, described, (payoffs[0] + gained[0], payoffs[1] + gained[1]))
 
     def _set(self, actor: int, number: int) -> Described:
-        """Return what is said of an information set or an event, here or where it first appeared."""
+        """Return what is said of an information set or an event, here or where it first appeared.
+
+        Where a file repeats a description, it must be the same: one number must not stand for two things.
+        """
         what = f"event {number}" if actor == CHANCE else f"infoset {number} of player {actor + 1}"
-        known = self._sets.get((actor, number))
-        if not self._next.startswith('"'):
-            if known is None:
+        before = self._sets.get((actor, number))
+        if not self._is_described(what, "actions"):
+            if before is None:
                 raise self._fault(f"{what} is not described where it first appears")
-            return known
+            return before
         label = self._string("a name")
         names, numbers = self._events() if actor == CHANCE else (self._list(), list[Fraction]())
-        found = Described(label, tuple(distinct(names)), tuple(numbers))
+        here = Described(label, tuple(distinct(names)), tuple(numbers))
         if not names:
             raise self._fault(f"{what} has no actions")
-        if known is not None and (known.actions, known.numbers) != (found.actions, found.numbers):
-            raise self._fault(f"{what} had other actions before")
-        if actor == CHANCE and (any(one < 0 for one in numbers) or abs(float(sum(numbers)) - 1) > ROUNDED):
-            total = f"{float(sum(numbers)):.6g}"
-            raise self._fault(f"the probabilities of {what} must be at least 0 and sum to 1; their sum is {total}")
-        return self._sets.setdefault((actor, number), found)
+        if before is not None:
+            if before.actions != here.actions:
+                raise self._fault(f"{what} had other actions before")
+            if before.numbers != here.numbers:
+                raise self._fault(f"{what} had other probabilities before")
+            self._check_label(what, before, here)
+        total = math.fsum(map(float, numbers))
+        if actor == CHANCE and (any(one < 0 for one in numbers) or abs(total - 1) > ROUNDED):
+            raise self._fault(f"the probabilities of {what} must be at least 0 and sum to 1; their sum is {total:.6g}")
+        return self._sets.setdefault((actor, number), here)
 
     def _outcome(self) -> tuple[Fraction, Fraction]:
-        """Return the payoffs of the outcome that ends a node's description."""
+        """Return the payoffs of the outcome that ends a node's description; a repeated description must be the same."""
         number = self._whole(0)
-        known = self._outcomes.get(number)
-        if self._next.startswith('"'):
-            found = Described(self._string("a name"), numbers=tuple(self._payoffs()))
-            if known is not None and known.numbers != found.numbers:
-                raise self._fault(f"outcome {number} had other payoffs before")
-            known = self._outcomes.setdefault(number, found)
-        if known is None:
-            raise self._fault(f"outcome {number} is not described where it first appears")
-        first, second = known.numbers
+        what = f"outcome {number}"
+        described = self._outcomes.get(number)
+        if self._is_described(what, "payoffs"):
+            if number == 0:
+                raise self._fault("outcome 0 means no payoffs: give the outcome another number, or leave them out")
+            here = Described(self._string("a name"), numbers=tuple(self._payoffs()))
+            if described is not None:
+                if described.numbers != here.numbers:
+                    raise self._fault(f"{what} had other payoffs before")
+                self._check_label(what, described, here)
+            described = self._outcomes.setdefault(number, here)
+        if described is None:
+            raise self._fault(f"{what} is not described where it first appears")
+        first, second = described.numbers
         return first, second
+
+    def _is_described(self, what: str, contents: str) -> bool:
+        """Return whether a description comes next.
+
+        Args:
+            what: what would be described.
+            contents: what its list holds.
+        """
+        if self._next == "{":
+            self._word()
+            raise self._fault(f"the name of {what} in quotation marks is missing before its list of {contents}")
+        return self._next.startswith('"')
+
+    def _check_label(self, what: str, before: Described, here: Described) -> None:
+        if before.label != here.label:
+            raise self._fault(f"{what} was named {brief(before.label)} before, and is named {brief(here.label)} here")
 
     def _payoffs(self) -> list[Fraction]:
         self._expect("{")

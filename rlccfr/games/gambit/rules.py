@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from rlccfr.errors import GameError
 from rlccfr.games.gambit import reader
-from rlccfr.games.gambit.files import NAME, digest_of, read
+from rlccfr.games.gambit.files import NAME, digest_of, path_shown, read
 from rlccfr.games.gambit.reader import Extensive, parse
 from rlccfr.games.generated.spiel import CHANCE, TERMINAL, Rules, Text, register
+from rlccfr.games.playable import State
 
 ROUNDING = 1e-9
 """Largest distance from a zero-sum game, as a share of the payoffs' range; files may round their decimals."""
+
+BITS = 1_200
+"""Binary places of probabilities before they are scaled: all that doubles hold, and 100 more for the least of them."""
 
 
 class Gambit(Rules):
@@ -30,8 +34,9 @@ class Gambit(Rules):
     """
 
     def __init__(self, file: str, digest: str) -> None:
-        name = unquote(file)
-        text = read(Path(name))
+        path = Path(unquote(file))
+        name = path_shown(path)
+        text = read(path)
         if digest_of(text) != digest:
             raise GameError(f"{name} has changed since the game was loaded; load it again")
         self.game = parse(text, name)
@@ -45,17 +50,28 @@ class Gambit(Rules):
         self.most_actions = max((len(one.children) for one in nodes if one.actor >= 0), default=1)
         self.most_outcomes = max((len(one.children) for one in nodes if one.actor == reader.CHANCE), default=1)
         self.most = max(abs(float(one.payoffs[0])) for one in nodes)
+        self._outcomes: dict[int, list[tuple[int, float]]] = {}  # of each event of chance, once it was asked for
+
+    def new_initial_state(self) -> State:
+        return NodeState(self, 0)
 
     def actor(self, past: tuple[int, ...]) -> Any:
-        actor = self._node(past).actor
-        return {reader.CHANCE: CHANCE, reader.TERMINAL: TERMINAL}.get(actor, actor)
+        return _spiel_actor(self._node(past))
 
     def actions(self, past: tuple[int, ...]) -> list[int]:
         return list(range(len(self._node(past).children)))
 
     def outcomes(self, past: tuple[int, ...]) -> list[tuple[int, float]]:
-        numbers = self._node(past).described.numbers
-        return [(outcome, float(one / sum(numbers))) for outcome, one in enumerate(numbers)]
+        return self.outcomes_at(self._node(past))
+
+    def outcomes_at(self, node: reader.Node) -> list[tuple[int, float]]:
+        """Return the outcomes of a node of chance with their probabilities, scaled if the file has rounded them."""
+        if node.set not in self._outcomes:
+            # Whole numbers: the exact sum of many fractions may have a denominator of a million digits.
+            shares = [(one.numerator << BITS) // one.denominator for one in node.described.numbers]
+            total = sum(shares)
+            self._outcomes[node.set] = [(outcome, share / total) for outcome, share in enumerate(shares)]
+        return self._outcomes[node.set]
 
     def utility(self, past: tuple[int, ...]) -> float:
         return float(self._node(past).payoffs[0])
@@ -64,8 +80,7 @@ class Gambit(Rules):
         """Return the player's infoset. Where the other one moves, it is the last infoset and what was done there."""
         node = self._node(past)
         if node.actor == player:
-            label = node.described.label
-            return f"player {player}, infoset {node.set}" + (f": {label}" if label else "")
+            return _infoset_name(node)
         for last in range(len(past) - 1, -1, -1):
             if self._node(past[:last]).actor == player:
                 return f"{self.seen(past[:last], player)}, then {self.name(past[:last], past[last])}"
@@ -79,6 +94,47 @@ class Gambit(Rules):
         for action in past:
             number = self.game.nodes[number].children[action]
         return self.game.nodes[number]
+
+
+class NodeState(NamedTuple):
+    """A node of a file's tree with the methods of a state; the traversal reads the tree with it, without searching."""
+
+    rules: Gambit
+    number: int
+
+    @property
+    def node(self) -> reader.Node:
+        return self.rules.game.nodes[self.number]
+
+    def current_player(self) -> Any:
+        return _spiel_actor(self.node)
+
+    def information_state_string(self, player: int) -> str:
+        return _infoset_name(self.node)
+
+    def legal_actions(self) -> list[int]:
+        return list(range(len(self.node.children)))
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        return self.rules.outcomes_at(self.node)
+
+    def returns(self) -> tuple[float, float]:
+        utility = float(self.node.payoffs[0])
+        return utility, -utility
+
+    def child(self, action: int) -> NodeState:
+        return NodeState(self.rules, self.node.children[action])
+
+
+def _spiel_actor(node: reader.Node) -> Any:
+    """Return who moves at a node, as OpenSpiel says it."""
+    return {reader.CHANCE: CHANCE, reader.TERMINAL: TERMINAL}.get(node.actor, node.actor)
+
+
+def _infoset_name(node: reader.Node) -> str:
+    """Return the name of the infoset of the player who decides at a node."""
+    label = node.described.label
+    return f"player {node.actor}, infoset {node.set}" + (f": {label}" if label else "")
 
 
 def _check_zero_sum(game: Extensive, name: str) -> None:

@@ -15,8 +15,10 @@ import numpy as np
 
 from rlccfr.errors import ComponentError
 from rlccfr.games import flat_tree
-from rlccfr.games.compiler import Traversal, build
+from rlccfr.games.claims import check_claims
+from rlccfr.games.compiler import build
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.histories import Traversal
 from rlccfr.games.merging.hands import rounds_by_cards
 from rlccfr.games.merging.merged import hash_of
 from rlccfr.games.merging.pairs import Pairs, numbered, pairs_of
@@ -157,6 +159,7 @@ class _Histories:
             "infoset": np.full(size, -1, np.int32),
             "probability": edges.probability,
             "utility": np.zeros(size),
+            "opponent_utility": np.zeros(size),
         }
         self._blocks.append(found | columns)
         self._size += size
@@ -184,7 +187,8 @@ class _Histories:
             self._deal(first, number + 1, self._add(edges, flat_tree.CHANCE), depth, moves)
         elif kind > CHANCE:
             chance = self.rounds[number].won if kind == SHOWDOWN else np.ones(len(edges.parent))
-            self._add(edges, flat_tree.TERMINAL, utility=float(record["payoff"]) * chance)
+            payoff = float(record["payoff"]) * chance
+            self._add(edges, flat_tree.TERMINAL, utility=payoff, opponent_utility=-payoff)
         else:
             begin = self._add(edges, kind, infoset=self._infosets(node, number, kind, moves[kind]))
             later = (moves[0] + (kind == 0), moves[1] + (kind == 1))
@@ -217,6 +221,7 @@ class _Histories:
             infoset_level=np.array(self._levels, np.int32),
             infoset_keys=self.keys,
         )
+        check_claims(walk, self.game.name)
         return build(walk, name=self.game.name, openspiel_name="", restore_recall=False)
 
     def _breadth_first(self, parent: np.ndarray, depth: np.ndarray, action: np.ndarray) -> np.ndarray:

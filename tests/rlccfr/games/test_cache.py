@@ -248,14 +248,15 @@ class Changed:
     ("answers", "same"),
     [
         ({}, True),
-        ({"player_return": lambda worth: 7 * worth}, False),
+        ({"returns": lambda both: [7 * worth for worth in both]}, False),
+        ({"returns": lambda both: [both[0], both[1] + 1]}, False),
         ({"legal_actions": lambda actions: actions[::-1]}, False),
         ({"legal_actions": lambda actions: actions[:1]}, False),
         ({"current_player": lambda player: 1 - player if player >= 0 else player}, False),
         ({"chance_outcomes": lambda outcomes: [(action, chance / 2) for action, chance in outcomes]}, False),
         ({"information_state_string": lambda text: f"{text} "}, False),
         ({"is_terminal": lambda over: False}, False),
-        ({"player_return": lambda worth: 1 / 0}, False),
+        ({"returns": lambda both: 1 / 0}, False),
     ],
 )
 def test_playouts_tell_a_changed_game(answers, same):

@@ -34,7 +34,7 @@ def test_a_game_far_beyond_memory_is_refused_after_a_few_of_its_histories_whatev
 def test_a_game_that_memory_may_hold_is_refused_before_its_arrays_are_built(left):
     """Leduc poker has 9,457 histories."""
     left(9_457 * size.BYTES_TO_BUILD - 1)
-    with pytest.raises(GameError, match="'leduc_poker' does not fit into memory"):
+    with pytest.raises(GameError, match="'leduc' does not fit into memory"):
         load_game("leduc")
     left(9_457 * size.BYTES)
     assert load_game("leduc").num_histories == 9_457
@@ -44,7 +44,7 @@ def test_memory_is_looked_at_on_the_way(left, monkeypatch):
     monkeypatch.setattr(traversal, "REPORT_EVERY", 1_000)
     left(3_500 * size.BYTES_TO_BUILD)
     asked = []
-    with pytest.raises(GameError, match="'leduc_poker' does not fit into memory"):
+    with pytest.raises(GameError, match="'leduc' does not fit into memory"):
         load_game("leduc", progress=asked.append)
     assert len(asked) == 4  # after 0, 1,000, 2,000 and 3,000 histories
 

@@ -1,0 +1,166 @@
+"""Claims that every game must keep, whatever it comes from.
+
+Nothing that a run computes shows that a game breaks its word: if chance's probabilities sum to 0.9, or if both players
+win, values and exploitabilities are wrong without a sign. So all claims are checked here, in the one form that every
+compiled game takes before it is solved. OpenSpiel's games in C++ and in Python, simultaneous games, matrices, Gambit's
+files, generated games and games of buckets differ only in how their histories are found. Public trees
+(:mod:`rlccfr.games.public.claims`) use the same measures and messages.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr.errors import GameError, brief
+from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.histories import Traversal, actions_to
+
+ROUNDING = 1e-9
+"""Largest distance of a sum of probabilities from 1, and of a sum of payoffs as a share of the largest payoff."""
+
+
+def broken_at(name: str, actions: list[int], fault: object) -> GameError:
+    """Return the error for a game that breaks a claim.
+
+    Args:
+        name: the game's name as the user knows it.
+        actions: the actions and outcomes that lead to the history.
+        fault: what is wrong there, and what it should be.
+    """
+    place = f"after the actions {brief(actions)}" if actions else "at the root"
+    return GameError(f"{name!r} can't be solved: {place}, {fault}")
+
+
+def check_claims(walk: Traversal, name: str, utility_sum: float = 0.0) -> None:
+    """Check what a game claims at all of its histories.
+
+    Args:
+        walk: the game's histories.
+        name: the game's name, for the error.
+        utility_sum: what the players' utilities must sum to.
+
+    Raises:
+        GameError: a claim is broken; the message names the game, the first history at which it is, what is there, and
+            what should be.
+    """
+    counts = walk.num_children
+    first_child = 1 + np.cumsum(counts) - counts
+    faults = (
+        _listed_twice(walk)
+        or _other_actions(walk, counts, first_child)
+        or _wrong_chances(walk, counts, first_child)
+        or _wrong_utilities(walk, utility_sum)
+    )
+    if faults:
+        history, fault = faults
+        raise broken_at(name, actions_to(history, walk.parent, walk.action), fault)
+
+
+Fault = tuple[int, str] | None
+"""The first history at which a claim is broken, and how; None if it holds everywhere."""
+
+
+def _listed_twice(walk: Traversal) -> Fault:
+    """Find a history that lists an action or outcome twice."""
+    parent, action = walk.parent[1:], walk.action[1:]
+    siblings = parent[1:] == parent[:-1]
+    if not (siblings & (action[1:] <= action[:-1])).any():
+        return None  # every list ascends, as nearly all games' do
+    order = np.lexsort((action, parent))
+    twice = (np.diff(parent[order]) == 0) & (np.diff(action[order]) == 0)
+    if not twice.any():
+        return None
+    child = 1 + int(order[np.flatnonzero(twice)[0]])
+    what = "outcome of chance" if walk.actor[walk.parent[child]] == CHANCE else "legal action"
+    return int(walk.parent[child]), f"the {what} {walk.action[child]} is listed twice; each must be listed once"
+
+
+def _other_actions(walk: Traversal, counts: np.ndarray, first_child: np.ndarray) -> Fault:
+    """Find a history whose actions are not those of its infoset's first history, in the same order."""
+    decisions = np.flatnonzero(walk.infoset >= 0)
+    if not len(decisions):
+        return None
+    example = np.empty(len(walk.infoset_keys), np.int64)
+    example[walk.infoset[decisions[::-1]]] = decisions[::-1]  # the last one that is written is the first history
+    like = np.zeros(len(counts), np.int64)
+    like[decisions] = example[walk.infoset[decisions]]
+    differs = counts[decisions] != counts[like[decisions]]
+    if not differs.any():
+        # Each action is compared with the one in the same place at the infoset's first history.
+        child = np.flatnonzero(walk.infoset[walk.parent[1:]] >= 0) + 1
+        above = walk.parent[child]
+        twin = first_child[like[above]] + child - first_child[above]
+        odd = walk.action[child] != walk.action[twin]
+        if not odd.any():
+            return None
+        history = int(above[odd][0])
+    else:
+        history = int(decisions[differs][0])
+
+    def offered(at: int) -> str:
+        return brief(walk.action[first_child[at] : first_child[at] + counts[at]].tolist())
+
+    first = int(like[history])
+    key = brief(walk.infoset_keys[walk.infoset[history]])
+    elsewhere = brief(actions_to(first, walk.parent, walk.action))
+    return history, (
+        f"infoset {key} of player {walk.actor[history]} offers the actions {offered(history)}, but {offered(first)} "
+        f"after the actions {elsewhere}; all histories of an infoset must offer the same actions"
+    )
+
+
+def _wrong_chances(walk: Traversal, counts: np.ndarray, first_child: np.ndarray) -> Fault:
+    """Find a history at which chance's probabilities are no probabilities."""
+    chance = walk.actor == CHANCE
+    sums = np.bincount(walk.parent[1:], walk.probability[1:], len(counts))
+    wrong = chance & ~near(sums, 1.0)
+    wrong[walk.parent[1:][~(walk.probability[1:] >= 0)]] = True  # the negation finds NaN, too
+    if not wrong.any():
+        return None
+    history = int(np.flatnonzero(wrong)[0])
+    children = slice(int(first_child[history]), int(first_child[history] + counts[history]))
+    return history, not_probabilities(walk.probability[children])
+
+
+def _wrong_utilities(walk: Traversal, utility_sum: float) -> Fault:
+    """Find a terminal history at which the players' utilities are not finite or do not sum to the constant."""
+    ends = np.flatnonzero(walk.actor == TERMINAL)
+    first, second = walk.utility[ends], walk.opponent_utility[ends]
+    finite = np.isfinite(first) & np.isfinite(second)
+    if not finite.all():
+        place = int(np.flatnonzero(~finite)[0])
+        return int(ends[place]), f"the returns are {first[place]:g} and {second[place]:g}; they must be finite"
+    largest = max(np.abs(first).max(initial=0.0), np.abs(second).max(initial=0.0))
+    sound = near(first + second, utility_sum, largest)
+    if sound.all():
+        return None
+    place = int(np.flatnonzero(~sound)[0])
+    return int(ends[place]), (
+        f"the returns are {first[place]:.12g} and {second[place]:.12g}, which sum to "
+        f"{first[place] + second[place]:.12g}; they must sum to {utility_sum:g} everywhere"
+    )
+
+
+def near(sums: np.ndarray, expected: float, scale: float = 1.0) -> np.ndarray:
+    """Return whether each sum is as expected, up to rounding; a sum that is not finite is not."""
+    close: np.ndarray = np.abs(sums - expected) <= ROUNDING * scale
+    return close
+
+
+def no_moves(actor: int) -> str:
+    """Return what is wrong with a history at which somebody has to move and can't.
+
+    Args:
+        actor: 0, 1 or CHANCE.
+    """
+    if actor == CHANCE:
+        return "chance has no outcome of a positive probability; it needs at least one"
+    return f"player {actor} has no legal actions; who decides needs at least one"
+
+
+def not_probabilities(numbers: np.ndarray) -> str:
+    """Return what is wrong with numbers that should be the probabilities of one node of chance."""
+    return (
+        f"chance's probabilities {brief(numbers.tolist())} sum to {float(numbers.sum()):.12g}; they must be at least 0 "
+        "and sum to 1"
+    )

@@ -1,0 +1,48 @@
+"""All histories of a game as columns, from which the game is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Traversal(NamedTuple):
+    """All histories of a game, level by level with siblings as neighbours, and its raw infosets in order of discovery.
+
+    The first eight arrays have one entry per history, the other fields one per raw infoset. The histories of a level
+    are in the order of those above them.
+    """
+
+    parent: np.ndarray  # int32, -1 at the root
+    depth: np.ndarray  # int32
+    action: np.ndarray  # int64: OpenSpiel's action that leads here, -1 at the root
+    actor: np.ndarray  # int8
+    infoset: np.ndarray  # int32: raw id, -1 where nobody decides
+    probability: np.ndarray  # float64: probability of the chance outcome that leads here, 1 elsewhere
+    utility: np.ndarray  # float64: player 0's utility at terminals, 0 elsewhere
+    opponent_utility: np.ndarray  # float64: player 1's, likewise
+    infoset_player: np.ndarray  # int8
+    infoset_level: np.ndarray  # int32: number of earlier moves of its player
+    infoset_keys: list[str]
+
+    @property
+    def num_children(self) -> np.ndarray:
+        """Number of children of each history, (histories,)."""
+        return np.bincount(self.parent[1:], minlength=len(self.parent))
+
+
+def actions_to(history: int, parent: Sequence[int] | np.ndarray, action: Sequence[int] | np.ndarray) -> list[int]:
+    """Return the actions and outcomes that lead to a history, in the order in which they are taken.
+
+    Args:
+        history: number of the history.
+        parent: (histories,) number of the history above each one; negative at the root.
+        action: (histories,) the action or outcome that leads to each one.
+    """
+    actions = []
+    while parent[history] >= 0:
+        actions.append(int(action[history]))
+        history = int(parent[history])
+    return actions[::-1]
