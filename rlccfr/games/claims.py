@@ -19,16 +19,20 @@ ROUNDING = 1e-9
 """Largest distance of a sum of probabilities from 1, and of a sum of payoffs as a share of the largest payoff."""
 
 
-def broken_at(name: str, actions: list[int], fault: object) -> GameError:
+def broken_at(name: str, place: str, fault: str) -> GameError:
     """Return the error for a game that breaks a claim.
 
     Args:
         name: the game's name as the user knows it.
-        actions: the actions and outcomes that lead to the history.
+        place: where the claim is broken, such as what :func:`after` returns.
         fault: what is wrong there, and what it should be.
     """
-    place = f"after the actions {brief(actions)}" if actions else "at the root"
     return GameError(f"{name!r} can't be solved: {place}, {fault}")
+
+
+def after(actions: list[int]) -> str:
+    """Return in words where actions and outcomes lead to."""
+    return f"after the actions {brief(actions)}" if actions else "at the root"
 
 
 def check_claims(walk: Traversal, name: str, utility_sum: float = 0.0) -> None:
@@ -53,7 +57,7 @@ def check_claims(walk: Traversal, name: str, utility_sum: float = 0.0) -> None:
     )
     if faults:
         history, fault = faults
-        raise broken_at(name, actions_to(history, walk.parent, walk.action), fault)
+        raise broken_at(name, after(actions_to(history, walk.parent, walk.action)), fault)
 
 
 Fault = tuple[int, str] | None
@@ -102,10 +106,10 @@ def _other_actions(walk: Traversal, counts: np.ndarray, first_child: np.ndarray)
 
     first = int(like[history])
     key = brief(walk.infoset_keys[walk.infoset[history]])
-    elsewhere = brief(actions_to(first, walk.parent, walk.action))
+    elsewhere = after(actions_to(first, walk.parent, walk.action))
     return history, (
         f"infoset {key} of player {walk.actor[history]} offers the actions {offered(history)}, but {offered(first)} "
-        f"after the actions {elsewhere}; all histories of an infoset must offer the same actions"
+        f"{elsewhere}; all histories of an infoset must offer the same actions"
     )
 
 

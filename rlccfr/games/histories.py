@@ -37,12 +37,12 @@ def actions_to(history: int, parent: Sequence[int] | np.ndarray, action: Sequenc
     """Return the actions and outcomes that lead to a history, in the order in which they are taken.
 
     Args:
-        history: number of the history.
+        history: number of the history; negative for the root.
         parent: (histories,) number of the history above each one; negative at the root.
         action: (histories,) the action or outcome that leads to each one.
     """
     actions = []
-    while parent[history] >= 0:
+    while history >= 0 and parent[history] >= 0:
         actions.append(int(action[history]))
         history = int(parent[history])
     return actions[::-1]

@@ -30,8 +30,11 @@ MAX_HISTORIES = 2_000_000
 """Default limit on the number of histories; that many take under 1 GB and about 15 seconds to compile."""
 
 SOLVED = (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM)
-"""Utilities of games that are solved. A constant-sum game is solved by player 0's payoffs, which order all strategies as
-the zero-sum game that is left when the constant is taken from player 1's; the equilibria are the same."""
+"""Utilities of games that are solved.
+
+A constant-sum game is solved by player 0's payoffs. Player 1's are their negatives plus a constant, so the equilibria
+are those of the zero-sum game.
+"""
 
 _OBJECTS: dict[str, Any] = {}
 """Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
@@ -251,9 +254,10 @@ def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
 
 
 def solvable_names() -> dict[str, str]:
-    """Return OpenSpiel's two-player zero-sum and constant-sum games with known chance probabilities: long names by short name.
+    """Return OpenSpiel's two-player games that are solved: long names by short name.
 
-    All of them can be loaded without parameters; some are larger than any size limit.
+    They are zero-sum or constant-sum, with chance probabilities and information states. All of them can be loaded
+    without parameters; some are larger than any size limit.
     """
     kinds = [kind for kind in pyspiel.registered_games() if kind.default_loadable]
     return {

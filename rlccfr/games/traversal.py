@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlccfr.errors import GameError
-from rlccfr.games.claims import broken_at, check_claims, no_moves
+from rlccfr.games.claims import after, broken_at, check_claims, no_moves
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.games.histories import Traversal, actions_to
 from rlccfr.games.playable import BOTH_MOVE, CHANCE_MOVES, GAME_ENDS, Playable, State
@@ -131,9 +131,8 @@ def traverse(
 
 def _broken(name: str, columns: _Columns, pending: _Pending, fault: str) -> GameError:
     """Return the error for a fault at the history that is being visited."""
-    if pending.parent < 0:
-        return broken_at(name, [], fault)
-    return broken_at(name, [*actions_to(pending.parent, columns.parent, columns.action), pending.action], fault)
+    above = actions_to(pending.parent, columns.parent, columns.action)
+    return broken_at(name, after([*above, pending.action] if pending.parent >= 0 else []), fault)
 
 
 def _nobody(actor: int) -> str:

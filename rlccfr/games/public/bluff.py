@@ -15,6 +15,7 @@ from math import factorial, prod
 
 import numpy as np
 
+from rlccfr.games.public.claims import check_public
 from rlccfr.games.public.nodes import number_outcomes, tables_of
 from rlccfr.games.public.view import DEAL, DICE, NODE, PublicGame, PublicView, ranges
 
@@ -75,7 +76,7 @@ class Bluff:
             outcomes=outcomes,
             matches=np.array([[matching(roll, face) for face in FACES] for one in own for roll in one], np.uint8),
         )
-        return PublicGame(
+        game = PublicGame(
             name=name,
             view=view,
             unit=len(FACES) ** -float(sum(self.dice)),
@@ -85,6 +86,7 @@ class Bluff:
             moves=np.concatenate(moves),
             private_names=tuple(tuple("".join(roll) for roll in one) for one in own),
         )
+        return check_public(game)
 
     def _levels(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the nodes of each number of actions, with the action that leads to each of them."""

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from rlccfr.errors import GameError
 from rlccfr.games import flat_tree
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public.claims import check_public
 from rlccfr.games.public.nodes import number_outcomes, tables_of
 from rlccfr.games.public.view import (
     CHANCE,
@@ -190,7 +191,7 @@ class PublicTree:
             nodes[name] = column
         nodes["table"] = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], deals["rows"])
         payoffs = self._payoffs(nodes, settled)
-        return DerivedGame(self._game(nodes, deals, above, payoffs), self.sequences(settled))
+        return DerivedGame(check_public(self._game(nodes, deals, above, payoffs)), self.sequences(settled))
 
     def _payoffs(self, nodes: np.ndarray, settled: list[np.ndarray]) -> np.ndarray:
         """Return the matrices of the terminals, each entry summed over histories, and set their places in the nodes."""

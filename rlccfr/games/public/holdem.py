@@ -9,6 +9,7 @@ from math import comb, factorial
 import numpy as np
 
 from rlccfr.games.public.betting import Round
+from rlccfr.games.public.claims import check_public
 from rlccfr.games.public.deals import Deal, Deck
 from rlccfr.games.public.nodes import number_outcomes, tables_of
 from rlccfr.games.public.view import DEAL, NODE, SHOWDOWN, PublicGame, PublicView
@@ -47,7 +48,7 @@ class Holdem:
 
     def build(self, name: str) -> PublicGame:
         """Build the game."""
-        return _Builder(self).game(name)
+        return check_public(_Builder(self).game(name))
 
 
 @dataclass(frozen=True, eq=False)

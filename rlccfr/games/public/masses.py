@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlccfr.games.public.view import CHANCE, PublicGame, ranges
-
-
-def deal_parents(game: PublicGame) -> np.ndarray:
-    """Return the deal before each deal, (deals,); -1 for the first."""
-    nodes = game.view.nodes
-    chances = nodes[nodes["kind"] == CHANCE]
-    children = ranges(chances["first_child"], chances["num_children"])
-    found = np.full(len(game.view.deals), -1)
-    found[nodes["deal"][children]] = np.repeat(chances["deal"], chances["num_children"])
-    return found
+from rlccfr.games.public.view import PublicGame
 
 
 def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
     """Return for each deal the entries of ``above`` from which a player's rows come; empty for the first deal."""
     view, found = game.view, []
     edges, counts = view.deals["edge"][:, player].tolist(), view.deals["rows"][:, player].tolist()
-    for parent, edge, count in zip(deal_parents(game).tolist(), edges, counts, strict=True):
+    for parent, edge, count in zip(game.deal_parents.tolist(), edges, counts, strict=True):
         found.append(np.zeros(0, np.int64) if parent < 0 else edges[parent] + view.above[edge : edge + count])
     return found
 

@@ -192,6 +192,16 @@ class PublicGame:
         found[children] = np.repeat(np.arange(self.num_nodes), nodes["num_children"])
         return found
 
+    @cached_property
+    def deal_parents(self) -> np.ndarray:
+        """The deal before each deal, (deals,); -1 for the first."""
+        nodes = self.view.nodes
+        chances = nodes[nodes["kind"] == CHANCE]
+        children = ranges(chances["first_child"], chances["num_children"])
+        found = np.full(len(self.view.deals), -1)
+        found[nodes["deal"][children]] = np.repeat(chances["deal"], chances["num_children"])
+        return found
+
     def path(self, node: int) -> str:
         """Return what leads to a node, such as ``rc/Kh7d2c/cr``: actions, and after each round the board dealt."""
         found: list[str] = []

@@ -1,0 +1,90 @@
+"""Claims that every public-tree game must keep, checked where such games are built; see :mod:`rlccfr.games.claims`.
+
+Payoffs are zero-sum by the form of a public tree, which holds one number for both players. Actions belong to public
+nodes, so all histories of an infoset offer the same ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr.errors import GameError
+from rlccfr.games.claims import broken_at, near, no_moves
+from rlccfr.games.public.masses import row_masses
+from rlccfr.games.public.view import CHANCE, MATRIX, SHOWDOWN, PublicGame
+
+
+def check_public(game: PublicGame) -> PublicGame:
+    """Return a public-tree game as it is, after a check of what it claims.
+
+    Raises:
+        GameError: a node without moves, a payoff that is no payoff, or chances that do not sum to 1.
+    """
+    # Copies, since a field of records is read several times as slowly.
+    kind, payoff, count = (np.ascontiguousarray(game.view.nodes[name]) for name in ("kind", "payoff", "num_children"))
+    stuck = np.flatnonzero((count == 0) & (kind <= CHANCE))
+    if len(stuck):
+        raise _broken_at_node(game, int(stuck[0]), no_moves(int(kind[stuck[0]])))
+    if not (np.isfinite(payoff).all() and np.isfinite(game.view.payoffs).all()):
+        raise broken_at(game.name, "at some end", "a payoff is not finite; all must be")
+    lost = np.flatnonzero((kind == SHOWDOWN) & (payoff < 0))
+    if len(lost):
+        fault = f"the winner of a showdown gets {payoff[lost[0]]:g}; it must be at least 0"
+        raise _broken_at_node(game, int(lost[0]), fault)
+    if not (kind == MATRIX).any():  # matrices have chance's probabilities in their payoffs
+        _check_chances(game)
+    return game
+
+
+def _broken_at_node(game: PublicGame, node: int, fault: str) -> GameError:
+    path = game.path(node)
+    return broken_at(game.name, f"after {path!r}" if path else "at the root", fault)
+
+
+def _check_chances(game: PublicGame) -> None:
+    """Check that the pairs of private states of the first deal have probability 1, and that later deals keep it.
+
+    The pairs of a deal's private states weigh what each player's rows count for, times the number of the opponent's
+    private states that each one allows. What chance deals after a deal must weigh as much as that deal.
+
+    Raises:
+        GameError: they do not.
+    """
+    allowed, parents = _allowed_opponents(game), game.deal_parents
+    for player in (0, 1):
+        begin = game.view.deals["edge"][:, player]
+        ends = begin + game.view.deals["rows"][:, player]
+        sums = np.concatenate([[0.0], np.cumsum(row_masses(game, player))])
+        weight = game.unit * (sums[ends] - sums[begin]) * allowed[:, player]
+        # Place 0 stands for the root, which the first deal follows; place 1 + i for deal i.
+        before = np.append(1.0, weight)
+        dealt = np.bincount(parents + 1, weight, len(before))
+        followed = np.bincount(parents + 1, minlength=len(before)) > 0
+        wrong = np.flatnonzero(followed & ~near(dealt, before))
+        if len(wrong):
+            place = int(wrong[0])
+            total = dealt[place] / before[place]
+            raise broken_at(
+                game.name,
+                "at the root" if place == 0 else f"after deal {place - 1}",
+                f"the chances of player {player}'s private states sum to {total:.12g}; they must sum to 1",
+            )
+
+
+def _allowed_opponents(game: PublicGame) -> np.ndarray:
+    """Return how many of the opponent's private states each private state of a deal allows, (deals, 2).
+
+    Two hands exclude each other if they share a card. By symmetry, all hands of a deal exclude equally many.
+    """
+    view = game.view
+    opponents = np.stack([game.mass[1].sum(), game.mass[0].sum()])
+    if not len(view.hands):
+        return np.tile(opponents, (len(view.deals), 1))
+    ends = np.append(view.deals["hand"][1:], len(view.hands))
+    found = []
+    for begin, end in zip(view.deals["hand"].tolist(), ends.tolist(), strict=True):
+        hands = end - begin
+        held = np.bincount(view.hands[begin:end].reshape(-1)).astype(float)
+        # A pair of equal hands shares both cards, so it is counted twice.
+        found.append(hands - ((held**2).sum() - hands) / hands)
+    return np.repeat(np.array(found)[:, None], 2, axis=1)
