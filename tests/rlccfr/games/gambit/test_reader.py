@@ -61,6 +61,27 @@ def test_probabilities_may_be_rounded():
         ('p "" 1 7 0', 'p "" 1 7 "" { "a" "b" } 0', "line 7: infoset 7 of player 1 had other actions before"),
         ('t "" 2\n', 't "" 2 "won" { 3 -3 }\n', "outcome 2 had other payoffs before"),
         ('t "" 2\n', 't "" 9\n', "outcome 9 is not described where it first appears"),
+        ('t "" 2\n', 't "" 2 "lost" { 2 -2 }\n', "line 8: outcome 2 was named 'won' before, and is named 'lost' here"),
+        (
+            't "" 2\n',
+            't "" 2 { 2 -2 }\n',
+            "line 8: the name of outcome 2 in quotation marks is missing before its list of",
+        ),
+        ('t "" 0\n', 't "" 0 "" { 1 -1 }\n', "line 9: outcome 0 means no payoffs"),
+        ('t "" 0\n', 't "" 0 "" { 0 0 }\n', "line 9: outcome 0 means no payoffs"),
+        (
+            'p "" 1 7 0',
+            'p "" 1 7 "other" { "up" "down" } 0',
+            "line 7: infoset 7 of player 1 was named 'mine' before, and is named 'other' here",
+        ),
+        ('p "" 1 7 0', 'p "" 1 7 "mine" { "down" "up" } 0', "line 7: infoset 7 of player 1 had other actions before"),
+        ('p "" 1 7 0', 'p "" 1 7 { "up" "down" } 0', "line 7: the name of infoset 7 of player 1 in quotation marks is"),
+        (
+            '"mine" {',
+            "{",
+            "line 4: the name of infoset 7 of player 1 in quotation marks is missing before its list of act",
+        ),
+        ('"coin" {', "{", "line 3: the name of event 1 in quotation marks is missing before its list of actions"),
         ("{ 2 -2 }", "{ 2 -2 0 }", "line 5: an outcome has two payoffs, not 3"),
         ('t "" 0\n', "", "line 8: the file ends too soon"),
         ('t "" 0\n', 't "" 0\nt "" 0\n', "line 10: 't' stands behind the last node"),
@@ -75,6 +96,58 @@ def test_faults_are_named_with_their_lines(old, new, message):
     assert str(caught.value).startswith("a.efg, line ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+EVENTS = """EFG 2 R "" { "a" "b" }
+c "" 1 "first" { "x" 1/2 "y" 1/2 } 0
+c "" 2 "second" { "l" 1/4 "r" 3/4 } 0
+t "" 0
+t "" 0
+c "" 2 AGAIN 0
+t "" 0
+t "" 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("again", "message"),
+    [
+        ("", None),
+        ('"second" { "l" 0.25 "r" 0.75 }', None),
+        ('"third" { "l" 1/4 "r" 3/4 }', "line 6: event 2 was named 'second' before, and is named 'third' here"),
+        ('"second" { "l" 1/4 "m" 3/4 }', "line 6: event 2 had other actions before"),
+        ('"second" { "l" 3/4 "r" 1/4 }', "line 6: event 2 had other probabilities before"),
+    ],
+)
+def test_what_is_said_of_an_event_again_must_agree(again, message):
+    text = EVENTS.replace("AGAIN", again)
+    if message is None:
+        assert len(parse(text, "a.efg").nodes) == 7
+    else:
+        with pytest.raises(GameError, match=message):
+            parse(text, "a.efg")
+
+
+@pytest.mark.parametrize("again", ["", '"mine" { "up" "down" }', '"other" { "up" "down" }', '"mine" { "down" "up" }'])
+def test_gambit_judges_repeated_descriptions_alike(again, tmp_path):
+    pygambit = pytest.importorskip("pygambit", reason="pip install 'rlccfr[gambit]'")
+    path = tmp_path / "a.efg"
+    path.write_text(GAME.replace('p "" 1 7 0', f'p "" 1 7 {again} 0'))
+
+    def refused(read):
+        try:
+            read()
+        except (GameError, ValueError):
+            return True
+        return False
+
+    assert refused(lambda: parse(path.read_text(), "a.efg")) == refused(lambda: pygambit.read_efg(str(path)))
+
+
+@pytest.mark.parametrize("names", [[str(k) for k in range(20_000)], ["deal"] * 20_000, [""] * 20_000])
+def test_many_names_are_told_apart_in_linear_time(names):
+    """Trying each number for each name would take a minute where all names are equal."""
+    assert len(set(reader.distinct(names))) == len(names)
 
 
 def test_blanks_at_the_end_cost_nothing():

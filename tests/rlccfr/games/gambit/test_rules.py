@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import sys
+from fractions import Fraction
 from pathlib import Path
 from urllib.parse import quote
 
@@ -105,8 +107,72 @@ def test_imperfect_recall_is_refused(tmp_path):
     below = 'p "" 1 2 "later" { "l" "r" } 0\n'
     text = 'EFG 2 R "" { "a" "b" }\np "" 1 1 "" { "l" "r" } 0\n'
     path.write_text(text + below + "\n".join(first) + "\n" + below + "\n".join(second) + "\n")
-    with pytest.raises(rlccfr.GameError, match="imperfect recall"):
+    with pytest.raises(rlccfr.GameError, match=r"^'[^(]*forgetful\.efg' has imperfect recall"):
         rlccfr.load_game(str(path))
+    with pytest.raises(rlccfr.GameError, match=r"^'[^(]*forgetful\.efg' has more than 5 histories"):
+        rlccfr.load_game(str(path), max_histories=5)
+
+
+def wide(folder, outcomes, chances):
+    """Write a file in which one move of chance has many outcomes, with a decision of each player after each of them."""
+    path = folder / f"wide {outcomes}.efg"
+    deals = " ".join(f'"{k}" {chances(k)}' for k in range(outcomes))
+    lines = ['EFG 2 R "" { "a" "b" }', f'c "" 1 "deal" {{ {deals} }} 0']
+    for k in range(outcomes):
+        lines.append(f'p "" 1 {k % 10 + 1} "a{k % 10}" {{ "bet" "check" }} 0')
+        lines.append(f'p "" 2 {k % 7 + 1} "b{k % 7}" {{ "call" "fold" }} 0')
+        lines += [f't "" {k + 2} "{k}" {{ {k} {-k} }}', 't "" 1 "fold" { 1 -1 }', 't "" 0']
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def test_loading_takes_time_in_proportion_to_chances_outcomes(tmp_path):
+    """Each probability is looked at a few times, however many outcomes there are, and so is each node."""
+    rlccfr.load_game(wide(tmp_path, 5, lambda k: "1/5"))  # what is done once per process is not counted
+    counts = []
+    for outcomes in (50, 500):
+        name = wide(tmp_path, outcomes, lambda k, outcomes=outcomes: f"1/{outcomes}")
+        calls = 0
+
+        def counted(frame, event, argument):
+            nonlocal calls
+            calls += event == "call"
+
+        sys.setprofile(counted)
+        try:
+            tree = rlccfr.load_game(name)
+        finally:
+            sys.setprofile(None)
+        counts.append(calls)
+        assert tree.num_histories == 1 + 5 * outcomes
+        assert np.diff(tree.probability[1 : 1 + outcomes]).max(initial=0) == 0
+    assert counts[1] < 11 * counts[0]
+
+
+@pytest.mark.parametrize(
+    "chances",
+    [
+        ["1/3"] * 3,
+        [".333333"] * 3,
+        ["0.1", "0.2", "0.7"],
+        ["1e-300", "1"],
+        ["123456789/987654321", "864197532/987654321"],
+    ],
+)
+def test_probabilities_are_the_nearest_doubles(tmp_path, chances):
+    numbers = [Fraction(one) for one in chances]
+    tree = rlccfr.load_game(wide(tmp_path, len(chances), chances.__getitem__))
+    deals = tree.probability[1 : 1 + len(chances)]
+    assert deals.tolist() == [float(one / sum(numbers)) for one in numbers]
+
+
+def test_refusals_name_the_file_as_people_write_it(tmp_path, monkeypatch):
+    path = tmp_path / "not zero-sum.efg"
+    Path(write(tmp_path, same="1 1")).rename(path)
+    monkeypatch.chdir(tmp_path)
+    for folder in (".", str(tmp_path)):
+        with pytest.raises(rlccfr.GameError, match=r"^not zero-sum\.efg is not zero-sum"):
+            rlccfr.load_game(f"{folder}/{path.name}")
 
 
 def test_a_command_takes_a_file(tmp_path, run):
