@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,20 +22,23 @@ Last = tuple[int, ...]
 """A player's last (infoset, action), or () if the player has not moved."""
 
 
-class _Pending(NamedTuple):
-    """A history that is still to be visited. Its state is made only at the visit, since some states take megabytes."""
+_Child = tuple[int, float, tuple[Last, Last]]
+"""A history that is still to be visited: the action or outcome that leads to it, the probability of that outcome or 1,
+and each player's last move. Its state is made only at the visit, since some states take megabytes."""
 
-    above: Any  # the state above; None at the root
-    parent: int  # number of the history above
-    action: int  # the action that leads here
-    probability: float  # probability of a chance outcome, else 1
+
+class _Open(NamedTuple):
+    """A history with children that are still to be visited."""
+
+    state: Any
+    number: int
     depth: int
-    share: float  # share of all work, as if siblings were of equal size
-    last: tuple[Last, Last]  # one per player
+    share: float  # each child's share of all work, as if siblings were of equal size
+    children: list[_Child]  # the last one is visited next
 
 
 class _Columns:
-    """The histories visited so far, depth first, with one column per property."""
+    """The histories visited so far, depth first, with one column per property; returns only of those at the end."""
 
     def __init__(self) -> None:
         self.parent = array("i")
@@ -50,15 +53,28 @@ class _Columns:
     def __len__(self) -> int:
         return len(self.parent)
 
-    def add(self, pending: _Pending, actor: int, infoset: int, utility: float, opponent_utility: float) -> None:
-        self.parent.append(pending.parent)
-        self.depth.append(pending.depth)
-        self.action.append(pending.action)
+    def add(self, above: _Open, action: int, probability: float, actor: int, infoset: int) -> None:
+        self.parent.append(above.number)
+        self.depth.append(above.depth + 1)
+        self.action.append(action)
         self.actor.append(actor)
         self.infoset.append(infoset)
-        self.probability.append(pending.probability)
-        self.utility.append(utility)
-        self.opponent_utility.append(opponent_utility)
+        self.probability.append(probability)
+
+    def end(self, returns: Sequence[float], name: str) -> None:
+        """Add the returns of the history that was added last.
+
+        Raises:
+            GameError: there is not one for each player.
+        """
+        if len(returns) != 2:
+            raise self.broken(name, f"there are {len(returns)} returns; two players must get one each")
+        self.utility.append(returns[0])
+        self.opponent_utility.append(returns[1])
+
+    def broken(self, name: str, fault: str) -> GameError:
+        """Return the error for a fault at the history that was added last."""
+        return broken_at(name, after(actions_to(len(self) - 1, self.parent, self.action)), fault)
 
 
 def traverse(
@@ -87,9 +103,12 @@ def traverse(
             compile.
     """
     columns, seen, done = _Columns(), _SeenInfosets(restore_recall), 0.0
-    stack = [_Pending(None, -1, -1, 1.0, 0, 1.0, ((), ()))]
+    stack = [_Open(None, -1, -1, 1.0, [(-1, 1.0, ((), ()))])]
     while stack:
-        pending, here = stack.pop(), len(columns)
+        above, here = stack[-1], len(columns)
+        if not above.children:
+            stack.pop()
+            continue
         if here >= max_histories:
             raise too_many_histories(name, max_histories)
         if here == REPORT_EVERY:  # smaller games are compiled sooner than their size is estimated
@@ -98,41 +117,33 @@ def traverse(
             check_memory(name, here)
             if progress:
                 progress(done)
-        state = game.new_initial_state() if pending.above is None else pending.above.child(pending.action)
+        action, probability, last = above.children.pop()
+        state = game.new_initial_state() if above.state is None else above.state.child(action)
         actor = int(state.current_player())  # games in Python may return an enum, which has no order
         if actor in (0, 1):
-            text, actions = state.information_state_string(actor), state.legal_actions()
-            infoset, actions = seen.number(actor, text, pending.last[actor], actions)
-            columns.add(pending, actor, infoset, 0.0, 0.0)
-            below = _decisions(state, here, pending, actor, infoset, actions)
+            actions = state.legal_actions()
+            infoset = seen.number(actor, state.information_state_string(actor), last[actor], actions)
+            columns.add(above, action, probability, actor, infoset)
+            children = _after_decision(actor, infoset, actions, last)
         elif actor == GAME_ENDS:
-            returns = state.returns()
-            if len(returns) != 2:
-                raise _broken(
-                    name, columns, pending, f"there are {len(returns)} returns; two players must get one each"
-                )
-            columns.add(pending, TERMINAL, -1, *returns)
-            done += pending.share
+            columns.add(above, action, probability, TERMINAL, -1)
+            columns.end(state.returns(), name)
+            done += above.share
             continue
         elif actor == CHANCE_MOVES:
             actor = CHANCE
-            columns.add(pending, CHANCE, -1, 0.0, 0.0)
-            below = _outcomes(state, here, pending)
+            columns.add(above, action, probability, CHANCE, -1)
+            children = _after_chance(state, last)
         else:
-            raise _broken(name, columns, pending, _nobody(actor))
-        if not below:
-            raise _broken(name, columns, pending, no_moves(actor))
-        stack.extend(below)
+            columns.add(above, action, probability, TERMINAL, -1)
+            raise columns.broken(name, _nobody(actor))
+        if not children:
+            raise columns.broken(name, no_moves(actor))
+        stack.append(_Open(state, here, above.depth + 1, above.share / len(children), children))
     check_memory(name, len(columns))
     walk = _breadth_first(columns, seen)
     check_claims(walk, name, utility_sum)
     return walk, len(seen.forgetful)
-
-
-def _broken(name: str, columns: _Columns, pending: _Pending, fault: str) -> GameError:
-    """Return the error for a fault at the history that is being visited."""
-    above = actions_to(pending.parent, columns.parent, columns.action)
-    return broken_at(name, after([*above, pending.action] if pending.parent >= 0 else []), fault)
 
 
 def _nobody(actor: int) -> str:
@@ -142,31 +153,31 @@ def _nobody(actor: int) -> str:
     return f"the player to move is {actor}; it must be 0, 1, {CHANCE_MOVES} for chance or {GAME_ENDS} at the end"
 
 
-def _decisions(
-    state: State, here: int, pending: _Pending, actor: int, infoset: int, actions: list[int]
-) -> list[_Pending]:
-    """Return the histories below a player's decision, the last action first, so that a stack pops the first one."""
-    below = []
-    for action in reversed(actions):
-        first, second = pending.last
-        last = ((infoset, action), second) if actor == 0 else (first, (infoset, action))
-        below.append(_Pending(state, here, action, 1.0, pending.depth + 1, pending.share / len(actions), last))
-    return below
+def _after_decision(actor: int, infoset: int, actions: list[int], last: tuple[Last, Last]) -> list[_Child]:
+    """Return the histories below a player's decision, the last action first, so that the first one is visited next."""
+    first, second = last
+    if actor == 0:
+        return [(action, 1.0, ((infoset, action), second)) for action in reversed(actions)]
+    return [(action, 1.0, (first, (infoset, action))) for action in reversed(actions)]
 
 
-def _outcomes(state: State, here: int, pending: _Pending) -> list[_Pending]:
+def _after_chance(state: State, last: tuple[Last, Last]) -> list[_Child]:
     """Return the histories below a chance node, the last outcome first, without outcomes of probability 0.
 
     Other numbers that are no probabilities stay in, for the check that follows.
     """
-    outcomes = [(action, probability) for action, probability in state.chance_outcomes() if probability != 0]
-    depth, share = pending.depth + 1, pending.share / max(len(outcomes), 1)
-    return [_Pending(state, here, action, p, depth, share, pending.last) for action, p in reversed(outcomes)]
+    outcomes = reversed(state.chance_outcomes())
+    return [(outcome, probability, last) for outcome, probability in outcomes if probability != 0]
 
 
 def _breadth_first(columns: _Columns, seen: _SeenInfosets) -> Traversal:
     """Return the histories level by level: those of a level are in the order in which they were visited."""
     arrays = {name: np.array(column) for name, column in vars(columns).items()}
+    ends = arrays["actor"] == TERMINAL
+    for name in ("utility", "opponent_utility"):
+        returns = np.zeros(len(ends))
+        returns[ends] = arrays[name]
+        arrays[name] = returns
     order = np.argsort(arrays["depth"], kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
@@ -193,11 +204,12 @@ class _SeenInfosets:
         self.keys: list[str] = []
         self.forgetful: set[int] = set()
 
-    def number(self, player: int, text: str, last: Last, actions: list[int]) -> tuple[int, list[int]]:
-        """Return the number of the infoset with information state ``text``, and its actions in their order.
+    def number(self, player: int, text: str, last: Last, actions: list[int]) -> int:
+        """Return the number of the infoset with information state ``text``, and put its actions in order.
 
-        Histories of one infoset may list the same actions in different orders. All get the order of the first one, so
-        that an action has the same place at each of them. Other actions are returned as they are.
+        Histories of one infoset may list the same actions in different orders. Then ``actions`` is brought to the
+        order of the infoset's first history, so that an action has the same place at all of them. Actions that differ
+        otherwise are left as they are.
 
         Args:
             player: the infoset's owner.
@@ -213,8 +225,10 @@ class _SeenInfosets:
             self.keys.append(text)
             self._last.append(last)
             self._actions.append(actions)
-            return infoset, actions
+            return infoset
         if self._last[infoset] != last:
             self.forgetful.add(infoset)
         first = self._actions[infoset]
-        return infoset, first if actions != first and sorted(actions) == sorted(first) else actions
+        if actions != first and sorted(actions) == sorted(first):
+            actions[:] = first
+        return infoset
