@@ -85,7 +85,7 @@ def _agrees(tree: GameTree, state: Any, utility_sum: float, rng: np.random.Gener
                 return False
             utility, opponent_utility = state.returns()
             size = abs(utility) + abs(opponent_utility)
-            same_sum = near(np.float64(utility + opponent_utility), utility_sum, size)
+            same_sum = near(utility + opponent_utility, utility_sum, size)
             return bool(utility == utility_of(tree.histories)[number] and same_sum)
         first = int(record["first_child"])
         children = slice(first, first + int(record["num_children"]))

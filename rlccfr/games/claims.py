@@ -10,6 +10,7 @@ files, generated games and games of buckets differ only in how their histories a
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from rlccfr.errors import GameError, brief
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
@@ -145,9 +146,9 @@ def _wrong_utilities(walk: Traversal, utility_sum: float) -> Fault:
     )
 
 
-def near(sums: np.ndarray, expected: float, scale: float = 1.0) -> np.ndarray:
+def near(sums: npt.ArrayLike, expected: npt.ArrayLike, scale: float = 1.0) -> np.ndarray:
     """Return whether each sum is as expected, up to rounding; a sum that is not finite is not."""
-    close: np.ndarray = np.abs(sums - expected) <= ROUNDING * scale
+    close: np.ndarray = np.abs(np.asarray(sums) - np.asarray(expected)) <= ROUNDING * scale
     return close
 
 

@@ -147,8 +147,8 @@ def load_game(
     Args:
         name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), one with parameters, any OpenSpiel string,
             or the name or path of a Gambit file, ``game.efg``. If a file's game is strictly competitive but not
-            zero-sum, the first player's payoffs are used. Or a game object of OpenSpiel's; if OpenSpiel can't load it
-            by a name, it is known in this process only.
+            zero-sum, or a game of OpenSpiel's is constant-sum, the first player's payoffs are used. Or a game object of
+            OpenSpiel's; if OpenSpiel can't load it by a name, it is known in this process only.
         restore_recall: whether to tell histories of one information state apart by the player's own last move, for
             games whose information states do not record it. By default this is done only for ``royal``.
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
@@ -158,9 +158,10 @@ def load_game(
         A :class:`rlccfr.GameTree`, or a :class:`rlccfr.PublicGame`.
 
     Raises:
-        GameError: the name is unknown (the nearest is suggested), or the game does not have two players, is not
-            zero-sum, hides its chance probabilities or information states, has imperfect recall, can't be played by
-            OpenSpiel, or has more histories than the limit or than fit into memory.
+        GameError: the name is unknown (the nearest is suggested), or the game does not have two players, is neither
+            zero-sum nor constant-sum, breaks a claim (:mod:`rlccfr.games.claims`), hides its chance probabilities or
+            information states, has imperfect recall, can't be played by OpenSpiel, or has more histories than the limit
+            or than fit into memory.
     """
     from rlccfr.games.openspiel import MAX_HISTORIES, compile_game, name_of
     from rlccfr.games.public.names import PUBLIC, is_public, public_game

@@ -88,8 +88,7 @@ def traverse(
     """Visit every history, depth first, and check what the game claims; see :mod:`rlccfr.games.claims`.
 
     Args:
-        game: the game.
-        name: the game's name, for errors.
+        game, name: the game, and its name for errors.
         restore_recall: whether to tell histories of one information state apart by the player's own last move.
         max_histories: largest number of histories.
         progress: function that is called now and then with the share done.
@@ -99,8 +98,7 @@ def traverse(
         The traversal, and the number of infosets without perfect recall.
 
     Raises:
-        GameError: a claim is broken, or there are more histories than ``max_histories``, or than there is memory to
-            compile.
+        GameError: a claim is broken, or there are more histories than ``max_histories`` or than memory holds.
     """
     columns, seen, done = _Columns(), _SeenInfosets(restore_recall), 0.0
     stack = [_Open(None, -1, -1, 1.0, [(-1, 1.0, ((), ()))])]
@@ -111,10 +109,8 @@ def traverse(
             continue
         if here >= max_histories:
             raise too_many_histories(name, max_histories)
-        if here == REPORT_EVERY:  # smaller games are compiled sooner than their size is estimated
-            check_size(game, name, max_histories)
         if here % REPORT_EVERY == 0:
-            check_memory(name, here)
+            _check_room(game, name, here, max_histories)
             if progress:
                 progress(done)
         action, probability, last = above.children.pop()
@@ -130,15 +126,11 @@ def traverse(
             columns.end(state.returns(), name)
             done += above.share
             continue
-        elif actor == CHANCE_MOVES:
-            actor = CHANCE
-            columns.add(above, action, probability, CHANCE, -1)
-            children = _after_chance(state, last)
         else:
-            columns.add(above, action, probability, TERMINAL, -1)
-            raise columns.broken(name, _nobody(actor))
+            columns.add(above, action, probability, CHANCE, -1)
+            children = _after_chance(state, last) if actor == CHANCE_MOVES else []
         if not children:
-            raise columns.broken(name, no_moves(actor))
+            raise columns.broken(name, _stuck(actor))
         stack.append(_Open(state, here, above.depth + 1, above.share / len(children), children))
     check_memory(name, len(columns))
     walk = _breadth_first(columns, seen)
@@ -146,8 +138,19 @@ def traverse(
     return walk, len(seen.forgetful)
 
 
-def _nobody(actor: int) -> str:
-    """Return what is wrong with a player to move who is none."""
+def _check_room(game: Playable, name: str, here: int, max_histories: int) -> None:
+    """Refuse a game that does not fit into the limit or into memory; see :mod:`rlccfr.games.size`."""
+    if here == REPORT_EVERY:  # smaller games are compiled sooner than their size is estimated
+        check_size(game, name, max_histories)
+    check_memory(name, here)
+
+
+def _stuck(actor: int) -> str:
+    """Return what is wrong with a history after which nothing may follow, although ``actor`` has to move."""
+    if actor in (0, 1):
+        return no_moves(actor)
+    if actor == CHANCE_MOVES:
+        return no_moves(CHANCE)
     if actor == BOTH_MOVE:
         return "both players move at once, which the game's type does not declare; they must move in turn"
     return f"the player to move is {actor}; it must be 0, 1, {CHANCE_MOVES} for chance or {GAME_ENDS} at the end"
