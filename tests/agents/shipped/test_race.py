@@ -48,8 +48,9 @@ def test_the_best_reward_comes_first(monkeypatch):
     cells, shares = [SLOW, *others], []
     monkeypatch.setattr(racing, "runners", lambda *_: cells)
     table = race("kuhn(cards=4)", SLOW, 0.02, ACCURACY, LiveEvaluator(), progress=shares.append)
-    assert list(table) == ["cell", "exploitability", "throughput", "reward"]
-    assert table["reward"].is_monotonic_decreasing
+    assert list(table) == ["cell", "exploitability", "throughput", "reward", "converged"]
+    ranks = list(zip(table["converged"], table["reward"], strict=True))
+    assert ranks == sorted(ranks, reverse=True)
     assert set(table["cell"]) == set(cells)
     assert shares == pytest.approx(np.linspace(0.25, 1, 4))
 
