@@ -8,7 +8,6 @@ measurements or by another version of its method.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
@@ -31,7 +30,9 @@ from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
 from rlccfr.agents.team import training
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.cli.commands import demo
+from rlccfr.envs.measuring.record import fingerprint
 from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.reward import PRESETS
 
 KEPT = Path(__file__).parent / "results" / "methods.jsonl"
@@ -120,7 +121,8 @@ def choose(trial: Trial) -> dict[str, Any]:
     catalog, budget = settings()[trial.setting]
     task = Task(ChoosingRuns(shipped.results()), catalog, trial.game, budget, PRESETS[trial.preset])
     cell, spent, seconds = METHODS[trial.method].choose(task, trial.evaluations, trial.seed)
-    return {**trial._asdict(), **cell._asdict(), "spent": spent, "cpu_seconds": seconds, **basis(trial.method)}
+    rests_on = basis(trial.method, trial.game)
+    return {**trial._asdict(), **cell._asdict(), "spent": spent, "cpu_seconds": seconds, **rests_on}
 
 
 def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> list[dict[str, Any]]:
@@ -148,27 +150,26 @@ def _trial(row: Mapping[str, Any]) -> Trial:
     return Trial(**{name: row[name] for name in Trial._fields if name in row})
 
 
-def basis(method: str) -> dict[str, str | int]:
-    """Return what a choice rests on: a digest of the shipped measurements, and the method's version."""
-    return {"measurements": _measurements(), "version": METHODS[method].version}
-
-
-def _measurements() -> str:
-    return _digest_once(shipped.path(shipped.MEASURED))
+def basis(method: str, game: str) -> dict[str, str | int]:
+    """Return what a choice rests on: a digest of the shipped runs on the game, and the method's version."""
+    measured = digest_of_runs(shipped.path(shipped.MEASURED), (game,))
+    return {"measurements": measured, "version": METHODS[method].version}
 
 
 @cache
-def _digest_once(path: Path) -> str:
-    return digest(path)
+def digest_of_runs(table: Path, games: tuple[str, ...]) -> str:
+    """Return a hash of the runs of some games, so that another game's new runs change nothing."""
+    runs = _runs_of(table)
+    return fingerprint(runs[runs["game"].isin(games)].sort_values("cell_id", ignore_index=True))[:16]
 
 
-def digest(path: Path) -> str:
-    """Return a hash of a file's content."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+@cache
+def _runs_of(table: Path) -> pd.DataFrame:
+    return load_results(table)
 
 
 def _is_current(row: Mapping[str, Any]) -> bool:
-    return row["method"] in METHODS and basis(row["method"]).items() <= row.items()
+    return row["method"] in METHODS and basis(row["method"], row["game"]).items() <= row.items()
 
 
 @cache

@@ -24,6 +24,7 @@ from typing import Any
 
 import pandas as pd
 
+from benchmarks.methods import digest_of_runs
 from rlccfr.agents import shipped
 from rlccfr.agents.judging import unseen_games as generalisation
 from rlccfr.agents.judging.evidence import ChoosingRuns
@@ -40,9 +41,7 @@ from rlccfr.agents.team.team_file import FILE_NAME
 from rlccfr.catalog import Catalog
 from rlccfr.catalog.families import FAMILIES, TRAIN
 from rlccfr.envs.episode import EpisodeSpec
-from rlccfr.envs.measuring.record import fingerprint
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS
@@ -115,25 +114,13 @@ Origin = dict[str, Any]
 
 def source(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Origin:
     """Return what figures are read from: the games' runs, the budgets and the games."""
-    names = list(games)
-    return {"measurements": digest_of_runs(table, names), "budgets": list(map(str, budgets)), "games": names}
+    names = tuple(games)
+    return {"measurements": digest_of_runs(table, names), "budgets": list(map(str, budgets)), "games": list(names)}
 
 
 def origin(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Origin:
     """Return everything that a team depends on: the runs, the budgets and games, and the version of learning."""
     return {**source(table, budgets, games), "learning": training.VERSION}
-
-
-def digest_of_runs(table: Path, games: Sequence[str]) -> str:
-    """Return a hash of the runs of some games, so that another game's new runs change nothing."""
-    runs = runs_of(table)
-    return fingerprint(runs[runs["game"].isin(games)].sort_values("cell_id", ignore_index=True))[:16]
-
-
-@cache
-def runs_of(table: Path) -> pd.DataFrame:
-    """Return the runs in a file; it is read once."""
-    return load_results(table)
 
 
 def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], budgets: Sequence[Budget] = ()) -> None:

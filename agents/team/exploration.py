@@ -67,7 +67,7 @@ def next_to_measure(
     if covering is not None:
         return covering
     if generator.random() >= epsilon:
-        best = greedy_triple(q, available)
+        best = greedy_triple(q, recommendable(measured, available))
         if new[best]:
             return best
         incumbent = max(measured, key=measured.__getitem__)
@@ -76,6 +76,18 @@ def next_to_measure(
             if near:
                 return near[int(generator.integers(len(near)))]
     return _random(new, generator)
+
+
+def recommendable(measured: Mapping[Triple, Worth], available: np.ndarray) -> np.ndarray:
+    """Return which algorithms may be recommended, bool of the catalog's shape.
+
+    These are the available ones without those that were measured and have not converged; if none is left, all.
+    """
+    allowed = available.copy()
+    for triple, worth in measured.items():
+        if not worth.converged:
+            allowed[triple] = False
+    return allowed if allowed.any() else available
 
 
 def _covering(measured: Collection[Triple], new: np.ndarray, generator: np.random.Generator) -> Triple | None:

@@ -188,7 +188,7 @@ class SelectorTeam:
         env.reset(options={"engine_seed": env.engine_seeds[0]})
         done, cells = False, []
         while not done:
-            cell = self.catalog.cell(*self.greedy(env, self._recommendable(env)))
+            cell = self.catalog.cell(*self.greedy(env, self.recommendable(env)))
             request = env.request(cell)
             done = env.step(self.catalog.flat(cell))[2]
             cells.append(cell)
@@ -217,7 +217,7 @@ class SelectorTeam:
         env = self._env_for(game, budget, preset)
         env.reset()
         if among is None:
-            return self.catalog.cell(*self.greedy(env, self._recommendable(env)))
+            return self.catalog.cell(*self.greedy(env, self.recommendable(env)))
         allowed = np.zeros(self.catalog.shape, np.bool_)
         for cell in among:
             allowed[self.catalog.index(cell)] = True
@@ -232,7 +232,7 @@ class SelectorTeam:
         open_ = self.available if among is None else among
         return greedy_triple(lambda picks: self.q_values(env, picks), open_)
 
-    def _recommendable(self, env: SelectorEnv) -> np.ndarray:
+    def recommendable(self, env: SelectorEnv) -> np.ndarray:
         """Return which algorithms may be recommended at an environment's present decision: bool of the catalog's shape.
 
         Only the end of an episode tells whether a run converges, so earlier segments are open to all.

@@ -152,15 +152,18 @@ class Training:
         return places[int(team.generator.integers(len(places)))]
 
     def _worths_at(self, situation: Situation, preset: Preset) -> dict[Triple, Worth]:
+        """Return the worth of each measured algorithm; only the end of an episode tells whether it converges."""
         return {
             self.team.catalog.index(cell): preset.worth([outcome.costs])
+            if outcome.done
+            else Worth(1.0, preset.mean_reward(outcome.costs))
             for cell, outcome in self.team.experience.at(situation).items()
         }
 
     def _row(self, step: _Step) -> dict[str, float | int | str]:
         team, env = self.team, self.team.env
         self._reset(step.situation, step.preset)
-        greedy = team.catalog.cell(*team.greedy(env))
+        greedy = team.catalog.cell(*team.greedy(env, team.recommendable(env)))
         row: dict[str, float | int | str] = {"evaluations": team.evaluations, "game": step.situation.game}
         row |= {"budget": str(step.situation.budget), "preset": step.preset.name, "scale": step.preset.scale}
         row |= step.cell._asdict()

@@ -47,7 +47,10 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
     histories["actor"] = walk.actor
     histories["infoset"] = infosets.of_history
     histories["even"] = _even_chances(walk.actor, walk.probability, parent)
-    histories["first_sequence"] = np.where(infosets.of_history >= 0, infosets.first_sequence[infosets.of_history], -1)
+    first_sequence = infosets.first_sequence.astype(
+        np.int64
+    )  # NumPy 2.5 refuses -1 beside whole numbers without a sign
+    histories["first_sequence"] = np.where(infosets.of_history >= 0, first_sequence[infosets.of_history], -1)
     num_sequences = int(infosets.first_sequence[-1])
     taken = _sequence_taken(histories, parent)
     chance_reach, last = _reach(histories, walk.probability, parent, walk.depth, taken, num_sequences)

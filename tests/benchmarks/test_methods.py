@@ -18,10 +18,10 @@ def made(monkeypatch):
 
     def choose(trial):
         asked.append(trial)
-        return {**trial._asdict(), "spent": 100, **methods.basis(trial.method)}
+        return {**trial._asdict(), "spent": 100, **methods.basis(trial.method, trial.game)}
 
     monkeypatch.setattr(methods, "choose", choose)
-    monkeypatch.setattr(methods, "_measurements", lambda: "these")
+    monkeypatch.setattr(methods, "digest_of_runs", lambda table, games: "these")
     return asked
 
 
@@ -60,7 +60,7 @@ def test_a_line_without_a_setting_belongs_to_the_papers(made, tmp_path):
 def test_choices_on_other_measurements_are_made_anew(made, tmp_path, monkeypatch):
     kept = tmp_path / "choices.jsonl"
     chosen(kept)
-    monkeypatch.setattr(methods, "_measurements", lambda: "others")
+    monkeypatch.setattr(methods, "digest_of_runs", lambda table, games: "others")
     assert {row["measurements"] for row in chosen(kept)} == {"others"}
     assert made == [*TRIALS, *TRIALS]
 
@@ -80,5 +80,5 @@ def test_the_committed_choices_are_of_the_present_versions():
     rows = [json.loads(line) for line in methods.KEPT.read_text().splitlines()]
     assert len(rows) == 1140
     for row in rows:
-        wanted = methods.basis(row["method"])
+        wanted = methods.basis(row["method"], row["game"])
         assert {name: row[name] for name in wanted} == wanted
