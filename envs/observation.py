@@ -30,7 +30,7 @@ class Progress(NamedTuple):
         error_cost: e at the end of the last segment, on the log scale whatever the reward's; 1 before the first.
         error_slope: change of e over the last segment.
         speed_cost: s since the episode's start; 0 before the first segment.
-        failed: whether the run failed; e and s are then 1.
+        failed: whether the run failed; e on the log scale and s are then 1.
     """
 
     segment: int = 0

@@ -54,7 +54,7 @@ class Costs(NamedTuple):
 
     @property
     def converged(self) -> bool:
-        """Whether the exploitability is at most a tenth of the uniform policy's."""
+        """Whether the exploitability is at most a tenth of the uniform policy's, as for a :class:`Measurement`."""
         return self.linear <= CONVERGED
 
     def error(self, scale: Scale) -> float:
@@ -138,17 +138,16 @@ class Preset:
         return Worth(float(converged), math.fsum(map(self.mean_reward, runs)) / len(runs))
 
 
-PRESETS = {
-    name: Preset(name, (Weights(*a), Weights(*b), Weights(*c)), scale)
-    for name, scale, a, b, c in (
-        ("accuracy", SCALES[0], (1, 0), (1, 0), (1, 0)),
-        ("paper-kuhn", SCALES[2], (1, 0.4), (0.8, 0.6), (0.9, 0.5)),
-        ("paper-leduc", SCALES[2], (0.6, 1), (0.4, 0.9), (0.2, 0.8)),
-        ("paper-royal", SCALES[2], (0.7, 0.8), (0.6, 0.6), (0.4, 0.9)),
-        ("paper-goofspiel", SCALES[2], (0.6, 0.6), (0.5, 0.8), (0.2, 0.7)),
-        ("paper-speed", SCALES[2], (0.3, 0.8), (0.4, 0.7), (0.8, 1)),
-    )
-}
+_NAMED: tuple[tuple[str, Scale, tuple[float, float], tuple[float, float], tuple[float, float]], ...] = (
+    ("accuracy", "log", (1, 0), (1, 0), (1, 0)),
+    ("paper-kuhn", "units", (1, 0.4), (0.8, 0.6), (0.9, 0.5)),
+    ("paper-leduc", "units", (0.6, 1), (0.4, 0.9), (0.2, 0.8)),
+    ("paper-royal", "units", (0.7, 0.8), (0.6, 0.6), (0.4, 0.9)),
+    ("paper-goofspiel", "units", (0.6, 0.6), (0.5, 0.8), (0.2, 0.7)),
+    ("paper-speed", "units", (0.3, 0.8), (0.4, 0.7), (0.8, 1)),
+)
+
+PRESETS = {name: Preset(name, (Weights(*a), Weights(*b), Weights(*c)), scale) for name, scale, a, b, c in _NAMED}
 """Reward weights by name: ``accuracy``, on the log scale; and those of the paper's captions, in the game's units."""
 
 
@@ -180,7 +179,8 @@ def costs(measurement: Measurement) -> Costs:
     """
     uniform = measurement.uniform_exploitability
     if not measurement.ok:
-        return Costs(1.0, 1.0, uniform / measurement.unit, 1.0)
+        in_units = uniform / measurement.unit if math.isfinite(uniform) else 1.0  # a foreign table may not have it
+        return Costs(1.0, 1.0, in_units, 1.0)
     exploitability = measurement.exploitability
     speed = speed_cost(measurement.throughput, measurement.reference_throughput)
     in_units = exploitability / measurement.unit

@@ -21,7 +21,7 @@ def is_interrupt(error: BaseException | None) -> bool:
     return isinstance(error, KeyboardInterrupt)
 
 
-def raise_if_interrupt(error: Exception) -> None:
+def raise_if_interrupt(error: BaseException) -> None:
     """Raise ``KeyboardInterrupt`` if an error was caused by Ctrl-C."""
     if is_interrupt(error):
         raise KeyboardInterrupt from error

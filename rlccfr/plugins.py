@@ -61,7 +61,7 @@ def load_plugins() -> dict[str, str | None]:
         try:
             entry.load()
             found[entry.name] = None
-        except Exception as error:  # another author's module may raise anything
+        except (Exception, SystemExit) as error:  # another author's module may raise anything
             raise_if_interrupt(error)
             found[entry.name] = f"{type(error).__name__}: {first_line(error)}"
             log.warning("the plugin %r is skipped: %s", entry.name, found[entry.name])
@@ -83,7 +83,7 @@ def load_file(path: str | Path) -> None:
         runpy.run_path(str(path))
     except RLCCFRError:
         raise
-    except Exception as error:  # another author's file may raise anything
+    except (Exception, SystemExit) as error:  # another author's file may raise anything
         raise_if_interrupt(error)
         raise ComponentError(f"{path} can't be loaded: {raised_in(error, {str(path)})}") from error
     loaded.files.append(str(Path(path).resolve()))

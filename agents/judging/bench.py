@@ -161,7 +161,10 @@ class Bench:
         Random search has as many evaluations as the team. The team picks among the algorithms that have converged in
         the choosing runs, if the game has any, as the other methods do.
         """
-        among = None if self._own is None else self._own.recommendable(self.task.preset)
+        among = None
+        if self._own is not None:
+            can_run = set(self.task.available)
+            among = [cell for cell in self._own.recommendable(self.task.preset) if cell in can_run]
         pick = team.pick(self.task.game, self.task.budget, self.task.preset, among)
         return [
             self.row(TEAM, pick, *team.cost),

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from rlccfr.agents.baselines.fixed import FIXED, fixed_cells
-from rlccfr.agents.baselines.task import measure_all, rewards_of
+from rlccfr.agents.baselines.task import measure_all, rewards_of, worths_of
 from rlccfr.agents.judging.effects import main_effects, pareto_front, seconds_to
 from rlccfr.agents.judging.evidence import choosing_part, judging_part
 from rlccfr.catalog import AXES, Catalog, Cell
@@ -21,7 +21,7 @@ from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import Preset
+from rlccfr.envs.reward import Preset, Worth
 from rlccfr.errors import RLCCFRError
 
 TARGETS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
@@ -40,10 +40,12 @@ class Insights:
 
     Attributes:
         effects: rows of :func:`main_effects`, the best of each axis first.
-        best: rows (rank, update_rule, sampler, abstraction, exploitability, speed, reward): for each update rule, the
-            algorithm with the largest mean reward, and its rank among all algorithms; the best rule first.
+        best: rows (rank, converged, update_rule, sampler, abstraction, exploitability, speed, reward): for each update
+            rule, its best algorithm, and that algorithm's rank among all; the best rule first. What has not converged
+            ranks below all that has, unless the weights ask for speed alone; the mean reward decides then.
         front: the Pareto front (:func:`pareto_front`) of exploitability and speed, by rising exploitability: rows
-            (update_rule, sampler, abstraction, exploitability, speed), with speed as a multiple of plain CFR's.
+            (update_rule, sampler, abstraction, exploitability, speed, converged), with speed as a multiple of plain
+            CFR's.
         times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds), one per target of
             :data:`TARGETS` that some algorithm meets. The algorithm is the one with the least median time over its
             choosing runs; ``cpu_seconds`` is the median over its judging runs (for a deterministic algorithm, the time
@@ -98,13 +100,14 @@ def insights(
     by_axis = main_effects(rewards).groupby("axis", sort=False)
     effects = pd.concat([axis.sort_values("effect", ascending=False) for _, axis in by_axis], ignore_index=True)
     reached = pd.DataFrame([{**cell._asdict(), **_means(own), "reward": rewards[cell]} for cell, own in good.items()])
+    worths = worths_of(good, weights)
     cell, plain = _plain_cfr(table, catalog, game)
     return Insights(
         game=game,
         budget=limit,
         preset=weights,
         effects=effects,
-        best=_best(reached),
+        best=_best(reached, [worths[cell] for cell in good]),
         front=_front(reached.drop(columns="reward")),
         times=_times(table, game, good, cell if plain == "measured" else None),
         plain=plain,
@@ -125,14 +128,18 @@ def _means(runs: Sequence[Measurement]) -> dict[str, float]:
     return {
         "exploitability": statistics.fmean(run.exploitability for run in runs),
         "speed": statistics.fmean(run.throughput / run.reference_throughput for run in runs),
+        "converged": all(run.converged for run in runs),
     }
 
 
-def _best(reached: pd.DataFrame) -> pd.DataFrame:
-    """Return the best algorithm of each update rule, with its rank."""
-    ranked = reached.sort_values("reward", ascending=False, kind="stable", ignore_index=True)
-    ranked.insert(0, "rank", ranked["reward"].rank(ascending=False, method="min").astype(int))
-    return ranked.drop_duplicates("update_rule", ignore_index=True)
+def _best(reached: pd.DataFrame, worths: Sequence[Worth]) -> pd.DataFrame:
+    """Return the best algorithm of each update rule, with its rank by worth: what has not converged comes last."""
+    ordered = sorted(worths, reverse=True)
+    rank_of = {worth: ordered.index(worth) + 1 for worth in set(worths)}  # equal worths share the first rank
+    ranked = reached.assign(rank=[rank_of[worth] for worth in worths])
+    ranked = ranked.sort_values("rank", kind="stable", ignore_index=True)
+    columns = ["rank", "converged", *(name for name in ranked.columns if name not in ("rank", "converged"))]
+    return ranked[columns].drop_duplicates("update_rule", ignore_index=True)
 
 
 def _front(reached: pd.DataFrame) -> pd.DataFrame:

@@ -33,10 +33,10 @@ class RecommendationTable:
     """The picks of a team and of the baselines, one row per game, budget, reward weights and method.
 
     Attributes:
-        frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best algorithm on the
-            game), ``best with my_rule`` (likewise, among those with a component that is not this library's, or with a
-            controller from a file), ``best of the others`` (where VBS is one of these), ``SBS`` (best on average over
-            the other games) or one of the paper's fixed algorithms.
+        frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best on the game of
+            the algorithms that have converged), ``best with my_rule`` (likewise, among those with a component that is
+            not this library's, or with a controller from a file), ``best of the others`` (where VBS is one of these),
+            ``SBS`` (best on average over the other games) or one of the paper's fixed algorithms.
             ``exploitability`` (NashConv / 2), ``throughput`` (iterations per engine CPU second), ``speed`` and
             ``reward`` are means over the judging runs. ``speed`` is throughput as a multiple of plain CFR's; the reward
             is computed from it. ``reward`` is R̄, with e on the ``scale`` of the preset. An algorithm that has not

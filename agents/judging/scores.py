@@ -21,7 +21,8 @@ RESOLVED = 3.0
 def regret(pick: float, virtual_best: float) -> float:
     """Return R̄ of the virtual best solver minus R̄ of the pick.
 
-    It is negative if the pick does better on the judging runs than the solver that was best on the choosing runs.
+    It is negative if the pick does better on the judging runs than the solver that was best on the choosing runs, or
+    if it has more reward because it has not converged, as the virtual best must have.
     """
     return virtual_best - pick
 

@@ -64,8 +64,8 @@ def judged(
     """Return the regrets of a chooser's pick and of the SBS, for each game, budget and reward weights.
 
     Args:
-        chooser: what picks. The SBS is the algorithm with the highest mean R̄ over the chooser's own games, except for
-            the game that is picked for.
+        chooser: what picks. The SBS is the single best algorithm of the chooser's own games, except for the game that
+            is picked for; see :func:`rlccfr.agents.baselines.best.single_best`.
         results: measurements of the whole catalog on these games and on the chooser's own.
         games, budgets, presets: games, budgets and reward weights to pick for.
 

@@ -242,7 +242,9 @@ def _beyond(task: Task, figures: dict[str, Any]) -> str:
         return ""
     best = virtual_best(task.worths(evidence.choosing))
     more = task.rewards(evidence.judging)[best] - figures.get("reward", math.inf)
-    if best in set(shipped.catalog()) or more <= 0:
+    converged = all(run.converged for run in evidence.judging[best])
+    better = more > 0 or (converged and not figures.get("converged", True))
+    if best in set(shipped.catalog()) or not better:
         return ""
     reached = mean(run.exploitability for run in evidence.judging[best])
     return f"; beyond these, {best} of the extended catalog reached {reached:.3g}, with {more:.3g} more reward"

@@ -56,7 +56,8 @@ def raced(
     table = race(advice.game, advice.cell, seconds, advice.preset, evaluator, within=within, progress=progress)
     first = {str(name): value for name, value in table.iloc[0].items()}
     cell = first.pop("cell")
-    why = f"the best of {len(table)} algorithms that ran on this game, once each, for {seconds:g} CPU seconds"
+    state = "" if first["converged"] else "not converged: "
+    why = f"{state}the best of {len(table)} algorithms that ran on this game, once each, for {seconds:g} CPU seconds"
     budget = Budget("seconds", seconds)
     return replace(advice, budget=budget, cell=cell, basis="raced", figures=first, why=why, race=table)
 

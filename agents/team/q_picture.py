@@ -40,7 +40,7 @@ def draw_q_values(team: SelectorTeam, env: SelectorFlatEnv, axes: Axes | None = 
     axes.set_yticks(range(shape[0]), rules)
     columns = [f"{sampler}, {abstraction}" for sampler in samplers for abstraction in abstractions]
     axes.set_xticks(range(len(columns)), columns, rotation=90)
-    rule, sampler, abstraction = greedy_triple(lambda picks: team.q_values(env, picks), team.available)
+    rule, sampler, abstraction = greedy_triple(lambda picks: team.q_values(env, picks), team.recommendable(env))
     axes.plot(sampler * shape[2] + abstraction, rule, "s", markersize=13, markerfacecolor="none", markeredgecolor="red",
               markeredgewidth=2)  # fmt: skip
     title = f"{env.game}, {env.budget}, {env.preset.name}: Q-values and the pick"

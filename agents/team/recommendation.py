@@ -73,9 +73,9 @@ class Recommendation:
 
     def __str__(self) -> str:
         picks = ", then ".join(map(str, self.cells))
-        state = "" if self.converged else "not converged, "
+        state = "" if self.converged else "not converged: "
         return (
-            f"{self.game}, {self.budget}, {self.preset}: {picks} "
-            f"({state}exploitability {self.exploitability:.3g}, {self.throughput:,.0f} iterations/s, mean reward "
+            f"{state}{self.game}, {self.budget}, {self.preset}: {picks} "
+            f"(exploitability {self.exploitability:.3g}, {self.throughput:,.0f} iterations/s, mean reward "
             f"{self.mean_reward:.3g})"
         )

@@ -45,7 +45,8 @@ class SelectorTeam:
     At each decision, agent A picks the update rule, B the sampler knowing A's pick, and C the abstraction knowing both.
     The algorithm is measured once, and all agents learn from it, by default the mean of their rewards. A recommendation
     is the greedy triple of the Q-networks; it need not be the best algorithm that was measured. An algorithm that is
-    known not to converge under the budget is not recommended, unless the reward weights ask for speed alone or all are.
+    known not to converge under the budget is not recommended, unless the weights ask for speed alone, or all are known
+    not to converge.
 
     An evaluation is one distinct algorithm measured; with several games, engine seeds, budgets or segments, it is one
     distinct beginning of an episode. A measured algorithm costs nothing when it is played again or rewarded under other

@@ -10,6 +10,7 @@ import pandas as pd
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.policy import EXACT
 
 Status = Literal["ok", "failed", "timeout", "out_of_memory", "unavailable"]
 
@@ -60,7 +61,8 @@ class Measurement:
     @property
     def converged(self) -> bool:
         """Whether the run succeeded with an exploitability of at most a tenth of the uniform policy's."""
-        return self.ok and self.exploitability <= CONVERGED * self.uniform_exploitability
+        bound = max(CONVERGED * self.uniform_exploitability, EXACT)  # rounding counts as 0
+        return self.ok and self.exploitability <= bound
 
 
 class Evaluator(Protocol):

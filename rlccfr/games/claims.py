@@ -17,7 +17,10 @@ from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.games.histories import Traversal, actions_to
 
 ROUNDING = 1e-9
-"""Largest distance of a sum of probabilities from 1, and of a sum of payoffs as a share of the largest payoff."""
+"""Largest distance of a sum of probabilities from 1, and of a sum of payoffs as a share of these payoffs."""
+
+COMPUTED = 64 * float(np.finfo(float).eps)
+"""Rounding of payoffs that a game computes, as a share of the largest one."""
 
 
 def broken_at(name: str, place: str, fault: str) -> GameError:
@@ -136,7 +139,7 @@ def _wrong_utilities(walk: Traversal, utility_sum: float) -> Fault:
         place = int(np.flatnonzero(~finite)[0])
         return int(ends[place]), f"the returns are {first[place]:g} and {second[place]:g}; they must be finite"
     largest = max(np.abs(first).max(initial=0.0), np.abs(second).max(initial=0.0))
-    sound = near(first + second, utility_sum, largest)
+    sound = np.abs(first + second - utility_sum) <= sum_tolerance(np.maximum(np.abs(first), np.abs(second)), largest)
     if sound.all():
         return None
     place = int(np.flatnonzero(~sound)[0])
@@ -144,6 +147,22 @@ def _wrong_utilities(walk: Traversal, utility_sum: float) -> Fault:
         f"the returns are {first[place]:.12g} and {second[place]:.12g}, which sum to "
         f"{first[place] + second[place]:.12g}; they must sum to {utility_sum:g} everywhere"
     )
+
+
+def sum_tolerance(sizes: np.ndarray, largest: float) -> np.ndarray:
+    """Return how far the sum of both players' payoffs may be from the constant at each end.
+
+    It is small beside the payoffs at that end: where a payoff of 1e10 forbids a move, a sum that is wrong by 1
+    elsewhere is no rounding. A game that adds up its payoffs on the way may leave the rounding of the largest anywhere.
+
+    Args:
+        sizes: sizes of the payoffs at each end, of any shape.
+        largest: largest absolute payoff of either player.
+
+    Returns:
+        Array of the shape of ``sizes``.
+    """
+    return np.asarray(ROUNDING * sizes + COMPUTED * largest)
 
 
 def near(sums: npt.ArrayLike, expected: npt.ArrayLike, scale: float = 1.0) -> np.ndarray:

@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rlccfr.errors import GameError, brief, first_line
+from rlccfr.games.claims import sum_tolerance
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
-
-WRITTEN = 1e-9
-"""Share of the payoffs' range by which sums may differ because payoffs were written with few digits."""
 
 COMPUTED = 16
 """Units of rounding, relative to the largest payoff, by which sums may differ because payoffs were computed."""
@@ -133,10 +131,12 @@ def _check_constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> N
     largest = max(np.abs(first).max(), np.abs(second).max(), np.finfo(np.float64).tiny)
     scaled = first / largest  # so that no sum overflows
     sums = scaled + second / largest
+    sizes = np.abs(scaled) + np.abs(second / largest)
+    constant = sums.flat[sizes.argmin()]  # where rounding is least
+    if (np.abs(sums - constant) <= sum_tolerance(sizes, 1.0) + COMPUTED * unit).all():
+        return
     least = np.unravel_index(sums.argmin(), sums.shape)
     most = np.unravel_index(sums.argmax(), sums.shape)
-    if sums[most] - sums[least] <= WRITTEN * np.ptp(scaled) + COMPUTED * unit:
-        return
     places = [
         f"{float(first[place]) + float(second[place]):.16g} in row {place[0]}, column {place[1]}"
         for place in (least, most)

@@ -74,7 +74,7 @@ def compile_game(
         raise error.__cause__ or error from None
     except (RLCCFRError, MemoryError):
         raise
-    except Exception as error:  # a SpielError, or an error of its C++ library or of a game in Python
+    except (Exception, SystemExit) as error:  # a SpielError, or an error of its C++ library or of a game in Python
         raise_if_interrupt(error)
         raise GameError(f"{name!r} can't be played: {raised_in(error, _files_of(game))}") from error
     if forgetful:
@@ -137,7 +137,7 @@ def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") 
             game = pyspiel.load_game(openspiel_name)
     except (RLCCFRError, MemoryError):
         raise
-    except Exception as error:  # OpenSpiel's games in Python raise errors of any class
+    except (Exception, SystemExit) as error:  # OpenSpiel's games in Python raise errors of any class
         raise_if_interrupt(error)
         raise GameError(f"OpenSpiel can't load {brief(name)}: {first_line(error)}") from error
     return _checked(game, name)

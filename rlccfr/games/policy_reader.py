@@ -8,6 +8,7 @@ algorithm for one player, such as a best response, returns any of them for this 
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
@@ -196,12 +197,15 @@ def _distribution(answer: Any, key: str, actions: np.ndarray) -> dict[int, float
         return None
     try:
         pairs: Iterable[tuple[Any, Any]] = answer.items() if isinstance(answer, Mapping) else answer
-        distribution = {int(action): float(probability) for action, probability in pairs}
+        listed = [(operator.index(action), float(probability)) for action, probability in pairs]
     except (TypeError, ValueError):
         raise PolicyError(
             f"at {brief(key)} the policy gives {brief(answer)}, neither {{action: probability}} nor a list of pairs "
             "(action, probability)"
         ) from None
+    distribution = dict(listed)
+    if len(distribution) < len(listed):
+        raise PolicyError(f"at {brief(key)} the policy gives an action twice: {brief(listed)}; each may stand once")
     legal = set(actions.tolist())
     for action, probability in distribution.items():
         if probability and action not in legal:

@@ -8,12 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlccfr.errors import GameError
+from rlccfr.errors import GameError, brief
 from rlccfr.games.claims import after, broken_at, check_claims, no_moves
 from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.games.histories import Traversal, actions_to
 from rlccfr.games.playable import BOTH_MOVE, CHANCE_MOVES, GAME_ENDS, Playable, State
 from rlccfr.games.size import check_memory, check_size, too_many_histories
+
+MOST_MOVES = 10_000
+"""Largest number of moves on a path; a game that never ends would be followed without end."""
 
 REPORT_EVERY = 20_000
 """Number of histories between two checks of free memory and two calls of ``progress``: about a sixth of a second."""
@@ -116,9 +119,15 @@ def traverse(
         action, probability, last = above.children.pop()
         state = game.new_initial_state() if above.state is None else above.state.child(action)
         actor = int(state.current_player())  # games in Python may return an enum, which has no order
+        if above.depth >= MOST_MOVES and actor != GAME_ENDS:
+            raise GameError(f"{name!r} goes on after {MOST_MOVES:,} moves; games with longer paths are not solved")
         if actor in (0, 1):
             actions = state.legal_actions()
-            infoset = seen.number(actor, state.information_state_string(actor), last[actor], actions)
+            key = state.information_state_string(actor)
+            if not isinstance(key, str):
+                columns.add(above, action, probability, actor, -1)
+                raise columns.broken(name, f"the information state is {brief(key)}; it must be a text")
+            infoset = seen.number(actor, key, last[actor], actions)
             columns.add(above, action, probability, actor, infoset)
             children = _after_decision(actor, infoset, actions, last)
         elif actor == GAME_ENDS:

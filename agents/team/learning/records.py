@@ -70,7 +70,9 @@ class Records:
         self.lessons: Lessons = imagined(team, numbers, self.known, costs, self.seen[0]) if unseen else Measured(costs)
 
     def open(self, agent: int, place: tuple[np.ndarray, ...], speed_alone: np.ndarray) -> np.ndarray:
-        """Return which choices of an agent lead to answers, (b, choices); where none does, which lead to known runs.
+        """Return which choices of an agent lead to answers, (b, choices).
+
+        If no choice leads to an answer, these are the choices that lead to known runs.
 
         Args:
             agent: 0, 1 or 2.

@@ -57,9 +57,9 @@ def compare(
 ) -> None:
     """Train teams and compare their picks with the baselines.
 
-    Every algorithm is measured here once for each game. VBS, the virtual best solver, is the best of all
-    algorithms on the game; SBS, the single best, is the best on average over the other games. Regret is the VBS's
-    reward minus the pick's. Speed is throughput as a multiple of the reference: plain CFR's throughput, measured
+    Every algorithm is measured here once for each game. VBS, the virtual best solver, is the best on the game of all
+    algorithms that have converged; SBS, the single best, is the best on average over the other games. Regret is the
+    VBS's reward minus the pick's. Speed is throughput as a multiple of the reference: plain CFR's throughput, measured
     beside the same runs.
     """
     from rlccfr.agents.judging.bench import TeamPlan, build_table
@@ -94,20 +94,28 @@ def print_comparisons(frame: pd.DataFrame, *, solve: bool) -> None:
         solve: whether to solve quick programs; otherwise their times are predicted.
     """
     from rlccfr.agents.judging.exact_reference import exact_line
+    from rlccfr.envs.episode import parse_preset
     from rlccfr.envs.reward import SCALE_WORDS
 
     for (game, limit, preset, scale), rows in frame.groupby(["game", "budget", "preset", "scale"], sort=False):
-        print_comparison(f"{game}, {limit}, preset {preset} ({SCALE_WORDS[str(scale)]})", rows)
+        title = f"{game}, {limit}, preset {preset} ({SCALE_WORDS[str(scale)]})"
+        print_comparison(title, rows, speed_alone=parse_preset(str(preset)).speed_alone)
     print(LEGEND)
     for game in frame["game"].unique():
         print(exact_line(game, solve=solve))
 
 
-def print_comparison(title: str, rows: pd.DataFrame) -> None:
-    """Print the rows of one game: those that have converged first, each group by its reward."""
-    ordered = rows.sort_values(["converged", "reward"], ascending=False, kind="stable")
+def print_comparison(title: str, rows: pd.DataFrame, *, speed_alone: bool = False) -> None:
+    """Print the rows of one game, the best first.
+
+    Args:
+        speed_alone: whether the weights ask for speed alone; otherwise, what has not converged comes last.
+    """
+    by = ["reward"] if speed_alone else ["converged", "reward"]
+    ordered = rows.sort_values(by, ascending=False, kind="stable")
     ordered = ordered.assign(reference=ordered["throughput"] / ordered["speed"])  # so that the three agree
-    lines = [[row[name] for name in SHOWN] + ["" if row["converged"] else "not converged"]
-             for _, row in ordered.iterrows()]  # fmt: skip
-    print_table((*SHOWN, ""), lines, title=title)
+    lines = [
+        ["" if row["converged"] else "not converged", *(row[name] for name in SHOWN)] for _, row in ordered.iterrows()
+    ]
+    print_table(("", *SHOWN), lines, title=title)
     print()

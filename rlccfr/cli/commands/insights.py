@@ -73,6 +73,8 @@ def _said(value: Any, plain: str) -> Any:
     Args:
         plain: what is known of plain CFR, whose time may be missing.
     """
+    if isinstance(value, bool):  # whether it has converged
+        return "" if value else "not converged"
     if not isinstance(value, float) or math.isfinite(value):
         return value
     return "not reached" if value == math.inf else plain

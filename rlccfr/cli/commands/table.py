@@ -155,12 +155,16 @@ def _print_picks(table: RecommendationTable) -> None:
     from rlccfr.agents.judging.recommendation_table import TEAM
 
     lines = []
-    for _, row in pd.concat([table.picks, table.own]).iterrows():
-        remarks = [] if row["converged"] else ["not converged"]
-        remarks += [row["method"]] if row["method"] != TEAM else []
+    rows = pd.concat([table.picks, table.own])
+    for _, row in rows.iterrows():
+        state = "" if row["converged"] else "not converged"
+        remarks = [row["method"]] if row["method"] != TEAM else []
         remarks += [_tie(int(row["tied_set_size"]))] if row["in_tied_set"] else []
-        lines.append([row[name] for name in SHOWN] + [", ".join(remarks)])
-    print_table((*SHOWN, ""), lines)
+        lines.append([state, *(row[name] for name in SHOWN), ", ".join(remarks)])
+    if rows["converged"].all():
+        print_table((*SHOWN, ""), [line[1:] for line in lines])
+    else:
+        print_table(("", *SHOWN, ""), lines)
 
 
 def _tie(size: int) -> str:

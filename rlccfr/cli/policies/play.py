@@ -10,6 +10,7 @@ import typer
 
 from rlccfr.cli.console import Interrupted, Seed, load, on_one_line
 from rlccfr.cli.progress import progress
+from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,6 +46,8 @@ def play(
     from rlccfr.play.session import Session
 
     tree = load(game)
+    if not tree.num_infosets:
+        raise RLCCFRError(f"nobody decides anything in {tree.name!r}, so there is nothing to play")
     policy = _solved(tree, game) if against is None else policy_of(against, tree)
     dealing, moving = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
     encoding = sys.stdout.encoding or "ascii"

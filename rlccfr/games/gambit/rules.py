@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+import numpy as np
+
 from rlccfr.errors import GameError
+from rlccfr.games.claims import sum_tolerance
 from rlccfr.games.gambit import reader
 from rlccfr.games.gambit.files import NAME, digest_of, path_shown, read
 from rlccfr.games.gambit.reader import Extensive, parse
 from rlccfr.games.generated.spiel import CHANCE, TERMINAL, Rules, Text, register
 from rlccfr.games.playable import State
-
-ROUNDING = 1e-9
-"""Largest distance from a zero-sum game, as a share of the payoffs' range; files may round their decimals."""
 
 BITS = 1_200
 """Binary places of probabilities before they are scaled: all that doubles hold, and 100 more for the least of them."""
@@ -148,9 +148,14 @@ def _check_zero_sum(game: Extensive, name: str) -> None:
     ends = [node.payoffs for node in game.nodes if node.actor == reader.TERMINAL]
     (least, at_least), (most, at_most) = min(ends), max(ends)
     slope = (at_least - at_most) / (most - least) if most > least else Fraction(1)
-    second = [one for _, one in ends]
-    close = ROUNDING * (max(second) - min(second))
-    wrong = next((one for one in ends if abs(at_least - slope * (one[0] - least) - one[1]) > close), None)
+    largest = max(abs(second) for _, second in ends)
+    wrong = None
+    for first, second in ends:
+        fallen = slope * (first - least)  # what the second player loses here beside the end that is best for it
+        tolerance = float(sum_tolerance(np.array(float(abs(fallen) + abs(second))), float(largest)))
+        if abs(at_least - fallen - second) > tolerance:
+            wrong = first, second
+            break
     if wrong is None and slope > 0:
         return
     raise GameError(

@@ -145,10 +145,12 @@ def test_returns_sum_to_what_the_game_declares(utility, utility_sum, second, mes
 
 
 def test_sums_may_be_rounded_and_no_more():
-    for error, sound in ((1e-10, True), (1e-8, False)):
+    """The least payoff's sum may have the rounding of the largest payoff, and is otherwise measured by itself."""
+    for error, rounding, sound in ((1e-10, 1e-15, True), (1e-8, 1e-12, False)):
         roots = [
             Place(CHANCE, "", [0, 1], [end(1.0), end(2.0)], [0.5, 0.5 + error]),
-            Place(0, "alone", [0, 1], [end(1e6), end(1.0, -1.0 + 1e6 * error)]),
+            Place(0, "alone", [0, 1], [end(1e6), end(1e6 + 1.0, -1e6 - 1.0 + 1e6 * error)]),
+            Place(0, "alone", [0, 1], [end(1e6), end(1.0, -1.0 + 1e6 * rounding)]),
         ]
         for root in roots:
             if sound:
@@ -156,6 +158,17 @@ def test_sums_may_be_rounded_and_no_more():
             else:
                 with pytest.raises(GameError, match="must"):
                     without_openspiel(root)
+
+
+@pytest.mark.parametrize("penalty", [1e6, 1e10, 1e15])
+def test_a_large_penalty_hides_no_wrong_sum(penalty):
+    """A forbidden move is often given a huge payoff; beside it, sums that are wrong by 1 would pass for rounding."""
+    wrong = Place(0, "alone", [0, 1, 2], [end(-penalty), end(1.0, 1.0), end(2.0, -2.0)])
+    if penalty * 64 * np.finfo(float).eps < 2:
+        with pytest.raises(GameError, match="which sum to 2; they must sum to 0"):
+            without_openspiel(wrong)
+    sound = Place(0, "alone", [0, 1], [end(-penalty), end(0.1 + 0.2, -0.3)])
+    assert without_openspiel(sound).num_histories == 3
 
 
 def bids(name, actions, returns, utility=pyspiel.GameType.Utility.ZERO_SUM, utility_sum=0.0):

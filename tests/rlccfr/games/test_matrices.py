@@ -95,3 +95,9 @@ def test_what_is_no_matrix_is_refused(payoffs, names, message):
     with pytest.raises(rlccfr.GameError, match=message) as caught:
         rlccfr.matrix_game(payoffs, **names)
     assert "\n" not in str(caught.value)
+
+
+def test_a_large_payoff_hides_no_wrong_sum():
+    with pytest.raises(rlccfr.GameError, match="not constant-sum"):
+        rlccfr.matrix_game([[1e10, 1], [0, 3]], [[-1e10, 1], [0, 2]])
+    assert rlccfr.matrix_game([[1e10, 1], [0, 3]], [[-1e10, -1], [0, -3]]).num_histories == 7

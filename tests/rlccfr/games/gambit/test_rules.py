@@ -210,3 +210,15 @@ def test_kuhn_is_the_same_game(tmp_path):
     again = rlccfr.load_game(str(path))
     results = [rlccfr.Solver(game, update_rule="dcfr").run(iterations=100) for game in (kuhn, again)]
     assert results[0].exploitability == pytest.approx(results[1].exploitability, rel=1e-12)
+
+
+def test_a_large_payoff_hides_no_wrong_sum(tmp_path):
+    path = tmp_path / "penalty.efg"
+    for second, sound in ((2, False), (-2, True)):
+        ends = f't "" 1 "" {{ 10000000000 -10000000000 }}\nt "" 2 "" {{ 2 {second} }}\nt "" 3 "" {{ 3 -3 }}\n'
+        path.write_text(f'EFG 2 R "" {{ "A" "B" }}\np "" 1 1 "" {{ "a" "b" "c" }} 0\n{ends}')
+        if sound:
+            assert rlccfr.load_game(path).num_histories == 4
+        else:
+            with pytest.raises(rlccfr.GameError, match="is not zero-sum"):
+                rlccfr.load_game(path)
