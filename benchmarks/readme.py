@@ -142,9 +142,11 @@ def choosing() -> str:
     sure = {name: sum(map(simpler.is_above_zero, unseen[name])) for name in ("preset", "budget")}
     whole = unseen["all"]
     points = (
-        f"With {_listed(numbers)} evaluations of {len(shipped.catalog())}, the mean normalised score of successive "
+        f"(As they were before the reward's e was the exploitability itself.) With {_listed(numbers)} evaluations of "
+        f"{len(shipped.catalog())}, the mean normalised score of successive "
         f"halving is {halving}; the team's is {team}.",
-        f"The team's exploration also works without its networks. With the {demo.EVALUATIONS} evaluations of "
+        "(Of the same date.) The team's exploration also works without its networks. With the "
+        f"{demo.EVALUATIONS} evaluations of "
         f"{len(shipped.tabular())} that `make demo` makes, it scores {few['no network']:.3f} on Kuhn poker, and the "
         f"team {few['team']:.3f}. With {FEW} of {len(shipped.catalog())}, its mean regret is "
         f"{_short(hundred['no network'])}, the team's {_short(hundred['team'])} and successive halving's "
@@ -153,7 +155,9 @@ def choosing() -> str:
         f"On {whole['games']:.0f} games that the package's chooser has not learned from, the mean regret of its picks "
         "is lower than that of the single best algorithm of its training games by "
         f"{_short(whole['gain'])} (95 % interval "
-        f"{_short(whole['gain from'])} to {_short(whole['gain to'])}). The interval is above 0 "
+        f"{_short(whole['gain from'])} to {_short(whole['gain to'])}), over all reward weights; games with higher "
+        "stakes weigh more in it, because the paper's weights count exploitability in a game's units. The interval is "
+        "above 0 "
         f"for {sure['preset']} of {len(unseen['preset'])} reward weights and {sure['budget']} of "
         f"{len(unseen['budget'])} budgets.",
     )
@@ -184,7 +188,9 @@ def evidence() -> str:
     exact, drawn = rows["CFR+, exact", "leduc"], rows["external sampling", "leduc"]
     flop = re.search(r"^\| flop hold'em \| ([\d,]+) \| ([\d.]+) s", _page("holdem.md"), re.MULTILINE)
     assert flop is not None
-    whole = json.loads(simpler.FIGURES.read_text())["unseen games"]["all"]
+    unseen = json.loads(simpler.FIGURES.read_text())["unseen games"]["preset"]
+    # Under `accuracy` a reward has no unit, so that a mean over games of different stakes means something.
+    accuracy = next(row for row in unseen if row["reward weights"] == "accuracy")
     return "\n".join(
         (
             "| | | |",
@@ -195,10 +201,10 @@ def evidence() -> str:
             "[hold'em](docs/holdem.md) |",
             f"| correctness | {_checks('verification.md')}, against OpenSpiel, plain references and statistics of "
             "samplers | [verification](docs/verification.md) |",
-            f"| choices | on {whole['games']:.0f} games that were not learned from, the picks' mean regret is below "
-            f"that of the single best algorithm by {_short(whole['gain'])} (95 % interval "
-            f"{_short(whole['gain from'])} to {_short(whole['gain to'])}"
-            f"{', so it may be chance' if whole['gain from'] < 0 else ''}) | [selection](docs/selection.md) |",
+            f"| choices | on {accuracy['games']:.0f} games that were not learned from, the picks' mean regret under "
+            f"`accuracy` is below that of the single best algorithm by {_short(accuracy['gain'])} (95 % interval "
+            f"{_short(accuracy['gain from'])} to {_short(accuracy['gain to'])}"
+            f"{', so it may be chance' if accuracy['gain from'] < 0 else ''}) | [selection](docs/selection.md) |",
             f"| faults | {_checks('reliability.md')}, with damaged files, kills, full disks and scarce memory: nothing "
             "may be lost, and no traceback shown | [reliability](docs/reliability.md) |",
         )

@@ -113,7 +113,7 @@ def picks() -> Iterator[str]:
     teams = {game: shipped.team(game) for game in shipped.GAMES}
     presets = list(PRESETS)
     found = recommended_table(
-        shipped.results(), shipped.catalog(), shipped.GAMES, shipped.BUDGETS, presets, "log", teams
+        shipped.results(), shipped.catalog(), shipped.GAMES, shipped.BUDGETS, presets, teams=teams
     ).frame
     own, best = (found[found["method"] == method] for method in (TEAM, VBS))
     yield from ("## What to take", "", "The picks of the teams that come with the package, under `accuracy`:", "")

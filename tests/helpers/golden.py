@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rlccfr
-from benchmarks.methods import METHODS, digest
+from benchmarks.methods import METHODS, digest_of_runs
 from rlccfr.agents import Hyperparameters, SelectorTeam, shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging import unseen_games as generalisation
@@ -66,7 +66,7 @@ def goldens() -> dict[str, Golden]:
 
 def on_measurements(version: str | int) -> str:
     """Return a declared version with a digest of the shipped measurements, on which the output also depends."""
-    return f"{version}, measurements {digest(shipped.path(shipped.MEASURED))}"
+    return f"{version}, measurements {digest_of_runs(shipped.path(shipped.MEASURED), shipped.GAMES)}"
 
 
 @cache
