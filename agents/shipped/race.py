@@ -54,7 +54,7 @@ def raced(
         RLCCFRError: every run has failed.
     """
     table = race(advice.game, advice.cell, seconds, advice.preset, evaluator, within=within, progress=progress)
-    first = {str(name): value for name, value in table.iloc[0].items()}
+    first = {str(name): value for name, value in table.to_dict("records")[0].items()}  # Python's types, for JSON
     cell = first.pop("cell")
     state = "" if first["converged"] else "not converged: "
     why = f"{state}the best of {len(table)} algorithms that ran on this game, once each, for {seconds:g} CPU seconds"

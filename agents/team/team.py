@@ -25,7 +25,7 @@ from rlccfr.envs.episode import (
     Games,
     PresetLike,
 )
-from rlccfr.envs.measuring.evaluator import Evaluator
+from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.reward import rewards
 from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rlccfr.agents.team.training import Plan
+
+MOST_TRIES = 10
+"""Largest number of new algorithms that a recommendation measures in search of one that converges."""
 
 
 class SelectorTeam:
@@ -176,6 +179,9 @@ class SelectorTeam:
     ) -> Recommendation:
         """Return the greedy triple of the Q-networks for each segment, with the measurement of the episode.
 
+        If that measurement is new and has not converged, the networks are asked again, without its algorithm; at most
+        :data:`MOST_TRIES` times. So the same question has the same answer before and after its run is known.
+
         Args:
             game, budget, preset: game, budget and reward weights to pick for, trained on or not; by default the team's
                 first.
@@ -186,16 +192,25 @@ class SelectorTeam:
             RLCCFRError: an invalid budget, or invalid reward weights.
         """
         env = self._env_for(game, budget, preset)
+        for _ in range(MOST_TRIES):
+            cells, measurement, was_known = self._greedy_episode(env)
+            if was_known or measurement.converged or env.preset.speed_alone:
+                break
+        earned = rewards(measurement, env.preset)
+        return Recommendation(env.game, env.budget, env.preset, tuple(cells), measurement, earned)
+
+    def _greedy_episode(self, env: SelectorEnv) -> tuple[list[Cell], Measurement, bool]:
+        """Return each segment's greedy algorithm, the episode's measurement, and whether it was known before."""
         env.reset(options={"engine_seed": env.engine_seeds[0]})
         done, cells = False, []
         while not done:
             cell = self.catalog.cell(*self.greedy(env, self.recommendable(env)))
             request = env.request(cell)
+            was_known = env.evaluator.known(request)
             done = env.step(self.catalog.flat(cell))[2]
             cells.append(cell)
         measurement = env.evaluator.measure(request)  # just measured, so it comes from memory
-        earned = rewards(measurement, env.preset)
-        return Recommendation(env.game, env.budget, env.preset, tuple(cells), measurement, earned)
+        return cells, measurement, was_known
 
     def pick(
         self,

@@ -18,6 +18,9 @@ from rlccfr.games.size import check_memory, check_size, too_many_histories
 MOST_MOVES = 10_000
 """Largest number of moves on a path; a game that never ends would be followed without end."""
 
+NO_TEXT = -1
+"""Number in place of an infoset's at a history whose information state is not a text."""
+
 REPORT_EVERY = 20_000
 """Number of histories between two checks of free memory and two calls of ``progress``: about a sixth of a second."""
 
@@ -110,25 +113,20 @@ def traverse(
         if not above.children:
             stack.pop()
             continue
-        if here >= max_histories:
-            raise too_many_histories(name, max_histories)
+        if here >= max_histories or above.depth > MOST_MOVES:
+            raise _too_large(name, here, max_histories)
         if here % REPORT_EVERY == 0:
-            _check_room(game, name, here, max_histories)
-            if progress:
-                progress(done)
+            _check_room(game, name, here, max_histories, progress, done)
         action, probability, last = above.children.pop()
         state = game.new_initial_state() if above.state is None else above.state.child(action)
         actor = int(state.current_player())  # games in Python may return an enum, which has no order
-        if above.depth >= MOST_MOVES and actor != GAME_ENDS:
-            raise GameError(f"{name!r} goes on after {MOST_MOVES:,} moves; games with longer paths are not solved")
         if actor in (0, 1):
             actions = state.legal_actions()
             key = state.information_state_string(actor)
-            if not isinstance(key, str):
-                columns.add(above, action, probability, actor, -1)
-                raise columns.broken(name, f"the information state is {brief(key)}; it must be a text")
-            infoset = seen.number(actor, key, last[actor], actions)
+            infoset = seen.number(actor, key, last[actor], actions) if isinstance(key, str) else NO_TEXT
             columns.add(above, action, probability, actor, infoset)
+            if infoset == NO_TEXT:
+                raise columns.broken(name, f"the information state is {brief(key)}; it must be a text")
             children = _after_decision(actor, infoset, actions, last)
         elif actor == GAME_ENDS:
             columns.add(above, action, probability, TERMINAL, -1)
@@ -147,11 +145,30 @@ def traverse(
     return walk, len(seen.forgetful)
 
 
-def _check_room(game: Playable, name: str, here: int, max_histories: int) -> None:
-    """Refuse a game that does not fit into the limit or into memory; see :mod:`rlccfr.games.size`."""
+def _check_room(
+    game: Playable,
+    name: str,
+    here: int,
+    max_histories: int,
+    progress: Callable[[float], None] | None,
+    done: float,
+) -> None:
+    """Refuse a game that does not fit into the limit or into memory, and call ``progress`` with the share done.
+
+    See :mod:`rlccfr.games.size`.
+    """
     if here == REPORT_EVERY:  # smaller games are compiled sooner than their size is estimated
         check_size(game, name, max_histories)
     check_memory(name, here)
+    if progress:
+        progress(done)
+
+
+def _too_large(name: str, here: int, max_histories: int) -> GameError:
+    """Return the error for a game with more histories than the limit, or else with too long a path."""
+    if here >= max_histories:
+        return too_many_histories(name, max_histories)
+    return GameError(f"{name!r} goes on after {MOST_MOVES:,} moves; games with longer paths are not solved")
 
 
 def _stuck(actor: int) -> str:

@@ -26,10 +26,10 @@ def data(tmp_path_factory):
         yield
 
 
-def rewards(game, part, preset="accuracy"):
+def worths(game, part, preset="accuracy"):
     task = Task(shipped.public_results(), PUBLIC, game, BUDGETS[-1], PRESETS[preset])
     evidence = Evidence.measured(task.evaluator, PUBLIC, game, BUDGETS[-1])
-    return task.rewards(getattr(evidence, part))
+    return task.worths(getattr(evidence, part))
 
 
 def test_a_measured_game_is_known_by_all_of_its_names():
@@ -43,7 +43,7 @@ def test_a_measured_game_is_known_by_all_of_its_names():
 
 def test_the_best_measured_algorithm_is_named_for_the_longest_budget():
     found = recommend("bluff(dice=1)")
-    chosen = rewards("bluff", "choosing")
+    chosen = worths("bluff", "choosing")
     assert found.budget == BUDGETS[-1]
     assert chosen[found.cell] == max(chosen.values())
     assert found.basis == "best measured"
@@ -54,13 +54,14 @@ def test_the_best_measured_algorithm_is_named_for_the_longest_budget():
 @pytest.mark.parametrize("preset", ["accuracy", "paper-leduc", "paper-speed"])
 def test_another_game_gets_the_best_on_average_with_the_regret_of_such_picks(preset):
     found = recommend("holdem(ranks=3,private=1,suits=2,flop=2)", preset=preset)
-    chosen = {game: rewards(game, "choosing", preset) for game in PUBLIC_GAMES}
+    chosen = {game: worths(game, "choosing", preset) for game in PUBLIC_GAMES}
     assert found.cell == single_best(chosen, "")
     assert found.basis == "single best"
     short = []
     for game, other in zip(PUBLIC_GAMES, reversed(PUBLIC_GAMES), strict=True):
-        judged = rewards(game, "judging", preset)
-        short.append(judged[virtual_best(chosen[game])] - judged[virtual_best(chosen[other])])
+        judged = worths(game, "judging", preset)
+        own, elsewhere = (judged[virtual_best(chosen[name])].reward for name in (game, other))
+        short.append(own - elsewhere)
     assert f"has on average {fmean(short):.3g} less reward than the game's own best" in found.why
     assert "; chosen as for" not in found.why
 

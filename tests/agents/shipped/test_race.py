@@ -102,7 +102,7 @@ def test_the_command_shows_the_race(run):
     assert run("recommend", "kuhn(cards=4)", "--measure", "0.02s")[1] == out  # kept, and not measured again
     rows = json.loads(run("recommend", "kuhn(cards=4)", "--measure", "0.02", "--json")[1])["race"]
     assert [set(row) for row in rows] == [
-        {"update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward"}
+        {"update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward", "converged"}
     ] * 5
 
 
@@ -110,8 +110,8 @@ def test_the_command_shows_the_race(run):
 def test_a_race_on_poker_tells_thousandths_of_a_big_blind(run):
     out = run("recommend", "holdem(ranks=4,suits=2,private=1,flop=1)", "--measure", "0.02s")[1]
     header, first = (line.split() for line in out.splitlines()[:2])
-    assert header == ["algorithm", "exploitability", "mbb/g", "iterations/s", "reward"]
-    exploitability, mbb = map(float, first[-4:-2])
+    assert header == ["algorithm", "exploitability", "mbb/g", "iterations/s", "reward", "converged"]
+    exploitability, mbb = map(float, first[-5:-3])
     assert mbb == pytest.approx(1000 * exploitability / rlccfr.load_game("holdem").big_blind, rel=0.01)
 
 
