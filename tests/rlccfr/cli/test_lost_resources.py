@@ -35,6 +35,9 @@ sys.exit(run())
 """
 """A command that is run twice; the second time, no file can grow beyond a thousand bytes."""
 
+LOCK = ".run.npz.rlccfr.lock"
+"""File that stays beside a checkpoint, for the processes that wait for it."""
+
 TOO_LARGE = "can't write run.npz (File too large); check space and permissions"
 
 
@@ -52,7 +55,7 @@ def test_a_checkpoint_stays_whole_when_no_space_is_left(tmp_path, game):
     assert set(warnings) == {f"warning: {TOO_LARGE}"}
     assert '"iterations": 10' in found.stdout  # the results are not lost
     assert (tmp_path / "run.npz").read_bytes() == (tmp_path / "before.npz").read_bytes()
-    assert {path.name for path in tmp_path.iterdir()} == {"run.npz", "before.npz"}
+    assert {path.name for path in tmp_path.iterdir()} == {"run.npz", "before.npz", LOCK}
     assert rlccfr.Solver.load(tmp_path / "run.npz").result().iterations == 5
 
 
@@ -107,7 +110,7 @@ def test_a_checkpoint_stays_whole_when_memory_is_short(run, tmp_path, monkeypatc
         code, out, err = run(*solve(game))
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert re.search(message, err)
-    assert [path.name for path in tmp_path.iterdir()] == ["run.npz"]
+    assert {path.name for path in tmp_path.iterdir()} == {"run.npz", LOCK}
     assert (tmp_path / "run.npz").read_bytes() == before
     assert run(*solve(game))[0] == 0
 
