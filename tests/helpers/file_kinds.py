@@ -164,9 +164,8 @@ def record_says(path: Path) -> Said:
 def costs(folder: Path) -> Path:
     draws = np.random.default_rng(0)
     catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
-    MeasuredCosts(catalog, ("kuhn", "leduc"), (BUDGET,), draws.random((2, 5)), draws.random((1, 2, 2, 2))).save(
-        folder / "costs.npz"
-    )
+    features, uniform, measured = draws.random((2, 5)), draws.random(2), draws.random((1, 2, 2, 2))
+    MeasuredCosts(catalog, ("kuhn", "leduc"), (BUDGET,), features, uniform, measured).save(folder / "costs.npz")
     return folder / "costs.npz"
 
 

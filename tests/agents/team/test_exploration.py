@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rlccfr.agents.team.exploration import greedy_triple, next_to_measure
+from rlccfr.envs.reward import Worth
 from rlccfr.errors import RLCCFRError
 
 SHAPE = (4, 3, 2)
@@ -41,12 +42,13 @@ def test_every_component_is_tried_first():
         measured = {}
         for _ in range(4):  # length of the longest axis, so fewer triples can't cover it
             triple = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
-            measured[triple] = 0.0
+            measured[triple] = Worth(1.0, 0.0)
         assert [len({triple[axis] for triple in measured}) for axis in range(3)] == list(SHAPE)
 
 
 def covered():
-    return {(0, 0, 0): 0.1, (1, 1, 0): 0.2, (2, 0, 0): 0.9, (3, 2, 0): 0.3, (0, 1, 1): 0.4}
+    rewards = {(0, 0, 0): 0.1, (1, 1, 0): 0.2, (2, 0, 0): 0.9, (3, 2, 0): 0.3, (0, 1, 1): 0.4}
+    return {triple: Worth(1.0, reward) for triple, reward in rewards.items()}
 
 
 def test_then_the_greedy_triple_then_deviations_of_one_agent_from_the_best():
@@ -54,12 +56,12 @@ def test_then_the_greedy_triple_then_deviations_of_one_agent_from_the_best():
     measured = covered()
     triple = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
     assert triple == (1, 2, 1)
-    measured[triple] = 0.5  # the agents were wrong: the best is still (2, 0, 0)
+    measured[triple] = Worth(1.0, 0.5)  # the agents were wrong: the best is still (2, 0, 0)
     around = {(0, 0, 0), (1, 0, 0), (3, 0, 0), (2, 1, 0), (2, 2, 0), (2, 0, 1)} - set(measured)
     seen = set()
     for _ in range(len(around)):
         triple = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)
-        measured[triple] = 0.0
+        measured[triple] = Worth(1.0, 0.0)
         seen.add(triple)
     assert seen == around
     beyond = next_to_measure(q, measured, EVERYWHERE, 0.0, generator)  # no neighbour of the best is left
@@ -74,7 +76,7 @@ def test_nothing_is_measured_twice_and_nothing_that_can_not_run():
     for count in range(int(available.sum())):
         assert len(measured) == count
         triple = next_to_measure(q, measured, available, 0.3, generator)
-        measured[triple] = generator.random()
+        measured[triple] = Worth(float(generator.random() < 0.5), generator.random())
     assert all(available[triple] for triple in measured)
     with pytest.raises(RLCCFRError, match="nothing left"):
         next_to_measure(q, measured, available, 0.3, generator)

@@ -61,7 +61,7 @@ def test_a_training_shows_the_last_measurement_and_every_present_pick():
     view = TrainingView()
     assert shown(view()).strip() == ""
     row = {
-        "evaluations": 3, "game": "kuhn", "budget": "10 iterations", "preset": "accuracy",
+        "evaluations": 3, "game": "kuhn", "budget": "10 iterations", "preset": "accuracy", "scale": "log",
         "update_rule": "cfr", "sampler": "none", "abstraction": "none", "exploitability": 0.25, "throughput": 1234.0,
         "mean_reward": 0.5, "greedy_update_rule": "dcfr", "greedy_sampler": "none", "greedy_abstraction": "none",
     }  # fmt: skip
@@ -69,8 +69,8 @@ def test_a_training_shows_the_last_measurement_and_every_present_pick():
     view.saw(row | {"evaluations": 4, "game": "leduc", "greedy_update_rule": "ecfr"})
     text = shown(view())
     assert "4 measured, last cfr x none x none on leduc: exploitability 0.25, 1,234 iterations/s, reward 0.500" in text
-    assert re.search(r"kuhn +10 iterations +accuracy +dcfr x none x none", text)
-    assert re.search(r"leduc +10 iterations +accuracy +ecfr x none x none", text)
+    assert re.search(r"kuhn +10 iterations +accuracy \(log\) +dcfr x none x none", text)
+    assert re.search(r"leduc +10 iterations +accuracy \(log\) +ecfr x none x none", text)
 
 
 def in_a_terminal(*arguments, encoding="utf-8"):
