@@ -79,10 +79,6 @@ def test_agents_do_what_is_best_for_all():
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    strict=True,
-    reason="with two decisions, the values of the first are far off after 2,000 steps since learning has version 3",
-)
 def test_agents_make_a_sacrifice_now_for_what_follows():
     """Of two decisions, the first costs most under the only pick that the best second one can follow."""
     team = team_of({}, segments=2)
@@ -91,7 +87,7 @@ def test_agents_make_a_sacrifice_now_for_what_follows():
         add(team, start, cell, (0.7 if cell.update_rule == "dcfr" else 0.5, 0.0), done=False)
         for following in CATALOG:
             add(team, start.after(cell), following, (second[cell.update_rule], 0.0))
-    learned(team)
+    learned(team, 8000)  # the two situations differ in one number among many, and each bootstraps from the next
     seen = team.env.observe()
     seen[0] = 0.0  # the first decision's mark; the values are 0.5 + 0.5 * 0 after two rules, and 0.3 + 0.5 * 0.9
     np.testing.assert_allclose(team.selectors[0].q_values(seen), [0.5, 0.75, 0.5], atol=0.04)
