@@ -1,11 +1,21 @@
 "use strict";
-// DATA: axes [rules, samplers, abstractions]; budgets [label]; presets {name: {scale, words, weights: three pairs}};
-// fixed {name: cell index};
-// decades and exact, constants of the reward; provenance, a sentence on the runs;
-// games {name: {picks: {budget: {preset: cell index}}, cells: [cell], exactly: a sentence on the exact solution, unit:
-// what exploitability is divided by on the scale "units"}}. A cell is null if it has no run. Otherwise it has x and speed [per budget: list with one value per run], uniform and
-// iterations [per budget] (each null if the budget has no result), and the first judging run's seed and curve
-// {iterations, seconds, nodes, x}.
+// DATA:
+//   axes        [rules, samplers, abstractions]
+//   budgets     [label]
+//   presets     {name: {scale, words, weights: three pairs}}
+//   fixed       {name: cell index}
+//   decades, exact   constants of the reward
+//   provenance  a sentence on the runs
+//   games       {name: game}
+// A game has
+//   picks       {budget: {preset: cell index}}
+//   cells       [cell], null for an algorithm without a run
+//   exactly     a sentence on the exact solution
+//   unit        what exploitability is divided by on the scale "units"
+// A cell has
+//   x, speed    [per budget: list with one value per run]; x is the exploitability, null if there is no result
+//   uniform, iterations   [per budget], null if there is no result
+//   seed, curve the first judging run's seed and its {iterations, seconds, nodes, x}
 const $ = id => document.getElementById(id);
 const [rules, samplers, abstractions] = DATA.axes;
 const columns = samplers.length * abstractions.length;
@@ -90,13 +100,14 @@ function front() {
     text: list.map(p => figures(p.i, at)), hovertemplate: "%{text}<extra></extra>", type: "scatter", ...more});
   Plotly.react("front", [
     points(found, {mode: "markers", name: "all", marker: {color: "#8a94a0", size: 6}}),
-    points(best, {mode: "lines+markers", name: "not beaten", line: {shape: "hv", color: BLUE}, marker: {color: BLUE, size: 8}}),
+    points(best, {mode: "lines+markers", name: "not beaten", line: {shape: "hv", color: BLUE},
+      marker: {color: BLUE, size: 8}}),
     points(found.filter(p => p.i === at.pick), {mode: "markers", name: "the team's pick",
       marker: {symbol: "star", size: 16, color: ORANGE}})],
     {height: 430, margin: {l: 60, r: 10, t: 10, b: 50}, legend: {orientation: "h", y: 1.1},
      xaxis: {type: "log", title: {text: "exploitability (NashConv / 2)"}, exponentformat: "power", dtick: 2},
-     yaxis: {type: "log", title: {text: "iterations per CPU second, times plain CFR's"}, exponentformat: "power", dtick: 1}},
-    CONFIG);
+     yaxis: {type: "log", title: {text: "iterations per CPU second, times plain CFR's"}, exponentformat: "power",
+       dtick: 1}}, CONFIG);
 }
 
 function curves() {
@@ -107,8 +118,8 @@ function curves() {
   const units = {seconds: "engine CPU seconds", iterations: "iterations", nodes: "histories visited"};
   const traces = [...drawn].filter(([i]) => at.game.cells[i]?.curve).map(([i, name]) => {
     const curve = at.game.cells[i].curve;
-    return {x: curve[over], y: curve.x.map(v => v === null ? null : Math.max(v, DATA.exact)), name, mode: "lines", type: "scatter",
-      line: {width: i === at.pick ? 4 : 2}, hovertemplate: "%{y:.3g} after %{x:.3g}<extra></extra>"};
+    return {x: curve[over], y: curve.x.map(v => v === null ? null : Math.max(v, DATA.exact)), name, mode: "lines",
+      type: "scatter", line: {width: i === at.pick ? 4 : 2}, hovertemplate: "%{y:.3g} after %{x:.3g}<extra></extra>"};
   });
   Plotly.react("curves", traces, {height: 430, margin: {l: 60, r: 10, t: 10, b: 50}, showlegend: true,
     colorway: ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#444", "#9a6324", "#808000"],

@@ -21,6 +21,7 @@ from rlccfr.envs.episode import parse_preset
 from rlccfr.envs.measuring.record import to_frame
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.reward import PRESETS
 from rlccfr.envs.sweeping.plan import Limits, jobs
 from rlccfr.envs.sweeping.worker import measure
 from rlccfr.policies.public_policy import PublicPolicy
@@ -102,7 +103,7 @@ def at_cell(browser, rule, column):
 def choose(browser, id, text):
     from selenium.webdriver.support.ui import Select
 
-    Select(browser.find_element("id", id)).select_by_visible_text(text)
+    Select(browser.find_element("id", id)).select_by_visible_text(str(PRESETS.get(text, text)))
 
 
 def text_of(browser, selector):
@@ -152,13 +153,13 @@ def test_the_star_is_at_the_teams_pick(browser, page):
 
 def test_the_table_has_words_for_people_and_fits_its_place(browser, page):
     headers = [header.text for header in browser.find_elements("css selector", ".wide th")]
-    assert headers[:6] == ["game", "budget", "weights", "update rule", "sampler", "abstraction"]
+    assert headers[:7] == ["game", "budget", "weights", "scale of e", "update rule", "sampler", "abstraction"]
     assert not any("_" in header for header in headers)
     assert headers[-2:] == ["among the best", "converged"]
     picks = page[1].picks
     known = {"yes", "no", "-", *(f"one of {size}" for size in picks["tied_set_size"].dropna())}
     assert {row[-2] for row in rows_shown(browser)[0]} <= known
-    long = ["goofspiel", "0.01 seconds", parse_preset("0.7,0.3").name, "deep_ecfr_plus(preset='sweep')",
+    long = ["goofspiel", "0.01 seconds", parse_preset("0.7,0.3").name, "units", "deep_ecfr_plus(preset='sweep')",
         "variance_reduced", "cfr_br", "1.966e-08", "4,715,198", "0.9521", "0.9209", "-0.0008712", "one of 120",
         "not converged"]  # fmt: skip
     fill = "const row = document.querySelector('.wide tbody tr:not([hidden])'); "
@@ -169,23 +170,29 @@ def test_the_table_has_words_for_people_and_fits_its_place(browser, page):
 
 
 def lines_drawn(browser):
-    return text_of(browser, "#curves .legend")
+    """Return the names of the curves, that of the team's pick as the others."""
+    return [line.removeprefix("the team's pick: ") for line in text_of(browser, "#curves .legend").splitlines()]
 
 
 def test_hovering_shows_figures_and_a_click_the_curve_and_its_command(browser, page):
     choose(browser, "game", "kuhn")
     choose(browser, "budget", "100 iterations")
-    at_cell(browser, 1, 0).perform()
-    assert "dcfr x external x cfr_br" in text_of(browser, "#heatmap .hoverlayer").replace("\n", " ")
-    assert "dcfr x external x cfr_br" not in lines_drawn(browser)
-    at_cell(browser, 1, 0).click().perform()
+    rule, name = next(  # the curve of the team's pick is drawn without a click
+        (rule, f"{CATALOG.update_rules[rule]} x external x cfr_br")
+        for rule in range(2)
+        if f"{CATALOG.update_rules[rule]} x external x cfr_br" not in lines_drawn(browser)
+    )
+    at_cell(browser, rule, 0).perform()
+    assert name in text_of(browser, "#heatmap .hoverlayer").replace("\n", " ")
+    at_cell(browser, rule, 0).click().perform()
     shown = text_of(browser, "#cell")
-    assert shown.startswith("dcfr x external x cfr_br on kuhn, 100 iterations: exploitability ")
-    assert 'rlccfr solve \'kuhn\' --update-rule "dcfr" --sampler "external" --abstraction "cfr_br"' in shown
+    assert shown.startswith(f"{name} on kuhn, 100 iterations: exploitability ")
+    command = f'--update-rule "{CATALOG.update_rules[rule]}" --sampler "external" --abstraction "cfr_br"'
+    assert f"rlccfr solve 'kuhn' {command}" in shown
     assert "--iterations 100 --seed 1" in shown
-    assert "dcfr x external x cfr_br" in lines_drawn(browser)
+    assert name in lines_drawn(browser)
     browser.find_element("id", "clear").click()
-    assert "dcfr x external x cfr_br" not in lines_drawn(browser)
+    assert name not in lines_drawn(browser)
 
 
 def test_the_command_that_it_shows_gives_the_figure_that_it_shows(browser, tmp_path):
