@@ -32,7 +32,11 @@ def nash_conv_of(first: float, second: float) -> float:
 
 
 class Values(NamedTuple):
-    """Values of a policy, one per player, in the game's units."""
+    """Values of a policy, one per player, in the zero-sum game of player 0's payoffs.
+
+    Player 1's are the negatives of player 0's. Where the game itself is not zero-sum, ``game.opponent_payoffs`` has
+    player 1's own payoffs.
+    """
 
     game: tuple[float, float]  # value of the policy against itself
     best_response: tuple[float, float]  # value of a best response to the other player's policy

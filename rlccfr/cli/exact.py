@@ -52,8 +52,8 @@ def report_solution(
         "rational": solution.rational,
         "exploitability": solution.exploitability,
         "nash_conv": 2 * solution.exploitability,
-        "value": (solution.value, -solution.value),
-        "best_response_value": solution.best_response,
+        "value": tree.opponent_payoffs.of_both(solution.value),
+        "best_response_value": tree.opponent_payoffs.of_best_responses(solution.best_response),
         "cpu_seconds": solution.cpu_seconds,
         "target": target,
         "reached": None if target is None else solution.exploitability <= target,
@@ -65,7 +65,7 @@ def report_solution(
     measured = "NashConv / 2, measured by best responses" + (" in rational numbers" if solution.rational else "")
     rows = [
         ("exploitability", solution.exploitability, measured),
-        ("value of player 0", solution.value, f"of player 1: {-solution.value:.4g}"),
+        ("value of player 0", solution.value, f"of player 1: {tree.opponent_payoffs.at(solution.value):.4g}"),
         ("CPU seconds", solution.cpu_seconds, "of building and solving the program"),
     ]
     if earlier is not None:

@@ -39,6 +39,7 @@ def title_of(cells: list[Cell]) -> str:
 def facts_of(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, Any]:
     """Return the facts of a finished run, by name."""
     values, result = solver.values(), attempt.result
+    payoffs = solver.game.opponent_payoffs
     return {
         "game": solver.game.name,
         "method": "iterations",
@@ -49,8 +50,8 @@ def facts_of(solver: Solver, cells: list[Cell], attempt: Attempt) -> dict[str, A
         "exploitability_abstract": result.exploitability_abstract,
         "nash_conv": result.nash_conv,
         "mbb": None if solver.game.big_blind is None else 1000 * result.exploitability / solver.game.big_blind,
-        "value": values.game,
-        "best_response_value": values.best_response,
+        "value": payoffs.of_both(values.game[0]),
+        "best_response_value": payoffs.of_best_responses(values.best_response),
         "iterations": result.iterations,
         "nodes_touched": result.nodes_touched,
         "cpu_seconds": result.cpu_seconds,

@@ -13,7 +13,7 @@ import numpy as np
 from rlccfr.archives import archive_of, read_archive
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
-from rlccfr.games.flat_tree import BLOCK, HISTORY, Classes, GameTree, SequenceView
+from rlccfr.games.flat_tree import BLOCK, HISTORY, ZERO_SUM, Classes, GameTree, SequenceView
 from rlccfr.interrupts import raise_if_interrupt
 
 FORMAT = "rlccfr-game-5"
@@ -37,7 +37,10 @@ def cache_folder() -> Path:
 
 
 def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
-    """Return the kept game of an OpenSpiel string, or None if there is no complete file by this OpenSpiel version."""
+    """Return the kept game of an OpenSpiel string, or None if there is no complete file by this OpenSpiel version.
+
+    Player 1's payoffs are not kept: the returned game has those of a zero-sum game.
+    """
     try:
         arrays = read_archive(_path(openspiel_name, restore_recall))
         view = {name: arrays.pop(f"{_VIEW}{name}") for name in SequenceView._fields}
@@ -47,7 +50,9 @@ def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
         depth, digest = int(arrays.pop("depth")), str(arrays.pop("content_hash"))
         tree = GameTree(
             name=openspiel_name, openspiel_name=openspiel_name, restore_recall=restore_recall,
-            view=SequenceView(**view), infoset_keys=tuple(keys), depth=depth, classes=classes, **arrays,
+            view=SequenceView(**view), infoset_keys=tuple(keys), depth=depth, classes=classes,
+            opponent_payoffs=ZERO_SUM,
+            **arrays,
         )  # fmt: skip
     except Exception as error:  # missing, damaged or old: the game is compiled anew
         raise_if_interrupt(error)

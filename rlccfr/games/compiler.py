@@ -8,7 +8,16 @@ import numpy as np
 from scipy import sparse
 
 from rlccfr.errors import GameError
-from rlccfr.games.flat_tree import CHANCE, HISTORY, TERMINAL, GameTree, SequenceView, utility_of
+from rlccfr.games.flat_tree import (
+    CHANCE,
+    HISTORY,
+    TERMINAL,
+    ZERO_SUM,
+    GameTree,
+    OpponentPayoffs,
+    SequenceView,
+    utility_of,
+)
 from rlccfr.games.histories import Traversal
 from rlccfr.games.payoff_blocks import ROUNDING, payoff_blocks
 from rlccfr.games.symmetry import refine
@@ -23,7 +32,14 @@ class _Infosets(NamedTuple):
     of_history: np.ndarray  # (histories,): infoset, -1 where nobody decides
 
 
-def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bool) -> GameTree:
+def build(
+    walk: Traversal,
+    *,
+    name: str,
+    openspiel_name: str,
+    restore_recall: bool,
+    opponent_payoffs: OpponentPayoffs = ZERO_SUM,
+) -> GameTree:
     """Compile a traversal of a game with perfect recall: number, reorder and aggregate its arrays.
 
     Args:
@@ -31,6 +47,7 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
         name: the game's name.
         openspiel_name: the string by which OpenSpiel loads it; empty if it does not.
         restore_recall: whether histories of one information state were told apart by the player's own last move.
+        opponent_payoffs: player 1's payoffs.
 
     Raises:
         GameError: a history has too many children, or the payoff matrix is too large.
@@ -75,6 +92,7 @@ def build(walk: Traversal, *, name: str, openspiel_name: str, restore_recall: bo
         sequence_action=sequence_action,
         depth=int(walk.depth.max()),
         classes=refine(view, payoff),
+        opponent_payoffs=opponent_payoffs,
     )
 
 

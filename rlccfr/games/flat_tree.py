@@ -162,6 +162,41 @@ class SequenceForm:
         return policy
 
 
+class OpponentPayoffs(NamedTuple):
+    """Player 1's payoffs, in a game that is solved as the zero-sum game of player 0's.
+
+    At each end, player 1 gets ``constant - slope * payoff`` where player 0 gets ``payoff``. Both players then order all
+    strategies as in the zero-sum game, so the equilibria are the same.
+
+    Attributes:
+        constant: what both players' payoffs add up to, if the slope is 1; 0 in a zero-sum game.
+        slope: number above 0; 1 in a zero-sum or constant-sum game.
+
+    Examples:
+        >>> import rlccfr
+        >>> rlccfr.matrix_game([[1, 0], [0, 1]], [[0, 1], [1, 0]]).opponent_payoffs.at(0.25)
+        0.75
+    """
+
+    constant: float = 0.0
+    slope: float = 1.0
+
+    def at(self, payoff: float) -> float:
+        """Return player 1's expected payoff where player 0's is ``payoff``."""
+        return self.constant - self.slope * payoff
+
+    def of_both(self, payoff: float) -> tuple[float, float]:
+        """Return both players' own expected payoffs where player 0's is ``payoff``."""
+        return payoff, self.at(payoff)
+
+    def of_best_responses(self, values: tuple[float, float]) -> tuple[float, float]:
+        """Return each player's own payoff from a best response, from the values in the zero-sum game."""
+        return values[0], self.at(-values[1])
+
+
+ZERO_SUM = OpponentPayoffs()
+
+
 @dataclass(frozen=True, eq=False)
 class GameTree(SequenceForm):
     """A game ready to be solved, made by :func:`rlccfr.load_game` and never changed afterwards."""
@@ -177,6 +212,7 @@ class GameTree(SequenceForm):
     sequence_action: np.ndarray  # (m,): OpenSpiel's action of each sequence
     depth: int  # edges on the longest path
     classes: Classes
+    opponent_payoffs: OpponentPayoffs = ZERO_SUM
     big_blind: ClassVar[None] = None  # only public-tree games know theirs
 
     @property

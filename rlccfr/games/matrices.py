@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from numbers import Number
 from typing import Any
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from rlccfr.errors import GameError, brief, first_line
 from rlccfr.games.claims import sum_tolerance
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.flat_tree import GameTree, OpponentPayoffs
 from rlccfr.games.names import load_game
 
 COMPUTED = 16
@@ -30,7 +31,7 @@ def matrix_game(
 
     ``matrix_game(A)`` is the zero-sum game in which player 1 gets ``-A``. ``matrix_game(A, B)`` takes the payoffs of
     both players, as other libraries do; ``A + B`` must be constant. Such a game has the equilibria of the zero-sum game
-    of ``A``, which is what is solved: all values are in player 0's payoffs, and player 1's are their negatives.
+    of ``A``, which is what is solved. Values are in player 0's payoffs; ``game.opponent_payoffs`` has player 1's.
 
     Args:
         payoffs: (rows, columns) player 0's payoffs.
@@ -45,7 +46,7 @@ def matrix_game(
     """
     import pyspiel
 
-    from rlccfr.games.openspiel import kept_object
+    from rlccfr.games.openspiel import keep_opponent_payoffs, kept_object
 
     if misplaced_names or _holds_texts(opponent_payoffs):
         raise GameError(
@@ -53,14 +54,18 @@ def matrix_game(
             "the second argument is for player 1's payoffs"
         )
     matrix, unit = _checked_matrix(payoffs, "payoffs")
+    constant = 0.0
     if opponent_payoffs is not None:
         opponent_matrix, opponent_unit = _checked_matrix(opponent_payoffs, "player 1's payoffs")
-        _check_constant_sum(matrix, opponent_matrix, max(unit, opponent_unit))
+        constant = _constant_sum(matrix, opponent_matrix, max(unit, opponent_unit))
     names = [_checked_names(rows, matrix.shape[0], "rows"), _checked_names(columns, matrix.shape[1], "columns")]
-    key = f"matrix_{hashlib.sha256(repr((matrix.tolist(), names)).encode()).hexdigest()[:12]}"
+    told_apart = (matrix.tolist(), names, constant) if constant else (matrix.tolist(), names)
+    key = f"matrix_{hashlib.sha256(repr(told_apart).encode()).hexdigest()[:12]}"
     spiel_game = kept_object(f"{key}()")
     if spiel_game is None:
         spiel_game = pyspiel.create_matrix_game(key, "A matrix game", *names, matrix.tolist(), (-matrix).tolist())
+        if constant:
+            keep_opponent_payoffs(spiel_game, OpponentPayoffs(constant))
     game: GameTree = load_game(spiel_game)
     return game
 
@@ -117,14 +122,14 @@ def _as_floats(entries: np.ndarray, what: str) -> np.ndarray:
     return matrix
 
 
-def _check_constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> None:
-    """Check that both players' payoffs, (rows, columns), add up to a constant.
+def _constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> float:
+    """Return the constant that both players' payoffs, (rows, columns), add up to.
 
     Args:
         unit: unit of rounding of the payoffs' type.
 
     Raises:
-        GameError: they do not, or the matrices differ in shape.
+        GameError: they do not, or the constant is too large, or the matrices differ in shape.
     """
     if first.shape != second.shape:
         raise GameError(f"both players' payoffs must have one shape, not {first.shape} and {second.shape}")
@@ -132,9 +137,16 @@ def _check_constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> N
     scaled = first / largest  # so that no sum overflows
     sums = scaled + second / largest
     sizes = np.abs(scaled) + np.abs(second / largest)
-    constant = sums.flat[sizes.argmin()]  # where rounding is least
-    if (np.abs(sums - constant) <= sum_tolerance(sizes, 1.0) + COMPUTED * unit).all():
-        return
+    surest = np.unravel_index(sizes.argmin(), sizes.shape)  # where rounding is least
+    constant = sums[surest]
+    tolerance = sum_tolerance(sizes, 1.0) + COMPUTED * unit
+    if (np.abs(sums - constant) <= tolerance).all():
+        if (np.abs(sums) <= tolerance).all():
+            return 0.0
+        total = float(first[surest]) + float(second[surest])  # Python's numbers overflow without a warning
+        if not math.isfinite(total):
+            raise GameError(f"the players' payoffs add up to more than {np.finfo(np.float64).max:.2g}")
+        return total
     least = np.unravel_index(sums.argmin(), sums.shape)
     most = np.unravel_index(sums.argmax(), sums.shape)
     places = [

@@ -18,7 +18,7 @@ from rlccfr.games import generated  # noqa: F401  (registers games with OpenSpie
 from rlccfr.games.cache import find_game, keep_game
 from rlccfr.games.check import is_played_as, registered_code
 from rlccfr.games.compiler import build
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.flat_tree import GameTree, OpponentPayoffs
 from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.gambit.files import shown
 from rlccfr.games.generated.spiel import rules_of
@@ -38,6 +38,9 @@ are those of the zero-sum game.
 
 _OBJECTS: dict[str, Any] = {}
 """Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
+
+_OPPONENT_PAYOFFS: dict[str, OpponentPayoffs] = {}
+"""Player 1's payoffs of such games that are not zero-sum, but were given to OpenSpiel as if they were."""
 
 
 def compile_game(
@@ -63,7 +66,12 @@ def compile_game(
         with _quiet():
             current = is_played_as(kept, game, declared_sum(game, name))
         if current and kept.num_histories <= max_histories:
-            return replace(kept, name=name, openspiel_name=openspiel_name)
+            return replace(
+                kept,
+                name=name,
+                openspiel_name=openspiel_name,
+                opponent_payoffs=_opponent_payoffs(game, name, openspiel_name),
+            )
     try:
         with _quiet() as aloud:
             report = _reporter(progress, aloud) if progress else None
@@ -83,7 +91,13 @@ def compile_game(
             "player has forgotten an earlier move or observation, and CFR's guarantees do not hold; "
             "in Python, load_game(name, restore_recall=True) tells such histories apart by the player's own last move"
         )
-    tree = build(walk, name=name, openspiel_name=openspiel_name, restore_recall=restore_recall)
+    tree = build(
+        walk,
+        name=name,
+        openspiel_name=openspiel_name,
+        restore_recall=restore_recall,
+        opponent_payoffs=_opponent_payoffs(game, name, openspiel_name),
+    )
     if shipped:
         keep_game(tree)
     return tree
@@ -181,6 +195,19 @@ def declared_sum(game: Any, name: str) -> float:
             "utility CONSTANT_SUM"
         )
     return float(declared)
+
+
+def _opponent_payoffs(game: Any, name: str, openspiel_name: str) -> OpponentPayoffs:
+    """Return player 1's payoffs by those that the game was made from, by its rules, or by its declared sum."""
+    if openspiel_name in _OPPONENT_PAYOFFS:
+        return _OPPONENT_PAYOFFS[openspiel_name]
+    own_rules = rules_of(game)
+    return OpponentPayoffs(declared_sum(game, name)) if own_rules is None else own_rules.opponent_payoffs
+
+
+def keep_opponent_payoffs(game: pyspiel.Game, payoffs: OpponentPayoffs) -> None:
+    """Keep player 1's payoffs of a game that OpenSpiel holds as a zero-sum game of player 0's."""
+    _OPPONENT_PAYOFFS[name_of(game)] = payoffs
 
 
 def name_of(game: pyspiel.Game) -> str:

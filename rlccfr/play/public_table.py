@@ -75,7 +75,12 @@ class PublicTable:
         while self._game.view.nodes["kind"][self._node] == CHANCE:
             self._deal()
 
-    def payoff(self) -> float:
+    def payoffs(self) -> tuple[float, float]:
+        own = self._payoff()
+        return own, -own
+
+    def _payoff(self) -> float:
+        """Return player 0's payoff."""
         node = self._game.view.nodes[self._node]
         if node["kind"] == DICE:
             return self._of_dice(node)

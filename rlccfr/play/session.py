@@ -45,6 +45,15 @@ class Decision(NamedTuple):
     taken: int
 
 
+def _result(own: float, other: float) -> str:
+    """Say what a game ended with, for the person who got ``own``."""
+    if own != -other:  # the game is not zero-sum
+        return f"You get {own:g}, and the policy gets {other:g}"
+    if own == 0:
+        return "Nobody wins"
+    return f"You {'win' if own > 0 else 'lose'} {abs(own):g}"
+
+
 class Session:
     """Games of a person against a policy.
 
@@ -118,14 +127,14 @@ class Session:
                 taken = int(self._rng.choice(len(likely), p=likely / likely.sum()))
                 self._tell(f"  Player {actor}: {actions[taken]}")
             table.take(taken)
-        own = table.payoff() * (1 if seat == 0 else -1)
+        payoffs = table.payoffs()
+        own = payoffs[seat]
         self.payoffs.append(own)
         if held := table.known(1 - seat):
             self._tell(f"What player {1 - seat} knew:")
             for line in described(self._name, held):
                 self._tell(f"  {line}")
-        result = "You win" if own > 0 else "You lose" if own < 0 else "Nobody wins"
-        self._tell(f"{result}{f' {abs(own):g}' if own else ''}. Score: {self.score()}.")
+        self._tell(f"{_result(own, payoffs[1 - seat])}. Score: {self.score()}.")
         self._tell("")
 
     def _answer(self, known: str, actions: Sequence[str]) -> int:

@@ -31,8 +31,8 @@ class Table(Protocol):
     def take(self, action: int) -> None:
         """Make the actor's move."""
 
-    def payoff(self) -> float:
-        """Return player 0's payoff, once the game has ended."""
+    def payoffs(self) -> tuple[float, float]:
+        """Return both players' payoffs, once the game has ended."""
 
 
 class CompiledTable:
@@ -72,8 +72,8 @@ class CompiledTable:
         self._go(self._children()[action])
         self._let_chance_move()
 
-    def payoff(self) -> float:
-        return float(self._tree.utility[self._history])
+    def payoffs(self) -> tuple[float, float]:
+        return self._tree.opponent_payoffs.of_both(float(self._tree.utility[self._history]))
 
     def _let_chance_move(self) -> None:
         while self._tree.histories["actor"][self._history] == CHANCE:

@@ -27,7 +27,7 @@ AT_ONCE = 2**16
 
 
 class Match(NamedTuple):
-    """Payoffs of the first of two policies, per game and in the game's units.
+    """Payoffs of the first of two policies, per game and in the game's units; each seat has its own payoffs.
 
     Attributes:
         value: mean over both seats.
@@ -50,7 +50,7 @@ def exact_match(first: Policy, second: Policy) -> Match:
     """
     _check_alike(first, second)
     straight, swapped = (seated(*pair).values().game for pair in ((first, second), (second, first)))
-    seats = straight[0], swapped[1]
+    seats = straight[0], first.game.opponent_payoffs.at(swapped[0])
     return Match(sum(seats) / 2, seats)
 
 
@@ -85,8 +85,9 @@ def played_match(
     from scipy import stats
 
     moments = Moments()
+    opponent = game.opponent_payoffs
     for payoffs in _played(first, second, game, pairs, seed):
-        moments.add(payoffs * (1.0, -1.0))
+        moments.add(payoffs * (1.0, -opponent.slope) + (0.0, opponent.constant))
         if progress is not None:
             progress(moments.count / pairs)
     error = float(stats.t.ppf(0.975, pairs - 1)) * moments.deviation / pairs**0.5

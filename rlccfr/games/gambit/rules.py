@@ -11,6 +11,7 @@ import numpy as np
 
 from rlccfr.errors import GameError
 from rlccfr.games.claims import sum_tolerance
+from rlccfr.games.flat_tree import OpponentPayoffs
 from rlccfr.games.gambit import reader
 from rlccfr.games.gambit.files import NAME, digest_of, path_shown, read
 from rlccfr.games.gambit.reader import Extensive, parse
@@ -40,7 +41,7 @@ class Gambit(Rules):
         if digest_of(text) != digest:
             raise GameError(f"{name} has changed since the game was loaded; load it again")
         self.game = parse(text, name)
-        _check_zero_sum(self.game, name)
+        self.opponent_payoffs = _opponent_payoffs(self.game, name)
         nodes = self.game.nodes
         depth = [0] * len(nodes)
         for number, node in enumerate(nodes):
@@ -137,10 +138,8 @@ def _infoset_name(node: reader.Node) -> str:
     return f"player {node.actor}, infoset {node.set}" + (f": {label}" if label else "")
 
 
-def _check_zero_sum(game: Extensive, name: str) -> None:
-    """Check that the second player's payoffs are a falling linear function of the first player's.
-
-    Then both order all strategies as in the zero-sum game of the first player's payoffs, so the equilibria are equal.
+def _opponent_payoffs(game: Extensive, name: str) -> OpponentPayoffs:
+    """Return the second player's payoffs, which must be a falling linear function of the first player's.
 
     Raises:
         GameError: they are not.
@@ -149,23 +148,24 @@ def _check_zero_sum(game: Extensive, name: str) -> None:
     (least, at_least), (most, at_most) = min(ends), max(ends)
     slope = (at_least - at_most) / (most - least) if most > least else Fraction(1)
     largest = max(abs(second) for _, second in ends)
-    wrong = None
+    shown = [(least, at_least), (most, at_most)]
+    if slope <= 0:
+        raise _not_zero_sum(name, shown)
     for first, second in ends:
         fallen = slope * (first - least)  # what the second player loses here beside the end that is best for it
         tolerance = float(sum_tolerance(np.array(float(abs(fallen) + abs(second))), float(largest)))
         if abs(at_least - fallen - second) > tolerance:
-            wrong = first, second
-            break
-    if wrong is None and slope > 0:
-        return
-    raise GameError(
-        f"{name} is not zero-sum, nor by a change of scale: the players' payoffs are {_told(least, at_least)}, "
-        f"{_told(*(wrong or (most, at_most)))} and {_told(most, at_most)} at some ends; only zero-sum games are solved"
+            raise _not_zero_sum(name, [*shown, (first, second)])
+    return OpponentPayoffs(float(at_least + slope * least), float(slope))
+
+
+def _not_zero_sum(name: str, ends: list[tuple[Fraction, Fraction]]) -> GameError:
+    """Return the error on a game whose payoffs at some ends lie on no falling line."""
+    told = [f"({float(first):.12g}, {float(second):.12g})" for first, second in dict.fromkeys(ends)]
+    return GameError(
+        f"{name} is not zero-sum, nor by a change of scale: the players' payoffs are "
+        f"{', '.join(told[:-1])} and {told[-1]} at some ends; only zero-sum games are solved"
     )
-
-
-def _told(first: Fraction, second: Fraction) -> str:
-    return f"({float(first):g}, {float(second):g})"
 
 
 register(NAME, "A game in a file of Gambit's", {"file": Text(""), "digest": Text("")}, Gambit)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyspiel
 
+from rlccfr.games.flat_tree import ZERO_SUM, OpponentPayoffs
 from rlccfr.games.playable import State
 
 CHANCE, TERMINAL = pyspiel.PlayerId.CHANCE, pyspiel.PlayerId.TERMINAL
@@ -26,6 +27,9 @@ class Rules(ABC):
     def __deepcopy__(self, memo: Any) -> Rules:
         """Return the rules themselves, which never change: OpenSpiel copies them with every state."""
         return self
+
+    opponent_payoffs: OpponentPayoffs = ZERO_SUM
+    """What player 1 gets beside player 0's utility, in a game that is not zero-sum."""
 
     def new_initial_state(self) -> State:
         """Return the root of the game for the traversal, which then need not go through OpenSpiel's states."""

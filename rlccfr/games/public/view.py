@@ -13,11 +13,12 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from rlccfr.errors import GameError, PolicyError
+from rlccfr.games.flat_tree import ZERO_SUM, OpponentPayoffs
 from rlccfr.games.public.deals import Deal
 
 CHANCE = 2
@@ -118,6 +119,7 @@ class PublicGame:
     moves: np.ndarray = field(default_factory=lambda: np.zeros(0, "S1"))
     deals: tuple[Deal, ...] = ()
     private_names: tuple[tuple[str, ...], ...] = ()
+    opponent_payoffs: ClassVar[OpponentPayoffs] = ZERO_SUM
 
     @cached_property
     def decisions(self) -> np.ndarray:

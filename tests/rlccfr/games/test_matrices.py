@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import rlccfr
+from rlccfr.policies.matches import played_match
 
 MATRIX = np.random.default_rng(0).normal(size=(3, 4))
 
@@ -45,6 +46,25 @@ def test_a_matrix_is_a_game():
 def test_payoffs_that_add_up_to_a_constant_make_the_game_of_the_first_players(first, second):
     game = rlccfr.matrix_game(first, second)
     assert game.content_hash == rlccfr.matrix_game(first).content_hash
+    for own, other in zip(np.asarray(first).flat, np.asarray(second).flat, strict=True):
+        size = float(abs(float(own)) + abs(float(other)))
+        assert game.opponent_payoffs.at(float(own)) == pytest.approx(float(other), rel=0, abs=1e-6 * size)
+    assert rlccfr.load_game(game.openspiel_name).opponent_payoffs == game.opponent_payoffs
+
+
+def test_a_sum_that_no_double_holds_is_refused():
+    with pytest.raises(rlccfr.GameError, match=r"add up to more than 1\.8e\+308"):
+        rlccfr.matrix_game([[1e308]], [[1e308]])
+
+
+def test_each_players_figures_are_in_its_own_payoffs():
+    first = np.array([[0.2, 0.7], [0.9, 0.1]])
+    game = rlccfr.matrix_game(first, 1 - first)
+    uniform, exact = rlccfr.Policy.uniform(game), rlccfr.solve_exactly(game).policy
+    rows, columns = (exact.probabilities[game.sequences_of(player)] for player in (0, 1))
+    seats = uniform.against(exact).seats
+    assert seats == pytest.approx((first.mean(axis=0) @ columns, rows @ (1 - first).mean(axis=1)))
+    assert played_match(uniform, exact, game, 20_000).seats == pytest.approx(seats, abs=0.02)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,15 @@ def test_games_are_played_and_scored(kuhn):
     assert made.score().startswith(f"{sum(made.payoffs):+g} chips after {count} games; {mean:+.3g} ± ")
 
 
+def test_both_payoffs_are_told_where_they_do_not_add_up_to_0():
+    game = rlccfr.matrix_game([[3, 1]], [[1, 3]])
+    made, lines = session(rlccfr.Policy.uniform(game), ["1"], game=game.openspiel_name)
+    made.play(1, 1)
+    assert [line for line in lines if "Score" in line] == [
+        "You get 1, and the policy gets 3. Score: +1 chips after 1 game."
+    ]
+
+
 def test_the_interval_is_students():
     made, _ = session(None, [])
     made.payoffs = [1.0, -1.0, 2.0, 0.0] * 4

@@ -21,7 +21,7 @@ def play_out(table, rng):
         assert len(table.actions()) == len(likely)
         assert table.known(table.actor)
         table.take(int(rng.choice(len(likely), p=likely / likely.sum())))
-    return table.payoff()
+    return table.payoffs()[0]
 
 
 def passive(table):
@@ -80,7 +80,7 @@ def test_the_stronger_hand_wins():
         board = table.known(0).split("Board: ")[1][0]
         strengths = [(rank == board, ranks.index(rank)) for rank in (own, other)]
         expected = np.sign((strengths[0] > strengths[1]) - (strengths[0] < strengths[1]))
-        assert np.sign(table.payoff()) == expected
+        assert np.sign(table.payoffs()[0]) == expected
         met[int(expected)] += 1
     assert set(met) == {-1, 0, 1}
 

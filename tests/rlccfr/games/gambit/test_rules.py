@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -61,6 +63,9 @@ def test_strictly_competitive_games_get_the_first_players_payoffs(tmp_path, payo
     game = rlccfr.load_game(write(tmp_path, **payoffs))
     first = {float(one.split()[0]) for one in payoffs.values()}
     assert set(game.utility[game.histories["num_children"] == 0]) == first
+    for one in payoffs.values():
+        own, other = map(float, one.split())
+        assert game.opponent_payoffs.at(own) == pytest.approx(other)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +74,16 @@ def test_strictly_competitive_games_get_the_first_players_payoffs(tmp_path, payo
         {"same": "1 1", "other": "-1 -1", "tails": "1 1"},
         {"same": "1 -1", "other": "-1 1", "tails": "0 1"},
         {"same": "1 -1", "other": "1 0", "tails": "1 0"},
+        {"same": "1.0000001 -1", "other": "1 -1.0000002", "tails": "0 0"},
     ],
 )
 def test_other_games_are_refused_by_name(tmp_path, payoffs):
     with pytest.raises(rlccfr.GameError, match=r"100%\.efg is not zero-sum, nor by a change of scale") as caught:
         rlccfr.load_game(write(tmp_path, **payoffs))
     assert "\n" not in str(caught.value)
+    ends = [tuple(map(float, one)) for one in re.findall(r"\(([-.\d]+), ([-.\d]+)\)", str(caught.value))]
+    assert len(set(ends)) == len(ends) >= 2
+    assert set(ends) <= {tuple(map(float, one.split())) for one in payoffs.values()}
 
 
 def test_a_changed_file_is_another_game(tmp_path):
@@ -179,6 +188,15 @@ def test_a_command_takes_a_file(tmp_path, run):
     code, out, _ = run("solve", write(tmp_path), "--iterations", "10")
     assert code == 0
     assert "exploitability" in out
+
+
+@pytest.mark.parametrize("method", [("--exact",), ("--iterations", "4000")])
+def test_solve_tells_both_players_own_payoffs(tmp_path, run, method):
+    name = write(tmp_path, same="5 3", other="1 5", tails="5 3")  # player 1 gets 5.5 - payoff / 2
+    facts = json.loads(run("solve", name, *method, "--json")[1])
+    assert facts["value"] == pytest.approx((3, 4), abs=1e-2)
+    assert facts["best_response_value"] == pytest.approx((3, 4), abs=1e-2)
+    assert re.search("value of player 0 .* of player 1: 4", run("solve", name, *method)[1])
 
 
 def test_a_game_is_known_by_its_file(tmp_path, monkeypatch):
