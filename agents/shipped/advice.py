@@ -42,6 +42,10 @@ RACED = ("exploitability", "throughput", "reward", "converged")
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tied_set_size", "converged")
 
 
+NOT_RUN = "; it has not run on this game, so whether it converges there is not known: a race (measure) tells"
+"""Remark on the pick for a game that was not measured."""
+
+
 @dataclass(frozen=True)
 class Advice:
     """The best algorithm measured, a shipped team's or chooser's pick, or the SBS.
@@ -143,7 +147,7 @@ def recommend(
     if public:
         _check_catalog(part.catalogs[0], wanted, "public")
         found = unmeasured_public.choice(asked, weights)
-        return Advice(game, asked, weights, found.cell, found.basis, {}, found.why)
+        return Advice(game, asked, weights, found.cell, found.basis, {}, f"{found.why}{NOT_RUN}")
     if known is None:
         return _for_unmeasured(game, asked, weights, wanted, evaluator or LiveEvaluator())
     return _picked(game, known, asked, weights)
@@ -170,8 +174,8 @@ def _for_unmeasured(game: str, asked: Budget, weights: Preset, wanted: Catalog |
     limit, note = _within(asked, by.chooser.budgets, by.who)
     found = unmeasured.choice(by, game, limit, weights)
     only = wanted is not None and set(wanted) == set(by.chooser.catalog)
-    alone = "" if only else "; such picks come from the catalog tabular alone; a race (measure) also tries others"
-    return Advice(game, asked, weights, found.cell, found.basis, {}, f"{found.why}{alone}{by.note}{note}")
+    alone = "" if only else "; such picks come from the catalog tabular alone; such a race also tries others"
+    return Advice(game, asked, weights, found.cell, found.basis, {}, f"{found.why}{NOT_RUN}{alone}{by.note}{note}")
 
 
 def _picked(game: str, known: str, asked: Budget, weights: Preset) -> Advice:

@@ -16,7 +16,7 @@ from rlccfr.agents.predicting.named import NAMES, named
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import Preset
+from rlccfr.envs.reward import PRESETS, Preset
 from rlccfr.errors import RLCCFRError
 
 CHOOSERS = (TEAM, *NAMES)
@@ -135,6 +135,8 @@ def _learned() -> pd.DataFrame:
 
 def _single_best(name: str, budget: Budget, preset: Preset) -> Cell | None:
     """Return the SBS of a chooser's training games; None if it is not on record for the budget and weights."""
+    if preset != PRESETS.get(preset.name):  # other weights or another scale under this name
+        return None
     rows = judgements()
     same = (rows["without"] == "") & (rows["budget"] == str(budget)) & (rows["preset"] == preset.name)
     found = rows.loc[same & (rows["picked by"] == name), "single_best"].unique()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rlccfr.catalog import Cell
@@ -12,7 +11,7 @@ from rlccfr.envs.measuring.record import to_frame
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import PRESETS, mean_reward
+from rlccfr.envs.reward import PRESETS, costs
 from rlccfr.envs.sweeping.plan import Job, Limits
 
 PARTS = (1, 10, 100)
@@ -22,7 +21,8 @@ PARTS = (1, 10, 100)
 def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], within: float) -> list[Job]:
     """Return further runs of the algorithms that draw at random and whose R̄ is close to the best on their game.
 
-    It is enough to be close under one preset's reward weights and one of these budgets: the parts of the least seconds
+    The best is the algorithm that would be recommended: one that has converged, if any has. It is enough to be close
+    under one preset's reward weights and one of these budgets: the parts of the least seconds
     (:data:`PARTS`), and the least iterations unless that is a single one, after which nothing can be told apart. Only
     runs on record count.
 
@@ -57,8 +57,6 @@ def _close(table: TableEvaluator, jobs: Mapping[Cell, Sequence[Job]], limits: Li
             for cell, own in jobs.items()
         }
         for preset in PRESETS.values():
-            rewards = {
-                cell: math.fsum(mean_reward(run, preset) for run in own) / len(own) for cell, own in runs.items()
-            }
-            best = max(rewards.values())
-            yield from (cell for cell, reward in rewards.items() if reward >= best - within)
+            worths = {cell: preset.worth([costs(run) for run in own]) for cell, own in runs.items()}
+            best = max(worths.values())
+            yield from (cell for cell, worth in worths.items() if worth.reward >= best.reward - within)

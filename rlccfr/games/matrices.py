@@ -90,6 +90,10 @@ def _checked_matrix(payoffs: npt.ArrayLike, what: str) -> tuple[np.ndarray, floa
         entries = np.asarray(payoffs)
     except ValueError as error:  # ragged rows
         raise GameError(f"{what} must be a matrix of numbers, with rows of equal length: {first_line(error)}") from None
+    except (TypeError, RuntimeError) as error:  # other libraries' arrays that NumPy can't read
+        raise GameError(f"{what} can't be turned into a NumPy array: {first_line(error)}") from error
+    if np.ma.is_masked(payoffs):
+        raise GameError(f"{what} must have no masked entries")
     if entries.dtype.kind not in "biufO":
         raise GameError(f"{what} must be a matrix of real numbers, not of type {entries.dtype}: {brief(payoffs)}")
     if entries.ndim != 2 or not entries.size:

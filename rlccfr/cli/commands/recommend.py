@@ -13,6 +13,7 @@ from rlccfr.cli.console import (
     Iterations,
     Json,
     Nodes,
+    ScaleName,
     Seconds,
     StorePath,
     budget,
@@ -29,6 +30,7 @@ from rlccfr.errors import CheckpointError, RLCCFRError
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
     from rlccfr.envs.measuring.request import Budget
+    from rlccfr.envs.reward import Preset
 
 
 LONGEST = 600.0
@@ -41,6 +43,7 @@ def recommend(
     seconds: Seconds = None,
     nodes: Nodes = None,
     preset: Annotated[str | None, typer.Option(help="Weights of the reward. [accuracy, or a team's own]")] = None,
+    scale: ScaleName = None,
     catalog: Annotated[
         str | None,
         typer.Option(
@@ -92,19 +95,22 @@ def recommend(
         )
     if team is not None:
         try:
-            _ask(team, game, limit, preset, store, json)
+            _ask(team, game, limit, preset, scale, store, json)
         except CheckpointError as error:
             raise CheckpointError(f"{error}. Or ask the package: leave out --team") from None
         return
+    from rlccfr.envs.episode import parse_preset
+
+    weights = parse_preset(preset or "accuracy", scale)
     if race is not None:
-        _race(game, race, preset or "accuracy", catalog, store, json)
+        _race(game, race, weights, catalog, store, json)
     else:
-        _advise(game, limit, preset or "accuracy", catalog, json)
-    if not json and (directory := trained_directory(game, limit, preset)) is not None:
+        _advise(game, limit, weights, catalog, json)
+    if not json and (directory := trained_directory(game, limit, preset, scale)) is not None:
         print(f"your team in {directory} knows the game, too: {team_command(game, directory)}")
 
 
-def _advise(game: str, limit: dict[str, Any] | None, preset: str, catalog: str | None, json: bool) -> None:
+def _advise(game: str, limit: dict[str, Any] | None, preset: Preset, catalog: str | None, json: bool) -> None:
     with progress("asking the package"):
         from rlccfr.agents.shipped.advice import recommend
 
@@ -140,7 +146,7 @@ def _seconds(text: str) -> float:
     return found
 
 
-def _race(game: str, seconds: float, preset: str, catalog: str | None, store: Path, json: bool) -> None:
+def _race(game: str, seconds: float, preset: Preset, catalog: str | None, store: Path, json: bool) -> None:
     from rlccfr.agents.shipped.advice import recommend
     from rlccfr.agents.shipped.race import raced
     from rlccfr.envs.episode import parse_catalog
@@ -166,7 +172,15 @@ def _race(game: str, seconds: float, preset: str, catalog: str | None, store: Pa
     _print_exact(game, found.budget)
 
 
-def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str | None, store: Path, json: bool) -> None:
+def _ask(
+    directory: Path,
+    game: str,
+    limit: dict[str, Any] | None,
+    preset: str | None,
+    scale: str | None,
+    store: Path,
+    json: bool,
+) -> None:
     if not directory.exists():
         raise CheckpointError(f"there is no team at {directory}; train one with `rlccfr train '{game}'`")
     with progress("asking the team"):
@@ -175,7 +189,7 @@ def _ask(directory: Path, game: str, limit: dict[str, Any] | None, preset: str |
         from rlccfr.envs.episode import parse_preset
 
         asked = SelectorTeam.load(directory, evaluator=store)
-        weights = asked.env.presets[0] if preset is None else parse_preset(preset)
+        weights = parse_preset(asked.env.presets[0] if preset is None else preset, scale)
         found, learned_from, met = asked.recommend(game, limit, weights), asked.cost[0], situations(asked)
         against = caveats(asked, found, weights)
     if json:

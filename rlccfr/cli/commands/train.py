@@ -59,8 +59,8 @@ def train(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Directory of the team, its log and TensorBoard's files. [runs/GAMES, then the budget and the weights "
-            "unless they are the defaults, as in runs/kuhn-1-second; runs/control for a controller]"
+            help="Directory of the team, its log and TensorBoard's files. [runs/GAMES, then the budget, the weights "
+            "and their scale unless they are the defaults, as in runs/kuhn-1-second; runs/control for a controller]"
         ),
     ] = None,
     store: StorePath = RUNS / "store",
@@ -107,7 +107,7 @@ def train(
     limits = budgets(iterations, seconds, nodes)
     for game in games:
         load(game)
-    out = out or new_directory(games, limits, presets or ["accuracy"])
+    out = out or new_directory(games, limits, presets or ["accuracy"], scale)
     with held(out):  # held before the team in it is loaded or replaced
         with progress("starting"):  # torch takes a moment
             team = _team(

@@ -32,6 +32,28 @@ def test_algorithms_close_to_the_best_get_the_seeds_that_they_lack(measured):
     assert not set(more) & set(planned)
 
 
+def test_close_is_close_to_the_best_that_has_converged(tmp_path):
+    """Plain CFR has not converged and has the highest reward, for its speed; nothing that has converged is close."""
+    catalog = Catalog(("cfr",), ("none", "external", "outcome"), ("none",))
+    planned = jobs({"kuhn": range(1)}, catalog, limits=Limits(iterations=10, seconds=0))
+    errors, speeds = (0.4, 1e-6, 0.09), (100.0, 1.0, 1.0)  # multiples of the uniform policy's, and of plain CFR's
+    store = Store(tmp_path)
+    for job, error, speed in zip(planned, errors, speeds, strict=True):
+        record = measure(job)
+        exploitability = error * record["uniform_exploitability"]
+        curve = {**record["curve"], "exploitability": [exploitability] * len(record["curve"]["exploitability"])}
+        store.put(
+            {
+                **record,
+                "exploitability": exploitability,
+                "curve": curve,
+                "throughput": speed * record["reference_throughput"],
+            }
+        )
+    more = close_calls(planned, store, range(2), within=0.1)
+    assert [job.cell.sampler for job in more] == ["external", "outcome"]
+
+
 def test_runs_without_a_record_are_passed_over(measured, tmp_path):
     planned, _ = measured
     assert close_calls(planned, Store(tmp_path), range(3), within=2.0) == []

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.agents.team.team_file import FILE_NAME
 from rlccfr.cli.team_directory import new_directory, trained_directory
 from rlccfr.envs import LiveEvaluator
+from rlccfr.envs.reward import PRESETS
 from rlccfr.errors import RLCCFRError
 
 USUAL = [{"unit": "iterations", "amount": 1000}]
@@ -30,6 +32,12 @@ SECOND = [{"unit": "seconds", "amount": 1.0}]
 )  # fmt: skip
 def test_budget_and_weights_are_in_the_name_unless_they_are_the_defaults(games, budgets, presets, name):
     assert new_directory(games, budgets, presets) == Path("runs") / name
+
+
+def test_a_scale_other_than_the_weights_own_is_in_the_name():
+    assert new_directory(["kuhn"], USUAL, ["accuracy"], "linear") == Path("runs/kuhn-linear")
+    assert new_directory(["kuhn"], USUAL, ["paper-kuhn"], "log") == Path("runs/kuhn-paper-kuhn-log")
+    assert new_directory(["kuhn"], USUAL, ["paper-kuhn"], "units") == Path("runs/kuhn-paper-kuhn")
 
 
 def test_weights_written_otherwise_have_one_directory():
@@ -75,6 +83,9 @@ def test_the_team_for_the_question_is_found_or_else_the_games_last(save):
     assert trained_directory("kuhn_poker", None, None) == Path("runs/elsewhere")
     assert trained_directory("leduc", SECOND[0], None) == Path("runs/elsewhere")
     assert trained_directory("royal", None, None) is None
+    save("kuhn-log", "kuhn", preset=replace(PRESETS["paper-kuhn"], scale="log"))
+    assert trained_directory("kuhn", None, "paper-kuhn") == Path("runs/kuhn-paper-kuhn")
+    assert trained_directory("kuhn", None, "paper-kuhn", "log") == Path("runs/kuhn-log")
     save("kuhn-1-second-paper-kuhn", "kuhn", *SECOND, preset="paper-kuhn")
     assert trained_directory("kuhn", SECOND[0], "accuracy") == Path("runs/kuhn-1-second")
     assert trained_directory("kuhn", SECOND[0], None) == Path("runs/kuhn-1-second-paper-kuhn")

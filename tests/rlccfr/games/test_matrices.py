@@ -52,6 +52,24 @@ def test_payoffs_that_add_up_to_a_constant_make_the_game_of_the_first_players(fi
     assert rlccfr.load_game(game.openspiel_name).opponent_payoffs == game.opponent_payoffs
 
 
+class Unreadable:
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad.\nCall detach first.")
+
+
+@pytest.mark.parametrize(
+    ("payoffs", "message"),
+    [
+        (np.ma.masked_array([[1.0, 2.0]], mask=[[False, True]]), "payoffs must have no masked entries$"),
+        (Unreadable(), r"can't be turned into a NumPy array: Can't call numpy\(\) on Tensor that requires grad\.$"),
+    ],
+)
+def test_other_libraries_arrays_are_read_whole_or_refused(payoffs, message):
+    with pytest.raises(rlccfr.GameError, match=message):
+        rlccfr.matrix_game(payoffs)
+    assert rlccfr.matrix_game(np.ma.masked_array([[1.0, 2.0]])).utility_range == 1
+
+
 def test_a_sum_that_no_double_holds_is_refused():
     with pytest.raises(rlccfr.GameError, match=r"add up to more than 1\.8e\+308"):
         rlccfr.matrix_game([[1e308]], [[1e308]])
