@@ -7,6 +7,7 @@ from pathlib import Path
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Catalog
 from rlccfr.envs.episode import EpisodeOptions
+from rlccfr.envs.measuring.compiled_games import uniform_in_units
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.errors import ComponentError
 
@@ -14,7 +15,7 @@ from rlccfr.errors import ComponentError
 def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:
     """Return a team for a larger catalog; it picks as before until it learns about the new components.
 
-    Output rows of the Q-networks are mapped by component id; new rows start below any possible reward. The experience
+    Output rows of the Q-networks are mapped by component id; new rows start below any likely reward. The experience
     is kept, and with it the number of evaluations. The optimisers start anew.
 
     Args:
@@ -36,7 +37,10 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
     if evaluator is not None:
         changed["evaluator"] = evaluator
     larger = SelectorTeam(team.env.episodes, seed=team.seed, hyperparameters=team.hyperparameters, **changed)
-    worst = -2.0 * team.env.segments  # a reward is at least -1 per segment
+    # e is hardly above the uniform policy's, on any scale, and s at most 1: a reward is at least about -2 per segment,
+    # or as much less as the uniform policy's exploitability exceeds 1.
+    largest_error = max(1.0, *(uniform_in_units(game) for game in team.env.games))
+    worst = -2.0 * largest_error * team.env.segments
     for selector, source, mapped in zip(larger.selectors, team.selectors, rows, strict=True):
         selector.adopt(source, mapped, worst)
     for entry in team.experience:
