@@ -50,7 +50,7 @@ def main() -> None:
     kuhn = rlccfr.load_game("kuhn")
     solver = rlccfr.Solver(kuhn, "cfr_plus")
     solver.run(iterations=1000)
-    save(kuhn.plot(solver.average_policy()), FOLDER / "kuhn.svg")
+    save(rlccfr.draw_tree(kuhn, solver.average_policy()), FOLDER / "kuhn.svg")
     draw_payoffs(rlccfr.load_game("kuhn(cards=8)"), FOLDER / "payoffs.png")
 
 

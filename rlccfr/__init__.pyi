@@ -16,6 +16,7 @@ from .games.flat_tree import GameTree
 from .games.matrices import matrix_game
 from .games.names import load_game, random_game
 from .games.public.view import PublicGame
+from .pictures import draw_tree
 from .plugins import load_plugins
 from .policies.public_policy import PublicPolicy
 from .policy import Policy, Values
@@ -44,6 +45,7 @@ __all__ = [
     "agents",
     "catalog",
     "cite",
+    "draw_tree",
     "envs",
     "load_game",
     "load_plugins",

@@ -23,14 +23,22 @@ TOP_FOLDERS = ("rlccfr", "catalog", "envs", "agents", "notebooks", "tests")
 MODULES, GRAPH = imports.modules(), imports.graph()
 
 LATE = {
-    ("rlccfr.games.flat_tree", "rlccfr.pictures"): "GameTree.plot is for people, who look for it on the game",
     (
         "rlccfr.registry",
         "rlccfr.catalog",
     ): "the registry loads the catalog by name, so that the engine need not know it",
     ("rlccfr", "rlccfr.envs"): "importing the package registers its environments with Gymnasium",
+    ("rlccfr.policy", "rlccfr.policies.matches"): "Policy.against plays a match",
+    ("rlccfr.policy", "rlccfr.policies.policy_file"): "Policy.save and Policy.load know all formats",
+    ("rlccfr.policies.public_policy", "rlccfr.policies.public_policy_file"): "PublicPolicy.save and .load, likewise",
+    ("rlccfr.policies.public_policy", "rlccfr.policies.range_pictures"): "PublicPolicy.plot_range draws itself",
+    ("rlccfr.solver", "rlccfr.checkpoint"): "Solver.save and Solver.load write and read all of a run",
+    ("rlccfr.solver", "rlccfr.limits"): "Solver.run keeps its limits, which are a subject of their own",
+    ("rlccfr.agents.team.team", "rlccfr.agents.team.team_file"): "SelectorTeam.save and SelectorTeam.load",
+    ("rlccfr.agents.team.team", "rlccfr.agents.team.training"): "SelectorTeam.train needs torch, and a team does not",
+    ("rlccfr.agents.team.team", "rlccfr.agents.team.q_picture"): "SelectorTeam.plot draws itself",
 }
-"""Late imports that close a circle, and the reason for each."""
+"""Imports that close a circle, and the reason for each: a method of a class that another module carries out."""
 
 RENAMED = {
     "rlccfr/games/openspiel.py": "what OpenSpiel raises says no more than its first line",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from statistics import mean
 from typing import Any
 
@@ -18,7 +18,7 @@ from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import TEAM
 from rlccfr.agents.shipped import unmeasured, unmeasured_public
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
-from rlccfr.agents.shipped.race import raced
+from rlccfr.agents.shipped.race import race
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, CatalogLike, PresetLike, parse_budget, parse_catalog, parse_preset
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -151,6 +151,31 @@ def recommend(
     if known is None:
         return _for_unmeasured(game, asked, weights, wanted, evaluator or LiveEvaluator())
     return _picked(game, known, asked, weights)
+
+
+def raced(
+    advice: Advice,
+    seconds: float,
+    evaluator: Evaluator,
+    within: Catalog | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Advice:
+    """Return what is recommended after a race that the recommended algorithm takes part in.
+
+    Args:
+        advice: the recommendation without a race.
+        seconds, evaluator, within, progress: as for :func:`rlccfr.agents.shipped.race.race`.
+
+    Raises:
+        RLCCFRError: every run has failed.
+    """
+    table = race(advice.game, advice.cell, seconds, advice.preset, evaluator, within=within, progress=progress)
+    first = {str(name): value for name, value in table.to_dict("records")[0].items()}  # Python's types, for JSON
+    cell = first.pop("cell")
+    state = "" if first["converged"] else "not converged: "
+    why = f"{state}the best of {len(table)} algorithms that ran on this game, once each, for {seconds:g} CPU seconds"
+    budget = Budget("seconds", seconds)
+    return replace(advice, budget=budget, cell=cell, basis="raced", figures=first, why=why, race=table)
 
 
 def _name_of(game: Game) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -24,9 +22,6 @@ from rlccfr.envs.reward import CONVERGED_LOG, Preset, Worth
 from rlccfr.errors import RLCCFRError
 from rlccfr.games.public.names import is_public
 
-if TYPE_CHECKING:
-    from rlccfr.agents.shipped.advice import Advice
-
 RUNNERS = 5
 """Number of algorithms in a race."""
 
@@ -35,31 +30,6 @@ WINNERS = 2
 
 ALIKE = 2
 """Largest number of the others that have the same sampler, so that another game may prove them wrong."""
-
-
-def raced(
-    advice: Advice,
-    seconds: float,
-    evaluator: Evaluator,
-    within: Catalog | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Advice:
-    """Return what is recommended after a race that the recommended algorithm takes part in.
-
-    Args:
-        advice: the recommendation without a race.
-        seconds, evaluator, within, progress: as for :func:`race`.
-
-    Raises:
-        RLCCFRError: every run has failed.
-    """
-    table = race(advice.game, advice.cell, seconds, advice.preset, evaluator, within=within, progress=progress)
-    first = {str(name): value for name, value in table.to_dict("records")[0].items()}  # Python's types, for JSON
-    cell = first.pop("cell")
-    state = "" if first["converged"] else "not converged: "
-    why = f"{state}the best of {len(table)} algorithms that ran on this game, once each, for {seconds:g} CPU seconds"
-    budget = Budget("seconds", seconds)
-    return replace(advice, budget=budget, cell=cell, basis="raced", figures=first, why=why, race=table)
 
 
 def race(

@@ -64,9 +64,7 @@ def build(
     histories["actor"] = walk.actor
     histories["infoset"] = infosets.of_history
     histories["even"] = _even_chances(walk.actor, walk.probability, parent)
-    first_sequence = infosets.first_sequence.astype(
-        np.int64
-    )  # NumPy 2.5 refuses -1 beside whole numbers without a sign
+    first_sequence = infosets.first_sequence.astype(np.int64)  # NumPy 2.5 refuses -1 beside numbers without a sign
     histories["first_sequence"] = np.where(infosets.of_history >= 0, first_sequence[infosets.of_history], -1)
     num_sequences = int(infosets.first_sequence[-1])
     taken = _sequence_taken(histories, parent)

@@ -15,16 +15,11 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from rlccfr.errors import PolicyError
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from rlccfr.policy import Policy
 
 CHANCE = 2
 TERMINAL = 3
@@ -271,12 +266,6 @@ class GameTree(SequenceForm):
         for array in (self.utility, self.probability, *fields.values(), *self.view):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
-
-    def plot(self, policy: Policy | None = None, axes: Axes | None = None) -> Axes:
-        """Draw a small game as a tree; see :func:`rlccfr.pictures.draw_tree`."""
-        from rlccfr.pictures import draw_tree
-
-        return draw_tree(self, policy, axes)
 
     def __repr__(self) -> str:
         return (

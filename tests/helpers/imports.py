@@ -1,4 +1,4 @@
-"""The import graph of the package, late imports included."""
+"""The import graph of the package, with late imports and imports for types alone."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def modules() -> dict[str, Path]:
 
 
 def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
-    """Yield the library's modules that a file imports, at its top or in a function, except imports for types alone."""
-    for node in _running(ast.parse(path.read_text())):
+    """Yield the library's modules that a file imports: at its top, in a function, or for types alone."""
+    for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -37,15 +37,6 @@ def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
         else:
             continue
         yield from (name for name in names if name in known)
-
-
-def _running(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of code that runs, not those under ``if TYPE_CHECKING``."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue
-        yield node
-        yield from _running(node)
 
 
 def graph() -> dict[str, set[str]]:

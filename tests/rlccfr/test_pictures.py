@@ -39,7 +39,7 @@ def test_the_same_picture_has_the_same_bytes():
 
 def test_a_tree_shows_histories_infosets_actions_and_payoffs():
     tree = game("kuhn")
-    axes = tree.plot(rlccfr.Policy.uniform(tree))
+    axes = rlccfr.draw_tree(tree, rlccfr.Policy.uniform(tree))
     assert sum(len(points.get_offsets()) for points in axes.collections) == 28  # of 58 histories, 30 are leaves
     assert len(axes.lines) == tree.num_histories - 1
     texts = [text.get_text() for text in axes.texts]
@@ -58,17 +58,17 @@ def test_lines_are_as_thick_as_actions_are_likely():
             own = node["actor"] in (0, 1)
             chance = tree.probability[node["first_child"] + k]
             likely.append(policy.probabilities[node["first_sequence"] + k] if own else chance)
-    widths = [line.get_linewidth() for line in tree.plot(policy).lines]
+    widths = [line.get_linewidth() for line in rlccfr.draw_tree(tree, policy).lines]
     assert np.ptp(likely) > 0.5
     slope, least = np.polyfit(likely, widths, 1)
     assert widths == pytest.approx(least + slope * np.array(likely))
     assert slope > 0
-    assert len({line.get_linewidth() for line in tree.plot().lines}) == 1
+    assert len({line.get_linewidth() for line in rlccfr.draw_tree(tree).lines}) == 1
 
 
 def test_a_game_too_large_for_a_picture_is_refused():
     with pytest.raises(rlccfr.GameError, match="can be drawn"):
-        game("leduc").plot()
+        rlccfr.draw_tree(game("leduc"))
 
 
 def test_actions_have_colours_of_their_own():

@@ -33,11 +33,11 @@ def games(
         tree = load(game, max_histories)
         if plot is not None:
             from rlccfr.games.public.view import PublicGame
-            from rlccfr.pictures import checked_picture, save
+            from rlccfr.pictures import checked_picture, draw_tree, save
 
             if isinstance(tree, PublicGame):
                 raise RLCCFRError(f"{tree.name!r} is not built history by history: leave out --plot")
-            save(tree.plot(), checked_picture(plot))
+            save(draw_tree(tree), checked_picture(plot))
         _describe(tree, json)
         return
     from rlccfr.games.names import NAMED_GAMES, RANDOM_KINDS

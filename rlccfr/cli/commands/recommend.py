@@ -147,8 +147,7 @@ def _seconds(text: str) -> float:
 
 
 def _race(game: str, seconds: float, preset: Preset, catalog: str | None, store: Path, json: bool) -> None:
-    from rlccfr.agents.shipped.advice import recommend
-    from rlccfr.agents.shipped.race import raced
+    from rlccfr.agents.shipped.advice import raced, recommend
     from rlccfr.envs.episode import parse_catalog
     from rlccfr.envs.measuring.compiled_games import compiled
     from rlccfr.envs.measuring.live import LiveEvaluator
