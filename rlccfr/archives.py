@@ -14,6 +14,7 @@ from typing import IO, BinaryIO
 import numpy as np
 
 from rlccfr.errors import CheckpointError
+from rlccfr.files import refuse_devices
 from rlccfr.games.memory import available_memory, gigabytes
 
 MOST_EXPANSION = 1032
@@ -45,6 +46,8 @@ def opened_archive(source: Path | io.BytesIO) -> Iterator[Mapping[str, np.ndarra
         Exception: it is damaged in another way; what NumPy and zipfile raise has no common base.
     """
     with source.open("rb") if isinstance(source, Path) else contextlib.nullcontext(source) as file:
+        if isinstance(source, Path):
+            refuse_devices(file)
         size = file.seek(0, io.SEEK_END)
         with zipfile.ZipFile(file) as archive:
             _check(archive, size, source)

@@ -27,6 +27,28 @@ LEFT_BEHIND = 3600
 """Seconds after which a temporary file that nobody has written to counts as left behind by a killed process."""
 
 
+def refuse_devices(file: BinaryIO) -> None:
+    """Refuse a device, such as ``/dev/zero``: it may go on without end.
+
+    Raises:
+        OSError: the open file is one.
+    """
+    mode = os.fstat(file.fileno()).st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise OSError(errno.EINVAL, "it is a device, not a file")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        OSError: it can't be read, or is a device.
+    """
+    with path.open("rb") as file:
+        refuse_devices(file)
+        return file.read()
+
+
 def write_atomically(
     path: Path, data: bytes, failure: type[RLCCFRError] = CheckpointError, *, trial: bool = False
 ) -> None:

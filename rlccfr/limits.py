@@ -120,7 +120,7 @@ def checked_seconds(amount: Any) -> float:
         BudgetError: it is not one.
     """
     if not 0 < (number := _real(amount)) < math.inf:
-        raise BudgetError(f"seconds must be a positive number, not {brief(amount)}")
+        raise BudgetError(f"seconds must be a positive, finite number, not {brief(amount)}")
     return number
 
 

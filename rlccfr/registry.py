@@ -370,11 +370,14 @@ def parse(text: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"f({rest}", mode="eval").body
         if isinstance(call, ast.Call) and not call.args and all(keyword.arg for keyword in call.keywords):
-            return {"id": id.strip(), **{str(k.arg): ast.literal_eval(k.value) for k in call.keywords}}
+            values = [(str(keyword.arg), ast.literal_eval(keyword.value)) for keyword in call.keywords]
+            if len(dict(values)) == len(values):
+                return {"id": id.strip(), **dict(values)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: thousands of brackets or signs
         pass
     raise ComponentError(
-        f"""a component looks like dcfr, "dcfr(alpha=1.5, gamma=2)" or "deep_cfr(preset='sweep')", not {brief(text)}"""
+        f"""a component looks like dcfr, "dcfr(alpha=1.5, gamma=2)" or "deep_cfr(preset='sweep')", with each """
+        f"hyperparameter at most once, not {brief(text)}"
     )
 
 

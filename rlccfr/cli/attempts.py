@@ -106,8 +106,13 @@ class Outputs:
         Raises:
             RLCCFRError: its policy can't be written in that form, or its first decision can't be drawn.
         """
+        from rlccfr.games.gambit.files import refuse_source
         from rlccfr.games.public.view import PublicGame
 
+        if not isinstance(game, PublicGame):
+            for path in (self.checkpoint, self.policy, self.curve, self.plot, self.picture):
+                if path is not None:
+                    refuse_source(path, game.openspiel_name)
         if isinstance(game, PublicGame):
             from rlccfr.policies.public_policy_file import checked_public_path
 

@@ -17,6 +17,12 @@ RESOLVED = 1e-3
 REFINED = 1e-6
 """The same share, up to which a solution is refined if its game is small."""
 
+ALIKE_UNITS = 4
+"""Units in the last place by which two payoffs may differ that count as one."""
+
+ALIKE = 1e-12
+"""Largest difference of two payoffs that count as one, as a share of the payoffs' range."""
+
 ROUNDING = float(np.finfo(float).eps)
 """Error of an exploitability that is measured in double precision, as a share of the payoffs' range."""
 
@@ -26,7 +32,7 @@ class PayoffScale(NamedTuple):
 
     Attributes:
         least, most: the payoffs' range, in the game's units.
-        difference: least difference between two payoffs that differ; infinite if none do.
+        difference: least difference between two payoffs that differ by more than rounding; infinite if none do.
     """
 
     least: float
@@ -37,8 +43,12 @@ class PayoffScale(NamedTuple):
     def of(cls, game: GameTree) -> PayoffScale:
         payoffs = np.unique(game.utility[game.histories["actor"] == TERMINAL])
         with np.errstate(over="ignore"):  # a difference may be larger than the largest double
-            difference = float(np.diff(payoffs).min(initial=np.inf))
-        return cls(float(payoffs[0]), float(payoffs[-1]), difference)
+            differences = np.diff(payoffs)
+            payoff_range = payoffs[-1] - payoffs[0]
+        # 0.1 + 0.2 and 0.3 are one payoff: they differ by rounding, and by next to nothing beside the range.
+        rounding = ALIKE_UNITS * np.spacing(np.abs(payoffs[1:]))
+        differs = (differences > rounding) | (differences > ALIKE * payoff_range)
+        return cls(float(payoffs[0]), float(payoffs[-1]), float(differences[differs].min(initial=np.inf)))
 
     def share(self, factor: float) -> float:
         """Return a share of the payoffs' range, which itself may be larger than the largest double."""

@@ -17,10 +17,21 @@ from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.games.histories import Traversal, actions_to
 
 ROUNDING = 1e-9
-"""Largest distance of a sum of probabilities from 1, and of a sum of payoffs as a share of these payoffs."""
+"""Largest distance of a sum of probabilities from 1."""
 
-COMPUTED = 64 * float(np.finfo(float).eps)
-"""Rounding of payoffs that a game computes, as a share of the largest one."""
+OF_SIZE = 1e-12
+"""Largest distance of a sum of payoffs from the constant, as a share of these payoffs."""
+
+UNITS = 64
+"""Units in the last place of the largest payoff by which a game that computes its payoffs may miss the others."""
+
+MOST_OF_SIZE = 1e-6
+"""What such rounding may be at most, as a share of the payoffs at an end."""
+
+MOST_OF_TYPICAL = 1e-9
+"""What it may be at any end, as a share of the geometric mean of all sizes: payoffs that cancel leave some of it."""
+
+DOUBLE = float(np.finfo(float).eps)
 
 
 def broken_at(name: str, place: str, fault: str) -> GameError:
@@ -138,8 +149,7 @@ def _wrong_utilities(walk: Traversal, utility_sum: float) -> Fault:
     if not finite.all():
         place = int(np.flatnonzero(~finite)[0])
         return int(ends[place]), f"the returns are {first[place]:g} and {second[place]:g}; they must be finite"
-    largest = max(np.abs(first).max(initial=0.0), np.abs(second).max(initial=0.0))
-    sound = np.abs(first + second - utility_sum) <= sum_tolerance(np.maximum(np.abs(first), np.abs(second)), largest)
+    sound = np.abs(first + second - utility_sum) <= sum_tolerance(np.maximum(np.abs(first), np.abs(second)))
     if sound.all():
         return None
     place = int(np.flatnonzero(~sound)[0])
@@ -149,20 +159,28 @@ def _wrong_utilities(walk: Traversal, utility_sum: float) -> Fault:
     )
 
 
-def sum_tolerance(sizes: np.ndarray, largest: float) -> np.ndarray:
+def sum_tolerance(sizes: np.ndarray, unit: float = DOUBLE) -> np.ndarray:
     """Return how far the sum of both players' payoffs may be from the constant at each end.
 
-    It is small beside the payoffs at that end: where a payoff of 1e10 forbids a move, a sum that is wrong by 1
-    elsewhere is no rounding. A game that adds up its payoffs on the way may leave the rounding of the largest anywhere.
+    It is small beside the payoffs at that end: where a payoff of 1e15 forbids a move, a sum that is wrong by 1
+    elsewhere is no rounding. A game that adds up its payoffs on the way may leave the rounding of the largest at other
+    ends, but no more of it than a small share of the payoffs there; or, where they cancel, of a typical payoff.
 
     Args:
         sizes: sizes of the payoffs at each end, of any shape.
-        largest: largest absolute payoff of either player.
+        unit: unit of rounding of the payoffs' type.
 
     Returns:
         Array of the shape of ``sizes``.
     """
-    return np.asarray(ROUNDING * sizes + COMPUTED * largest)
+    paid = sizes[sizes > 0]
+    if not len(paid):
+        return np.zeros_like(sizes)
+    typical = float(np.exp(np.log(paid).mean()))
+    left = UNITS * unit * float(paid.max())
+    of_size = np.minimum(left, max(MOST_OF_SIZE, UNITS * unit) * sizes)
+    of_typical = min(left, max(MOST_OF_TYPICAL, UNITS * unit) * typical)
+    return np.asarray(max(OF_SIZE, UNITS * unit) * sizes + np.maximum(of_size, of_typical))
 
 
 def near(sums: npt.ArrayLike, expected: npt.ArrayLike, scale: float = 1.0) -> np.ndarray:

@@ -17,7 +17,7 @@ from rlccfr.games.flat_tree import GameTree, OpponentPayoffs
 from rlccfr.games.names import load_game
 
 COMPUTED = 16
-"""Units of rounding, relative to the largest payoff, by which sums may differ because payoffs were computed."""
+"""Units of rounding, relative to the payoffs, by which a sum may differ from 0 because payoffs were computed."""
 
 
 def matrix_game(
@@ -96,10 +96,13 @@ def _checked_matrix(payoffs: npt.ArrayLike, what: str) -> tuple[np.ndarray, floa
         raise GameError(f"{what} must have no masked entries")
     if entries.dtype.kind not in "biufO":
         raise GameError(f"{what} must be a matrix of real numbers, not of type {entries.dtype}: {brief(payoffs)}")
+    if entries.ndim == 0:
+        raise GameError(f"{what} must be a matrix that NumPy can read, such as a list of rows, not {brief(payoffs)}")
     if entries.ndim != 2 or not entries.size:
         raise GameError(f"{what} must be a matrix, not of shape {entries.shape}")
     unit = float(np.finfo(entries.dtype if entries.dtype.kind == "f" else np.float64).eps)
-    matrix = _as_floats(entries, what) if entries.dtype == object else entries.astype(np.float64)
+    with np.errstate(over="ignore"):  # what doubles do not hold becomes infinite, and is refused below
+        matrix = _as_floats(entries, what) if entries.dtype == object else entries.astype(np.float64)
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
         raise GameError(f"{what} must be finite, but that in row {row}, column {column} is {matrix[row, column]}")
@@ -143,9 +146,10 @@ def _constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> float:
     sizes = np.abs(scaled) + np.abs(second / largest)
     surest = np.unravel_index(sizes.argmin(), sizes.shape)  # where rounding is least
     constant = sums[surest]
-    tolerance = sum_tolerance(sizes, 1.0) + COMPUTED * unit
-    if (np.abs(sums - constant) <= tolerance).all():
-        if (np.abs(sums) <= tolerance).all():
+    if (np.abs(sums - constant) <= sum_tolerance(sizes, unit)).all():
+        rounding = COMPUTED * unit * sizes[surest]
+        alike = (sums == constant).all()  # no rounding would leave the same sum everywhere
+        if abs(constant) <= rounding and not alike:
             return 0.0
         total = float(first[surest]) + float(second[surest])  # Python's numbers overflow without a warning
         if not math.isfinite(total):

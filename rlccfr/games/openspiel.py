@@ -23,6 +23,7 @@ from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenS
 from rlccfr.games.gambit.files import shown
 from rlccfr.games.generated.spiel import rules_of
 from rlccfr.games.near_names import hint_for
+from rlccfr.games.playable import playable
 from rlccfr.games.traversal import traverse
 from rlccfr.interrupts import raise_if_interrupt
 
@@ -58,7 +59,7 @@ def compile_game(
         known_names: names to suggest, beside OpenSpiel's, in place of an unknown one.
     """
     if not isinstance(openspiel_name, str):
-        raise GameError(f"a game is a name or an OpenSpiel string, not {openspiel_name!r}")
+        raise GameError(f"a game is a name, an OpenSpiel string or a game of OpenSpiel's, not {brief(openspiel_name)}")
     name = name or shown(openspiel_name)
     game = _open(openspiel_name, known_names, name)
     shipped = openspiel_name not in _OBJECTS and _registered_code(game, openspiel_name) is None
@@ -76,7 +77,7 @@ def compile_game(
         with _quiet() as aloud:
             report = _reporter(progress, aloud) if progress else None
             walk, forgetful = traverse(
-                rules_of(game) or game, name, restore_recall, max_histories, report, declared_sum(game, name)
+                rules_of(game) or playable(game), name, restore_recall, max_histories, report, declared_sum(game, name)
             )
     except _ProgressError as error:
         raise error.__cause__ or error from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pyspiel
 
@@ -39,3 +39,49 @@ class Playable(Protocol):
 
     def new_initial_state(self) -> State:
         """Return the root."""
+
+
+class PythonGame(NamedTuple):
+    """A game of OpenSpiel's that is written in Python, with states that know their end by either method."""
+
+    game: Any
+
+    def new_initial_state(self) -> State:
+        return PythonState(self.game.new_initial_state())
+
+
+class PythonState(NamedTuple):
+    """A state of such a game.
+
+    OpenSpiel's algorithms ask ``is_terminal`` first, so a game may name anybody as the player to move once it is over.
+    """
+
+    state: Any
+
+    def current_player(self) -> Any:
+        return GAME_ENDS if self.state.is_terminal() else self.state.current_player()
+
+    def information_state_string(self, player: int) -> str:
+        text: str = self.state.information_state_string(player)
+        return text
+
+    def legal_actions(self) -> list[int]:
+        actions: list[int] = self.state.legal_actions()
+        return actions
+
+    def chance_outcomes(self) -> Sequence[tuple[int, float]]:
+        outcomes: Sequence[tuple[int, float]] = self.state.chance_outcomes()
+        return outcomes
+
+    def returns(self) -> Sequence[float]:
+        returns: Sequence[float] = self.state.returns()
+        return returns
+
+    def child(self, action: int) -> State:
+        return PythonState(self.state.child(action))
+
+
+def playable(game: Any) -> Playable:
+    """Return OpenSpiel's game in the form that the traversal reads."""
+    in_python = type(game).__module__ != pyspiel.__name__
+    return PythonGame(game) if in_python else game

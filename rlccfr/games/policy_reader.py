@@ -182,6 +182,13 @@ def _is_empty(answer: Any) -> bool:
     return answer is None or (isinstance(answer, (Mapping, Sequence)) and not answer)
 
 
+def _real(number: Any) -> float:
+    """Return a number as a float; unlike ``float`` alone, this takes no text."""
+    if isinstance(number, (str, bytes)):
+        raise TypeError
+    return float(number)
+
+
 def _distribution(answer: Any, key: str, actions: np.ndarray) -> dict[int, float] | None:
     """Return probabilities by action; None if there are none, as where OpenSpiel's C++ side does not know a state.
 
@@ -197,7 +204,7 @@ def _distribution(answer: Any, key: str, actions: np.ndarray) -> dict[int, float
         return None
     try:
         pairs: Iterable[tuple[Any, Any]] = answer.items() if isinstance(answer, Mapping) else answer
-        listed = [(operator.index(action), float(probability)) for action, probability in pairs]
+        listed = [(operator.index(action), _real(probability)) for action, probability in pairs]
     except (TypeError, ValueError):
         raise PolicyError(
             f"at {brief(key)} the policy gives {brief(answer)}, neither {{action: probability}} nor a list of pairs "

@@ -73,6 +73,8 @@ class _Columns:
         Raises:
             GameError: there is not one for each player.
         """
+        if not hasattr(returns, "__len__"):
+            raise self.broken(name, f"the returns are {brief(returns)}; two players must get one each")
         if len(returns) != 2:
             raise self.broken(name, f"there are {len(returns)} returns; two players must get one each")
         self.utility.append(returns[0])

@@ -13,7 +13,7 @@ import numpy as np
 
 from rlccfr.archives import archive_of, check_format, opened_archive
 from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, brief, what_failed
-from rlccfr.files import write_atomically
+from rlccfr.files import read_bytes, write_atomically
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.kinds import checked_tree
 
@@ -65,6 +65,9 @@ def checked_path(path: str | Path) -> Path:
 
 def save_policy(policy: Policy, path: Path) -> None:
     """Write a policy to a file; see :meth:`Policy.save`."""
+    from rlccfr.games.gambit.files import refuse_source
+
+    refuse_source(path, policy.game.openspiel_name)
     write_atomically(path, _WRITERS[checked_path(path).suffix](policy), CheckpointError)
 
 
@@ -109,7 +112,7 @@ def of_another_game(path: Path, named: str | None, game: Game) -> CheckpointErro
 def _read(path: Path) -> Saved:
     read = _READERS[checked_path(path).suffix]
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except OSError as error:
         raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None
     try:

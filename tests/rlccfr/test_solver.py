@@ -197,10 +197,10 @@ def test_seeds_differ():
         ({"iterations": 0}, "iterations must be a positive integer"),
         ({"iterations": 1.5}, "iterations must be a positive integer"),
         ({"iterations": True}, "iterations must be a positive integer"),
-        ({"seconds": float("nan")}, "seconds must be a positive number"),
-        ({"seconds": -1.0}, "seconds must be a positive number"),
+        ({"seconds": float("nan")}, "seconds must be a positive, finite number"),
+        ({"seconds": -1.0}, "seconds must be a positive, finite number"),
         ({"nodes": 0}, "nodes must be a positive integer"),
-        ({"seconds": "1"}, "seconds must be a positive number"),
+        ({"seconds": "1"}, "seconds must be a positive, finite number"),
     ],
 )
 def test_budgets_are_checked(options, message):

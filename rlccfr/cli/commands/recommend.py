@@ -231,5 +231,10 @@ def _print_call(game: str, cells: Sequence[Cell], budget: Budget, seed: int = 0)
         words += [f"--{axis.replace('_', '-')}", quoted(id)]
     for cell in others:
         words += ["--then", quoted(str(cell))]
-    words += [f"--{budget.unit}", f"{budget.amount:.15g}", *([f"--seed {seed}"] if seed else [])]
+    whole = budget.unit != "seconds"
+    words += [
+        f"--{budget.unit}",
+        str(int(budget.amount)) if whole else f"{budget.amount:.15g}",
+        *([f"--seed {seed}"] if seed else []),
+    ]
     print(f"run it: {' '.join(words)}")

@@ -9,6 +9,7 @@ import typer
 from rlccfr.cli.console import Json, Seed, load, print_json, print_table
 from rlccfr.cli.policies.named import UNIFORM, is_run, policy_of, run_of
 from rlccfr.cli.progress import progress
+from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.policies.matches import Draws, Match
@@ -32,6 +33,8 @@ def match(
     interval. Each deal is played twice, with seats exchanged. A run whose update rule has average='value_networks'
     draws a network for each pair.
     """
+    if pairs < 0 or pairs == 1:
+        raise RLCCFRError(f"--pairs must be 0, for exact payoffs, or at least 2, not {pairs}")
     tree = load(game)
     with progress("playing" if pairs else "computing the payoffs") as report:
         from rlccfr.policies.matches import exact_match, played_match

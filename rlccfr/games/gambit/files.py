@@ -43,8 +43,25 @@ def shown(name: str) -> str:
     Args:
         name: a name that :func:`rlccfr.load_game` takes.
     """
-    found = re.fullmatch(rf"{NAME}\(digest=\w+,file=(.+)\)", name)
-    return name if found is None else path_shown(Path(unquote(found[1])))
+    source = source_of(name)
+    return name if source is None else path_shown(source)
+
+
+def source_of(openspiel_name: str) -> Path | None:
+    """Return the file that an OpenSpiel string's game was read from; None if it was not read from one."""
+    found = re.fullmatch(rf"{NAME}\(digest=\w+,file=(.+)\)", openspiel_name)
+    return None if found is None else Path(unquote(found[1]))
+
+
+def refuse_source(path: Path, openspiel_name: str) -> None:
+    """Refuse to write over the file that a game was read from: what is written is not the same text.
+
+    Raises:
+        GameError: the path is that file.
+    """
+    source = source_of(openspiel_name)
+    if source is not None and path.exists() and source.exists() and path.samefile(source):
+        raise GameError(f"{path_shown(source)} is the file of the game itself: write to another file")
 
 
 def path_shown(path: Path) -> str:
@@ -73,6 +90,7 @@ def read(path: Path) -> str:
     except FileNotFoundError:
         raise GameError(f"there is no file {name}; name a Gambit file of an extensive game") from None
     except OSError as error:
-        raise GameError(f"can't read {name} ({error.strerror}); check its permissions") from None
+        advice = "name a file" if path.is_dir() else "check its permissions"
+        raise GameError(f"can't read {name} ({error.strerror}); {advice}") from None
     except UnicodeDecodeError:
         raise GameError(f"{name} is not a text in UTF-8, so it is no Gambit file; write it again from Gambit") from None

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from rlccfr.errors import GameError
-from rlccfr.games.claims import sum_tolerance
+from rlccfr.games.claims import OF_SIZE, sum_tolerance
 from rlccfr.games.flat_tree import OpponentPayoffs
 from rlccfr.games.gambit import reader
 from rlccfr.games.gambit.files import NAME, digest_of, path_shown, read
@@ -145,18 +145,39 @@ def _opponent_payoffs(game: Extensive, name: str) -> OpponentPayoffs:
         GameError: they are not.
     """
     ends = [node.payoffs for node in game.nodes if node.actor == reader.TERMINAL]
-    (least, at_least), (most, at_most) = min(ends), max(ends)
-    slope = (at_least - at_most) / (most - least) if most > least else Fraction(1)
-    largest = max(abs(second) for _, second in ends)
-    shown = [(least, at_least), (most, at_most)]
+    worst, best = min(ends), max(ends)  # for the first player
+    spread = best[0] - worst[0]
+    slope = (worst[1] - best[1]) / spread if spread else Fraction(1)
+    if abs(slope - 1) <= OF_SIZE:  # the file rounds the payoffs of a constant-sum game
+        slope = Fraction(1)
     if slope <= 0:
-        raise _not_zero_sum(name, shown)
+        raise _not_zero_sum(name, [worst, best])
+    tolerances = _tolerances(ends, slope)
+    allowed = dict(zip(ends, tolerances, strict=True))
     for first, second in ends:
-        fallen = slope * (first - least)  # what the second player loses here beside the end that is best for it
-        tolerance = float(sum_tolerance(np.array(float(abs(fallen) + abs(second))), float(largest)))
-        if abs(at_least - fallen - second) > tolerance:
-            raise _not_zero_sum(name, [*shown, (first, second)])
-    return OpponentPayoffs(float(at_least + slope * least), float(slope))
+        expected = worst[1] - slope * (first - worst[0])
+        # The line is drawn between two ends; what rounding did to these counts the less, the further they are.
+        share = (best[0] - first) / spread if spread else Fraction(1)
+        of_line = share * allowed[worst] + (1 - share) * allowed[best]
+        if abs(expected - second) > allowed[first, second] + of_line:
+            raise _not_zero_sum(name, [worst, best, (first, second)])
+    try:
+        payoffs = OpponentPayoffs(float(worst[1] + slope * worst[0]), float(slope))
+    except OverflowError:
+        payoffs = OpponentPayoffs(slope=0.0)
+    if not payoffs.slope:
+        raise GameError(f"{name} is zero-sum only by a change of scale that is beyond double precision; scale it")
+    return payoffs
+
+
+def _tolerances(ends: list[tuple[Fraction, Fraction]], slope: Fraction) -> list[Fraction]:
+    """Return by how much the second player's payoff at each end may be off because the file rounds its numbers."""
+    sizes = [abs(second) + slope * abs(first) for first, second in ends]
+    largest = max(sizes)
+    if not largest:
+        return sizes
+    shares = np.array([float(size / largest) for size in sizes])  # the sizes themselves may be too large for doubles
+    return [largest * Fraction(share) for share in sum_tolerance(shares).tolist()]
 
 
 def _not_zero_sum(name: str, ends: list[tuple[Fraction, Fraction]]) -> GameError:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.games.flat_tree import CHANCE, TERMINAL, ZERO_SUM, GameTree
 from rlccfr.games.gambit.files import is_of_file
 from rlccfr.games.gambit.reader import distinct
 from rlccfr.games.openspiel_policies import edge_names
@@ -42,12 +42,14 @@ def nodes_of(tree: GameTree) -> str:
     numbers, outcomes, labels = _numbers(tree), dict[float, int](), _labels(_infoset_names(tree))
     lines: list[str] = []
     utility = tree.utility
+    opponent = tree.opponent_payoffs
     for history in preorder(tree):
         record = tree.histories[history]
         if record["actor"] == TERMINAL:
             payoff = float(utility[history])
             number = outcomes.setdefault(payoff, len(outcomes) + 1)
-            lines.append(f't "" {number} "{payoff!r}" {{ {payoff!r}, {-payoff!r} }}')
+            opponent_payoff = -payoff if opponent == ZERO_SUM else opponent.at(payoff)
+            lines.append(f't "" {number} "{payoff!r}" {{ {payoff!r}, {opponent_payoff!r} }}')
             continue
         first = int(record["first_child"])
         below = slice(first, first + int(record["num_children"]))

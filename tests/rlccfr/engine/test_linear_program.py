@@ -20,6 +20,7 @@ from support import game
 import rlccfr
 from benchmarks import exact
 from rlccfr.engine import linear_program, rational_program
+from rlccfr.engine.exactness import PayoffScale
 from rlccfr.errors import BudgetError, RLCCFRError
 from rlccfr.games.flat_tree import TERMINAL, utility_of
 
@@ -239,6 +240,13 @@ def test_what_double_precision_hides_is_told(monkeypatch):
     )
 
 
+def test_payoffs_that_differ_by_rounding_count_as_one(monkeypatch):
+    monkeypatch.setattr(rational_program, "MOST_WORK", 0)
+    assert rlccfr.solve_exactly(rlccfr.matrix_game([[0.1, 0.1 + 0.2], [0.3, 0.7]])).exact
+    unit = np.spacing(1e15)  # beside a range of four units, one is no rounding
+    assert PayoffScale.of(rlccfr.matrix_game([[1e15, 1e15 + unit, 1e15 + 4 * unit]])).difference == unit
+
+
 def test_a_policy_that_double_precision_cannot_hold_is_told():
     """Player 0 mixes evenly over 1e17 and its like, so that rounded probabilities cost more than 1."""
     found = rlccfr.solve_exactly(rlccfr.matrix_game([[1e17, 3.0, -7e16], [-1e17, 5e16, 1.0], [2e16, -9e16, 8e16]]))
@@ -342,7 +350,7 @@ def test_a_prediction_says_how_sure_it_is():
 
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan"), "5", True])
 def test_a_time_limit_must_be_positive(seconds):
-    with pytest.raises(BudgetError, match="seconds must be a positive number, not "):
+    with pytest.raises(BudgetError, match="seconds must be a positive, finite number, not "):
         rlccfr.solve_exactly(game("kuhn"), seconds=seconds)
 
 

@@ -70,6 +70,15 @@ def test_other_libraries_arrays_are_read_whole_or_refused(payoffs, message):
     assert rlccfr.matrix_game(np.ma.masked_array([[1.0, 2.0]])).utility_range == 1
 
 
+@pytest.mark.parametrize("size", [1e3, 1e9, 1e12, 1e15])
+def test_large_payoffs_hide_neither_a_wrong_sum_nor_a_constant(size):
+    first = np.array([[size, -size], [-size, size]])
+    assert rlccfr.matrix_game(first, 1 - first).opponent_payoffs == (1.0, 1.0)
+    forbidden = [[1.0, 2.0], [-size, -size]]
+    with pytest.raises(rlccfr.GameError, match="add up to 0 in row 0, column 0 and to 12 in row 0, column 1"):
+        rlccfr.matrix_game(forbidden, [[-1, 10], [size, size]])
+
+
 def test_a_sum_that_no_double_holds_is_refused():
     with pytest.raises(rlccfr.GameError, match=r"add up to more than 1\.8e\+308"):
         rlccfr.matrix_game([[1e308]], [[1e308]])
@@ -92,6 +101,7 @@ def test_each_players_figures_are_in_its_own_payoffs():
         ([[3, 0], [5, 1]], "not constant-sum"),  # as if the second matrix were the first player's again
         ([[-6, 0], [-10, -2]], "player 0's alone"),  # strictly competitive by a change of scale
         ([[-3, 0], [-5, -1 + 1e-6]], "not constant-sum"),
+        ([[-3, 1e15], [-5, -1]], "not constant-sum"),
         ([[-3, 0]], r"must have one shape, not \(2, 2\) and \(1, 2\)"),
         ([[-3, None], [-5, -1]], "player 1's payoffs must be real numbers, but that in row 0, column 1 is None"),
         ([[10**5000, 0], [0, 0]], r"player 1's payoffs must be below 1.8e\+308, but that in row 0, column 0 is larger"),
@@ -117,7 +127,7 @@ def test_names_without_their_keywords_are_told_from_payoffs(arguments):
         ([1, 2], {}, "a matrix, not of shape"),
         ([[1, 2j]], {}, "a matrix of real numbers, not of type complex128"),
         ([[]], {}, "a matrix, not of shape"),
-        (None, {}, "a matrix, not of shape"),
+        (None, {}, "a matrix that NumPy can read"),
         ([[1, float("nan")]], {}, "must be finite, but that in row 0, column 1 is nan"),
         ([[1, None]], {}, "must be real numbers, but that in row 0, column 1 is None"),
         ([[1, object]], {}, "must be real numbers, but that in row 0, column 1 is <class"),

@@ -150,6 +150,7 @@ def test_a_fault_of_a_policy_is_told_as_its_own(error):
         (lambda: lambda state: [0.5, 0.5], r"the policy gives \[0.5, 0.5\], neither {action: probability} nor a list"),
         (lambda: lambda state: 0.5, "the policy gives 0.5, neither"),
         (lambda: lambda state: {0: "most"}, "the policy gives {0: 'most'}, neither"),
+        (lambda: lambda state: {0: "1", 1: 0}, "the policy gives {0: '1', 1: 0}, neither"),
         (
             lambda: lambda state: {0: 0.5, 7: 0.5},
             "probability 0.5 to the action 7, but the legal actions are 0, 1",

@@ -75,15 +75,39 @@ def test_strictly_competitive_games_get_the_first_players_payoffs(tmp_path, payo
         {"same": "1 -1", "other": "-1 1", "tails": "0 1"},
         {"same": "1 -1", "other": "1 0", "tails": "1 0"},
         {"same": "1.0000001 -1", "other": "1 -1.0000002", "tails": "0 0"},
+        {"same": "1 -1", "other": "2 10", "tails": "-1000000000000000 1000000000000000"},
+        {"same": "1000000000 -1000000000", "other": "-1000000000 1000000000.5", "tails": "0 0"},
     ],
 )
 def test_other_games_are_refused_by_name(tmp_path, payoffs):
     with pytest.raises(rlccfr.GameError, match=r"100%\.efg is not zero-sum, nor by a change of scale") as caught:
         rlccfr.load_game(write(tmp_path, **payoffs))
     assert "\n" not in str(caught.value)
-    ends = [tuple(map(float, one)) for one in re.findall(r"\(([-.\d]+), ([-.\d]+)\)", str(caught.value))]
+    ends = [tuple(map(float, one)) for one in re.findall(r"\(([-+.e\d]+), ([-+.e\d]+)\)", str(caught.value))]
     assert len(set(ends)) == len(ends) >= 2
     assert set(ends) <= {tuple(map(float, one.split())) for one in payoffs.values()}
+
+
+def test_a_scale_beyond_doubles_is_refused(tmp_path):
+    with pytest.raises(rlccfr.GameError, match="beyond double precision"):
+        rlccfr.load_game(write(tmp_path, same="1e-300 -1e300", other="0 0", tails="0 0"))
+
+
+def test_payoffs_rounded_to_a_few_digits_are_on_a_line(tmp_path):
+    name = write(tmp_path, same="0.3333333333333 0.6666666666667", other="0.7 0.3", tails="1 0")
+    assert rlccfr.load_game(name).opponent_payoffs == pytest.approx((1, 1))
+
+
+@pytest.mark.parametrize("output", ["--policy", "--checkpoint", "--curve"])
+def test_the_games_own_file_is_not_written_over(tmp_path, run, output):
+    name = write(tmp_path)
+    text = Path(name).read_bytes()
+    code, _, err = run("solve", name, "--iterations", "5", output, name)
+    assert (code, Path(name).read_bytes()) == (1, text)
+    assert "is the file of the game itself: write to another file" in err or "is not a complete solver file" in err
+    game = rlccfr.load_game(name)
+    with pytest.raises(rlccfr.GameError, match="the file of the game itself"):
+        rlccfr.Policy.uniform(game).save(name)
 
 
 def test_a_changed_file_is_another_game(tmp_path):

@@ -35,6 +35,13 @@ def test_a_game_is_read_back(tmp_path, name):
     assert np.allclose(ours, theirs, rtol=0, atol=1e-12)
 
 
+def test_both_players_own_payoffs_are_written(tmp_path):
+    game = rlccfr.matrix_game([[0.1, 0.7], [0.4, 0.2]], [[0.9, 0.3], [0.6, 0.8]])
+    rlccfr.Policy.uniform(game).save(tmp_path / "policy.efg")
+    assert rlccfr.load_game(tmp_path / "policy.efg").opponent_payoffs == (1.0, 1.0)
+    assert rlccfr.Policy.load(tmp_path / "policy.efg").game.opponent_payoffs == (1.0, 1.0)
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_a_profile_is_read_back_bit_for_bit(name):
     game = rlccfr.load_game(name)
