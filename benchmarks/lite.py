@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 import rlccfr
 from benchmarks.compiled import tree
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.records import CHANCE, TERMINAL
 
 
 def is_installed() -> bool:

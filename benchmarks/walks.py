@@ -12,7 +12,7 @@ import numpy as np
 
 import rlccfr
 from benchmarks.compiled import GAMES, tree
-from rlccfr.games.flat_tree import CHANCE
+from rlccfr.games.records import CHANCE
 
 TARGETS = {"leduc": 15, "royal": 30}
 NODES = 2_000_000

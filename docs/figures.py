@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import rlccfr
-from rlccfr.games.flat_tree import SequenceView
+from rlccfr.games.records import SequenceView
 from rlccfr.pictures import save
 
 FOLDER = Path(__file__).parent / "pictures"

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlccfr.components import Abstraction, Component, Sampler, Schedule, UpdateRule
-from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
-from rlccfr.games.public import view
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public import records
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.registry import REGISTRIES
 
 REFERENCE_ITERATIONS = (10, 1000)
@@ -79,7 +80,7 @@ def _game_features(tree: GameTree) -> GameFeatures:
 @lru_cache(maxsize=256)
 def _public_features(game: PublicGame) -> GameFeatures:
     kinds, actor = game.view.nodes["kind"], game.view.nodes["kind"][game.decisions]
-    inner = int((kinds <= view.CHANCE).sum())
+    inner = int((kinds <= records.CHANCE).sum())
     infosets = [int(game.rows[actor == player].sum()) for player in (0, 1)]
     sequences = [int((game.rows * game.actions)[actor == player].sum()) for player in (0, 1)]
     return GameFeatures(
@@ -92,7 +93,7 @@ def _public_features(game: PublicGame) -> GameFeatures:
         mean_actions=saturating(sum(sequences) / sum(infosets), 4),
         max_actions=saturating(int(game.view.nodes["num_children"].max()), 4),
         depth=saturating(game.depth, 10),
-        chance_share=int((kinds == view.CHANCE).sum()) / max(inner, 1),
+        chance_share=int((kinds == records.CHANCE).sum()) / max(inner, 1),
         terminal_share=1 - inner / game.num_nodes,
         leaf_density=1.0,
     )

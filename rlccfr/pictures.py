@@ -11,7 +11,8 @@ import numpy as np
 
 from rlccfr.errors import GameError, RLCCFRError
 from rlccfr.files import require_writable, write_atomically
-from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.policy import EXACT
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -13,7 +14,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 
-os.environ["RLCCFR_CACHE"] = tempfile.mkdtemp(prefix="rlccfr-test-cache-")  # not the user's
+GAMES = tempfile.mkdtemp(prefix="rlccfr-test-cache-")
+os.environ["RLCCFR_CACHE"] = GAMES  # not the user's
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,6 +28,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from tests.recording import Recording
 
         config.pluginmanager.register(Recording(folder, writes=not hasattr(config, "workerinput")))
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(GAMES, ignore_errors=True)
 
 
 @pytest.fixture

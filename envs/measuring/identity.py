@@ -15,9 +15,10 @@ from rlccfr.envs.measuring.provenance import TIMING_VERSION, engine_version, pro
 from rlccfr.envs.measuring.request import Request
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import as_json
-from rlccfr.games.flat_tree import CHANCE, GameTree
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
+from rlccfr.games.records import CHANCE
 from rlccfr.registry import REGISTRIES, Entry
 
 

@@ -16,7 +16,8 @@ from rlccfr.engine.exact import ExactStepper
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.errors import CheckpointError
-from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.kernels.control.control_layout import (
     AGENTS,
     CONTROL,

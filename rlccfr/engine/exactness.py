@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.games.flat_tree import TERMINAL, GameTree
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.records import TERMINAL
 
 EXACT = 1e-9
 """Largest exploitability of an exact solution, as a share of the payoffs' range."""

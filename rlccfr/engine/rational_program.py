@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rlccfr.games.centring import terminal_reach
-from rlccfr.games.flat_tree import CHANCE, GameTree
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.records import CHANCE
 
 MOST_ENTRIES = 200_000
 """Largest number of entries, a row per sequence, of which a tableau is made."""

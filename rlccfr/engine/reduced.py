@@ -6,8 +6,9 @@ import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.state import RunState
-from rlccfr.games.flat_tree import GameTree, SequenceView
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.quotient import Quotient, quotient_of
+from rlccfr.games.records import SequenceView
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import GAME, RUN, Game, Run, Tables, scratch_for
 

@@ -11,7 +11,8 @@ from rlccfr import kernels
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, FlatStepper, Stepper
-from rlccfr.games.flat_tree import TERMINAL, GameTree, utility_of
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.records import TERMINAL, utility_of
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.walks.walk_layout import (
     DRAWS,

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rlccfr.explorer.public_states import PublicStates, public_states
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.games.openspiel_policies import edge_names, sequence_names
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.play.cards import in_words, move_in_words
 from rlccfr.policies.analysis import Analysis, Histories, analysed, followed
 from rlccfr.policy import Policy

@@ -12,7 +12,7 @@ from rlccfr.engine.public.evaluation import public_action_values
 from rlccfr.errors import GameError
 from rlccfr.explorer.points import ENDS, Content, Held, Point, content
 from rlccfr.games.public.cards import ACTIONS, RANKS
-from rlccfr.games.public.view import CARDS, CHANCE
+from rlccfr.games.public.records import CARDS, CHANCE
 from rlccfr.policies.public_policy import PublicPolicy
 from rlccfr.policy import Policy
 

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from rlccfr.games.flat_tree import CHANCE, GameTree
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.records import CHANCE
 
 Levels = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 

@@ -13,13 +13,17 @@ import numpy as np
 from rlccfr.archives import archive_of, read_archive
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
-from rlccfr.games.flat_tree import BLOCK, HISTORY, ZERO_SUM, Classes, GameTree, SequenceView
+from rlccfr.games.flat_tree import ZERO_SUM, Classes, GameTree
+from rlccfr.games.records import BLOCK, HISTORY, SequenceView
 from rlccfr.interrupts import raise_if_interrupt
 
 FORMAT = "rlccfr-game-5"
 """Version of the compiler's output, raised when the output or the claims that are checked change.
 
 File names also depend on the arrays' layout."""
+
+MOST_BYTES = 2_000_000_000
+"""Largest size of all kept games; beyond it, those that were not used for longest are deleted."""
 
 LEAST_HISTORIES = 20_000
 """Fewest histories of a game that is kept; smaller games compile too fast to be worth a file."""
@@ -57,7 +61,11 @@ def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
     except Exception as error:  # missing, damaged or old: the game is compiled anew
         raise_if_interrupt(error)
         return None
-    return tree if tree.content_hash == digest and len(keys) == tree.num_infosets else None
+    if tree.content_hash != digest or len(keys) != tree.num_infosets:
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(_path(openspiel_name, restore_recall))  # so that games in use are deleted last
+    return tree
 
 
 def keep_game(tree: GameTree) -> None:
@@ -87,6 +95,23 @@ def keep_game(tree: GameTree) -> None:
     except RLCCFRError:
         return
     _forget_older()
+    _keep_within(MOST_BYTES)
+
+
+def kept_games() -> list[Path]:
+    """Return the files of all kept games, those used last first."""
+    files = [(path.stat().st_mtime, path) for path in cache_folder().glob("game-*.npz")]
+    return [path for _, path in sorted(files, reverse=True)]
+
+
+def _keep_within(most_bytes: int) -> None:
+    """Delete the games that were not used for longest, until the others take at most so many bytes."""
+    size = 0
+    with contextlib.suppress(OSError):  # another process may delete the same ones
+        for path in kept_games():
+            size += path.stat().st_size
+            if size > most_bytes:
+                path.unlink()
 
 
 def _forget_older() -> None:

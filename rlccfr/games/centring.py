@@ -14,8 +14,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import sparse
 
-from rlccfr.games.flat_tree import TERMINAL, GameTree, SequenceForm, SequenceView
+from rlccfr.games.flat_tree import GameTree, SequenceForm
 from rlccfr.games.payoff_blocks import payoff_blocks
+from rlccfr.games.records import TERMINAL, SequenceView
 
 
 @dataclass(frozen=True, eq=False)

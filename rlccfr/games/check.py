@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from rlccfr.games.claims import near
-from rlccfr.games.flat_tree import CHANCE, TERMINAL, GameTree, utility_of
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.records import CHANCE, TERMINAL, utility_of
 from rlccfr.interrupts import raise_if_interrupt
 
 SHIPPED_IN = ("pyspiel", "open_spiel")

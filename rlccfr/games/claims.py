@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rlccfr.errors import GameError, brief
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.games.histories import Traversal, actions_to
+from rlccfr.games.records import CHANCE, TERMINAL
 
 ROUNDING = 1e-9
 """Largest distance of a sum of probabilities from 1."""

@@ -8,18 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from rlccfr.errors import GameError
-from rlccfr.games.flat_tree import (
-    CHANCE,
-    HISTORY,
-    TERMINAL,
-    ZERO_SUM,
-    GameTree,
-    OpponentPayoffs,
-    SequenceView,
-    utility_of,
-)
+from rlccfr.games.flat_tree import ZERO_SUM, GameTree, OpponentPayoffs
 from rlccfr.games.histories import Traversal
 from rlccfr.games.payoff_blocks import ROUNDING, payoff_blocks
+from rlccfr.games.records import CHANCE, HISTORY, TERMINAL, SequenceView, utility_of
 from rlccfr.games.symmetry import refine
 
 MOST_CHILDREN = int(np.iinfo(HISTORY["num_children"]).max)

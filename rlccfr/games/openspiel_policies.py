@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from rlccfr.games.flat_tree import CHANCE, GameTree
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.openspiel import openspiel_game
+from rlccfr.games.records import CHANCE
 
 
 def edge_names(tree: GameTree, numbers: np.ndarray | None = None) -> list[str]:

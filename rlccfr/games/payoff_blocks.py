@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from rlccfr.errors import GameError
-from rlccfr.games.flat_tree import BLOCK, LANES
+from rlccfr.games.records import BLOCK, LANES
 
 DENSE_FILL = 0.25
 """Least share of entries other than 0 in a connected part of the payoff matrix that is stored dense.

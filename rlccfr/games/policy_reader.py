@@ -17,8 +17,9 @@ import numpy as np
 import pyspiel
 
 from rlccfr.errors import PolicyError, RLCCFRError, brief, what_failed
-from rlccfr.games.flat_tree import CHANCE, GameTree
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.openspiel_policies import states_of
+from rlccfr.games.records import CHANCE
 from rlccfr.interrupts import raise_if_interrupt
 
 Reader = Callable[[Any, int], Any]

@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from rlccfr.games.centring import centred_form
-from rlccfr.games.flat_tree import Classes, GameTree, SequenceForm, SequenceView
+from rlccfr.games.flat_tree import Classes, GameTree, SequenceForm
 from rlccfr.games.payoff_blocks import payoff_blocks
+from rlccfr.games.records import SequenceView
 from rlccfr.games.symmetry import payoff_matrix, refine, without_residues
 
 ROUNDING = 1e-14

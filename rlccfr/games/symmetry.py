@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rlccfr.games.flat_tree import Classes, SequenceView
+from rlccfr.games.flat_tree import Classes
+from rlccfr.games.records import SequenceView
 
 RELATIVE, ABSOLUTE = 1e-12, 1e-15
 """Neighbours in sorted order count as equal if they differ by at most RELATIVE times the lower one's size.

@@ -10,9 +10,9 @@ import numpy as np
 
 from rlccfr.errors import GameError, brief
 from rlccfr.games.claims import after, broken_at, check_claims, no_moves
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
 from rlccfr.games.histories import Traversal, actions_to
 from rlccfr.games.playable import BOTH_MOVE, CHANCE_MOVES, GAME_ENDS, Playable, State
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.games.size import check_memory, check_size, too_many_histories
 
 MOST_MOVES = 10_000

@@ -6,31 +6,44 @@ Importing a submodule compiles it once on a fresh machine; later processes load 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-PASSES, WALKS = "exact_iterations.exact_iterations-*", "sampled_iterations.sampled_iterations-*"
-PUBLIC = "public_iterations.*"
-"""Patterns of the files of the kernels that take longest to compile: for exact passes, for walks, for public trees."""
+PASSES = ("passes/exact_iterations.py", "exact_iterations.exact_iterations-*")
+WALKS = ("walks/sampled_iterations.py", "sampled_iterations.sampled_iterations-*")
+PUBLIC = ("public/public_iterations.py", "public_iterations.*")
+"""The kernels that take longest to compile: the module, and the pattern of the files of their compiled forms."""
 
 
 def prepare_cache() -> None:
     """Tidy the cache of compiled kernels, and announce the compilation of those for exact passes."""
-    from rlccfr.kernels.cache import drop_unused, kernel_folder
+    from rlccfr.kernels.cache import drop_unused
     from rlccfr.kernels.jit import UNJITTED
 
     if not UNJITTED:
-        drop_unused(kernel_folder())
+        drop_unused()
         announce(PASSES, "exact passes")
 
 
-def announce(pattern: str, use: str) -> None:
-    """If a kernel is not compiled yet, print why its first use takes a while.
+def is_compiled(kernels: tuple[str, str]) -> bool:
+    """Return whether some form of these kernels is in the cache.
 
     Args:
-        pattern: pattern of the kernel's files.
-        use: what the kernel is for.
+        kernels: :data:`PASSES`, :data:`WALKS` or :data:`PUBLIC`.
     """
-    from rlccfr.kernels.cache import kernel_folder
+    from rlccfr.kernels.cache import folder_of
+
+    module, pattern = kernels
+    return any(path.suffix == ".nbc" for path in folder_of(Path(__file__).parent / module).glob(pattern))
+
+
+def announce(kernels: tuple[str, str], use: str) -> None:
+    """If kernels are not compiled yet, print why their first use takes a while.
+
+    Args:
+        kernels: as for :func:`is_compiled`.
+        use: what the kernels are for.
+    """
     from rlccfr.kernels.jit import UNJITTED
 
-    if not (UNJITTED or any(kernel_folder().glob(pattern))):
+    if not (UNJITTED or is_compiled(kernels)):
         print(f"rlccfr: compiling its kernels for {use}, once on this machine (about 15 seconds)", file=sys.stderr)

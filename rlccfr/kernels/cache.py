@@ -1,7 +1,9 @@
-"""The folder of compiled kernels: it lies outside the package, and its name is a hash of all their sources.
+"""The folder of compiled kernels. It lies outside the package, with a folder per module of kernels.
 
 Numba's default cache lies beside the sources and would outlive the package. It also notices changes only of a kernel's
-own file, not of the files whose functions are merged into the kernel.
+own file, not of the files whose functions are merged into the kernel. Here, the name of a module's folder is a hash of
+all that is compiled into its kernels: the module, the modules of kernels that it imports, and so on. A change of one
+module therefore compiles nothing anew but the modules that import it.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
 from numba.core.serialize import dumps
@@ -29,32 +33,91 @@ from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
 
 PACKAGE = Path(__file__).parent.parent
+FOLLOWED = ("kernels", "catalog")
+"""Folders whose modules hold functions that are compiled into others; their imports are followed."""
+
+LAYOUTS = ("games/records.py", "games/public/records.py", "components/schedules.py", "components/controller.py")
+"""Other modules whose constants are compiled into kernels: records, columns of schedules, a controller's settings."""
+
+IMPORT = re.compile(r"^[ \t]*from[ \t]+(rlccfr[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+
 UNUSED_DAYS = 30
-"""Days without use after which kernels compiled from other sources are deleted."""
+"""Days without use after which a folder of kernels is deleted."""
+
+LONGEST_WAIT = 300.0
+"""Seconds for which a process waits for another one that compiles the same kernel; then it compiles for itself."""
 
 
-def kernel_folder() -> Path:
-    """Return the folder of this package's kernels; it exists and can be written to."""
-    folder = writable_base(getattr(config, "CACHE_DIR", "")) / f"kernels-{digest_of_sources(PACKAGE)}"
+def kernels_folder() -> Path:
+    """Return the folder of all compiled kernels of this user; it exists and can be written to."""
+    folder = writable_base(getattr(config, "CACHE_DIR", "")) / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
+def folder_of(file: Path) -> Path:
+    """Return the folder of a module's compiled kernels.
+
+    Args:
+        file: the module's file, in this package or not.
+    """
+    return kernels_folder() / digest_of_sources(file)
+
+
 @cache
-def digest_of_sources(package: Path) -> str:
-    """Return a hash of all sources that are compiled into kernels, and of the versions of Python and the libraries.
+def digest_of_sources(file: Path, package: Path = PACKAGE) -> str:
+    """Return a hash of all sources that are compiled into a module's kernels, and of Python's and libraries' versions.
 
     The processor is not part of it, because Numba's own key of each compiled form names the processor.
     """
     digest = hashlib.sha256()
-    # The layouts of games, and the number of columns of a schedule, are compiled into kernels.
-    layouts = ("games/flat_tree.py", "games/public/view.py", "components/schedules.py")
-    compiled_in = [package / path for path in layouts]
-    for path in (*sorted((package / "kernels").rglob("*.py")), *compiled_in):
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for source in sorted(sources_of(file, package)):
+        name = source.relative_to(package) if source.is_relative_to(package) else Path(source.name)
+        digest.update(name.as_posix().encode() + b"\0" + source.read_bytes() + b"\0")
     versions = (sys.implementation.cache_tag, *map(version, ("numba", "llvmlite", "numpy")))
     digest.update(repr(versions).encode())
     return digest.hexdigest()[:16]
+
+
+@cache
+def sources_of(file: Path, package: Path = PACKAGE) -> frozenset[Path]:
+    """Return the files that are compiled into a module's kernels: its own, and those that it imports, directly or not.
+
+    Imports are found in the text, since parsing all of it would take longer than loading the kernels.
+    """
+    found = {file}
+    waiting = [file]
+    while waiting:
+        for imported in _imported(waiting.pop(), package):
+            place = imported.relative_to(package)
+            is_followed = place.parts[0] in FOLLOWED
+            if imported in found or not (is_followed or place.as_posix() in LAYOUTS):
+                continue
+            found.add(imported)
+            if is_followed:
+                waiting.append(imported)
+    return frozenset(found)
+
+
+@cache
+def _imported(file: Path, package: Path) -> tuple[Path, ...]:
+    """Return the files of the package's modules that a file imports."""
+    return tuple(_files_named(file.read_text(encoding="utf-8"), package))
+
+
+def _files_named(text: str, package: Path) -> Iterator[Path]:
+    for dotted, names in IMPORT.findall(text):
+        if dotted == __name__:  # nothing of this module is compiled
+            continue
+        place = package.joinpath(*dotted.split(".")[1:])
+        if place.with_suffix(".py").is_file():
+            yield place.with_suffix(".py")
+            continue
+        if (place / "__init__.py").is_file():
+            yield place / "__init__.py"
+        for name in re.findall(r"\w+", names):  # a name imported from a folder may be a module in it
+            if (place / f"{name}.py").is_file():
+                yield place / f"{name}.py"
 
 
 @cache
@@ -92,27 +155,77 @@ def _temporary_base() -> Path:
     return Path(tempfile.mkdtemp(prefix="rlccfr-"))
 
 
-def drop_unused(folder: Path) -> None:
-    """Mark a folder of kernels as used, and delete its neighbours that have not been used for ``UNUSED_DAYS``."""
+def drop_unused() -> None:
+    """Delete the folders of kernels that have not been used for ``UNUSED_DAYS``, also those of earlier versions."""
     oldest = time.time() - UNUSED_DAYS * 24 * 3600
+    folder = kernels_folder()
     with contextlib.suppress(OSError):  # another process may be dropping the same ones
-        os.utime(folder)
-        for other in folder.parent.iterdir():
-            ours = re.fullmatch(r"kernels-[0-9a-f]{16}", other.name) and other != folder
-            if ours and other.stat().st_mtime < oldest:
+        earlier = (other for other in folder.parent.iterdir() if re.fullmatch(r"kernels-[0-9a-f]{16}", other.name))
+        present = (other for other in folder.iterdir() if re.fullmatch(r"[0-9a-f]{16}", other.name))
+        for other in (*earlier, *present):
+            if other.stat().st_mtime < oldest:
                 shutil.rmtree(other, ignore_errors=True)
 
 
+@cache
+def _mark_as_used(folder: Path) -> None:
+    """Set the time of a folder, once per process."""
+    with contextlib.suppress(OSError):
+        os.utime(folder)
+
+
 class KernelCache(FunctionCache):
-    """Numba's cache of one function's compiled forms, with one file per form in :func:`kernel_folder`."""
+    """Numba's cache of one function's compiled forms, with one file per form in the folder of :func:`folder_of`.
+
+    Two processes that need the same form at once compile it once: the second waits for the first.
+    """
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        self._cache_file = _Files(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
+        self._files = _Files(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
+        self._cache_file = self._files
+        self._locks: dict[Any, FileLock] = {}
+        _mark_as_used(Path(self._cache_path))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a compiled form; None if there is none, and no other process has just compiled it."""
+        loaded = super().load_overload(sig, target_context)
+        if loaded is not None or not self._acquired(sig, target_context):
+            return loaded
+        loaded = super().load_overload(sig, target_context)  # another process may have written it meanwhile
+        if loaded is not None:
+            self._release(sig)
+        return loaded
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write a compiled form, and let those go on that wait for it."""
+        try:
+            super().save_overload(sig, data)
+        finally:
+            self._release(sig)
+
+    def _acquired(self, sig: Any, target_context: Any) -> bool:
+        """Wait until no other process compiles a form; return whether this one may do so alone.
+
+        If compiling fails, the lock is held until this process ends: others would fail alike.
+        """
+        path = self._files.path_of(self._index_key(sig, target_context.codegen()))
+        lock = FileLock(f"{path}.lock", timeout=LONGEST_WAIT)
+        try:
+            lock.acquire()
+        except (Timeout, OSError, NotImplementedError):  # a file system without locks, or a process that hangs
+            return False
+        self._locks[sig] = lock
+        return True
+
+    def _release(self, sig: Any) -> None:
+        lock = self._locks.pop(sig, None)
+        if lock is not None:
+            lock.release()
 
 
 class _Files(IndexDataCacheFile):
-    """The files of one function's compiled forms, each named by a hash of its source, types and processor.
+    """The files of one function's compiled forms, each named by a hash of its types and processor.
 
     Numba's own cache keeps an index file, which loses entries when several processes compile at the same time.
     """
@@ -124,30 +237,31 @@ class _Files(IndexDataCacheFile):
     def load(self, key: Any) -> Any:
         """Return the data saved under a key; None if there are none or the file is damaged."""
         try:
-            found, data = pickle.loads(self._path(key).read_bytes())
+            saved_key, data = pickle.loads(self.path_of(key).read_bytes())
         except Exception:  # unpickling a damaged file raises anything; the function is then compiled anew
             return None
-        return data if found == key else None
+        return data if saved_key == key else None
 
     def save(self, key: Any, data: Any) -> None:
         """Write one file; if that fails, the next process compiles again."""
         with contextlib.suppress(RLCCFRError):
-            write_atomically(self._path(key), dumps((key, data)), RLCCFRError)
+            write_atomically(self.path_of(key), dumps((key, data)), RLCCFRError)
 
-    def _path(self, key: Any) -> Path:
+    def path_of(self, key: Any) -> Path:
+        """Return the file of a form."""
         digest = hashlib.sha256(f"{self._source_stamp}\0{key!r}".encode()).hexdigest()[:16]
         return Path(self._cache_path) / f"{self._name}.{digest}.nbc"
 
 
 class _Locator(InTreeCacheLocator):
-    """Location of a function's compiled forms, and the stamp of the source that they are made from."""
+    """Location of a function's compiled forms, and the stamp of the sources that they are made from."""
 
     def get_cache_path(self) -> str:
-        return str(kernel_folder())
+        return str(folder_of(Path(self._py_file)))
 
     def get_source_stamp(self) -> str:
-        """Return a hash of the function's own file; the folder's name does not cover files of the catalog."""
-        return hashlib.sha256(Path(self._py_file).read_bytes()).hexdigest()
+        """Return the hash of the sources, which also names the folder."""
+        return digest_of_sources(Path(self._py_file))
 
 
 class _Implementation(CompileResultCacheImpl):

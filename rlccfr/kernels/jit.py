@@ -7,10 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from numba import config, njit, typeof
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.lowering import Lower
-from numba.core.typed_passes import NativeLowering
 
 from rlccfr.kernels.cache import KernelCache
 
@@ -18,40 +14,8 @@ UNJITTED = bool(getattr(config, "DISABLE_JIT", False))
 """Whether kernels run as plain Python."""
 
 SETTING = "SLP_VECTORIZE"
-WIDTH = '"prefer-vector-width"="256"'
-"""Attribute that limits vectors to 256 bits.
 
-With 512 bits, LLVM's choice on AMD's Zen 4 and 5, the code stalls: it reads short rows of tables in one piece right
-after they were written in several (ADR 17).
-"""
-
-
-class _Lower(Lower):
-    def setup_function(self, fndesc: Any) -> None:
-        super().setup_function(fndesc)
-        set.add(self.function.attributes, WIDTH)  # its own ``add`` rejects attributes with a value
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _Lowering(NativeLowering):
-    _name = "rlccfr_lowering"
-
-    @property
-    def lowering_class(self) -> type[Lower]:
-        return _Lower
-
-
-class _Compiler(CompilerBase):
-    """Numba's compiler with another width of vectors, which only a function attribute can set per function."""
-
-    def define_pipelines(self) -> list[PassManager]:
-        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        manager.passes = [(_Lowering if one is NativeLowering else one, name) for one, name in manager.passes]
-        manager.finalize()
-        return [manager]
-
-
-COMPILER: dict[str, Any] = {"error_model": "numpy", "pipeline_class": _Compiler}
+COMPILER: dict[str, Any] = {"error_model": "numpy"}
 """Compiler options of all functions, including those of components."""
 
 OPTIONS: dict[str, Any] = {**COMPILER, "_nrt": False}

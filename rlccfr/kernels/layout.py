@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import from_dtype, types
 
-from rlccfr.components import SCHEDULE_COLUMNS
-from rlccfr.games.flat_tree import BLOCK, HISTORY, GameTree, SequenceForm, SequenceView
+from rlccfr.components.schedules import SCHEDULE_COLUMNS
+from rlccfr.games.flat_tree import GameTree, SequenceForm
+from rlccfr.games.records import BLOCK, HISTORY, SequenceView
 
 # Columns of a schedule; a rule's own parameters start at PARAMETERS.
 POSITIVE_DISCOUNT = SCHEDULE_COLUMNS.index("positive_discount")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rlccfr.games.flat_tree import TERMINAL, GameTree, utility_of
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.records import TERMINAL, utility_of
 from rlccfr.networks.inputs import inputs_of_histories
 from rlccfr.networks.learners import State
 from rlccfr.networks.models import Model, make_model

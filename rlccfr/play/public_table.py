@@ -8,7 +8,7 @@ import numpy as np
 
 from rlccfr.games.public.cards import ACTIONS, codes_of, names_of
 from rlccfr.games.public.deals import Deal
-from rlccfr.games.public.view import CHANCE, DICE, FOLD
+from rlccfr.games.public.records import CHANCE, DICE, FOLD
 from rlccfr.policies.public_policy import PublicPolicy
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.play.cards import move_in_words, seen_in
 from rlccfr.policy import Policy
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.games.flat_tree import CHANCE, GameTree
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.records import CHANCE
 
 
 class Analysis(NamedTuple):

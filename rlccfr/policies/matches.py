@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from rlccfr.errors import BudgetError, PolicyError, whole_number
-from rlccfr.games.flat_tree import CHANCE, GameTree
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.view import PublicGame
+from rlccfr.games.records import CHANCE
 
 if TYPE_CHECKING:
     import pandas as pd

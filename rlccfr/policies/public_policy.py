@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from rlccfr.errors import GameError, PolicyError
 from rlccfr.games.public.kinds import Game
-from rlccfr.games.public.view import DOUBLE, SINGLE, SMALLEST, PublicGame
+from rlccfr.games.public.records import DOUBLE, SINGLE, SMALLEST
+from rlccfr.games.public.view import PublicGame
 from rlccfr.policy import Policy
 
 if TYPE_CHECKING:

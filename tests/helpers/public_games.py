@@ -16,7 +16,8 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.cards import SUITS
 from rlccfr.games.public.derived import DerivedGame, derived
 from rlccfr.games.public.names import PUBLIC
-from rlccfr.games.public.view import FOLD, MATRIX, SHOWDOWN, PublicGame
+from rlccfr.games.public.records import FOLD, MATRIX, SHOWDOWN
+from rlccfr.games.public.view import PublicGame
 
 RELATIVES = (
     # parameters of holdem(...), which differ in all that they can

@@ -11,7 +11,7 @@ import reference
 from support import game, place, policy_sums, regrets
 
 import rlccfr
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.records import CHANCE, TERMINAL
 
 
 def in_order(state) -> str:

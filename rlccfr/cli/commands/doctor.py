@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable
 from importlib import metadata, resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+import typer
 
 from rlccfr.cli.console import Json, print_json, print_table
 from rlccfr.errors import RLCCFRError, what_failed
@@ -41,11 +43,18 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
-def doctor(json: Json = False) -> None:
+def doctor(
+    clear_cache: Annotated[
+        bool, typer.Option("--clear-cache", help="First delete the kept games and the compiled kernels.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """Tell what this installation has, what it lacks, and what to do about it.
 
     Ends with an error if a small run fails.
     """
+    if clear_cache:
+        _clear()
     findings = [finding for part in (_versions, _kernels, _cache, _machine, _extras) for finding in _tried(part)]
     trial, failure = _trial()
     findings.append(trial)
@@ -55,6 +64,16 @@ def doctor(json: Json = False) -> None:
         print_table(("", "", "advice"), findings)
     if failure is not None:
         raise RLCCFRError(f"a run of ten iterations on Kuhn poker fails: {what_failed(failure)}") from failure
+
+
+def _clear() -> None:
+    """Delete the kept games and the compiled kernels."""
+    from rlccfr.games.cache import kept_games
+    from rlccfr.kernels.cache import kernels_folder
+
+    for path in kept_games():
+        path.unlink(missing_ok=True)
+    shutil.rmtree(kernels_folder(), ignore_errors=True)
 
 
 def _tried(part: Callable[[], list[Finding]]) -> list[Finding]:
@@ -92,26 +111,25 @@ def _versions() -> list[Finding]:
 
 
 def _kernels() -> list[Finding]:
-    from rlccfr.kernels import PASSES, PUBLIC, WALKS
-    from rlccfr.kernels.cache import kernel_folder
+    from rlccfr.kernels import PASSES, PUBLIC, WALKS, is_compiled
+    from rlccfr.kernels.cache import kernels_folder
     from rlccfr.kernels.jit import UNJITTED
 
     if UNJITTED:
         return [Finding("kernels", "not compiled", "unset NUMBA_DISABLE_JIT: runs are thousands of times slower")]
-    folder = kernel_folder()
     kinds = {"exact passes": PASSES, "walks": WALKS, "public trees": PUBLIC}
-    ready = [use for use, pattern in kinds.items() if any(folder.glob(pattern))]
+    ready = [use for use, kernels in kinds.items() if is_compiled(kernels)]
     told = f"compiled for {', '.join(ready)}" if ready else "not compiled yet"
     advice = "" if len(ready) == len(kinds) else "nothing: the others are compiled at first use, 15 seconds each"
-    return [Finding("kernels", f"{told}, in {folder}", advice)]
+    return [Finding("kernels", f"{told}, in {kernels_folder()}", advice)]
 
 
 def _cache() -> list[Finding]:
-    from rlccfr.games.cache import cache_folder
+    from rlccfr.games.cache import MOST_BYTES, cache_folder, kept_games
     from rlccfr.games.memory import gigabytes
 
     folder = cache_folder()
-    size = sum(path.stat().st_size for path in folder.glob("game-*.npz")) if folder.exists() else 0
+    size = sum(path.stat().st_size for path in kept_games())
     home = next((one for one in (folder, *folder.parents) if one.exists()), Path("/"))
     free = shutil.disk_usage(home).free
     advice = ""
@@ -119,7 +137,8 @@ def _cache() -> list[Finding]:
         advice = "large games are compiled each time: set RLCCFR_CACHE to a folder that you may write to"
     elif free < LEAST_DISK:
         advice = "free some disk, or set RLCCFR_CACHE to a folder on another one"
-    return [Finding("games kept", f"{gigabytes(size)} in {folder}, {gigabytes(free)} of disk free", advice)]
+    told = f"{gigabytes(size)} of at most {gigabytes(MOST_BYTES)} in {folder}, {gigabytes(free)} of disk free"
+    return [Finding("games kept", told, advice)]
 
 
 def _machine() -> list[Finding]:

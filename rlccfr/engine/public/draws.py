@@ -9,7 +9,8 @@ import numpy as np
 
 from rlccfr.components import Sampler
 from rlccfr.games.public.masses import row_masses
-from rlccfr.games.public.view import CHANCE, DOUBLE, PublicGame
+from rlccfr.games.public.records import CHANCE, DOUBLE
+from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.public.drawing import LEAST_LOG, NO_DRAWING, Drawing
 
 DRAWN = {"public": (False, False), "opponent": (False, True), "own": (True, False), "one": (True, True)}

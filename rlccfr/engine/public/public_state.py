@@ -12,7 +12,8 @@ from rlccfr.engine.binding import Binding
 from rlccfr.engine.public.draws import drawing_for, draws_of, pending_bytes, places
 from rlccfr.errors import CheckpointError, RLCCFRError
 from rlccfr.games.memory import available_memory, gigabytes
-from rlccfr.games.public.view import DOUBLE, PublicGame
+from rlccfr.games.public.records import DOUBLE
+from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.layout import POSITIVE_DISCOUNT, PREDICTION
 from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing, settle
 from rlccfr.kernels.public.memory import PublicTables

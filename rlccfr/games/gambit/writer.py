@@ -12,10 +12,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from rlccfr.games.flat_tree import CHANCE, TERMINAL, ZERO_SUM, GameTree
+from rlccfr.games.flat_tree import ZERO_SUM, GameTree
 from rlccfr.games.gambit.files import is_of_file
 from rlccfr.games.gambit.reader import distinct
 from rlccfr.games.openspiel_policies import edge_names
+from rlccfr.games.records import CHANCE, TERMINAL
 
 LONGEST = 100
 """Largest number of signs of a fraction in a profile."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rlccfr.errors import ComponentError
-from rlccfr.games import flat_tree
+from rlccfr.games import records as tree_records
 from rlccfr.games.claims import check_claims
 from rlccfr.games.compiler import build
 from rlccfr.games.flat_tree import GameTree
@@ -23,7 +23,8 @@ from rlccfr.games.merging.hands import rounds_by_cards
 from rlccfr.games.merging.merged import hash_of
 from rlccfr.games.merging.pairs import Pairs, numbered, pairs_of
 from rlccfr.games.public.masses import row_masses
-from rlccfr.games.public.view import CHANCE, SHOWDOWN, PublicGame, ranges
+from rlccfr.games.public.records import CHANCE, SHOWDOWN
+from rlccfr.games.public.view import PublicGame, ranges
 from rlccfr.kernels.public.buckets import expand
 
 
@@ -145,7 +146,7 @@ class _Histories:
         self._blocks: list[dict[str, np.ndarray]] = []
         self._size = 0
         root = _Edges(np.full(1, -1), np.full(1, -1), np.ones(1), 0)
-        self._add(root, flat_tree.CHANCE)
+        self._add(root, tree_records.CHANCE)
         self._deal(0, 0, 0, 1, (0, 0))
 
     def _add(self, edges: _Edges, actor: int, **columns: np.ndarray) -> int:
@@ -176,7 +177,7 @@ class _Histories:
         """
         own = self.rounds[number]
         begins = np.flatnonzero(np.diff(own.half, prepend=-1))
-        half = self._add(_Edges(begin + own.before, own.held[begins, 0], own.half_share, depth), flat_tree.CHANCE)
+        half = self._add(_Edges(begin + own.before, own.held[begins, 0], own.half_share, depth), tree_records.CHANCE)
         self._follow(node, number, _Edges(half + own.half, own.held[:, 1], own.share, depth + 1), moves)
 
     def _follow(self, node: int, number: int, edges: _Edges, moves: tuple[int, int]) -> None:
@@ -184,11 +185,11 @@ class _Histories:
         record, depth = self.game.view.nodes[node], edges.depth + 1
         kind, first = int(record["kind"]), int(record["first_child"])
         if kind == CHANCE:
-            self._deal(first, number + 1, self._add(edges, flat_tree.CHANCE), depth, moves)
+            self._deal(first, number + 1, self._add(edges, tree_records.CHANCE), depth, moves)
         elif kind > CHANCE:
             chance = self.rounds[number].won if kind == SHOWDOWN else np.ones(len(edges.parent))
             payoff = float(record["payoff"]) * chance
-            self._add(edges, flat_tree.TERMINAL, utility=payoff, opponent_utility=-payoff)
+            self._add(edges, tree_records.TERMINAL, utility=payoff, opponent_utility=-payoff)
         else:
             begin = self._add(edges, kind, infoset=self._infosets(node, number, kind, moves[kind]))
             later = (moves[0] + (kind == 0), moves[1] + (kind == 1))

@@ -17,7 +17,8 @@ from rlccfr.games.merging.rounds import (
 )
 from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.masses import row_masses, rows_above
-from rlccfr.games.public.view import NODE, PublicGame
+from rlccfr.games.public.records import NODE
+from rlccfr.games.public.view import PublicGame
 
 Feature = Callable[[np.ndarray], np.ndarray]
 """Function of the strengths of hands after the last public card, (hands,), that returns features, (hands, k)."""

@@ -13,8 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from rlccfr.errors import ComponentError
-from rlccfr.games.flat_tree import CHANCE, GameTree, SequenceView
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.payoff_blocks import payoff_blocks
+from rlccfr.games.records import CHANCE, SequenceView
 from rlccfr.games.symmetry import by_first, payoff_matrix, refine, without_residues
 
 

@@ -10,9 +10,10 @@ from collections.abc import Callable
 import numpy as np
 
 from rlccfr.errors import ComponentError, GameError
-from rlccfr.games.flat_tree import TERMINAL, GameTree
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.derived import PublicTree
-from rlccfr.games.public.view import CHANCE, MATRIX
+from rlccfr.games.public.records import CHANCE, MATRIX
+from rlccfr.games.records import TERMINAL
 
 Splitter = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Function of the features (states, k) and masses (states,) of private states that returns buckets, (states,)."""

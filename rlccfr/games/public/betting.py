@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field, replace
 
-from rlccfr.games.public.view import CHANCE, FOLD
+from rlccfr.games.public.records import CHANCE, FOLD
 
 ROUND_ENDS = CHANCE
 """Kind of the leaves at which the round's betting is over and nobody has folded."""

@@ -17,7 +17,8 @@ import numpy as np
 
 from rlccfr.games.public.claims import check_public
 from rlccfr.games.public.nodes import number_outcomes, tables_of
-from rlccfr.games.public.view import DEAL, DICE, NODE, PublicGame, PublicView, ranges
+from rlccfr.games.public.records import DEAL, DICE, NODE, PublicView
+from rlccfr.games.public.view import PublicGame, ranges
 
 FACES = "12345*"
 

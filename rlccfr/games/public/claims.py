@@ -11,7 +11,8 @@ import numpy as np
 from rlccfr.errors import GameError
 from rlccfr.games.claims import broken_at, near, no_moves
 from rlccfr.games.public.masses import row_masses
-from rlccfr.games.public.view import CHANCE, MATRIX, SHOWDOWN, PublicGame
+from rlccfr.games.public.records import CHANCE, MATRIX, SHOWDOWN
+from rlccfr.games.public.view import PublicGame
 
 
 def check_public(game: PublicGame) -> PublicGame:

@@ -14,19 +14,12 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from rlccfr.errors import GameError
-from rlccfr.games import flat_tree
+from rlccfr.games import records as tree_records
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.claims import check_public
 from rlccfr.games.public.nodes import number_outcomes, tables_of
-from rlccfr.games.public.view import (
-    CHANCE,
-    DEAL,
-    MATRIX,
-    NODE,
-    PublicGame,
-    PublicView,
-    ranges,
-)
+from rlccfr.games.public.records import CHANCE, DEAL, MATRIX, NODE, PublicView
+from rlccfr.games.public.view import PublicGame, ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +92,7 @@ class PublicTree:
         """
         if not self.decides[histories].any():
             return MATRIX
-        actors = np.where(self.decides[histories], self.game.histories["actor"][histories], flat_tree.TERMINAL)
+        actors = np.where(self.decides[histories], self.game.histories["actor"][histories], tree_records.TERMINAL)
         if (actors != actors[0]).any():
             raise self._hidden()
         return int(actors[0])
@@ -254,14 +247,14 @@ def _values(game: GameTree) -> tuple[np.ndarray, np.ndarray]:
         Utilities, (histories,), and whether somebody acts at or below each history, (histories,).
     """
     histories, value = game.histories, game.utility.copy()
-    decides = histories["actor"] < flat_tree.CHANCE
+    decides = histories["actor"] < tree_records.CHANCE
     levels = [np.zeros(1, np.int64)]
     while len(levels[-1]):
         records = histories[levels[-1]]
-        counts = np.where(records["actor"] == flat_tree.TERMINAL, 0, records["num_children"]).astype(np.int64)
+        counts = np.where(records["actor"] == tree_records.TERMINAL, 0, records["num_children"]).astype(np.int64)
         levels.append(ranges(records["first_child"], counts))
     for level in levels[-2::-1]:
-        own = level[histories["actor"][level] != flat_tree.TERMINAL]
+        own = level[histories["actor"][level] != tree_records.TERMINAL]
         records = histories[own]
         counts = records["num_children"].astype(np.int64)
         begin, below = np.cumsum(counts) - counts, ranges(records["first_child"], counts)

@@ -12,7 +12,8 @@ from rlccfr.games.public.betting import Round
 from rlccfr.games.public.claims import check_public
 from rlccfr.games.public.deals import Deal, Deck
 from rlccfr.games.public.nodes import number_outcomes, tables_of
-from rlccfr.games.public.view import DEAL, NODE, SHOWDOWN, PublicGame, PublicView
+from rlccfr.games.public.records import DEAL, NODE, SHOWDOWN, PublicView
+from rlccfr.games.public.view import PublicGame
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rlccfr.games.flat_tree import CHANCE, GameTree
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.derived import PublicTree
 from rlccfr.games.public.view import ranges
+from rlccfr.games.records import CHANCE
 
 
 @dataclass(frozen=True, eq=False)

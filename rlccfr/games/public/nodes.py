@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlccfr.games.public.view import CHANCE, ranges
+from rlccfr.games.public.records import CHANCE
+from rlccfr.games.public.view import ranges
 
 
 def number_outcomes(nodes: np.ndarray) -> np.ndarray:

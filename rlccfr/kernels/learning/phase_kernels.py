@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba import types
 
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.kernels.fold import add_prediction, fold_general, fold_plain, keep_regret, next_policy
 from rlccfr.kernels.handles import game_of, memory_of, rule_of, scratch_of, tables_of
 from rlccfr.kernels.jit import kernel

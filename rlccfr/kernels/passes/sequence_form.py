@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rlccfr.games.flat_tree import LANES
+from rlccfr.games.records import LANES
 from rlccfr.kernels.handles import game_of, scratch_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import F8, F8S, HANDLE, SCRATCH, VIEW

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlccfr.games.public.view import CARDS
+from rlccfr.games.public.records import CARDS
 from rlccfr.kernels.jit import kernel
 from rlccfr.kernels.public.terminals import fill_fold, fill_showdown
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.games.public.view import CARDS, PublicGame
+from rlccfr.games.public.records import CARDS
+from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing
 
 # Entries of a frame.

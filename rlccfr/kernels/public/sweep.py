@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlccfr.games.public.view import CARDS, CHANCE
+from rlccfr.games.public.records import CARDS, CHANCE
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
 from rlccfr.kernels.public.chance import ascend_chance, meet_chance

@@ -8,7 +8,7 @@ met in order of strength, so that the sums so far are those of the weaker hands 
 
 from __future__ import annotations
 
-from rlccfr.games.public.view import CARDS, DICE, FOLD, MATRIX, SHOWDOWN
+from rlccfr.games.public.records import CARDS, DICE, FOLD, MATRIX, SHOWDOWN
 from rlccfr.kernels.jit import inlined
 from rlccfr.kernels.public.memory import COUNT, FIRST, REACH, VALUE
 

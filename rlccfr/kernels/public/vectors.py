@@ -13,7 +13,7 @@ vector operations of them.
 
 from __future__ import annotations
 
-from rlccfr.games.public.view import SMALLEST
+from rlccfr.games.public.records import SMALLEST
 from rlccfr.kernels.jit import inlined
 from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, PREDICTION
 

@@ -16,7 +16,7 @@ Arguments of all functions are those of kernels/walks/walk.py.
 
 from __future__ import annotations
 
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.kernels.jit import inlined
 from rlccfr.kernels.walks.walk_layout import UNVISITED
 

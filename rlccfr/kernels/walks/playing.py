@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import types
 
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.kernels.handles import game_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import F8M, F8S, HANDLE, RNG

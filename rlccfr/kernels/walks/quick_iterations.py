@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.kernels.fold import fold_simple
 from rlccfr.kernels.handles import flags_of, game_of, path_of, plan_of, run_of
 from rlccfr.kernels.jit import inlined, kernel

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.kernels.handles import draws_of
 from rlccfr.kernels.jit import inlined
 from rlccfr.kernels.walks.history_values import add_regrets, close_by_history, probability

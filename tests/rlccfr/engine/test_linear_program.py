@@ -22,7 +22,7 @@ from benchmarks import exact
 from rlccfr.engine import linear_program, rational_program
 from rlccfr.engine.exactness import PayoffScale
 from rlccfr.errors import BudgetError, RLCCFRError
-from rlccfr.games.flat_tree import TERMINAL, utility_of
+from rlccfr.games.records import TERMINAL, utility_of
 
 VALUES = {
     "kuhn": -1 / 18,

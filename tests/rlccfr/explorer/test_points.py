@@ -10,7 +10,7 @@ from support import random_policy
 
 import rlccfr
 from rlccfr.explorer.points import ENDS, _places, content
-from rlccfr.games.flat_tree import CHANCE
+from rlccfr.games.records import CHANCE
 
 GOOFSPIEL = "goofspiel(num_cards=3,imp_info=True,points_order=descending)"
 GAMES = ("kuhn", "leduc(ranks=2,suits=2,raises=1)", GOOFSPIEL, "liars_dice(numdice=1,dice_sides=2)")

@@ -11,7 +11,7 @@ from public_games import cards_in, keys_of, merged_entries, openspiel_form, open
 import rlccfr
 from rlccfr.explorer.points import ENDS, content
 from rlccfr.explorer.public_points import any_content, public_points
-from rlccfr.games.flat_tree import CHANCE
+from rlccfr.games.records import CHANCE
 from rlccfr.policies.analysis import analysed, followed
 
 RELATIVES = (

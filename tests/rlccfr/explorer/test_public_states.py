@@ -9,8 +9,8 @@ import pytest
 
 import rlccfr
 from rlccfr.explorer.public_states import public_states
-from rlccfr.games.flat_tree import CHANCE
 from rlccfr.games.openspiel_policies import edge_names
+from rlccfr.games.records import CHANCE
 
 GOOFSPIEL = "goofspiel(num_cards=3,imp_info=True,points_order=descending)"
 

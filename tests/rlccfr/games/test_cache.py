@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import numpy as np
+import open_spiel.python.games  # noqa: F401  (registers them)
 import pyspiel
 import pytest
 
@@ -52,6 +54,20 @@ def test_a_kept_game_is_the_compiled_one(cache, monkeypatch):
         assert np.array_equal(one, other)
     runs = [rlccfr.Solver(tree, "cfr_plus", "external").run(iterations=50) for tree in (first, second)]
     assert runs[0].exploitability == runs[1].exploitability
+
+
+def test_the_games_that_were_not_used_for_longest_go_first(cache, monkeypatch):
+    rlccfr.load_game(LARGE)
+    (kept,) = game_cache.kept_games()
+    others = [kept.with_name(kept.name.replace(kept.stem[-4:], end)) for end in ("aaaa", "bbbb")]
+    for number, path in enumerate(others):
+        path.write_bytes(b"0" * 1000)
+        os.utime(path, (1 + number,) * 2)
+    os.utime(kept, (0, 0))
+    rlccfr.load_game(LARGE)  # is read, which counts as use
+    assert game_cache.kept_games() == [kept, others[1], others[0]]
+    game_cache._keep_within(kept.stat().st_size + 1500)
+    assert game_cache.kept_games() == [kept, others[1]]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from open_spiel.python.policy import TabularPolicy
 from support import FORGETFUL, SMALL_DICE, game, random_policy
 
 import rlccfr
-from rlccfr.games.flat_tree import CHANCE, TERMINAL
+from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.games.traversal import REPORT_EVERY
 
 # Numbers of histories, decisions, terminals, infosets, sequences of a player with the empty one, and payoffs other

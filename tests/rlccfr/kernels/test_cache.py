@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import imports
 import pytest
 
 import rlccfr
@@ -20,13 +22,13 @@ PACKAGE = Path(rlccfr.__file__).parent
 COMPILE = """
 import json, os, rlccfr
 from rlccfr.catalog.extended import weigh_exponentially
-from rlccfr.kernels.cache import kernel_folder
+from rlccfr.kernels.cache import kernels_folder
 from rlccfr.kernels.learning.adam import adam_step
 from rlccfr.kernels.plain import policy_map_function
 
 policy_map_function(weigh_exponentially)
 hits = sum(adam_step.stats.cache_hits.values())
-print(json.dumps([os.path.dirname(rlccfr.__file__), str(kernel_folder()), hits]))
+print(json.dumps([os.path.dirname(rlccfr.__file__), str(kernels_folder()), hits]))
 """
 
 
@@ -66,13 +68,14 @@ def test_kernels_are_kept_outside_of_the_package(site, tmp_path):
     """
     before = files(site)
     package, folder, hits = compiled(tmp_path, site)
-    assert (package, folder.parent, hits) == (site / "rlccfr", tmp_path / "rlccfr", 0)
+    assert (package, folder, hits) == (site / "rlccfr", tmp_path / "rlccfr" / "kernels", 0)
     assert files(site) == before
     names = {path.name.split("-")[0] for path in files(tmp_path)}
     assert names == {"adam.adam_step", "handles._write", "extended.weigh_exponentially"}
     assert compiled(tmp_path, site) == (package, folder, 1)
     for path in files(folder):
-        path.write_bytes(path.read_bytes()[:1000])
+        if path.suffix == ".nbc":
+            path.write_bytes(path.read_bytes()[:1000])
     assert compiled(tmp_path, site) == (package, folder, 0), "damaged files are compiled anew"
 
 
@@ -100,21 +103,95 @@ sys.stdin.readline()
     for process in both:
         _, error = process.communicate(timeout=300)
         assert process.returncode == 0, error
-    assert len([path for path in files(tmp_path) if path.name.startswith("handles._write")]) == 2
-    assert all(path.suffix == ".nbc" for path in files(tmp_path))
+    forms = [path for path in files(tmp_path) if path.suffix == ".nbc"]
+    assert len([path for path in forms if path.name.startswith("handles._write")]) == 2
+    assert {path.name for path in files(tmp_path)} == {f"{path.name}{end}" for path in forms for end in ("", ".lock")}
 
 
-@pytest.mark.parametrize("name", ["kernels/learning/reservoir.py", "games/flat_tree.py", "components/schedules.py"])
-def test_every_source_counts_and_its_time_does_not(name, site, tmp_path):
+@pytest.mark.slow
+def test_processes_that_need_the_same_form_compile_it_once(site, tmp_path):
+    code = """
+import sys
+from rlccfr.kernels.cache import KernelCache
+
+print("ready", flush=True)
+sys.stdin.readline()
+from rlccfr.kernels.learning.adam import adam_step
+
+print(sum(adam_step.stats.cache_hits.values()))
+"""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    both = [
+        subprocess.Popen([sys.executable, "-c", code], env=environment(tmp_path, site), cwd="/", **pipes)
+        for _ in range(2)
+    ]
+    for process in both:
+        assert process.stdout.readline() == "ready\n"
+    for process in both:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    ended = [process.communicate(timeout=300) for process in both]
+    assert [error for _, error in ended] == ["", ""]
+    assert sorted(int(out) for out, _ in ended) == [0, 1]
+
+
+KERNELS = "kernels/walks/sampled_iterations.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        (KERNELS, True),
+        ("kernels/walks/random_words.py", True),  # walk.py imports it
+        ("games/records.py", True),
+        ("components/schedules.py", True),
+        ("components/controller.py", True),
+        ("kernels/learning/adam.py", False),
+        ("kernels/cache.py", False),
+        ("games/flat_tree.py", False),
+    ],
+)
+def test_what_is_compiled_in_counts_and_its_time_does_not(name, counts, site, tmp_path):
     shutil.copytree(site, tmp_path / "site")
-    path = tmp_path / "site" / "rlccfr" / name
+    package = tmp_path / "site" / "rlccfr"
+    path = package / name
     found = []
     for content in (path.read_bytes(), path.read_bytes(), path.read_bytes() + b"# changed\n"):
         path.write_bytes(content)
         os.utime(path, (len(found),) * 2)
-        found.append(cache.digest_of_sources.__wrapped__(tmp_path / "site" / "rlccfr"))
-    assert found[0] == found[1] == cache.digest_of_sources(PACKAGE)
-    assert found[2] != found[0]
+        for function in (cache.digest_of_sources, cache.sources_of, cache._imported):
+            function.cache_clear()
+        found.append(cache.digest_of_sources(package / KERNELS, package))
+    assert found[0] == found[1] == cache.digest_of_sources(PACKAGE / KERNELS)
+    assert (found[2] != found[0]) == counts
+
+
+def test_constants_of_kernels_come_from_files_that_count():
+    """Kernels import only classes, for annotations, and functions that run outside of kernels, from elsewhere."""
+    not_compiled = {
+        "rlccfr.games.flat_tree": {"GameTree", "SequenceForm"},
+        "rlccfr.games.public.view": {"PublicGame"},
+        "rlccfr.errors": {"ComponentError", "RLCCFRError"},
+        "rlccfr.files": {"write_atomically"},
+        "rlccfr.plugins": {"is_the_librarys"},
+    }
+    for path in (PACKAGE / "kernels").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("rlccfr"):
+                continue
+            place = f"{node.module.removeprefix('rlccfr.').replace('.', '/')}.py"
+            if node.module.startswith("rlccfr.kernels") or place in cache.LAYOUTS:
+                continue
+            assert {name.name for name in node.names} <= not_compiled.get(node.module, set()), f"{path}: {node.module}"
+
+
+def test_imports_are_found_as_python_finds_them():
+    known = {path: name for name, path in imports.modules().items()}
+    graph = imports.graph()
+    for path in (PACKAGE / "kernels").rglob("*.py"):
+        found = {known[module] for module in cache._imported(path, PACKAGE) if module in known}
+        wanted = {name for name in graph[known[path]] if name != "rlccfr"} - {"rlccfr.kernels.cache"}
+        assert wanted - {"rlccfr.kernels"} <= found | {"rlccfr.components"}, path
 
 
 @pytest.fixture
@@ -145,11 +222,23 @@ def test_the_first_folder_that_can_be_written_is_taken(folders, monkeypatch):
     assert base().parent == folders["temporary"]
 
 
-def test_folders_that_were_not_used_for_a_month_are_dropped(tmp_path):
-    ours, newer, older = (f"kernels-{digit * 16}" for digit in "012")
-    for name, days in ((ours, 90), (newer, 29), (older, 31), ("kernels-of-mine", 90), ("games", 90)):
-        (tmp_path / name).mkdir()
-        os.utime(tmp_path / name, (time.time() - days * 86400,) * 2)
-    cache.drop_unused(tmp_path / ours)
-    assert {path.name for path in tmp_path.iterdir()} == {ours, newer, "kernels-of-mine", "games"}
-    assert (tmp_path / ours).stat().st_mtime > time.time() - 60
+def test_folders_that_were_not_used_for_a_month_are_dropped(tmp_path, monkeypatch):
+    folder = tmp_path / "kernels"
+    monkeypatch.setattr(cache, "kernels_folder", lambda: folder)
+    newer, older = "1" * 16, "2" * 16
+    ages = {
+        folder / newer: 29,
+        folder / older: 31,
+        folder / "mine": 90,
+        tmp_path / "games": 90,
+        tmp_path / f"kernels-{newer}": 29,  # of an earlier version
+        tmp_path / f"kernels-{older}": 31,
+    }
+    for path, days in ages.items():
+        path.mkdir(parents=True)
+        os.utime(path, (time.time() - days * 86400,) * 2)
+    cache.drop_unused()
+    left = {path for path in ages if path.exists()}
+    assert left == {path for path in ages if path.name not in (older, f"kernels-{older}")}
+    cache._mark_as_used(folder / newer)
+    assert (folder / newer).stat().st_mtime > time.time() - 60

@@ -47,6 +47,19 @@ def test_a_cache_that_can_not_be_written_is_told(monkeypatch, tmp_path):
     assert "set RLCCFR_CACHE to a folder that you may write to" in found.advice
 
 
+def test_the_cache_is_cleared(run, monkeypatch, tmp_path):
+    kernels = tmp_path / "kernels"
+    monkeypatch.setattr("rlccfr.kernels.cache.kernels_folder", lambda: kernels)
+    monkeypatch.setenv("RLCCFR_CACHE", str(tmp_path))
+    others = tmp_path / "mine.npz"
+    for path in (tmp_path / "game-1.npz", kernels / "0" / "form.nbc", others):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"0" * 1000)
+    doctor._clear()
+    assert not kernels.exists()
+    assert list(tmp_path.iterdir()) == [others]
+
+
 def test_a_broken_installation_is_an_error(run, monkeypatch):
     def broken(*_, **__):
         raise OSError("libtorch is missing")

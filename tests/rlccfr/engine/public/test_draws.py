@@ -10,7 +10,7 @@ from support import SMALL_DICE, game, place_public, public_sums, regrets, settle
 import rlccfr
 from rlccfr.components import Sampler
 from rlccfr.engine.public.draws import DRAWN, drawing_for, draws_of
-from rlccfr.games.public.view import DOUBLE
+from rlccfr.games.public.records import DOUBLE
 from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
 from rlccfr.kernels.public.public_iterations import begin_pass, drawn_passes, end_pass, pass_below
 from rlccfr.kernels.public.sweep import UPDATE

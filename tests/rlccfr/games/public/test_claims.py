@@ -9,7 +9,7 @@ import pytest
 
 import rlccfr
 from rlccfr.games.public.claims import check_public
-from rlccfr.games.public.view import CHANCE, FOLD, SHOWDOWN
+from rlccfr.games.public.records import CHANCE, FOLD, SHOWDOWN
 
 SMALL = "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1)"
 PAIRS = "holdem(rounds=2,ranks=4,suits=2,private=2,flop=2)"

@@ -5,8 +5,8 @@ import pytest
 from support import SMALL_DICE, game
 
 from rlccfr.errors import GameError
-from rlccfr.games.flat_tree import CHANCE
 from rlccfr.games.public.labels import chance_labels
+from rlccfr.games.records import CHANCE
 
 LEDUC_288 = "leduc_poker(suit_isomorphism=True)"
 ALL_IN = (  # the public card may come after the last decision

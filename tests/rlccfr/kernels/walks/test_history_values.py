@@ -12,7 +12,7 @@ import rlccfr
 from rlccfr.components import Sampler
 from rlccfr.engine.walks import balanced_policy
 from rlccfr.errors import ComponentError
-from rlccfr.games.flat_tree import CHANCE, TERMINAL, utility_of
+from rlccfr.games.records import CHANCE, TERMINAL, utility_of
 from rlccfr.networks.settings import Approximator, HistoryNetwork
 from rlccfr.registry import samplers
 from rlccfr.testing import Estimates, own_reach, smallest_p
