@@ -142,10 +142,10 @@ def choosing() -> str:
     sure = {name: sum(map(simpler.is_above_zero, unseen[name])) for name in ("preset", "budget")}
     whole = unseen["all"]
     points = (
-        f"(As they were before the reward's e was the exploitability itself.) With {_listed(numbers)} evaluations of "
+        f"With {_listed(numbers)} evaluations of "
         f"{len(shipped.catalog())}, the mean normalised score of successive "
         f"halving is {halving}; the team's is {team}.",
-        "(Of the same date.) The team's exploration also works without its networks. With the "
+        "The team's exploration also works without its networks. With the "
         f"{demo.EVALUATIONS} evaluations of "
         f"{len(shipped.tabular())} that `make demo` makes, it scores {few['no network']:.3f} on Kuhn poker, and the "
         f"team {few['team']:.3f}. With {FEW} of {len(shipped.catalog())}, its mean regret is "

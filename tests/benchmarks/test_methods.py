@@ -76,10 +76,6 @@ def test_choices_by_another_version_of_their_method_are_made_anew(made, tmp_path
     assert made == [*TRIALS, *TRIALS]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the choices were made under the earlier reward; `python -m benchmarks.selection` makes them anew in hours",
-)
 def test_the_committed_choices_are_of_the_present_versions():
     rows = [json.loads(line) for line in methods.KEPT.read_text().splitlines()]
     assert len(rows) == 1140
