@@ -9,8 +9,7 @@ from concurrent.futures import CancelledError, Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
-from rlccfr.envs.sweeping.cores import physical_cores
-from rlccfr.envs.sweeping.pool import Pool
+from rlccfr.envs.sweeping.pool import Pool, physical_cores
 from rlccfr.envs.sweeping.worker import prepare
 from rlccfr.errors import RLCCFRError, first_line
 from rlccfr.interrupts import interrupts_blocked
