@@ -119,6 +119,23 @@ def traverse(
     """
     columns = _Columns()
     infosets = _SeenInfosets(restore_recall)
+    _visit_all(game, name, columns, infosets, max_histories, progress)
+    check_memory(name, len(columns))
+    walk = _breadth_first(columns, infosets)
+    check_claims(walk, name, utility_sum)
+    return walk, len(infosets.forgetful)
+
+
+def _visit_all(
+    game: Playable,
+    name: str,
+    columns: _Columns,
+    infosets: _SeenInfosets,
+    max_histories: int,
+    progress: Callable[[float], None] | None,
+) -> None:
+    """Add all histories of a game to ``columns``, depth first, and their infosets to ``infosets``; see
+    :func:`traverse`."""
     share_done = 0.0
     # The root is the only child of a history that does not exist.
     stack = [_OpenHistory(None, -1, -1, 1.0, [(-1, 1.0, ((), ()))])]
@@ -155,11 +172,6 @@ def traverse(
         if not children:
             raise columns.broken(name, _stuck(actor))
         stack.append(_OpenHistory(state, number, parent.depth + 1, parent.child_share / len(children), children))
-
-    check_memory(name, len(columns))
-    walk = _breadth_first(columns, infosets)
-    check_claims(walk, name, utility_sum)
-    return walk, len(infosets.forgetful)
 
 
 def _check_room(
