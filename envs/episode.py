@@ -86,6 +86,11 @@ class EpisodeSpec:
         catalog: algorithms to pick from.
         engine_seeds: all engine seeds that an episode may draw.
         evaluator: source of measurements.
+
+    Example:
+        >>> spec = EpisodeSpec.parse(["kuhn"], preset="0.7, 0.3", catalog="tabular")
+        >>> spec.budgets, spec.presets[0].name, spec.segments
+        ((Budget(unit='iterations', amount=1000),), '(0.7, 0.3) (0.7, 0.3) (0.7, 0.3)', 1)
     """
 
     games: tuple[str, ...]

@@ -40,7 +40,15 @@ MOST_LIVE = 8
 
 @dataclass
 class _Run:
-    """An episode so far: its solver, its parts, and the slices of plain CFR that it is compared with."""
+    """An episode so far.
+
+    Attributes:
+        solver: solver of all segments.
+        parts: stretches with one algorithm each.
+        segments: number of segments done.
+        reference: slices of plain CFR, which the run is compared with.
+        result: result at the end of the last segment; None before the first.
+    """
 
     solver: Solver
     parts: list[Part] = field(default_factory=list)
@@ -60,6 +68,19 @@ class LiveEvaluator(Evaluator):
         reference_seconds: engine CPU seconds of each slice of plain CFR that a run is compared with. A value
             below 0.02 counts as 0.02.
         retry_failed: whether to measure again what the store has with a status other than ``"ok"``.
+
+    Attributes:
+        store: the store; None if there is none.
+        reference_seconds: as the argument, at least 0.02.
+        retry_failed: as the argument.
+
+    Example:
+        >>> from rlccfr.envs import Budget, Cell
+        >>> evaluator = LiveEvaluator()
+        >>> cell = Cell("cfr_plus", "none", "none")
+        >>> measured = evaluator.measure(Request("kuhn", (cell,), Budget("iterations", 100)))
+        >>> measured.status, measured.iterations, round(measured.exploitability, 3)
+        ('ok', 100, 0.001)
 
     Raises:
         StoreError: the store's path is a file, or can't be written.

@@ -54,6 +54,16 @@ class Store:
     Attributes:
         path: directory of the store.
 
+    Example:
+        >>> import tempfile
+        >>> from rlccfr.envs import Budget, Cell, LiveEvaluator, Request
+        >>> request = Request("kuhn", (Cell("cfr", "none", "none"),), Budget("iterations", 10))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     store = Store(folder)
+        ...     measured = LiveEvaluator(store).measure(request)
+        ...     print(store.get(measured.cell_id)["iterations"], len(store))
+        10 1
+
     Raises:
         StoreError: the path is a file, is missing, or can't be written.
     """

@@ -35,6 +35,17 @@ class TableEvaluator(Evaluator):
     Args:
         source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.
 
+    Example:
+        >>> import pandas as pd
+        >>> run = {
+        ...     "game": "kuhn", "update_rule": "cfr", "sampler": "none", "abstraction": "none",
+        ...     "budget_unit": "iterations", "budget_amount": 100, "exploitability": 0.01,
+        ...     "uniform_exploitability": 0.458, "throughput": 1000.0, "reference_throughput": 1000.0,
+        ... }
+        >>> table = TableEvaluator(pd.DataFrame([run]))
+        >>> table.measure(Request("kuhn", (Cell("cfr", "none", "none"),), Budget("iterations", 100))).exploitability
+        0.01
+
     Raises:
         RLCCFRError: there is nothing to read, a required column is missing, or a row is not a measurement; the message
             names the row.
