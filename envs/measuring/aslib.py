@@ -49,6 +49,9 @@ FEATURE_STATUS = ("ok", "timeout", "memout", "presolved", "crash", "other")
 
 Rows = list[list[Any]]
 
+Columns = list[tuple[str, Any]]
+"""Names of a table's columns, and their types in ARFF, or the values of those that have few."""
+
 
 def write_aslib(
     source: TableEvaluator | pd.DataFrame | Store | str | Path,
@@ -93,24 +96,14 @@ def write_aslib(
         raise RLCCFRError("a scenario needs at least two games")
     folds = min(whole_number(folds, "folds", 2, RLCCFRError), len(games))
     rng = np.random.default_rng(whole_number(seed, "seed", 0, RLCCFRError))
-    trees, feature_values, feature_costs = _features(games)
     splits = rng.permutation(np.arange(len(games)) % folds) + 1
-
-    # The columns and rows of each file, besides instance and repetition.
-    tables: dict[str, tuple[list[tuple[str, Any]], Rows]] = {
-        "algorithm_runs": (
-            [("algorithm", "STRING"), (ERROR, "NUMERIC"), (SPEED, "NUMERIC"), ("runstatus", _factors(RUN_STATUS))],
-            [row for game in games for cell in catalog for row in _runs(table, game, cell, budget)],
-        ),
-        "feature_values": ([(name, "NUMERIC") for name in GameFeatures._fields], feature_values),
-        "feature_costs": ([(STEP, "NUMERIC")], feature_costs),
-        "feature_runstatus": ([(STEP, list(FEATURE_STATUS))], [[game, 1, "ok"] for game in games]),
-        "cv": ([("fold", "NUMERIC")], [[game, 1, int(split)] for game, split in zip(games, splits, strict=True)]),
-    }
+    trees, feature_values, feature_costs = _features(games)
+    runs = [row for game in games for cell in catalog for row in _runs(table, game, cell, budget)]
     scenario = directory.resolve().name
     stochastic = {cell for cell in catalog if not all(is_deterministic((cell,), tree) for tree in trees)}
     # The description comes first, because it marks the directory as a scenario's.
     files = {DESCRIPTION: _description(scenario, budget, catalog, stochastic)}
+    tables = _tables(games, runs, feature_values, feature_costs, splits)
     for name, (columns, rows) in tables.items():
         files[f"{name}.arff"] = dump(_relation(name, scenario, columns, rows))
     files["readme.txt"] = _readme(budget, table, games)
@@ -119,7 +112,31 @@ def write_aslib(
     return directory
 
 
-def _relation(name: str, scenario: str, columns: list[tuple[str, Any]], rows: Rows) -> dict[str, Any]:
+def _tables(
+    games: Sequence[str], runs: Rows, feature_values: Rows, feature_costs: Rows, splits: np.ndarray
+) -> dict[str, tuple[Columns, Rows]]:
+    """Return the columns, besides instance and repetition, and the rows of each file, by the file's name.
+
+    Args:
+        games: the instances.
+        runs: rows of :func:`_runs`.
+        feature_values: rows of :func:`_features`, as the next.
+        feature_costs: rows of the cost of features.
+        splits: (number of games,) part of the cross-validation that each game is in, from 1 on.
+    """
+    algorithm_columns: Columns = [
+        ("algorithm", "STRING"), (ERROR, "NUMERIC"), (SPEED, "NUMERIC"), ("runstatus", _factors(RUN_STATUS))
+    ]  # fmt: skip
+    return {
+        "algorithm_runs": (algorithm_columns, runs),
+        "feature_values": ([(name, "NUMERIC") for name in GameFeatures._fields], feature_values),
+        "feature_costs": ([(STEP, "NUMERIC")], feature_costs),
+        "feature_runstatus": ([(STEP, list(FEATURE_STATUS))], [[game, 1, "ok"] for game in games]),
+        "cv": ([("fold", "NUMERIC")], [[game, 1, int(split)] for game, split in zip(games, splits, strict=True)]),
+    }
+
+
+def _relation(name: str, scenario: str, columns: Columns, rows: Rows) -> dict[str, Any]:
     """Return a table as liac-arff wants it."""
     attributes = [("instance_id", "STRING"), ("repetition", "NUMERIC"), *columns]
     return {"relation": f"{name.upper()}_{scenario}", "attributes": attributes, "data": rows}
