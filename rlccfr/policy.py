@@ -164,6 +164,11 @@ class Policy:
     def against(self, other: Policy) -> Match:
         """Return the exact expected payoffs of this policy against another one, in both seats.
 
+        >>> import rlccfr
+        >>> uniform = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
+        >>> uniform.against(uniform).seats
+        (0.125, -0.125)
+
         Raises:
             PolicyError: the other policy is for another game, or another version of the game.
         """

@@ -59,7 +59,7 @@ class Measured(NamedTuple):
         catalog: the algorithms to choose from.
         games: names of the games to show.
         budgets: the budgets to show.
-        told: what is read, for people: tables do not show what they choose from.
+        description: what is read, for people: tables do not show what they choose from.
         shipped: whether the package has teams that learned from just these.
     """
 
@@ -67,12 +67,12 @@ class Measured(NamedTuple):
     catalog: Catalog
     games: list[str]
     budgets: Sequence[Budget]
-    told: str
+    description: str
     shipped: bool
 
     def say(self) -> None:
         """Print on stderr what is read, and why runs have failed."""
-        print(self.told, file=sys.stderr)
+        print(self.description, file=sys.stderr)
         say_failures(
             self.table.run(game, algorithm, seed)
             for game in self.games
@@ -118,8 +118,8 @@ def measured(
             raise RLCCFRError(_unfinished(table, unfinished_games, algorithms, results, catalog_name, networks))
         budgets_to_show = wanted_budgets or shipped.BUDGETS
         _require_long_runs(table, names, algorithms, budgets_to_show)
-        told = _description(algorithms, catalog_name, str(results))
-        return Measured(table, algorithms, names, budgets_to_show, told, shipped=False)
+        description = _described(algorithms, catalog_name, str(results))
+        return Measured(table, algorithms, names, budgets_to_show, description, shipped=False)
 
 
 def _of_the_package(
@@ -132,31 +132,33 @@ def _of_the_package(
     default_games = shipped.PUBLIC_GAMES if catalog == "public" else shipped.GAMES
     names = [_shipped_name(game) for game in games or default_games]
     # Games with a public tree were measured apart from the compiled ones.
-    part = shipped.part_of(names[0])
-    outsider = next((game for game in names if game not in part.games), None)
+    measured_part = shipped.part_of(names[0])
+    outsider = next((game for game in names if game not in measured_part.games), None)
     if outsider is not None:
         raise RLCCFRError(
             f"{names[0]!r} and {outsider!r} were measured with different algorithms and budgets: ask for one at a time"
         )
-    if part == shipped.public_part():
+    if measured_part == shipped.public_part():
         table = shipped.public_results()
         catalog_name = catalog or "public"
     else:
         table = shipped.results()
         catalog_name = catalog or "paper"
-    algorithms = part.catalogs[0]
+    algorithms = measured_part.catalogs[0]
     if catalog is not None or networks is not None:
         algorithms = parse_catalog(catalog_name).with_networks(networks or "sweep")
     for game in names:
         if lacking := table.lacking(game, algorithms):
-            raise RLCCFRError(f"the package has no run of {lacking}; it has {part.described}")
-    budgets_to_show = wanted_budgets or list(part.budgets)
+            raise RLCCFRError(f"the package has no run of {lacking}; it has {measured_part.described}")
+    budgets_to_show = wanted_budgets or list(measured_part.budgets)
     _require_long_runs(table, names, algorithms, budgets_to_show)
-    told = _description(algorithms, catalog_name, "the package's measurements")
-    return Measured(table, algorithms, names, budgets_to_show, told, shipped=algorithms == part.catalogs[0])
+    description = _described(algorithms, catalog_name, "the package's measurements")
+    return Measured(
+        table, algorithms, names, budgets_to_show, description, shipped=algorithms == measured_part.catalogs[0]
+    )
 
 
-def _description(algorithms: Catalog, catalog: str, source: str) -> str:
+def _described(algorithms: Catalog, catalog: str, source: str) -> str:
     return f"{len(algorithms):,} algorithms, --catalog {quoted(catalog)}, from {source}"
 
 

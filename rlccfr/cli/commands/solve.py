@@ -264,7 +264,7 @@ def _solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkp
     from rlccfr.solver import Solver
 
     new = Solver(tree, *algorithm, **options)
-    if options["walks"] != 1 and any(part.learns for part in (new.update_rule, new.sampler, new.abstraction)):
+    if options["walks"] != 1 and any(component.learns for component in (new.update_rule, new.sampler, new.abstraction)):
         raise ComponentError(
             "--walks is for components without models; with models, set the hyperparameter traversals or preset"
         )
@@ -304,10 +304,12 @@ def _reporting_time_left(solver: Solver, target: str, report: Callable[..., None
     target_exploitability = target_of(solver.game, target)
 
     def report_share(share: float) -> None:
-        left = seconds_left(solver.points, target_exploitability)
-        if left is not None:  # as predicted at the last point, less what has passed since
-            left = max(0.0, left - (solver.cpu_seconds - solver.points[-1].cpu_seconds))
-        report(share, left=math.nan if left is None else left)
+        predicted = seconds_left(solver.points, target_exploitability)
+        if predicted is None:
+            report(share, left=math.nan)
+            return
+        passed_since = solver.cpu_seconds - solver.points[-1].cpu_seconds  # the prediction is as of the last point
+        report(share, left=max(0.0, predicted - passed_since))
 
     return report_share
 
