@@ -169,11 +169,9 @@ class Solver:
         """
         limit = Limit.of(self._engine, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until)
         used_before = self._used(limit.unit)
-        first_point = max(len(self._curve) - 1, 0)
-        while (spent := self._used(limit.unit) - used_before) < limit.amount and not limit.ends(
-            self._curve, first_point
-        ):
-            # Rules that look ahead, such as a controller's, are told how long the run is expected to be.
+        begin = max(len(self._curve) - 1, 0)  # the curve's last point before this call
+        while (spent := self._used(limit.unit) - used_before) < limit.amount and not limit.ends(self._curve, begin):
+            # Controllers and blends plan ahead: they are told how many iterations the run is expected to have.
             if (costs := self._engine.stepper.costs) is not None:
                 self._engine.stepper.aim(limit.horizon(self._engine.iteration, spent, costs))
             budget_left = min(limit.amount - spent, sys.maxsize)
