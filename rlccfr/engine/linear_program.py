@@ -117,6 +117,12 @@ def solve_exactly(
         TypeError: the game is not a compiled one.
         GameError: the game is solved by its public tree.
         RLCCFRError: the game has payoffs that are not finite, or the program could not be solved.
+
+    Examples:
+        >>> import rlccfr
+        >>> solution = rlccfr.solve_exactly(rlccfr.load_game("kuhn"))
+        >>> round(solution.value, 6), solution.exploitability < 1e-9
+        (-0.055556, True)
     """
     checked_tree(game, "a linear program")
     import highspy  # noqa: F401  (so that its import does not count)

@@ -41,7 +41,8 @@ class QuickStepper(FlatStepper):
         self._path = handle_of(path_for(state.game), PATH)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
-        state, binding = self.state, self.binding
+        state = self.state
+        binding = self.binding
         quick_iterations(
             state.game_handle,
             state.run_handle,
