@@ -83,17 +83,14 @@ def train_controller(
             arguments.
     """
     directory = None if out is None else Path(out)
-    if games is None:
-        games = control_games("train")
-    elif isinstance(games, (str, os.PathLike)):
-        games = (games,)
+    names = _training_games(games)
     whole_number(seed, "seed", 0, RLCCFRError)
     whole_number(workers, "workers", 0, RLCCFRError)
     if workers != 1 and getattr(multiprocessing.current_process(), "_inheriting", False):  # as the library's own check
         raise RLCCFRError(GUARD)
     whole_number(members, "members", 1, RLCCFRError)
     trainings = [
-        ControlTraining(games, rounds, horizons=horizons, hyperparameters=hyperparameters, seed=seed + member)
+        ControlTraining(names, rounds, horizons=horizons, hyperparameters=hyperparameters, seed=seed + member)
         for member in range(members)
     ]
     with nullcontext() if directory is None else held(directory), _worker_pool(workers) as (pool, parts):
@@ -110,6 +107,15 @@ def train_controller(
             if directory is not None:
                 save_members(trainings[: number + 1], directory)
     return Controller.together([training.controller for training in trainings])
+
+
+def _training_games(games: GameName | Sequence[GameName] | None) -> Sequence[GameName]:
+    """Return the games to train on: one, several, or by default those of the shipped controller."""
+    if games is None:
+        return control_games("train")
+    if isinstance(games, (str, os.PathLike)):
+        return (games,)
+    return games
 
 
 def _report_member(progress: Callable[[float], None], number: int, members: int, share: float) -> None:
