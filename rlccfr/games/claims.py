@@ -82,7 +82,8 @@ Fault = tuple[int, str] | None
 
 def _listed_twice(walk: Traversal) -> Fault:
     """Find a history that lists an action or outcome twice."""
-    parent, action = walk.parent[1:], walk.action[1:]
+    parent = walk.parent[1:]
+    action = walk.action[1:]
     siblings = parent[1:] == parent[:-1]
     if not (siblings & (action[1:] <= action[:-1])).any():
         return None  # every list ascends, as nearly all games' do

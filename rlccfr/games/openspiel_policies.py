@@ -45,6 +45,7 @@ def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
     parent = np.full(tree.num_histories, -1)
     for level, above, _ in tree.levels():
         parent[level] = above
+    # Upwards, a generation at a time, until all ancestors are in.
     mask = np.zeros(tree.num_histories, np.bool_)
     while len(numbers):
         mask[numbers] = True

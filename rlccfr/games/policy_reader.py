@@ -48,6 +48,7 @@ def from_openspiel(tree: GameTree, policy: Any) -> np.ndarray:
     for history, state in states_of(tree):
         record = tree.histories[history]
         infoset = int(record["infoset"])
+        # The first history of an infoset speaks for all.
         if record["actor"] >= CHANCE or visited[infoset]:
             continue
         visited[infoset] = True

@@ -142,7 +142,7 @@ def _visit_all(
     while stack:
         parent = stack[-1]
         number = len(columns)
-        if not parent.children:
+        if not parent.children:  # all below it is visited
             stack.pop()
             continue
         if number >= max_histories or parent.depth > MOST_MOVES:

@@ -49,6 +49,7 @@ def nodes_of(tree: GameTree) -> str:
     for history in preorder(tree):
         record = tree.histories[history]
         if record["actor"] == TERMINAL:
+            # Ends with equal payoffs share an outcome, named by its payoff.
             payoff = float(utility[history])
             number = outcome_numbers.setdefault(payoff, len(outcome_numbers) + 1)
             opponent_payoff = -payoff if opponent == ZERO_SUM else opponent.at(payoff)
@@ -98,6 +99,7 @@ def fractions(chances: list[float]) -> list[Fraction]:
     small = [Fraction(chance).limit_denominator(10**6) for chance in chances]
     if sum(small) == 1 and [float(fraction) for fraction in small] == chances:
         return small
+    # A double is a fraction exactly, but doubles may not sum to exactly 1.
     exact = [Fraction(chance) for chance in chances]
     largest = max(range(len(exact)), key=exact.__getitem__)
     exact[largest] += 1 - sum(exact)

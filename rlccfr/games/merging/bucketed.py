@@ -35,10 +35,10 @@ class BucketedGame:
     Attributes:
         whole: the game before.
         tree: the game of buckets.
-        bucket: bucket of each private state in its round, placed like the public view's ``above``.
+        bucket: (rows,) bucket of each private state in its round, placed like the public view's ``above``.
         place: (nodes,) first entry of ``first`` at each decision of ``whole``; equal at all nodes of a betting line.
         first: for each betting line, (buckets,) the first sequence of each bucket in ``tree``.
-        mass: what each row of player 0 counts for, placed like ``bucket``; see
+        mass: (rows,) what each row of player 0 counts for, placed like ``bucket``; see
             :func:`rlccfr.games.public.masses.row_masses`.
     """
 

@@ -82,6 +82,7 @@ def _expected_features(
     strengths = _strengths(game, rounds[-1])
     features = np.zeros((len(mass), feature(strengths[:1]).shape[1]))
     features[rows_of(game, rounds[-1])] = feature(strengths)
+    # From the last round back: the features of a hand are the mean of those that it becomes, by their masses.
     for deals in rounds[:0:-1]:
         rows = rows_of(game, deals)
         rows_before = np.concatenate([above[deal] for deal in deals])

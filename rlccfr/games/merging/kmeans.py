@@ -56,6 +56,7 @@ def clusters(points: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarray:
     Raises:
         ComponentError: scikit-learn is not installed.
     """
+    # Equal hands are one point, so that they share a cluster.
     distinct, point_index = np.unique(np.round(points, DIGITS), axis=0, return_inverse=True)
     point_index = point_index.reshape(-1)
     if len(distinct) <= buckets:

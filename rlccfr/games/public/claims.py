@@ -22,8 +22,10 @@ def check_public(game: PublicGame) -> PublicGame:
         GameError: a node without moves, a payoff that is no payoff, or chances that do not sum to 1.
     """
     # Copies, since a field of records is read several times as slowly.
-    kind, payoff, count = (np.ascontiguousarray(game.view.nodes[name]) for name in ("kind", "payoff", "num_children"))
-    stuck = np.flatnonzero((count == 0) & (kind <= CHANCE))
+    kind = np.ascontiguousarray(game.view.nodes["kind"])
+    payoff = np.ascontiguousarray(game.view.nodes["payoff"])
+    num_children = np.ascontiguousarray(game.view.nodes["num_children"])
+    stuck = np.flatnonzero((num_children == 0) & (kind <= CHANCE))
     if len(stuck):
         raise _broken_at_node(game, int(stuck[0]), no_moves(int(kind[stuck[0]])))
     if not (np.isfinite(payoff).all() and np.isfinite(game.view.payoffs).all()):

@@ -150,7 +150,8 @@ class PublicTree:
     def _told_apart(self, histories: np.ndarray) -> list[np.ndarray]:
         """Return indices of the histories in groups that share no infoset below; those without decisions are one."""
         # A graph whose nodes are the histories and all infosets; an edge means that an infoset has a history below.
-        edge_histories, edge_infosets = [], []
+        edge_histories = []
+        edge_infosets = []
         frontier = histories
         label = np.arange(len(histories))  # which of the histories each of the frontier is below
         while len(frontier):

@@ -153,10 +153,16 @@ class PublicGame:
     def node(self, path: str) -> int:
         """Return the node that a path leads to, as :meth:`path` writes it.
 
-        Boards that differ only by a permutation of suits are dealt once, so only one of them is known.
+        Boards that differ only by a permutation of suits are dealt once, so only one of them is in a path.
 
         Raises:
             GameError: no node has this path.
+
+        Examples:
+            >>> import rlccfr
+            >>> game = rlccfr.load_game("holdem(rounds=1,ranks=6,suits=2)")
+            >>> game.letters(game.node("r"))
+            ['f', 'c']
         """
         node = 0
         remaining = path.strip()
