@@ -246,8 +246,8 @@ def _pick_of_team(game: str, shipped_name: str, budget: Budget, preset: Preset) 
         game: the game's name in the question.
         shipped_name: name under which it was measured.
     """
-    table = shipped.results(shipped_name)
     team = shipped.team(shipped_name)
+    table = shipped.results(shipped_name)
     nearest_budget, budget_note = _nearest_learned(budget, team.env.budgets, "the team")
     candidates = _recommendable(shipped_name, nearest_budget, preset)
     cell = team.pick(game, nearest_budget, preset, candidates)
