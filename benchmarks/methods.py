@@ -27,7 +27,7 @@ from rlccfr.agents.baselines.task import SearchResult, Task
 from rlccfr.agents.baselines.tpe import tpe_search
 from rlccfr.agents.judging.bench import Bench, TeamPlan, trained_team
 from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
-from rlccfr.agents.team import training
+from rlccfr.agents.team import learning
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.cli.commands import demo
 from rlccfr.envs.measuring.record import fingerprint
@@ -87,7 +87,7 @@ class Method(NamedTuple):
 
 
 METHODS = {
-    "team": Method(_team, training.VERSION),
+    "team": Method(_team, learning.VERSION),
     "random search": Method(_search(random_search), random_cells.VERSION),
     "successive halving": Method(_search(successive_halving), halving.VERSION),
     "joint DQN": Method(_search(joint_dqn), joint.VERSION),

@@ -20,8 +20,7 @@ from benchmarks.markdown import table
 from benchmarks.methods import METHODS, Trial, at_a_hundred, choices, judged
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.effects import performance_profile
-from rlccfr.agents.judging.recommendation_table import TEAM, VBS
-from rlccfr.agents.judging.regret_picture import MARKS
+from rlccfr.agents.judging.recommendation_table import MARKS, TEAM, VBS
 from rlccfr.agents.judging.reproduction import COLOURS
 from rlccfr.agents.judging.scores import bootstrap_interval, interquartile_mean
 from rlccfr.agents.judging.sweep_table import recommended_table

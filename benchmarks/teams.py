@@ -34,7 +34,7 @@ from rlccfr.agents.predicting.choosers import ByTeam, Chooser
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.agents.predicting.named import NAMES, named
 from rlccfr.agents.shipped import unmeasured
-from rlccfr.agents.team import training
+from rlccfr.agents.team import learning
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.agents.team.team_file import FILE_NAME
@@ -45,8 +45,8 @@ from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS
-from rlccfr.envs.sweeping.close import close_calls
 from rlccfr.envs.sweeping.plan import FURTHER, Job, Limits, jobs
+from rlccfr.envs.sweeping.sweep import close_calls
 from rlccfr.files import write_atomically
 
 SWEPT, FAMILIES_SWEPT, PUBLIC_SWEPT = (Path("runs") / name for name in ("sweep", "families", "public"))
@@ -120,7 +120,7 @@ def source(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Orig
 
 def origin(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Origin:
     """Return everything that a team depends on: the runs, the budgets and games, and the version of learning."""
-    return {**source(table, budgets, games), "learning": training.VERSION}
+    return {**source(table, budgets, games), "learning": learning.VERSION}
 
 
 def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], budgets: Sequence[Budget] = ()) -> None:

@@ -20,7 +20,7 @@ import rlccfr
 from benchmarks import control
 from rlccfr.agents.control.collecting import held_picks
 from rlccfr.agents.control.games import control_games
-from rlccfr.agents.control.memory import RunMemory
+from rlccfr.agents.control.replay_buffer import ReplayBuffer
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.envs.control.run import ControlRun, Episode
 
@@ -54,8 +54,8 @@ class Trees:
         values: np.ndarray = self.model.predict(rows).reshape(-1, len(PICKS))
         return values
 
-    def fit(self, memory: RunMemory, rng: np.random.Generator) -> None:
-        """Fit the values of decisions drawn from the memory."""
+    def fit(self, memory: ReplayBuffer, rng: np.random.Generator) -> None:
+        """Fit the values of decisions drawn from the replay buffer."""
         drawn = memory.sample(SAMPLE, STEPS, rng)
         later = np.concatenate([self.values(part).max(axis=1) for part in np.array_split(drawn.later, 40)])
         targets = drawn.rewards + np.where(drawn.over, 0.0, later)
@@ -84,7 +84,7 @@ def train(games: Sequence[rlccfr.GameTree], seed: int = 0) -> Trees:
     rng, trees = np.random.default_rng(seed), Trees()
     runs = [ControlRun(game, Controller.untrained(CHOICES, ()), HORIZON) for game in games]
     decisions = len(runs[0].marks)
-    memory = RunMemory([decisions] * len(runs), len(runs) * RUNS * ROUNDS, CAP)
+    memory = ReplayBuffer([decisions] * len(runs), len(runs) * RUNS * ROUNDS, CAP)
     for number in range(ROUNDS):
         for _ in range(RUNS):
             if number == 0:

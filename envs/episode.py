@@ -21,6 +21,7 @@ from rlccfr.games.names import GameName, as_name
 from rlccfr.registry import REGISTRIES, parse, registries_with, unknown
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
+"""Budget of an episode where none is named."""
 
 SEPARATOR = re.compile(r"\+\s*(?=[^\W\d])(?![^(]*\))")
 """A plus sign between components: a name follows it, outside of brackets. Any other belongs to a name, such as CFR+."""
@@ -33,6 +34,7 @@ NAMED: Mapping[str, Callable[[], Catalog]] = {
     "schedules": Catalog.schedules,
     "public": Catalog.public,
 }
+"""Functions that make the catalogs, by name."""
 
 Games = GameName | Sequence[GameName]
 BudgetLike = Budget | Mapping[str, Any]
@@ -76,8 +78,19 @@ class EpisodeOptions(TypedDict, total=False):
 class EpisodeSpec:
     """A checked specification of the episodes of an environment, a team or a table.
 
-    ``games``, ``budgets``, ``presets`` and ``engine_seeds`` hold all values that an episode may draw. The other
-    attributes are as in :class:`EpisodeOptions`.
+    Attributes:
+        games: names of all games that an episode may draw.
+        budgets: all budgets that an episode may draw.
+        segments: number of decisions per episode.
+        presets: all reward weights that an episode may draw.
+        catalog: algorithms to pick from.
+        engine_seeds: all engine seeds that an episode may draw.
+        evaluator: source of measurements.
+
+    Example:
+        >>> spec = EpisodeSpec.parse(["kuhn"], preset="0.7, 0.3", catalog="tabular")
+        >>> spec.budgets, spec.presets[0].name, spec.segments
+        ((Budget(unit='iterations', amount=1000),), '(0.7, 0.3) (0.7, 0.3) (0.7, 0.3)', 1)
     """
 
     games: tuple[str, ...]
@@ -113,8 +126,8 @@ class EpisodeSpec:
             games = games.games
         budgets = _budgets(DEFAULT_BUDGET if budget is None else budget)
         segments = options.get("segments", 1)
-        for one in budgets:
-            check_segments(one, segments)
+        for episode_budget in budgets:
+            check_segments(episode_budget, segments)
         return cls(
             games=_games(games),
             budgets=budgets,
@@ -141,11 +154,11 @@ def check_option_names(options: Mapping[str, Any], others: Sequence[str]) -> Non
     """Check that keyword arguments are options of episodes.
 
     Args:
-        options: keyword arguments that were taken for such options.
-        others: names of the other arguments that the caller could have given.
+        options: keyword arguments that a caller passed as such options.
+        others: names of the caller's further arguments, for the error message.
 
     Raises:
-        TypeError: one is not; the message has the name that is nearest, or all names.
+        TypeError: a name is no such option; the message has the nearest name, or all names.
     """
     names = [*others, *EpisodeOptions.__annotations__]
     for name in options:
@@ -154,9 +167,13 @@ def check_option_names(options: Mapping[str, Any], others: Sequence[str]) -> Non
 
 
 def _games(games: Games) -> tuple[str, ...]:
-    single = isinstance(games, (str, os.PathLike))
-    listed: Sequence[Any] = (games,) if single else games if isinstance(games, Sequence) else ()
-    names = tuple(map(as_name, listed))
+    """Return the names of games, each once, after compiling them."""
+    listed: Sequence[Any] = ()
+    if isinstance(games, (str, os.PathLike)):
+        listed = (games,)
+    elif isinstance(games, Sequence):
+        listed = games
+    names = tuple(as_name(game) for game in listed)
     if not names or not all(isinstance(name, str) for name in names):
         raise RLCCFRError(f"games must be a name, or a list of at least one name; not {games!r}")
     for name in names:
@@ -165,9 +182,9 @@ def _games(games: Games) -> tuple[str, ...]:
 
 
 def _budgets(value: Budgets) -> tuple[Budget, ...]:
-    several = isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
-    each: Sequence[Any] = value if several else [value]  # type: ignore[assignment]
-    return tuple(dict.fromkeys(map(parse_budget, each)))
+    are_several = isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
+    listed: Sequence[Any] = value if are_several else [value]  # type: ignore[assignment]
+    return tuple(dict.fromkeys(parse_budget(budget) for budget in listed))
 
 
 def parse_budget(budget: BudgetLike) -> Budget:
@@ -187,11 +204,11 @@ def parse_budget(budget: BudgetLike) -> Budget:
 
 def _presets(value: Presets, scale: str | None) -> tuple[Preset, ...]:
     first: Any = value[0] if isinstance(value, Sequence) and not isinstance(value, str) and value else None
-    # Three pairs are one preset; their first entry holds numbers.
-    nested = isinstance(first, Sequence) and len(first) > 0 and isinstance(first[0], Sequence)
-    several = isinstance(first, (str, Preset)) or nested
-    each: Sequence[Any] = value if several else [value]  # type: ignore[assignment]
-    return tuple(dict.fromkeys(parse_preset(preset, scale) for preset in each))
+    # Three pairs are one preset: their first entry holds numbers. A list of triples of pairs holds sequences there.
+    is_list_of_triples = isinstance(first, Sequence) and len(first) > 0 and isinstance(first[0], Sequence)
+    are_several = isinstance(first, (str, Preset)) or is_list_of_triples
+    listed: Sequence[Any] = value if are_several else [value]  # type: ignore[assignment]
+    return tuple(dict.fromkeys(parse_preset(preset, scale) for preset in listed))
 
 
 def parse_preset(value: PresetLike, scale: str | None = None) -> Preset:
@@ -206,30 +223,31 @@ def parse_preset(value: PresetLike, scale: str | None = None) -> Preset:
     Raises:
         RLCCFRError: an unknown name or scale, another number of weights, or weights that :class:`Preset` refuses.
     """
-    weights = _parse_weights(value)
-    return weights if scale is None else replace(weights, scale=parse_scale(scale))
+    preset = _parse_weights(value)
+    return preset if scale is None else replace(preset, scale=parse_scale(scale))
 
 
 def _parse_weights(value: PresetLike) -> Preset:
     """Return reward weights on their own scale."""
     if isinstance(value, Preset):
         return value
-    own: Any = value
+    pairs: Any = value
     if isinstance(value, str):
         if value in PRESETS or not any(character.isdigit() for character in value):
             return preset(value)
         numbers = value.translate(str.maketrans("(),;", "    ")).split()
-        own = list(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) == 6 else numbers
+        pairs = list(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) == 6 else numbers
     try:
-        if len(own) == 2:
-            own = [own] * 3
-        a, b, c = (Weights(float(alpha), float(beta)) for alpha, beta in own)
+        if len(pairs) == 2:  # one pair for all three agents
+            pairs = [pairs] * 3
+        a, b, c = (Weights(float(alpha), float(beta)) for alpha, beta in pairs)
     except (TypeError, ValueError):
         raise RLCCFRError(
             f"a preset is a name ({', '.join(PRESETS)}), a pair (alpha, beta), or three pairs, one per agent; "
             f"not {value!r}"
         ) from None
-    return Preset(" ".join(f"({alpha:g}, {beta:g})" for alpha, beta in (a, b, c)), (a, b, c))
+    name = " ".join(f"({alpha:g}, {beta:g})" for alpha, beta in (a, b, c))
+    return Preset(name, (a, b, c))
 
 
 def parse_scale(value: str) -> Scale:
@@ -252,10 +270,10 @@ def parse_catalog(value: CatalogLike) -> Catalog:
     if isinstance(value, Catalog):
         return value
     if isinstance(value, str):
-        name, *more = (part.strip() for part in SEPARATOR.split(value))
+        name, *components = (text.strip() for text in SEPARATOR.split(value))
         if name not in NAMED:
             raise RLCCFRError(f"unknown catalog {name!r}; {choices(name, NAMED)}")
-        return NAMED[name]().plus(*_by_axis(more))
+        return NAMED[name]().plus(*_by_axis(components))
     fields = {"update_rules", "samplers", "abstractions"}
     if not isinstance(value, Mapping) or set(value) != fields or any(isinstance(ids, str) for ids in value.values()):
         names = ", ".join(map(repr, NAMED))
@@ -264,24 +282,34 @@ def parse_catalog(value: CatalogLike) -> Catalog:
 
 
 def _by_axis(specs: Sequence[str]) -> list[list[str]]:
-    found: list[list[str]] = [[], [], []]
+    """Return components by their axis: update rules, samplers, abstractions.
+
+    Raises:
+        ComponentError: an unknown component.
+    """
+    by_axis: list[list[str]] = [[], [], []]
     for spec in specs:
         id = parse(spec)["id"]
         registries = registries_with(id)
         if not registries:
             raise unknown(id)
-        found[REGISTRIES.index(registries[0])].append(spec)
-    return found
+        by_axis[REGISTRIES.index(registries[0])].append(spec)
+    return by_axis
 
 
 def _seeds(value: int | Sequence[int]) -> tuple[int, ...]:
-    seeds = (value,) if isinstance(value, int) else tuple(value) if isinstance(value, Sequence) else ()
+    seeds: tuple[int, ...] = ()
+    if isinstance(value, int):
+        seeds = (value,)
+    elif isinstance(value, Sequence):
+        seeds = tuple(value)
     if not seeds or any(isinstance(seed, bool) or not isinstance(seed, int) or seed < 0 for seed in seeds):
         raise RLCCFRError(f"engine_seeds must be at least one non-negative integer, not {value!r}")
     return tuple(dict.fromkeys(seeds))
 
 
 def _evaluator(value: str | Path | Evaluator | None) -> Evaluator:
+    """Return an evaluator: a table for a Parquet file, one that runs the engine for a directory or None."""
     if isinstance(value, (str, Path)) and Path(value).suffix == ".parquet":
         return TableEvaluator(value)
     if value is None or isinstance(value, (str, Path)):

@@ -48,19 +48,27 @@ class GameFeatures(NamedTuple):
 
     @classmethod
     def of(cls, game: Game) -> GameFeatures:
-        """Return the features of a game."""
+        """Return the features of a game.
+
+        Example:
+            >>> import rlccfr
+            >>> features = GameFeatures.of(rlccfr.load_game("kuhn"))
+            >>> round(features.depth, 3), round(features.max_actions, 3)  # 5 moves with the deals; 3 cards to deal
+            (0.333, 0.429)
+        """
         return _public_features(game) if isinstance(game, PublicGame) else _game_features(game)
 
 
 @lru_cache(maxsize=256)
 def _game_features(tree: GameTree) -> GameFeatures:
     actor = tree.histories["actor"]
-    inner = int((actor != TERMINAL).sum())
-    actions = np.diff(tree.view.first_sequence)
+    num_inner = int((actor != TERMINAL).sum())
+    actions = np.diff(tree.view.first_sequence)  # number of actions of each infoset
     infosets = [_length(tree.infosets_of(player)) for player in (0, 1)]
     sequences = [_length(tree.sequences_of(player)) for player in (0, 1)]
-    pairs = max(1, (sequences[0] + 1) * (sequences[1] + 1))
-    leaves = tree.num_leaf_pairs
+    # Each player also has the empty sequence.
+    num_pairs = max(1, (sequences[0] + 1) * (sequences[1] + 1))
+    num_leaf_pairs = max(tree.num_leaf_pairs, 1)
     return GameFeatures(
         histories=logarithm(tree.num_histories, 8),
         infosets_0=logarithm(infosets[0], 8),
@@ -71,16 +79,17 @@ def _game_features(tree: GameTree) -> GameFeatures:
         mean_actions=saturating(float(actions.mean()) if len(actions) else 0.0, 4),
         max_actions=saturating(tree.max_actions, 4),
         depth=saturating(tree.depth, 10),
-        chance_share=int((actor == CHANCE).sum()) / max(inner, 1),
-        terminal_share=1 - inner / tree.num_histories,
-        leaf_density=min(1.0, max(0.0, 1 + math.log10(max(leaves, 1) / pairs) / 8)),
+        chance_share=int((actor == CHANCE).sum()) / max(num_inner, 1),
+        terminal_share=1 - num_inner / tree.num_histories,
+        leaf_density=min(1.0, max(0.0, 1 + math.log10(num_leaf_pairs / num_pairs) / 8)),
     )
 
 
 @lru_cache(maxsize=256)
 def _public_features(game: PublicGame) -> GameFeatures:
-    kinds, actor = game.view.nodes["kind"], game.view.nodes["kind"][game.decisions]
-    inner = int((kinds <= records.CHANCE).sum())
+    kinds = game.view.nodes["kind"]
+    actor = kinds[game.decisions]  # a decision's kind is the player who moves
+    num_inner = int((kinds <= records.CHANCE).sum())
     infosets = [int(game.rows[actor == player].sum()) for player in (0, 1)]
     sequences = [int((game.rows * game.actions)[actor == player].sum()) for player in (0, 1)]
     return GameFeatures(
@@ -93,8 +102,8 @@ def _public_features(game: PublicGame) -> GameFeatures:
         mean_actions=saturating(sum(sequences) / sum(infosets), 4),
         max_actions=saturating(int(game.view.nodes["num_children"].max()), 4),
         depth=saturating(game.depth, 10),
-        chance_share=int((kinds == records.CHANCE).sum()) / max(inner, 1),
-        terminal_share=1 - inner / game.num_nodes,
+        chance_share=int((kinds == records.CHANCE).sum()) / max(num_inner, 1),
+        terminal_share=1 - num_inner / game.num_nodes,
         leaf_density=1.0,
     )
 
@@ -112,10 +121,12 @@ SAMPLER_FEATURES = (
     "parameter_0", "parameter_1", "parameter_2", "network",
 )  # fmt: skip
 ABSTRACTION_FEATURES = ("known", "best_response", "network")
+
 _DRAWN_OF_CHANCE = {"all": 0.0, "public": 0.25, "own": 0.5, "opponent": 0.75, "one": 1.0}
 """The feature ``samples_chance``, which grows with what is drawn; all values need to be distinct."""
 
 COMPONENT_FEATURES = (RULE_FEATURES, SAMPLER_FEATURES, ABSTRACTION_FEATURES)
+"""Names of the features of update rules, samplers and abstractions."""
 
 
 def component_features(axis: int, component: str | Component) -> np.ndarray:
@@ -135,6 +146,7 @@ def component_features(axis: int, component: str | Component) -> np.ndarray:
 
 @cache
 def _by_id(axis: int, id: str) -> np.ndarray:
+    """Return the features of the component with an id."""
     entry = REGISTRIES[axis][id]
     try:
         return _features(axis, entry.make())
@@ -145,16 +157,18 @@ def _by_id(axis: int, id: str) -> np.ndarray:
 
 
 def _features(axis: int, component: Any) -> np.ndarray:
+    """Return the features of a component: ``known``, those of its axis, and whether it has a network."""
     describe: Callable[[Any], list[float]] = (_rule, _sampler, _abstraction)[axis]
     values = np.array([1.0, *describe(component), component.learns], np.float64)
     return np.clip(np.nan_to_num(values), -1.0, 1.0).astype(np.float32)
 
 
 def _rule(rule: UpdateRule) -> list[float]:
-    finite = math.isfinite(rule.floor)
+    """Return the features of an update rule between the first and the last of :data:`RULE_FEATURES`."""
+    floor_is_finite = math.isfinite(rule.floor)
     return [
-        saturating(rule.floor, 1) if finite else 0.0,
-        finite,
+        saturating(rule.floor, 1) if floor_is_finite else 0.0,
+        floor_is_finite,
         *_exponents(rule.positive_discount),
         *_exponents(rule.negative_discount),
         *_exponents(rule.average_decay),
@@ -173,6 +187,7 @@ def _rule(rule: UpdateRule) -> list[float]:
 
 
 def _sampler(sampler: Sampler) -> list[float]:
+    """Return the features of a sampler between the first and the last of :data:`SAMPLER_FEATURES`."""
     if sampler.exact:  # the other fields are then unused
         return [1.0] + [0.0] * (len(SAMPLER_FEATURES) - 3)
     return [
@@ -231,11 +246,12 @@ def _fraction(name: str) -> float:
 
 
 def _padded(values: list[float], length: int) -> list[float]:
+    """Return the first ``length`` values, with zeros in place of missing ones."""
     return (values + [0.0] * length)[:length]
 
 
-def _length(part: slice) -> int:
-    return int(part.stop) - int(part.start)
+def _length(indices: slice) -> int:
+    return int(indices.stop) - int(indices.start)
 
 
 def saturating(x: float, half: float) -> float:

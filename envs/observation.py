@@ -16,8 +16,10 @@ from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import SCALES, Preset
 
 UNITS = ("iterations", "seconds", "nodes")
-_LEAST = {"iterations": 1.0, "seconds": 1e-4, "nodes": 1.0}
-_DECADES = {"iterations": 8.0, "seconds": 10.0, "nodes": 12.0}
+"""Units of budgets, in the order of their flags."""
+
+_LEAST_BUDGET = {"iterations": 1.0, "seconds": 1e-4, "nodes": 1.0}
+_BUDGET_DECADES = {"iterations": 8.0, "seconds": 10.0, "nodes": 12.0}
 
 
 class Progress(NamedTuple):
@@ -43,6 +45,7 @@ class Progress(NamedTuple):
 
 
 def _component_names(prefix: str) -> list[str]:
+    """Return the names of the features of an algorithm's three components."""
     return [f"{prefix}{axis}.{name}" for axis, names in zip(AXES, COMPONENT_FEATURES, strict=True) for name in names]
 
 
@@ -66,6 +69,7 @@ FEATURE_NAMES: tuple[str, ...] = (
 """The name of each number of an observation."""
 
 OBSERVATION_SIZE = len(FEATURE_NAMES)
+"""Number of numbers of an observation."""
 
 GAME = slice(0, len(GameFeatures._fields) + 1)
 """The part of an observation that describes the game; the uniform policy's exploitability is its last number."""
@@ -74,6 +78,7 @@ _UNIFORM_DECADES = 8.0
 """Number of decades of the uniform policy's exploitability, from 1e-4 to 1e4 units, that an observation tells apart."""
 
 _WEIGHTS = [index for index, name in enumerate(FEATURE_NAMES) if name.startswith("weights.")]
+"""Indices of the reward weights, in the order of :func:`weights_of`."""
 
 
 def uniform_feature(uniform: float) -> float:
@@ -90,8 +95,8 @@ def uniform_of_feature(feature: np.ndarray) -> np.ndarray:
 
 def weights_of(preset: Preset) -> np.ndarray:
     """Return what an observation says of reward weights, (9,): alpha and beta of each agent, and e's scale as flags."""
-    flags = [float(preset.scale == scale) for scale in SCALES]
-    return np.concatenate([np.ravel(preset.weights), flags])
+    scale_flags = [float(preset.scale == scale) for scale in SCALES]
+    return np.concatenate([np.ravel(preset.weights), scale_flags])
 
 
 def observation_space() -> spaces.Box:
@@ -119,21 +124,31 @@ def observe(
     Returns:
         New float32 array of shape (OBSERVATION_SIZE,); :data:`FEATURE_NAMES` names its numbers.
 
+    Example:
+        >>> import rlccfr
+        >>> from rlccfr.envs import PRESETS, Budget, GameFeatures
+        >>> features = GameFeatures.of(rlccfr.load_game("kuhn"))
+        >>> observation = observe(features, 0.458, Budget("iterations", 1000), PRESETS["accuracy"], picks=["dcfr"])
+        >>> observation[FEATURE_NAMES.index("pick.update_rule.known")], observation[FEATURE_NAMES.index("budget.nodes")]
+        (np.float32(1.0), np.float32(0.0))
+
     Raises:
         ComponentError: an unknown id among the picks.
     """
-    measured = progress.segment > 0
+    is_measured = progress.segment > 0
+    costs_so_far = [progress.error_cost, progress.error_slope, progress.speed_cost] if is_measured else [0.0] * 3
+    # The parts stand in the order of FEATURE_NAMES.
     vector = np.concatenate(
         [
             game,
             [uniform_feature(uniform)],
-            [logarithm(budget.amount / _LEAST[budget.unit], _DECADES[budget.unit])],
+            [logarithm(budget.amount / _LEAST_BUDGET[budget.unit], _BUDGET_DECADES[budget.unit])],
             [float(budget.unit == unit) for unit in UNITS],
             weights_of(preset),
-            [progress.segment / progress.segments, 1 / progress.segments, measured, progress.failed],
-            [progress.error_cost, progress.error_slope, progress.speed_cost] if measured else [0.0] * 3,
-            *_picked(picks),
-            *_picked(progress.previous or ()),
+            [progress.segment / progress.segments, 1 / progress.segments, is_measured, progress.failed],
+            costs_so_far,
+            *_features_of_picks(picks),
+            *_features_of_picks(progress.previous or ()),
         ]
     ).astype(np.float32)
     return np.clip(vector, -1.0, 1.0, out=vector)
@@ -143,14 +158,16 @@ def with_weights(observation: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the same observations, shape (..., OBSERVATION_SIZE), under other reward weights.
 
     Args:
+        observation: (..., OBSERVATION_SIZE), not changed.
         weights: (9,) or (..., 9), as of :func:`weights_of`.
     """
-    changed = observation.copy()
-    changed[..., _WEIGHTS] = weights
-    return changed
+    under_weights = observation.copy()
+    under_weights[..., _WEIGHTS] = weights
+    return under_weights
 
 
-def _picked(picks: Sequence[str | Component]) -> list[np.ndarray]:
+def _features_of_picks(picks: Sequence[str | Component]) -> list[np.ndarray]:
+    """Return the features of each axis' component, each of its axis' size; zeros where nothing is picked yet."""
     return [
         component_features(axis, picks[axis]) if axis < len(picks) else np.zeros(len(names), np.float32)
         for axis, names in enumerate(COMPONENT_FEATURES)

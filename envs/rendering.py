@@ -25,15 +25,20 @@ MOST_COLUMNS = 12
 
 
 def as_text(heading: str, history: list[tuple[Cell, Measurement, float]]) -> str:
-    """Return a line for the episode and one per segment so far, with its algorithm, numbers and reward."""
+    """Return an episode as text.
+
+    Args:
+        heading: first line.
+        history: algorithm, measurement and reward of each segment so far, each of which gets a line.
+    """
     lines = [heading]
-    for segment, (cell, measured, reward) in enumerate(history, 1):
+    for segment, (algorithm, measured, reward) in enumerate(history, 1):
         if not measured.ok:
-            lines.append(f"  {segment}. {cell}: {measured.status}, reward {reward:.3f}")
+            lines.append(f"  {segment}. {algorithm}: {measured.status}, reward {reward:.3f}")
             continue
         note = "" if measured.converged else " (not converged)"
         lines.append(
-            f"  {segment}. {cell}: exploitability {measured.exploitability:.3g}{note}, "
+            f"  {segment}. {algorithm}: exploitability {measured.exploitability:.3g}{note}, "
             f"{measured.iterations:,} iterations at {measured.throughput:,.0f}/s "
             f"(plain CFR {measured.reference_throughput:,.0f}/s), reward {reward:.3f}"
         )
@@ -87,8 +92,9 @@ def as_run_picture(
     _prepare_curve(upper, heading, points[0][1] if points else None)
     upper.set_xlim(1, max(2, horizon))
     if len(points) > 1:
-        iterations, errors = zip(*points[1:], strict=True)  # a logarithmic axis has no place for the start
-        upper.plot(iterations, np.maximum(errors, EXACT), marker="o", markersize=3, label="average policy")
+        # The start is left out, because a logarithmic axis has no place for 0 iterations.
+        iterations, exploitabilities = zip(*points[1:], strict=True)
+        upper.plot(iterations, np.maximum(exploitabilities, EXACT), marker="o", markersize=3, label="average policy")
     if points:
         upper.legend(loc="lower left", fontsize="small")
     _write_settings(lower, settings)
@@ -106,12 +112,20 @@ def _write_settings(axes: Axes, settings: Sequence[Mapping[str, float | bool | N
     axes.tick_params(labelsize="x-small", length=0)
     for segment, values in enumerate(settings[first:], first + 1):
         for row, name in enumerate(SETTINGS):
-            value = values[name]
-            text = "-" if value is None else ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}"
-            axes.text(segment, row, text, ha="center", va="center", fontsize="x-small")
+            axes.text(segment, row, _as_word(values[name]), ha="center", va="center", fontsize="x-small")
+
+
+def _as_word(setting: float | bool | None) -> str:
+    """Return a setting as the table has it."""
+    if setting is None:
+        return "-"
+    if isinstance(setting, bool):
+        return "yes" if setting else "no"
+    return f"{setting:g}"
 
 
 def _empty_figure() -> Figure:
+    """Return a figure of the picture's size, without pyplot, whose global state would keep it alive."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

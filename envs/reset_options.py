@@ -23,20 +23,24 @@ def drawn_episode(
     Args:
         choices: values from which a setting is drawn, by its name.
         options: options of the environment's ``reset``: values by the setting's name, or None.
+        rng: generator of the draws; it draws one number per setting, in the order of ``choices``.
         parsers: functions that turn a user's value into one like those of ``choices``, by the setting's name.
+
+    Returns:
+        A value for each setting, by its name.
 
     Raises:
         RLCCFRError: the options are no dict, or have an unknown name, or a value that is not among the choices.
     """
-    drawn = {name: among[int(rng.integers(len(among)))] for name, among in choices.items()}
+    drawn = {name: values[int(rng.integers(len(values)))] for name, values in choices.items()}
     if options is not None and not isinstance(options, Mapping):
         raise RLCCFRError(f"reset() takes options as a dict, as in {{'game': 'kuhn'}}, not {brief(options)}")
     for name, value in (options or {}).items():
         parse = (parsers or {}).get(name)
         drawn[name] = value if parse is None else parse(value)
         if not any(_is_same(drawn[name], choice) for choice in choices.get(name, ())):
-            listed = "; ".join(f"{name} ({', '.join(map(str, among))})" for name, among in choices.items())
-            raise RLCCFRError(f"reset() takes the options {listed}; not {name}={brief(value)}")
+            all_options = "; ".join(f"{option} ({', '.join(map(str, values))})" for option, values in choices.items())
+            raise RLCCFRError(f"reset() takes the options {all_options}; not {name}={brief(value)}")
     return drawn
 
 

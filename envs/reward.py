@@ -2,6 +2,9 @@
 
 The formula is that of Keshavarzi, Navidi and Tefagh, "Combining CFR-based algorithms with deep reinforcement learning
 techniques", in which e is the exploitability itself. A scale says in which form e enters; it is a part of each preset.
+
+One function holds the formula, :func:`reward`, for numbers and arrays alike; its cost alpha e + beta s is
+:func:`weighted_cost`. A measurement becomes e and s in :func:`costs`.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
@@ -30,7 +33,6 @@ SCALE_WORDS: Mapping[str, str] = {
 
 DECADES = 8
 """Number of decades on the log scale: e is 1 for the uniform policy, and 0 this many decades below it."""
-
 
 CONVERGED_LOG = 1 + math.log10(CONVERGED) / DECADES
 """Largest e on the log scale of a run that has converged."""
@@ -67,10 +69,53 @@ SPEED = Costs._fields.index("speed")
 
 
 class Weights(NamedTuple):
-    """One agent's weights: alpha of the error cost e, beta of the speed cost s."""
+    """One agent's weights.
+
+    Attributes:
+        alpha: weight of the error cost e, in [0, 1].
+        beta: weight of the speed cost s, in [0, 1].
+    """
 
     alpha: float
     beta: float
+
+
+Number = TypeVar("Number", float, np.ndarray)
+
+
+def weighted_cost(alpha: Number, beta: Number, error: Number, speed: Number) -> Number:
+    """Return alpha e + beta s, the cost that a reward subtracts.
+
+    Args:
+        alpha: weight of e.
+        beta: weight of s.
+        error: e, on the scale to which the weights apply.
+        speed: s.
+
+    Returns:
+        A number for numbers, or an array of the shape to which arrays broadcast.
+    """
+    cost: Number = alpha * error + beta * speed
+    return cost
+
+
+def reward(alpha: Number, beta: Number, error: Number, speed: Number) -> Number:
+    """Return R = 1 - (alpha e + beta s); every reward of this package is computed here.
+
+    Args:
+        alpha: weight of e.
+        beta: weight of s.
+        error: e, on the scale to which the weights apply.
+        speed: s.
+
+    Returns:
+        A number for numbers, or an array of the shape to which arrays broadcast.
+
+    Example:
+        >>> reward(alpha=0.5, beta=0.25, error=0.5, speed=1.0)
+        0.5
+    """
+    return 1.0 - weighted_cost(alpha, beta, error, speed)
 
 
 class Worth(NamedTuple):
@@ -96,6 +141,11 @@ class Preset:
         >>> from rlccfr.envs import PRESETS
         >>> print(PRESETS["paper-kuhn"])
         paper-kuhn (e in the game's units)
+
+    Attributes:
+        name: name of the preset; for weights given as numbers, these numbers.
+        weights: weights of agents A, B and C, in this order.
+        scale: scale of e: ``"log"``, ``"linear"`` or ``"units"``; see :class:`Costs`.
 
     Raises:
         RLCCFRError: a weight outside [0, 1], an agent whose weights are both 0, or an unknown scale.
@@ -124,8 +174,8 @@ class Preset:
 
     def rewards(self, costs: Costs) -> tuple[float, float, float]:
         """Return R of agents A, B and C for the costs of a run."""
-        error, speed = costs.error(self.scale), costs.speed
-        a, b, c = (1.0 - (alpha * error + beta * speed) for alpha, beta in self.weights)
+        error = costs.error(self.scale)
+        a, b, c = (reward(alpha, beta, error, costs.speed) for alpha, beta in self.weights)
         return a, b, c
 
     def mean_reward(self, costs: Costs) -> float:
@@ -179,21 +229,23 @@ def costs(measurement: Measurement) -> Costs:
     """
     uniform = measurement.uniform_exploitability
     if not measurement.ok:
-        in_units = uniform / measurement.unit if math.isfinite(uniform) else 1.0  # a foreign table may not have it
-        return Costs(1.0, 1.0, in_units, 1.0)
+        # A table from elsewhere may not have the uniform policy's exploitability.
+        error_in_units = uniform / measurement.unit if math.isfinite(uniform) else 1.0
+        return Costs(log=1.0, linear=1.0, units=error_in_units, speed=1.0)
     exploitability = measurement.exploitability
     speed = speed_cost(measurement.throughput, measurement.reference_throughput)
-    in_units = exploitability / measurement.unit
-    if uniform <= EXACT:
-        relative = float(exploitability > EXACT)
-        return Costs(relative, relative, in_units, speed)
+    error_in_units = exploitability / measurement.unit
+    if uniform <= EXACT:  # the other two scales would divide by 0
+        relative_error = float(exploitability > EXACT)
+        return Costs(relative_error, relative_error, error_in_units, speed)
+    # An exploitability that is 0 up to rounding has no logarithm, and counts as the accuracy of rounding.
     ratio = max(exploitability, EXACT) / uniform
     log_error = max(1 + math.log10(ratio) / DECADES, 0.0)
-    return Costs(log_error, exploitability / uniform, in_units, speed)
+    return Costs(log_error, exploitability / uniform, error_in_units, speed)
 
 
 def rewards(measurement: Measurement, of: Preset) -> tuple[float, float, float]:
-    """Return R = 1 - (alpha e + beta s) of agents A, B and C, each at most 1."""
+    """Return R of agents A, B and C, each at most 1."""
     return of.rewards(costs(measurement))
 
 
@@ -216,5 +268,8 @@ def costs_on_all_scales(log_errors: np.ndarray, speeds: np.ndarray, uniform: np.
 
 def mean_costs(costs: np.ndarray, of: Preset) -> np.ndarray:
     """Return 1 - R̄, (...), for costs (..., 4) with the fields of :class:`Costs`: the less, the better."""
-    alpha, beta = np.mean(of.weights, axis=0)
-    return np.asarray(alpha * costs[..., Costs._fields.index(of.scale)] + beta * costs[..., SPEED])
+    # R is linear in the weights, so that the mean of the agents' costs is the cost under their mean weights.
+    mean_alpha, mean_beta = np.mean(of.weights, axis=0)
+    error = costs[..., Costs._fields.index(of.scale)]
+    speed = costs[..., SPEED]
+    return np.asarray(weighted_cost(mean_alpha, mean_beta, error, speed))

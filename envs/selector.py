@@ -28,7 +28,7 @@ from rlccfr.envs.measuring.request import Request
 from rlccfr.envs.observation import Progress, observation_space, observe
 from rlccfr.envs.rendering import as_picture, as_text
 from rlccfr.envs.reset_options import drawn_episode
-from rlccfr.envs.reward import Preset, costs
+from rlccfr.envs.reward import Costs, Preset, costs
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import none_for_nan
 from rlccfr.games.names import as_name
@@ -37,16 +37,91 @@ from rlccfr.games.names import as_name
 class SelectorEnv(gym.Env[np.ndarray, Any]):
     """``rlccfr/Selector-v0``: an episode solves one game; each step picks the algorithm for one of its segments.
 
-    Action: ``MultiDiscrete([update rules, samplers, abstractions])``, indices into ``catalog``. Observation:
-    :data:`rlccfr.envs.observation.FEATURE_NAMES`. Reward: R̄, the mean of the three agents' R. Its e is that of the
-    average policy at the segment's end, on the preset's scale; its s is that of the throughput since the episode's
-    start. The episode terminates after its last segment. An algorithm that can't run raises no error: e is the uniform
-    policy's, s is 1, and ``info["status"]`` says why.
+    An algorithm is a triple of update rule, sampler and abstraction from ``catalog``. An episode begins with a new
+    solver at the uniform policy. Each step runs one segment of the budget; the solver's tables (regrets and average
+    policy) stay from segment to segment.
 
-    ``info`` holds JSON scalars: the algorithm, what was measured, ``speed`` (throughput as a multiple of plain CFR's),
-    ``scale`` of e, ``error_cost`` and ``speed_cost`` (e and s), and the agents' rewards. If the run failed, what was
-    measured is None, and counts are 0. The full record, with its curve, is
-    ``env.unwrapped.evaluator.result(info["cell_id"])``.
+    **Action.** ``MultiDiscrete``, shape (3,), of indices into the catalog.
+
+    ===== ============ ==========================
+    Index Meaning      Values
+    ===== ============ ==========================
+    0     update rule  0 .. catalog.shape[0] - 1
+    1     sampler      0 .. catalog.shape[1] - 1
+    2     abstraction  0 .. catalog.shape[2] - 1
+    ===== ============ ==========================
+
+    **Observation.** ``Box`` of float32 in [-1, 1], shape (119,). :data:`rlccfr.envs.observation.FEATURE_NAMES` names
+    each number. Progress is 0 before the first segment, except for ``share_of_one_segment``.
+
+    ========== ================================================================================== =======
+    Index      Meaning                                                                            Range
+    ========== ================================================================================== =======
+    0 - 11     the game (:class:`rlccfr.envs.GameFeatures`)                                       [0, 1]
+    12         exploitability of the uniform policy, on a logarithmic scale                       [0, 1]
+    13         amount of the episode's budget, on a logarithmic scale                             [0, 1]
+    14 - 16    unit of the budget: iterations, seconds, nodes (one of the three is 1)             {0, 1}
+    17 - 22    reward weights alpha and beta of each agent                                        [0, 1]
+    23 - 25    scale of e: log, linear, units (one of the three is 1)                             {0, 1}
+    26         segments done, as a share of all segments                                          [0, 1]
+    27         one segment, as a share of the episode                                             (0, 1]
+    28         1 if a segment is done                                                             {0, 1}
+    29         1 if the run has failed                                                            {0, 1}
+    30         e on the log scale after the last segment, whatever the reward's scale             [0, 1]
+    31         change of that e over the last segment                                             [-1, 1]
+    32         s since the episode's start                                                        [0, 1]
+    33 - 75    components picked in the present segment by the agents before (here none, so 0)    [-1, 1]
+    76 - 118   components of the previous segment; 0 before the first                             [-1, 1]
+    ========== ================================================================================== =======
+
+    **Reward.** R̄ after each segment: the mean of R = 1 - (alpha e + beta s) over the three agents, each with weights of
+    its own (:func:`rlccfr.envs.reward.reward`).
+
+    ====== ==============================================================================================
+    Symbol Meaning
+    ====== ==============================================================================================
+    e      error cost of the average policy at the segment's end, on the preset's scale
+           (:class:`rlccfr.envs.reward.Costs`)
+    s      speed cost of the throughput since the episode's start (:func:`rlccfr.envs.reward.speed_cost`)
+    ====== ==============================================================================================
+
+    An algorithm that can't run raises no error: e is then the uniform policy's, s is 1, and ``info["status"]`` says
+    why.
+
+    **End of the episode.** It terminates after its last segment, and is never truncated. A failed run does not end it.
+
+    **Options of reset.** Each is drawn unless it is set; a value must be one of those that the environment has.
+
+    =============== ============================================================ ==================
+    Option          Value                                                        Drawn from
+    =============== ============================================================ ==================
+    ``game``        name of the game                                             ``games``
+    ``engine_seed`` seed of the engine                                           ``engine_seeds``
+    ``budget``      ``Budget``, or ``{"unit": "iterations", "amount": 1000}``    ``budget``
+    ``preset``      ``Preset``, its name, or its weights as numbers              ``preset``
+    =============== ============================================================ ==================
+
+    **Info.** ``reset`` returns the episode's ``game``, ``engine_seed``, ``budget``, ``preset`` and ``scale``. ``step``
+    returns JSON scalars; if the run failed, measured numbers are None and counts are 0.
+
+    ================================================= =============================================================
+    Key                                               Meaning
+    ================================================= =============================================================
+    ``game``                                          name of the game
+    ``update_rule``, ``sampler``, ``abstraction``     ids of the picked components
+    ``status``                                        ``"ok"``, or the kind of failure
+    ``cell_id``                                       id of the measurement's record
+    ``iterations``, ``nodes_touched``                 counts since the episode's start
+    ``exploitability``, ``nash_conv``                 of the average policy, in the game's units
+    ``throughput``                                    iterations per engine CPU second since the episode's start
+    ``speed``                                         throughput as a multiple of plain CFR's
+    ``cpu_seconds``                                   engine CPU seconds since the episode's start
+    ``scale``, ``error_cost``, ``speed_cost``         scale of e, e on this scale, and s
+    ``reward_update_rule``, ``reward_sampler``,       R of the three agents
+    ``reward_abstraction``
+    ================================================= =============================================================
+
+    The full record, with its curve, is ``env.unwrapped.evaluator.result(info["cell_id"])``.
 
     Args:
         games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. It may also
@@ -56,8 +131,29 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         options: :class:`rlccfr.envs.EpisodeOptions`.
         render_mode: ``"ansi"`` for text, or ``"rgb_array"`` for the convergence curve; by default nothing is rendered.
 
+    Attributes:
+        games, budgets, presets, engine_seeds: all values that an episode may draw.
+        segments: number of segments of an episode.
+        catalog: algorithms to pick from.
+        evaluator: source of measurements.
+        episodes: all of the above, as an ``EpisodeSpec``.
+        game, budget, preset, engine_seed: those of the present episode.
+
+    Example:
+        >>> import gymnasium
+        >>> budget = {"unit": "iterations", "amount": 100}
+        >>> env = gymnasium.make("rlccfr:rlccfr/Selector-v0", games="kuhn", budget=budget)
+        >>> observation, info = env.reset(seed=0)
+        >>> observation.shape, info["game"]
+        ((119,), 'kuhn')
+        >>> action = env.unwrapped.catalog.index(Cell("cfr_plus", "none", "none"))
+        >>> observation, reward, terminated, truncated, info = env.step(action)
+        >>> terminated, info["update_rule"], info["iterations"], round(info["exploitability"], 4)
+        (True, 'cfr_plus', 100, 0.001)
+
     Raises:
         RLCCFRError: an invalid argument.
+        TypeError: an unknown argument.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # type: ignore[misc]
@@ -75,17 +171,25 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise RLCCFRError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
         check_option_names(options, self.arguments)
-        self.episodes = spec = EpisodeSpec.parse(games, budget, **options)
-        self.games, self.budgets, self.segments = spec.games, spec.budgets, spec.segments
-        self.presets, self.catalog = spec.presets, spec.catalog
-        self.engine_seeds, self.evaluator = spec.engine_seeds, spec.evaluator
+        self.episodes = EpisodeSpec.parse(games, budget, **options)
+        self.games = self.episodes.games
+        self.budgets = self.episodes.budgets
+        self.segments = self.episodes.segments
+        self.presets = self.episodes.presets
+        self.catalog = self.episodes.catalog
+        self.engine_seeds = self.episodes.engine_seeds
+        self.evaluator = self.episodes.evaluator
         self.render_mode = render_mode
         self.observation_space = observation_space()
         self.action_space = self._action_space()
-        self.game, self.engine_seed = self.games[0], self.engine_seeds[0]
-        self.budget, self.preset = self.budgets[0], self.presets[0]
-        self._begun = False
-        self._history: list[tuple[Cell, Measurement, float]] = []
+
+        # The episode's settings; reset() draws them anew.
+        self.game = self.games[0]
+        self.budget = self.budgets[0]
+        self.preset = self.presets[0]
+        self.engine_seed = self.engine_seeds[0]
+        self._has_begun = False
+        self._history: list[tuple[Cell, Measurement, float]] = []  # algorithm, measurement and reward of each segment
         self._progress = Progress(segments=self.segments)
 
     def reset(
@@ -95,7 +199,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
         Args:
             seed: seed of the draws; with None, the earlier random stream continues.
-            options: any of ``{"game": ..., "engine_seed": ..., "budget": ..., "preset": ...}``; the others are drawn.
+            options: any of ``{"game": ..., "engine_seed": ..., "budget": ..., "preset": ...}``; those that are missing
+                are drawn.
 
         Returns:
             The first observation, and a dict of the episode's game, engine seed, budget, preset and scale of e.
@@ -113,13 +218,17 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             "preset": self._named_preset,
         }
         drawn = drawn_episode(choices, options, self.np_random, parsers)
-        self.game, self.engine_seed = drawn["game"], drawn["engine_seed"]
-        self.budget, self.preset = drawn["budget"], drawn["preset"]
-        self._begun, self._history = True, []
+        self.game = drawn["game"]
+        self.budget = drawn["budget"]
+        self.preset = drawn["preset"]
+        self.engine_seed = drawn["engine_seed"]
+        self._has_begun = True
+        self._history = []
         self._progress = Progress(segments=self.segments)
         self._begin_segment()
-        told = {"budget": str(self.budget), "preset": self.preset.name, "scale": self.preset.scale}
-        return self._observation(), drawn | told
+        # ``info`` holds JSON scalars, so budget and preset become text.
+        as_scalars = {"budget": str(self.budget), "preset": self.preset.name, "scale": self.preset.scale}
+        return self._observation(), drawn | as_scalars
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Run one segment with the picked algorithm.
@@ -132,21 +241,25 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             RLCCFRError: an action out of range, or an episode that is over or has not begun.
             MissingCellError: the evaluator is a table that lacks the measurement.
         """
-        if not self._begun or len(self._history) >= self.segments:
-            raise RLCCFRError(f"the episode {'is over' if self._begun else 'has not begun'}: call reset() first")
-        cell = self._cell(action)
-        measured = self.evaluator.measure(self.request(cell))
-        paid = costs(measured)
-        each = self.preset.rewards(paid)
-        mine = self._reward(each)
-        self._advance(cell, measured, mine)
-        info = {"game": self.game, **_scalars(measured), **cell._asdict()}
-        info |= {"scale": self.preset.scale, "error_cost": paid.error(self.preset.scale), "speed_cost": paid.speed}
-        info |= {f"reward_{axis}": value for axis, value in zip(AXES, each, strict=True)}
+        if not self._has_begun or len(self._history) >= self.segments:
+            reason = "is over" if self._has_begun else "has not begun"
+            raise RLCCFRError(f"the episode {reason}: call reset() first")
+        algorithm = self._algorithm(action)
+        measured = self.evaluator.measure(self.request(algorithm))
+        run_costs = costs(measured)
+        agents_rewards = self.preset.rewards(run_costs)
+        reward = self._reward(agents_rewards)
+        self._advance(algorithm, measured, run_costs, reward)
+
+        error_cost = run_costs.error(self.preset.scale)
+        info = {"game": self.game, **_scalars(measured), **algorithm._asdict()}
+        info |= {"scale": self.preset.scale, "error_cost": error_cost, "speed_cost": run_costs.speed}
+        info |= {f"reward_{axis}": value for axis, value in zip(AXES, agents_rewards, strict=True)}
+
         terminated = len(self._history) >= self.segments
         if not terminated:
             self._begin_segment()
-        return self._observation(), mine, terminated, False, info
+        return self._observation(), reward, terminated, False, info
 
     def observe(self, picks: Sequence[str] = ()) -> np.ndarray:
         """Return what an agent sees before its pick in the present segment.
@@ -166,16 +279,16 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
     def request(self, cell: Cell) -> Request:
         """Return the request that picking ``cell`` now would send to the evaluator."""
-        cells = (*(earlier for earlier, _, _ in self._history), cell)
-        return Request(self.game, cells, self.budget, self.segments, self.engine_seed)
+        earlier_algorithms = [algorithm for algorithm, _, _ in self._history]
+        return Request(self.game, (*earlier_algorithms, cell), self.budget, self.segments, self.engine_seed)
 
     def action_masks(self) -> np.ndarray:
         """Return which indices of an action can run here: bool, shape (sum(catalog.shape),), one axis after the other.
 
         An index can run if some algorithm with it can.
         """
-        allowed = self._available().reshape(self.catalog.shape)
-        return np.concatenate([allowed.any(axis=tuple({0, 1, 2} - {axis})) for axis in range(3)])
+        available = self._available().reshape(self.catalog.shape)
+        return np.concatenate([available.any(axis=(1, 2)), available.any(axis=(0, 2)), available.any(axis=(0, 1))])
 
     def render(self) -> Any:
         """Return a string or an image (height, width, 3) of uint8, as ``render_mode`` asks; None without one."""
@@ -183,54 +296,69 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         if self.render_mode == "ansi":
             return as_text(heading, self._history)
         if self.render_mode == "rgb_array":
-            last = self._history[-1] if self._history else None
-            record = self.evaluator.result(last[1].cell_id) if last else None
-            title = f"{self.game}: {last[0]}" if last else self.game
+            title = self.game
+            record = None
+            if self._history:
+                algorithm, measured, _ = self._history[-1]
+                title = f"{self.game}: {algorithm}"
+                record = self.evaluator.result(measured.cell_id)
             return as_picture(title, record, uniform_exploitability(self.game))
         return None
 
     def _named_preset(self, value: PresetLike) -> Preset:
-        """Return reward weights; a name or numbers stand for those of the environment, on the scale that these have."""
-        asked = parse_preset(value)
+        """Return the reward weights that a user names for an episode.
+
+        A name or numbers say nothing of the scale of e, which is that of this environment's preset of the same name.
+        """
+        named = parse_preset(value)
         if isinstance(value, Preset):
-            return asked
-        return next((one for one in self.presets if (one.name, one.weights) == (asked.name, asked.weights)), asked)
+            return named
+        for preset in self.presets:
+            if (preset.name, preset.weights) == (named.name, named.weights):
+                return preset
+        return named
 
     def _action_space(self) -> spaces.Space[Any]:
         return spaces.MultiDiscrete(list(self.catalog.shape))
 
-    def _cell(self, action: Any) -> Cell:
-        """Return the algorithm behind an action."""
+    def _algorithm(self, action: Any) -> Cell:
+        """Return the algorithm behind an action.
+
+        Raises:
+            RLCCFRError: the action is not three indices, or one is out of range.
+        """
         indices = np.asarray(action)
-        whole = np.issubdtype(indices.dtype, np.integer)
-        if not whole or indices.shape != (3,) or not self.action_space.contains(indices.astype(np.int64)):
+        are_integers = np.issubdtype(indices.dtype, np.integer)
+        if not are_integers or indices.shape != (3,) or not self.action_space.contains(indices.astype(np.int64)):
             raise RLCCFRError(f"an action is three indices below {self.catalog.shape}, not {action!r}")
         rule, sampler, abstraction = (int(index) for index in indices)
         return self.catalog.cell(rule, sampler, abstraction)
 
     def _reward(self, rewards: tuple[float, float, float]) -> float:
+        """Return the reward of a step from R of agents A, B and C."""
         return sum(rewards) / len(rewards)
 
     def _begin_segment(self) -> None:
         """Prepare a decision; in a stage environment, the partners pick here."""
 
     def _observation(self) -> np.ndarray:
+        """Return the observation before the next pick, or after the episode's end."""
         return self.observe()
 
     def _available(self) -> np.ndarray:
         """Return which algorithms can run here: bool by flat index, shape (len(catalog),)."""
         return np.array([why_unavailable(cell) is None for cell in self.catalog])
 
-    def _advance(self, cell: Cell, measured: Measurement, mine: float) -> None:
-        self._history.append((cell, measured, mine))
-        paid = costs(measured)
+    def _advance(self, algorithm: Cell, measured: Measurement, run_costs: Costs, reward: float) -> None:
+        """Write a finished segment to the episode's history and progress."""
+        self._history.append((algorithm, measured, reward))
         self._progress = Progress(
             segment=len(self._history),
             segments=self.segments,
-            previous=cell,
-            error_cost=paid.log,
-            error_slope=paid.log - self._progress.error_cost,
-            speed_cost=paid.speed,
+            previous=algorithm,
+            error_cost=run_costs.log,
+            error_slope=run_costs.log - self._progress.error_cost,
+            speed_cost=run_costs.speed,
             failed=not measured.ok,
         )
 
@@ -238,7 +366,25 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 class SelectorFlatEnv(SelectorEnv):
     """``rlccfr/SelectorFlat-v0``: :class:`SelectorEnv` with one ``Discrete`` space of algorithms, as DQN needs.
 
-    An action is :meth:`Catalog.ravel` of three indices; the abstraction varies fastest.
+    **Action.** ``Discrete``; the algorithm's flat index in the catalog, in which the abstraction varies fastest.
+    ``catalog.ravel`` makes it of three indices, and ``catalog.unravel`` is the inverse.
+
+    ========================= ============================================
+    Value                     Meaning
+    ========================= ============================================
+    0 .. ``len(catalog) - 1`` ``catalog.cell(*catalog.unravel(action))``
+    ========================= ============================================
+
+    Observation, reward, end of the episode, options of ``reset``, ``info`` and arguments are those of
+    :class:`SelectorEnv`.
+
+    Example:
+        >>> env = SelectorFlatEnv("kuhn")
+        >>> env.action_space
+        Discrete(336)
+        >>> action = env.catalog.ravel(0, 1, 2)
+        >>> env.catalog.cell(*env.catalog.unravel(action)) == env.catalog.cell(0, 1, 2)
+        True
     """
 
     def action_masks(self) -> np.ndarray:
@@ -248,15 +394,17 @@ class SelectorFlatEnv(SelectorEnv):
     def _action_space(self) -> spaces.Space[Any]:
         return spaces.Discrete(len(self.catalog))
 
-    def _cell(self, action: Any) -> Cell:
-        hint = "; catalog.ravel() makes one of three"
-        return self.catalog.cell(*self.catalog.unravel(checked_index(action, len(self.catalog), hint)))
+    def _algorithm(self, action: Any) -> Cell:
+        index = checked_index(action, len(self.catalog), "; catalog.ravel() makes one of three")
+        return self.catalog.cell(*self.catalog.unravel(index))
 
 
 def checked_index(action: Any, count: int, hint: str = "") -> int:
     """Return the action as an int.
 
     Args:
+        action: a number, or an array of one number.
+        count: number of actions.
         hint: end of the error's message.
 
     Raises:

@@ -19,16 +19,56 @@ RANDOM = "random"
 class SelectorStageEnv(SelectorEnv):
     """``rlccfr/SelectorStage-v0``: :class:`SelectorEnv` in which one agent picks and gets its own R.
 
-    Partners pick at the beginning of each segment; the agent sees the picks that come before its own turn.
+    Partners pick for the two other axes at the beginning of each segment; the agent sees the picks that come before its
+    own turn.
+
+    **Action.** ``Discrete``; an index into the components of ``stage``.
+
+    =================== ==================================
+    ``stage``           Values
+    =================== ==================================
+    ``"update_rule"``   0 .. ``catalog.shape[0] - 1``
+    ``"sampler"``       0 .. ``catalog.shape[1] - 1``
+    ``"abstraction"``   0 .. ``catalog.shape[2] - 1``
+    =================== ==================================
+
+    **Observation.** As that of :class:`SelectorEnv`, with the picks before the agent's turn; after the last segment
+    there are none.
+
+    ========== =============================== ==========================================
+    Index      Meaning                         Known to
+    ========== =============================== ==========================================
+    33 - 55    update rule of this segment     the stages ``sampler`` and ``abstraction``
+    56 - 72    sampler of this segment         the stage ``abstraction``
+    73 - 75    abstraction of this segment     none, so 0
+    ========== =============================== ==========================================
+
+    **Reward.** The agent's own R = 1 - (alpha e + beta s), with the weights of its axis: ``info["reward_<stage>"]``.
+
+    **End of the episode.** As that of :class:`SelectorEnv`.
+
+    **Options of reset.** Those of :class:`SelectorEnv`. The partners are arguments of the environment.
 
     Args:
         stage: axis of the agent, ``"update_rule"``, ``"sampler"`` or ``"abstraction"``.
         partners: for each other axis, an id of the catalog, or ``"random"`` (the default) for a new draw in each
-            segment, among the algorithms that can run.
+            segment: the picks of one of the algorithms that can run and contain the other partner's id.
         kwargs: arguments of :class:`SelectorEnv`.
 
+    Attributes:
+        stage: as the argument.
+        partners: the id, or ``"random"``, for each of the two other axes.
+
+    Example:
+        >>> env = SelectorStageEnv("sampler", partners={"update_rule": "cfr_plus"}, games="kuhn")
+        >>> env.action_space
+        Discrete(7)
+        >>> env.partners
+        {'update_rule': 'cfr_plus', 'abstraction': 'random'}
+
     Raises:
-        RLCCFRError: an invalid argument.
+        RLCCFRError: an invalid argument, or partners with whom no algorithm of the catalog can run here.
+        TypeError: an unknown argument.
     """
 
     arguments = (*SelectorEnv.arguments, "stage", "partners")
@@ -39,50 +79,57 @@ class SelectorStageEnv(SelectorEnv):
         self.stage = stage
         self._axis = AXES.index(stage)
         super().__init__(**kwargs)
-        others = [axis for axis in AXES if axis != stage]
+        partner_axes = [axis for axis in AXES if axis != stage]
         if not isinstance(partners or {}, Mapping):
-            raise RLCCFRError(f'partners look like {{"{others[0]}": "random"}}, not {partners!r}')
-        given = dict(partners or {})
-        for axis, id in given.items():
-            if axis not in others:
-                raise RLCCFRError(f"partners pick for {' and '.join(others)}, not for {axis!r}")
+            raise RLCCFRError(f'partners look like {{"{partner_axes[0]}": "random"}}, not {partners!r}')
+        named_partners = dict(partners or {})
+        for axis, id in named_partners.items():
+            if axis not in partner_axes:
+                raise RLCCFRError(f"partners pick for {' and '.join(partner_axes)}, not for {axis!r}")
             ids = self.catalog.axes[AXES.index(axis)]
             if id != RANDOM and id not in ids:
                 raise RLCCFRError(f"partner {axis!r} must be 'random' or one of {', '.join(ids)}, not {id!r}")
-        self.partners = {axis: given.get(axis, RANDOM) for axis in others}
-        if not self._partners_choices():
-            raise RLCCFRError(f"no algorithm of the catalog with the partners {given} can run here; name others")
-        self._partner_cell = self._partners_choices()[0]
+        self.partners = {axis: named_partners.get(axis, RANDOM) for axis in partner_axes}
+        algorithms = self._partners_algorithms()
+        if not algorithms:
+            raise RLCCFRError(
+                f"no algorithm of the catalog with the partners {named_partners} can run here; name others"
+            )
+        self._partners_algorithm = algorithms[0]  # the agent's pick replaces its component of the stage
 
     def action_masks(self) -> np.ndarray:
         """Return which components can run with the partners' picks: bool, shape (number of the stage's components,)."""
         return np.array([why_unavailable(self._with(id)) is None for id in self.catalog.axes[self._axis]])
 
-    def _partners_choices(self) -> list[Cell]:
+    def _partners_algorithms(self) -> list[Cell]:
         """Return the algorithms that can run and contain the partners' fixed picks."""
-        fixed = {axis: id for axis, id in self.partners.items() if id != RANDOM}
+        fixed_picks = {axis: id for axis, id in self.partners.items() if id != RANDOM}
         return [
-            cell
-            for cell in self.catalog
-            if all(getattr(cell, axis) == id for axis, id in fixed.items()) and why_unavailable(cell) is None
+            algorithm
+            for algorithm in self.catalog
+            if all(getattr(algorithm, axis) == id for axis, id in fixed_picks.items())
+            and why_unavailable(algorithm) is None
         ]
 
     def _begin_segment(self) -> None:
-        choices = self._partners_choices()
-        self._partner_cell = choices[int(self.np_random.integers(len(choices)))]
+        algorithms = self._partners_algorithms()
+        self._partners_algorithm = algorithms[int(self.np_random.integers(len(algorithms)))]
 
     def _observation(self) -> np.ndarray:
-        over = len(self._history) >= self.segments
-        return self.observe(() if over else self._partner_cell[: self._axis])
+        is_over = len(self._history) >= self.segments
+        earlier_picks = () if is_over else self._partners_algorithm[: self._axis]
+        return self.observe(earlier_picks)
 
     def _with(self, id: str) -> Cell:
-        return self._partner_cell._replace(**{self.stage: id})
+        """Return the algorithm of the partners' picks and a component of the agent's axis."""
+        return self._partners_algorithm._replace(**{self.stage: id})
 
     def _action_space(self) -> spaces.Space[Any]:
         return spaces.Discrete(self.catalog.shape[self._axis])
 
-    def _cell(self, action: Any) -> Cell:
-        return self._with(self.catalog.axes[self._axis][checked_index(action, self.catalog.shape[self._axis])])
+    def _algorithm(self, action: Any) -> Cell:
+        index = checked_index(action, self.catalog.shape[self._axis])
+        return self._with(self.catalog.axes[self._axis][index])
 
     def _reward(self, rewards: tuple[float, float, float]) -> float:
         return rewards[self._axis]

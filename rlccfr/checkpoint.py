@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rlccfr.solver import Solver
 
 FORMAT = "rlccfr-solver-1"
+"""Name and version of the format, in a file's header."""
+
 MOST_COMPRESSED = 2**28
 """Bytes of the largest solver that is compressed, which takes about 30 times as long as writing it."""
 
@@ -35,10 +37,10 @@ def is_solver(path: Path) -> bool:
 def save_solver(solver: Solver, path: Path) -> None:
     """Write a solver to a file; see :meth:`Solver.save`."""
     arrays = _arrays(solver)
-    large = sum(array.nbytes for array in arrays.values()) > MOST_COMPRESSED
+    is_large = sum(array.nbytes for array in arrays.values()) > MOST_COMPRESSED
     discard_leftovers(path)
     with not_held_by_others(path), written_atomically(path) as file:
-        write_archive(file, arrays, compress=not large)
+        write_archive(file, arrays, compress=not is_large)
 
 
 def reduced(solver: Solver) -> tuple[Any, ...]:
@@ -151,8 +153,8 @@ def _identity(game: Game) -> dict[str, Any]:
     return {**names, "restore_recall": game.restore_recall, "max_histories": game.num_histories}
 
 
-def _game_of(spec: dict[str, Any], name: str, given: Game | None) -> Game:
-    """Load a saved run's game, or return the one given if it is the same.
+def _game_of(spec: dict[str, Any], name: str, candidate: Game | None) -> Game:
+    """Load a saved run's game, or return ``candidate`` if it is that game, to save time.
 
     Raises:
         CheckpointError: the game has changed since.
@@ -160,14 +162,15 @@ def _game_of(spec: dict[str, Any], name: str, given: Game | None) -> Game:
     from rlccfr.games.names import load_game
     from rlccfr.games.openspiel import compile_game
 
-    expected, known = spec.pop("hash"), spec["name"]
-    if given is not None and given.content_hash == expected:
-        return given
-    game: Game = compile_game(**spec) if "openspiel_name" in spec else load_game(known)
-    if game.content_hash != expected:
+    content_hash = spec.pop("hash")
+    game_name = spec["name"]
+    if candidate is not None and candidate.content_hash == content_hash:
+        return candidate
+    game: Game = compile_game(**spec) if "openspiel_name" in spec else load_game(game_name)
+    if game.content_hash != content_hash:
         raise CheckpointError(
-            f"{name} was made for another version of {known!r}: the game, or its layout in this library, has changed "
-            "since; start anew"
+            f"{name} was made for another version of {game_name!r}: the game, or its layout in this library, has "
+            "changed since; start anew"
         )
     return game
 

@@ -20,8 +20,11 @@ from typing import Any, BinaryIO, NamedTuple
 
 from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
-LOCK, HOLDER = ".rlccfr.lock", ".rlccfr.holder"
-"""Names of the file that is locked, and of the file that names the process holding the lock; for a file, their ends."""
+LOCK = ".rlccfr.lock"
+"""Name of the file in a directory that is locked; beside a file that is held, its name ends so."""
+
+HOLDER = ".rlccfr.holder"
+"""Name, or end of the name, of the file that names the process holding the lock."""
 
 LEFT_BEHIND = 3600
 """Seconds after which a temporary file that nobody has written to counts as left behind by a killed process."""
@@ -55,7 +58,12 @@ def write_atomically(
     """Write a file as :func:`written_atomically` does.
 
     Args:
+        path: the file.
         data: content of the file.
+        failure, trial: see :func:`written_atomically`.
+
+    Raises:
+        RLCCFRError: the file can't be written; the error is a ``failure``.
     """
     with written_atomically(path, failure, trial=trial) as file:
         file.write(data)
@@ -117,11 +125,11 @@ def _remove(temporary: Path) -> None:
 
 def discard_leftovers(path: Path) -> None:
     """Remove temporary files of :func:`written_atomically` that killed processes left beside a large file."""
-    name = re.compile(rf"\.{re.escape(path.name)}\.\d+\.[0-9a-f]{{8}}")
+    temporary_name = re.compile(rf"\.{re.escape(path.name)}\.\d+\.[0-9a-f]{{8}}")
     with contextlib.suppress(OSError):
-        for other in path.parent.iterdir():
-            if name.fullmatch(other.name) and time.time() - other.stat().st_mtime > LEFT_BEHIND:
-                other.unlink()
+        for neighbour in path.parent.iterdir():
+            if temporary_name.fullmatch(neighbour.name) and time.time() - neighbour.stat().st_mtime > LEFT_BEHIND:
+                neighbour.unlink()
 
 
 def _is_special(path: Path) -> bool:
@@ -161,10 +169,17 @@ def require_writable(path: Path) -> None:
 
 
 class _Place(NamedTuple):
-    """What one process holds, and the two files by which it does."""
+    """What one process holds, and the two files by which it does.
+
+    Attributes:
+        path: the directory or file.
+        kind: ``directory`` or ``file``, for messages.
+        lock: the file that is locked.
+        holder: the file that names the process.
+    """
 
     path: Path
-    kind: str  # what it is, for messages
+    kind: str
     lock: Path
     holder: Path
 
@@ -183,8 +198,9 @@ def held(directory: Path) -> Iterator[None]:
         InUseError: another process or thread holds the directory.
         RLCCFRError: the directory can't be written to, or its lock belongs to another user.
     """
-    whole = directory.resolve()
-    with _held(_Place(directory, "directory", whole / LOCK, whole / HOLDER), made=not directory.exists()):
+    absolute = directory.resolve()
+    place = _Place(directory, "directory", absolute / LOCK, absolute / HOLDER)
+    with _held(place, is_new=not directory.exists()):
         yield
 
 
@@ -221,43 +237,48 @@ def not_held_by_others(path: Path) -> Iterator[None]:
 
 
 def _place_of(path: Path) -> _Place:
-    whole = path.resolve()
-    return _Place(path, "file", whole.parent / f".{whole.name}{LOCK}", whole.parent / f".{whole.name}{HOLDER}")
+    """Return a file with the two hidden files beside it by which it is held."""
+    absolute = path.resolve()
+    lock = absolute.parent / f".{absolute.name}{LOCK}"
+    holder = absolute.parent / f".{absolute.name}{HOLDER}"
+    return _Place(path, "file", lock, holder)
 
 
 @contextlib.contextmanager
-def _held(place: _Place, *, made: bool = False) -> Iterator[None]:
+def _held(place: _Place, *, is_new: bool = False) -> Iterator[None]:
     """Hold a place until the block ends.
 
     Args:
-        made: whether the place is a directory that is made here.
+        place: the place.
+        is_new: whether the place is a directory that is made here.
     """
     from filelock import FileLock, Timeout
 
     require_writable(place.lock)
     lock = FileLock(str(place.lock), timeout=0, is_singleton=True)
-    nested = lock.is_locked
+    is_nested = lock.is_locked  # this thread holds it already
     try:
         lock.acquire()
     except Timeout:
         raise InUseError(place.path, _holder(place), place.kind) from None
     except PermissionError:
         raise RLCCFRError(f"{place.lock} belongs to another user: delete it, or name another {place.kind}") from None
-    except (OSError, NotImplementedError):
+    except (OSError, NotImplementedError):  # the file system has no locks
         yield
         return
     try:
-        if not nested:
+        if not is_nested:
             since = time.strftime("%Y-%m-%d %H:%M:%S")
             _write_holder(place, f"process {os.getpid()} on {platform.node()}, since {since}")
         yield
     finally:
-        if not nested:
-            _leave(place, made)
+        if not is_nested:
+            _leave(place, is_new)
         lock.release()
 
 
 def _holder(place: _Place) -> str:
+    """Return the name of the process that holds a place."""
     try:
         text = place.holder.read_text(errors="replace")
     except OSError:  # the process has not written it yet
@@ -270,12 +291,12 @@ def _write_holder(place: _Place, text: str) -> None:
         write_atomically(place.holder, text.encode())
 
 
-def _leave(place: _Place, made: bool) -> None:
+def _leave(place: _Place, is_new: bool) -> None:
     """Remove the files that :func:`_held` wrote, except for a lock that other processes may be waiting for."""
     with contextlib.suppress(OSError):
         place.holder.unlink(missing_ok=True)
         directory = place.lock.parent
-        if made and [path.name for path in directory.iterdir()] == [LOCK]:
+        if is_new and [path.name for path in directory.iterdir()] == [LOCK]:
             place.lock.unlink()
             directory.rmdir()
 

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from rlccfr.engine.engine import Engine
     from rlccfr.solver import Solver
 
-SHARE, MILLI = "x", "mbb"
-"""Units of targets: the uniform policy's exploitability, and thousandths of a big blind per game."""
+UNIFORM_UNIT = "x"
+"""Unit of targets: the uniform policy's exploitability."""
+
+BLIND_UNIT = "mbb"
+"""Unit of targets: thousandths of a big blind per game."""
 
 STALLED = 0.9
 """A run has stalled if tenfold work leaves the exploitability above this share of what it was."""
@@ -29,10 +32,10 @@ STALLED = 0.9
 LEAST_STRETCH = 0.01
 """CPU seconds of the first stretch of a run whose time to a target is predicted."""
 
-LONGEST = 2**52
+LONGEST_HORIZON = 2**52
 """Number of iterations from which on a horizon counts as open; doubles hold all smaller ones."""
 
-EARLY = 1000
+ITERATIONS_BEFORE_STALL = 1000
 """Number of exact iterations whose histories a run must have touched before it can count as stalled."""
 
 
@@ -59,18 +62,24 @@ class Limit:
         """Check a budget and a target of a run.
 
         Args:
+            engine: engine of the run.
             budget: amount by unit; None where nothing is given.
+            until: the target; see :func:`target_of`.
 
         Raises:
             BudgetError: see :meth:`rlccfr.Solver.run`.
         """
-        given = {unit: amount for unit, amount in budget.items() if amount is not None}
-        if len(given) > 1 or not (given or until is not None):
-            also = "" if given else ", or a target: until="
-            raise BudgetError(f"give exactly one budget: iterations=, seconds= or nodes={also}")
-        ((unit, amount),) = given.items() or [("iterations", math.inf)]
-        if given:
+        amounts = {unit: amount for unit, amount in budget.items() if amount is not None}
+        if len(amounts) > 1:
+            raise BudgetError("give exactly one budget: iterations=, seconds= or nodes=")
+        if not amounts and until is None:
+            raise BudgetError("give exactly one budget: iterations=, seconds= or nodes=, or a target: until=")
+        if amounts:
+            ((unit, amount),) = amounts.items()
             amount = checked_seconds(amount) if unit == "seconds" else whole_number(amount, unit, 1, BudgetError)
+        else:
+            unit = "iterations"
+            amount = math.inf
         if until is None:
             return cls(unit, amount, None, 0.0, engine.stepper.nodes_per_iteration)
         game = engine.game
@@ -81,13 +90,16 @@ class Limit:
         """Return whether the curve has reached the target, or has stalled in a run without a budget.
 
         Args:
+            points: the curve.
             begin: index of the last point before this call of :meth:`rlccfr.Solver.run`.
         """
         if self.target is None or not points:
             return False
         if points[-1].exploitability <= self.target:
             return True
-        return self.amount == math.inf and has_stalled(points[begin:], EARLY * self.nodes_per_iteration)
+        return self.amount == math.inf and has_stalled(
+            points[begin:], ITERATIONS_BEFORE_STALL * self.nodes_per_iteration
+        )
 
     def horizon(self, iterations: int, spent: float, costs: Mapping[str, float]) -> int:
         """Return how many iterations the run is expected to have in all; 0 if that is open, as on the way to a target.
@@ -97,20 +109,20 @@ class Limit:
             spent: amount of the budget used.
             costs: what an iteration is expected to use of each budget.
         """
-        rest = max(self.amount - spent, 0.0) / costs[self.unit]
-        if self.target is not None or iterations + rest > LONGEST:
+        iterations_left = max(self.amount - spent, 0.0) / costs[self.unit]
+        if self.target is not None or iterations + iterations_left > LONGEST_HORIZON:
             return 0
-        return iterations + math.ceil(rest)
+        return iterations + math.ceil(iterations_left)
 
     def share(self, spent: float, points: Sequence[CurvePoint]) -> float:
         """Return the share that is done: of the budget, or of the decades from the uniform policy to the target."""
         if self.amount < math.inf:
             return min(1.0, spent / self.amount)
         assert self.target is not None
-        now = min((point.exploitability for point in points), default=self.start)
-        if not self.target < now < self.start:
-            return float(now <= self.target)
-        return math.log(self.start / now) / math.log(self.start / self.target)
+        least = min((point.exploitability for point in points), default=self.start)
+        if not self.target < least < self.start:
+            return float(least <= self.target)
+        return math.log(self.start / least) / math.log(self.start / self.target)
 
 
 def checked_seconds(amount: Any) -> float:
@@ -156,37 +168,42 @@ def check_target(target: Any) -> float:
 
 
 def _unit_of(target: Any) -> str:
-    """Return the unit at the end of a target, or nothing."""
-    return next((unit for unit in (SHARE, MILLI) if isinstance(target, str) and target.strip().endswith(unit)), "")
+    """Return the unit at the end of a target, or an empty text if it has none."""
+    if isinstance(target, str):
+        for unit in (UNIFORM_UNIT, BLIND_UNIT):
+            if target.strip().endswith(unit):
+                return unit
+    return ""
 
 
 def target_of(game: Game, target: float | str) -> float:
     """Return a target in the game's units of utility.
 
     Args:
+        game: the game.
         target: a number in these units, or a text: ``"1e-6"``; or ``"1e-6x"`` for this share of the uniform policy's
             exploitability; or ``"10mbb"`` for thousandths of a big blind, in a game that has one.
 
     Raises:
         BudgetError: ``target`` is not a positive number, or is too small to be told from rounding.
     """
-    number = check_target(target)
-    found = number
+    exploitability = check_target(target)
     least = EXACT * max(1.0, game.utility_range)
-    if _unit_of(target) == SHARE:
+    if _unit_of(target) == UNIFORM_UNIT:
         uniform = policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]
         if uniform <= least:  # it is an equilibrium, as where all payoffs are equal, and no share of it can be told
             return least
-        found *= uniform
-    if _unit_of(target) == MILLI:
+        exploitability *= uniform
+    if _unit_of(target) == BLIND_UNIT:
         if game.big_blind is None:
             raise BudgetError(f"{game.name!r} has no big blind: give the target in the game's units")
-        found *= game.big_blind / 1000
-    if found < least:
+        exploitability *= game.big_blind / 1000
+    if exploitability < least:
         raise BudgetError(
-            f"an exploitability of {found:.3g} can't be told from rounding in {game.name!r}: name {least:.3g} or more"
+            f"an exploitability of {exploitability:.3g} can't be told from rounding in {game.name!r}: name {least:.3g} "
+            "or more"
         )
-    return found
+    return exploitability
 
 
 def has_stalled(points: Sequence[CurvePoint], least: float) -> bool:
@@ -198,8 +215,10 @@ def has_stalled(points: Sequence[CurvePoint], least: float) -> bool:
     """
     if not points or points[-1].nodes < least:
         return False
-    before = [point.exploitability for point in points if point.nodes <= points[-1].nodes / 10]
-    return bool(before) and min(point.exploitability for point in points) > STALLED * min(before)
+    early = [point.exploitability for point in points if point.nodes <= points[-1].nodes / 10]
+    if not early:
+        return False
+    return min(point.exploitability for point in points) > STALLED * min(early)
 
 
 def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
@@ -219,12 +238,14 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
     }
     if len(recent) < 3:
         return None
-    errors = np.log(list(recent.values()))
-    slope = np.polyfit(np.log(list(recent)), errors, 1)[0]
+    log_exploitability = np.log(list(recent.values()))
+    log_seconds = np.log(list(recent))
+    slope = np.polyfit(log_seconds, log_exploitability, 1)[0]
     if slope > -0.01:
         return math.inf
-    powers = (math.log(target) - errors[-1]) / slope
-    return now * max(0.0, math.expm1(min(powers, 700.0)))
+    # The line goes through the last point: log(seconds at the target / seconds now) is the height over the slope.
+    log_factor = (math.log(target) - log_exploitability[-1]) / slope
+    return now * max(0.0, math.expm1(min(log_factor, 700.0)))  # exp(700) is still a double
 
 
 def run_while_sooner(
@@ -235,6 +256,7 @@ def run_while_sooner(
     This is predicted after stretches that double in length.
 
     Args:
+        solver: the solver.
         target: exploitability in the game's units.
         by_program: CPU seconds that the linear program is predicted to take.
         progress: function called with the share of the decades to the target that is done.

@@ -40,8 +40,9 @@ def action_colour(place: int) -> str:
     """
     if place < len(ACTIONS):
         return ACTIONS[place]
-    golden = 0.618034  # steps of this share of a circle keep hues apart, however many there are
-    return "#" + "".join(f"{round(255 * part):02x}" for part in hls_to_rgb(place * golden % 1, 0.45, 0.5))
+    golden_ratio = 0.618034  # steps of this share of a circle keep hues apart, however many there are
+    red_green_blue = hls_to_rgb(place * golden_ratio % 1, 0.45, 0.5)
+    return "#" + "".join(f"{round(255 * intensity):02x}" for intensity in red_green_blue)
 
 
 def new_axes(width: float = 6.4, height: float = 4.8) -> Axes:
@@ -87,7 +88,8 @@ def as_image(axes: Axes, kind: str) -> bytes:
     import matplotlib.pyplot as plt
     from matplotlib.figure import Figure
 
-    picture, figure = io.BytesIO(), axes.figure
+    picture = io.BytesIO()
+    figure = axes.figure
     assert isinstance(figure, Figure)  # no function here draws on a part of a figure
     # A date, or names drawn at random, would make equal pictures differ.
     undated = {"Date": None} if kind == "svg" else None
@@ -140,27 +142,37 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
 
     if game.num_histories > LARGEST:
         raise GameError(f"{game.name!r} has {game.num_histories:,} histories; at most {LARGEST} can be drawn")
-    across, down = _positions(game.histories)
-    leaves = int((game.histories["actor"] == TERMINAL).sum())
-    axes = axes if axes is not None else new_axes(1.6 * (game.depth + 1), max(2.5, 0.26 * leaves))
-    names, likely, utility = edge_names(game), _probabilities(game, policy), game.utility
+    x, y = _positions(game.histories)
+    num_leaves = int((game.histories["actor"] == TERMINAL).sum())
+    axes = axes if axes is not None else new_axes(1.6 * (game.depth + 1), max(2.5, 0.26 * num_leaves))
+    names = edge_names(game)
+    probabilities = _probabilities(game, policy)
+    behind_names = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
     for number, record in enumerate(game.histories):
+        # The lines to the children, with the actions' names nearer to the children.
         for child in _children(record):
-            axes.plot(across[[number, child]], down[[number, child]], color="0.5", linewidth=0.3 + 2.2 * likely[child],
-                      zorder=1)  # fmt: skip
-            near = 0.4 * across[number] + 0.6 * across[child], 0.4 * down[number] + 0.6 * down[child]
-            axes.annotate(names[child], near, fontsize=8, ha="center", va="center",
-                          bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"})  # fmt: skip
-        place = (across[number], down[number])
+            line_width = 0.3 + 2.2 * probabilities[child]
+            axes.plot(x[[number, child]], y[[number, child]], color="0.5", linewidth=line_width, zorder=1)
+            name_place = (0.4 * x[number] + 0.6 * x[child], 0.4 * y[number] + 0.6 * y[child])
+            axes.annotate(names[child], name_place, fontsize=8, ha="center", va="center", bbox=behind_names)
+        # The payoff of a leaf, or the number of an infoset.
+        place = (x[number], y[number])
         if record["actor"] == TERMINAL:
-            paid = f"{utility[number]:+g}" if utility[number] else "0"
-            axes.annotate(paid, place, (4, 0), textcoords="offset points", fontsize=9, va="center")
+            payoff = f"{game.utility[number]:+g}" if game.utility[number] else "0"
+            axes.annotate(payoff, place, (4, 0), textcoords="offset points", fontsize=9, va="center")
         elif record["actor"] < CHANCE:
-            axes.annotate(str(record["infoset"]), place, fontsize=8, color="white", ha="center", va="center_baseline",
-                          zorder=4)  # fmt: skip
+            axes.annotate(
+                str(record["infoset"]),
+                place,
+                fontsize=8,
+                color="white",
+                ha="center",
+                va="center_baseline",
+                zorder=4,
+            )
     for actor, colour in COLOURS.items():
-        own = np.flatnonzero(game.histories["actor"] == actor)
-        axes.scatter(across[own], down[own], s=150, color=colour, label=NAMES[actor], zorder=3)
+        of_actor = np.flatnonzero(game.histories["actor"] == actor)
+        axes.scatter(x[of_actor], y[of_actor], s=150, color=colour, label=NAMES[actor], zorder=3)
     axes.set_axis_off()
     size = f"{game.num_histories:,} histories, {game.num_infosets:,} numbered infosets"
     axes.set_title(f"{game.name}: {size}; payoffs to player 0")
@@ -169,39 +181,45 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
 
 
 def _positions(histories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each history's place, across and down, (histories,) each.
+    """Return each history's coordinates, x and y, (histories,) each.
 
     A move goes one step to the right. Leaves stand below each other, other histories at their children's mean height.
     """
-    across, down, leaves = np.zeros(len(histories)), np.zeros(len(histories)), 0
+    x = np.zeros(len(histories))
+    y = np.zeros(len(histories))
+    num_leaves = 0
 
-    def place(number: int, level: int) -> None:
-        nonlocal leaves
-        across[number] = level
-        following = _children(histories[number])
-        for child in following:
-            place(child, level + 1)
-        down[number] = down[following].mean() if len(following) else -leaves
-        leaves += not len(following)
+    def place(number: int, depth: int) -> None:
+        nonlocal num_leaves
+        x[number] = depth
+        children = _children(histories[number])
+        for child in children:
+            place(child, depth + 1)
+        if len(children):
+            y[number] = y[children].mean()
+        else:
+            y[number] = -num_leaves
+            num_leaves += 1
 
     place(0, 0)
-    return across, down
+    return x, y
 
 
 def _children(record: Any) -> range:
-    first = int(record["first_child"])
-    return range(first, first + int(record["num_children"]))
+    first_child = int(record["first_child"])
+    return range(first_child, first_child + int(record["num_children"]))
 
 
 def _probabilities(game: GameTree, policy: Policy | None) -> np.ndarray:
     """Return the probability of the action that leads to each history; without a policy, 0.5 for all."""
-    found = np.full(game.num_histories, 0.5)
+    probabilities = np.full(game.num_histories, 0.5)
     if policy is None:
-        return found
+        return probabilities
     for record in game.histories:
-        below = _children(record)
+        children = _children(record)
         if record["actor"] < CHANCE:
-            found[below] = policy.probabilities[record["first_sequence"] + np.arange(len(below))]
+            sequences = record["first_sequence"] + np.arange(len(children))
+            probabilities[children] = policy.probabilities[sequences]
         else:
-            found[below] = game.probability[below]
-    return found
+            probabilities[children] = game.probability[children]
+    return probabilities

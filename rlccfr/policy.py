@@ -27,8 +27,9 @@ EXACT = 1e-15
 
 def nash_conv_of(first: float, second: float) -> float:
     """Return NashConv from the values of both players' best responses; the values of the policy itself add up to 0."""
-    found, least = first + second, -ROUNDING * max(1.0, abs(first), abs(second))
-    return 0.0 if least < found < 0 else found
+    nash_conv = first + second
+    least = -ROUNDING * max(1.0, abs(first), abs(second))
+    return 0.0 if least < nash_conv < 0 else nash_conv
 
 
 class Values(NamedTuple):
@@ -36,14 +37,24 @@ class Values(NamedTuple):
 
     Player 1's are the negatives of player 0's. Where the game itself is not zero-sum, ``game.opponent_payoffs`` has
     player 1's own payoffs.
+
+    Attributes:
+        game: value of the policy against itself, to each player, in the game's units.
+        best_response: each player's value of a best response to the opponent's policy, in the game's units.
     """
 
-    game: tuple[float, float]  # value of the policy against itself
-    best_response: tuple[float, float]  # value of a best response to the other player's policy
+    game: tuple[float, float]
+    best_response: tuple[float, float]
 
     @classmethod
     def of(cls, value: float, first: float, second: float) -> Values:
-        """Return the values of a policy that is worth ``value`` to player 0, from each player's best response."""
+        """Return the values of a policy.
+
+        Args:
+            value: the policy's value to player 0.
+            first: value of a best response of player 0.
+            second: value of a best response of player 1.
+        """
         return cls(game=(value, -value), best_response=(first, second))
 
     @property
@@ -75,8 +86,23 @@ class Policy:
         game: the compiled game.
         probabilities: shape (game.num_sequences,) array, which sums to 1 over each infoset's sequences.
 
+    Attributes:
+        game: the compiled game.
+        probabilities: (m,) float64, probability of the last action of each of the game's m sequences.
+
     Raises:
         PolicyError: the shape is wrong, or the numbers are not probabilities.
+
+    Example:
+        >>> import rlccfr
+        >>> game = rlccfr.load_game("kuhn")
+        >>> policy = rlccfr.Policy.uniform(game)
+        >>> round(policy.exploitability(), 4)
+        0.4583
+        >>> policy.to_frame().head(2)
+           player infoset  action  probability
+        0       0       0       0          0.5
+        1       0       0       1          0.5
     """
 
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
@@ -89,6 +115,7 @@ class Policy:
 
     @classmethod
     def uniform(cls, game: GameTree) -> Policy:
+        """Return the policy that takes all legal actions with the same probability."""
         return cls(game, game.uniform_policy())
 
     @classmethod
@@ -131,11 +158,16 @@ class Policy:
 
         Values lose the digits that a constant in all payoffs takes; :meth:`exploitability` does not.
         """
-        centre, value, first, second = self._evaluated()
+        centre, value, first, second = self._centred_values()
         return Values.of(value + centre, first + centre, second - centre)
 
     def against(self, other: Policy) -> Match:
         """Return the exact expected payoffs of this policy against another one, in both seats.
+
+        >>> import rlccfr
+        >>> uniform = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
+        >>> uniform.against(uniform).seats
+        (0.125, -0.125)
 
         Raises:
             PolicyError: the other policy is for another game, or another version of the game.
@@ -145,17 +177,18 @@ class Policy:
         return exact_match(self, other)
 
     def nash_conv(self) -> float:
-        _, _, first, second = self._evaluated()
+        """Return the sum of both players' gains from best responses, in the game's units."""
+        _, _, first, second = self._centred_values()
         return nash_conv_of(first, second)
 
     def exploitability(self) -> float:
         """Return NashConv / 2, in the game's units."""
         return self.nash_conv() / 2
 
-    def _evaluated(self) -> tuple[float, float, float, float]:
-        """Return the constant that is subtracted from all payoffs, and the values that are left.
+    def _centred_values(self) -> tuple[float, float, float, float]:
+        """Return a constant that is subtracted from all payoffs, and the values of the policy after that.
 
-        These are player 0's value, and each player's value of a best response.
+        The values are player 0's, and each player's of a best response. Without the constant they keep more digits.
         """
         return _evaluation().centred_values(self.game, self.probabilities)  # type: ignore[no-any-return]
 

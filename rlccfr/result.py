@@ -12,11 +12,23 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-POINTS_PER_DECADE, SPARSE_POINTS = 10, 5
+POINTS_PER_DECADE = 10
+"""Points of a curve per decade of iterations and of nodes."""
+
+SPARSE_POINTS = 5
+"""Points per decade of iterations, of a curve with few points."""
 
 
 class CurvePoint(NamedTuple):
-    """One point of a convergence curve; see :class:`RunResult`."""
+    """One point of a convergence curve.
+
+    Attributes:
+        iteration: number of iterations done.
+        nodes: number of histories touched; see :class:`RunResult`.
+        cpu_seconds: CPU seconds inside the engine.
+        exploitability: NashConv / 2 of the average policy, in the game's units.
+        exploitability_current: the same of the current policy.
+    """
 
     iteration: int
     nodes: int
@@ -66,6 +78,7 @@ class RunResult:
 
     @cached_property
     def curve(self) -> pd.DataFrame:
+        """The curve's points as a table, a row each; its columns are the fields of :class:`CurvePoint`."""
         import pandas as pd
 
         return pd.DataFrame(self.points, columns=list(CurvePoint._fields))
@@ -86,6 +99,8 @@ def next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, int]:
     """Return how many iterations, or how many nodes, lie before the next point of a curve.
 
     Args:
+        iteration: number of iterations done.
+        nodes: number of nodes touched.
         sparse: whether the curve has few points, by iterations alone.
     """
     if sparse:

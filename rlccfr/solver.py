@@ -15,14 +15,47 @@ import numpy as np
 from rlccfr.components import Abstraction, Controller, Sampler, UpdateRule
 from rlccfr.controller_file import rule_or_control
 from rlccfr.engine.engine import Engine, RunOptions
+from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
 from rlccfr.games.public.kinds import Game, checked_game
 from rlccfr.limits import Limit
-from rlccfr.pace import SLICE, Pace
 from rlccfr.policies.public_policy import policy_kind
 from rlccfr.policy import Policy, Values
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, next_point
+
+SLICE = 0.05
+"""CPU seconds that a kernel call should last at most, so that Ctrl-C, progress and time budgets take effect."""
+
+
+class Pace:
+    """The speed of a run so far, which decides how many iterations a kernel call runs.
+
+    Args:
+        stepper: the run's stepper.
+    """
+
+    def __init__(self, stepper: Stepper[Any]) -> None:
+        # Iterations per SLICE: a cautious guess, until some have been timed.
+        self._iterations_per_slice = 1.0 if stepper.learns else max(1.0, 2e6 / stepper.nodes_per_iteration)
+
+    def most(self, iterations: int, seconds: float) -> int:
+        """Return how many iterations to run in the next call, at least 1.
+
+        Args:
+            iterations: number of iterations that are left.
+            seconds: CPU seconds that are left.
+        """
+        iterations_in_time = int(self._iterations_per_slice * min(1.0, seconds / SLICE))
+        return max(1, min(iterations, CHUNK, iterations_in_time))
+
+    def note(self, done: int, seconds: float) -> None:
+        """Note how many iterations a call ran, and its CPU seconds."""
+        if seconds < SLICE:  # at most double the number, because a short time is measured poorly
+            rate = min(2.0 * self._iterations_per_slice, done * SLICE / max(seconds, 1e-9))
+        else:
+            rate = done / 2
+        self._iterations_per_slice = max(rate, 1.0)
 
 
 class Solver:
@@ -48,6 +81,15 @@ class Solver:
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
         TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
+
+    Example:
+        >>> import rlccfr
+        >>> solver = rlccfr.Solver(rlccfr.load_game("kuhn"), "dcfr")
+        >>> solver.run(iterations=1000).iterations
+        1000
+        >>> policy = solver.average_policy()
+        >>> round(policy.values().game[0], 3)  # in equilibrium, -1/18
+        -0.056
     """
 
     def __init__(
@@ -71,13 +113,20 @@ class Solver:
         options = RunOptions.checked(averaging, flags, walks=walks, threads=threads, dtype=dtype)
         self.game: Any = checked_game(game)
         self.seed = seed = whole_number(seed, "seed", 0, ComponentError)
-        self.averaging, self.simultaneous, self.reduce, self.blend = averaging, simultaneous, reduce, blend
-        self.walks, self.threads, self.dtype = options.walks, options.threads, options.dtype
+        self.averaging = averaging
+        self.simultaneous = simultaneous
+        self.reduce = reduce
+        self.blend = blend
+        self.walks = options.walks
+        self.threads = options.threads
+        self.dtype = options.dtype
         self.update_rule = rule_or_control(update_rule, control)
-        self.sampler, self.abstraction = samplers.resolve(sampler), abstractions.resolve(abstraction)
+        self.sampler = samplers.resolve(sampler)
+        self.abstraction = abstractions.resolve(abstraction)
         self._engine = Engine(game, seed, options)
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
-        self._pace, self._cpu_seconds = Pace(self._engine.stepper), 0.0
+        self._pace = Pace(self._engine.stepper)
+        self._cpu_seconds = 0.0
         self._curve: list[CurvePoint] = []
 
     def run(
@@ -119,40 +168,54 @@ class Solver:
             OverflowedError: the tables hold numbers that are not finite.
         """
         limit = Limit.of(self._engine, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until)
-        used: dict[str, Callable[[], float]] = {
-            "iterations": lambda: self._engine.iteration,
-            "seconds": lambda: self._cpu_seconds,
-            "nodes": lambda: self._engine.nodes,
-        }
-        start, begin = used[limit.unit](), max(len(self._curve) - 1, 0)
-        while (spent := used[limit.unit]() - start) < limit.amount and not limit.ends(self._curve, begin):
+        used_before = self._used(limit.unit)
+        begin = max(len(self._curve) - 1, 0)  # the curve's last point before this call
+        while (spent := self._used(limit.unit) - used_before) < limit.amount and not limit.ends(self._curve, begin):
+            # Controllers and blends plan ahead: they are told how many iterations the run is expected to have.
             if (costs := self._engine.stepper.costs) is not None:
                 self._engine.stepper.aim(limit.horizon(self._engine.iteration, spent, costs))
-            rest = min(limit.amount - spent, sys.maxsize)
+            budget_left = min(limit.amount - spent, sys.maxsize)
             self._advance(
-                math.ceil(rest) if limit.unit == "iterations" else sys.maxsize,
-                math.ceil(rest) if limit.unit == "nodes" else sys.maxsize,
-                rest if limit.unit == "seconds" else SLICE,
-                curve or limit.target is not None,
+                iterations=math.ceil(budget_left) if limit.unit == "iterations" else sys.maxsize,
+                nodes=math.ceil(budget_left) if limit.unit == "nodes" else sys.maxsize,
+                seconds=budget_left if limit.unit == "seconds" else SLICE,
+                curve=curve or limit.target is not None,
             )
             if progress:
-                progress(limit.share(used[limit.unit]() - start, self._curve))
+                progress(limit.share(self._used(limit.unit) - used_before, self._curve))
         self._finish()
         return replace(self.result(), target=limit.target)
+
+    def _used(self, unit: str) -> float:
+        """Return how much of a kind of budget has been used since the solver's start."""
+        if unit == "iterations":
+            return self._engine.iteration
+        return self._cpu_seconds if unit == "seconds" else self._engine.nodes
 
     def _finish(self) -> None:
         """Make blends, if they are wanted; the last point of the curve shows them."""
         begin = time.thread_time()
-        if self._engine.stepper.finish() and self._curve and self._curve[-1].iteration == self._engine.iteration:
-            del self._curve[-1]
+        has_changed = self._engine.stepper.finish()
+        if has_changed and self._curve and self._curve[-1].iteration == self._engine.iteration:
+            del self._curve[-1]  # it was measured before the blend
         self._cpu_seconds += time.thread_time() - begin
 
     def _advance(self, iterations: int, nodes: int, seconds: float, curve: bool) -> None:
-        """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted."""
-        now, at_nodes = self._engine.iteration, self._engine.nodes
+        """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted.
+
+        Args:
+            iterations: largest number of iterations.
+            nodes: largest number of histories to touch; the iteration that exceeds it is the last.
+            seconds: CPU seconds that are left.
+            curve: whether to stop at the next point of the curve, and to measure there.
+        """
+        nodes_before = self._engine.nodes
         if curve:
-            until, until_nodes = next_point(now, at_nodes, self._engine.stepper.sparse)
-            iterations, nodes = min(iterations, until), min(nodes, until_nodes)
+            iterations_to_point, nodes_to_point = next_point(
+                self._engine.iteration, nodes_before, self._engine.stepper.sparse
+            )
+            iterations = min(iterations, iterations_to_point)
+            nodes = min(nodes, nodes_to_point)
         begin = time.thread_time()
         try:
             done = self._engine.advance(self._pace.most(iterations, seconds), nodes)
@@ -160,7 +223,7 @@ class Solver:
             elapsed = time.thread_time() - begin
             self._cpu_seconds += elapsed
         self._pace.note(done, elapsed)
-        if curve and (done >= iterations or self._engine.nodes - at_nodes >= nodes):
+        if curve and (done >= iterations or self._engine.nodes - nodes_before >= nodes):
             self._measure()
 
     def _measure(self) -> Values:
@@ -170,12 +233,13 @@ class Solver:
                 f"{self!r} has overflowed, or a function gave NaN: its tables hold numbers that are not finite; use "
                 "milder hyperparameters, or check the functions of your own components"
             )
-        average = self.values()
+        average_values = self.values()
         now = (self._engine.iteration, self._engine.nodes)  # an unfinished iteration moves the average policy, too
         if not self._curve or self._curve[-1][:2] != now:
-            current = Values.of(*self._engine.current_value()).exploitability
-            self._curve.append(CurvePoint(*now, self._cpu_seconds, average.exploitability, current))
-        return average
+            current_exploitability = Values.of(*self._engine.current_value()).exploitability
+            point = CurvePoint(*now, self._cpu_seconds, average_values.exploitability, current_exploitability)
+            self._curve.append(point)
+        return average_values
 
     @property
     def cpu_seconds(self) -> float:
@@ -193,12 +257,18 @@ class Solver:
         Raises:
             OverflowedError: the tables hold numbers that are not finite.
         """
-        values, abstract, engine = self._measure(), self.abstract_values(), self._engine
+        values = self._measure()
+        abstract_values = self.abstract_values()
         return RunResult(
-            *(values.exploitability, values.nash_conv, engine.iteration, engine.nodes, self._cpu_seconds, self.points),
-            exploitability_abstract=None if abstract is None else abstract.exploitability,
+            values.exploitability,
+            values.nash_conv,
+            self._engine.iteration,
+            self._engine.nodes,
+            self._cpu_seconds,
+            self.points,
+            exploitability_abstract=None if abstract_values is None else abstract_values.exploitability,
             game=self.game.name,
-            unfinished=engine.stepper.unfinished,
+            unfinished=self._engine.stepper.unfinished,
         )
 
     def switch(
@@ -216,24 +286,35 @@ class Solver:
         Raises:
             ComponentError: as on construction; the solver then keeps the components that it had.
         """
-        rule = update_rules.resolve(update_rule) if update_rule is not None else self.update_rule
+        new_rule = update_rules.resolve(update_rule) if update_rule is not None else self.update_rule
         new_sampler = samplers.resolve(sampler) if sampler is not None else self.sampler
         new_abstraction = abstractions.resolve(abstraction) if abstraction is not None else self.abstraction
-        old = (self.update_rule, self.sampler, self.abstraction)
-        if all(new.same_as(of) for new, of in zip((rule, new_sampler, new_abstraction), old, strict=True)):
+        if (
+            new_rule.same_as(self.update_rule)
+            and new_sampler.same_as(self.sampler)
+            and new_abstraction.same_as(self.abstraction)
+        ):
             return
-        self._cpu_seconds += self._engine.bind(rule, new_sampler, new_abstraction)
-        self.update_rule, self.sampler, self.abstraction = rule, new_sampler, new_abstraction
+        self._cpu_seconds += self._engine.bind(new_rule, new_sampler, new_abstraction)
+        self.update_rule = new_rule
+        self.sampler = new_sampler
+        self.abstraction = new_abstraction
         self._pace = Pace(self._engine.stepper)
 
     @property
     def specs(self) -> dict[str, dict[str, Any]]:
         """Descriptions of the components, ready for JSON: ``update_rule``, ``sampler`` and ``abstraction``."""
-        parts = {"update_rule": self.update_rule, "sampler": self.sampler, "abstraction": self.abstraction}
-        return {axis: part.spec for axis, part in parts.items()}
+        return {
+            "update_rule": self.update_rule.spec,
+            "sampler": self.sampler.spec,
+            "abstraction": self.abstraction.spec,
+        }
 
     def average_policy(self) -> Policy:
-        """Return the average policy, the one that converges; or each player's best kept or blended one."""
+        """Return the average policy, which is the one that converges.
+
+        If the run blends or keeps its best policies, these take the place of the average, for each player.
+        """
         return policy_kind(self.game).from_sums(self.game, self._engine.stepper.average_sums())
 
     def draw_policy(self, seed: int = 0) -> Policy:
@@ -254,7 +335,11 @@ class Solver:
         return policy_kind(self.game)(self.game, self._engine.stepper.current_sums())
 
     def values(self) -> Values:
-        """Return, up to rounding, what ``average_policy().values()`` returns, evaluated over what passes run over."""
+        """Return the values of the average policy and of best responses to it.
+
+        Up to rounding they equal ``average_policy().values()``. Where exact passes run over the game's quotient, the
+        policy is evaluated over it, too, which is faster.
+        """
         return Values.of(*self._engine.stepper.average_value())
 
     def abstract_values(self) -> Values | None:
@@ -266,6 +351,7 @@ class Solver:
         return self.values().exploitability
 
     def nash_conv(self) -> float:
+        """Return the sum of both players' gains from best responses to the average policy."""
         return self.values().nash_conv
 
     def save(self, path: str | Path) -> None:

@@ -1,4 +1,4 @@
-"""The best algorithm in hindsight: on a game (VBS), with a component of one's own, and over other games (SBS)."""
+"""The best algorithm in hindsight: on a game (VBS), with a user's component, and over other games (SBS)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ from rlccfr.registry import REGISTRIES
 def virtual_best(worths: Worths) -> Cell:
     """Return the virtual best solver (VBS) of a game: the algorithm with the largest worth, in a tie the first.
 
+    Example:
+        >>> from rlccfr.envs.reward import Worth
+        >>> cfr, dcfr = Cell("cfr", "none", "none"), Cell("dcfr", "none", "none")
+        >>> str(virtual_best({cfr: Worth(1, 0.7), dcfr: Worth(1, 0.9)}))
+        'dcfr x none x none'
+
     Raises:
         RLCCFRError: there are no algorithms.
     """
@@ -25,12 +31,18 @@ def virtual_best(worths: Worths) -> Cell:
 
 
 def best_with_own(worths: Worths) -> dict[str, Cell]:
-    """Return, for each component of another author's or read from a file, the best algorithm of a game that has it."""
-    own = {
-        id for registry, ids in zip(REGISTRIES, zip(*worths, strict=True), strict=True)
-        for id in dict.fromkeys(ids) if unversioned(registry[id])
-    }  # fmt: skip
-    return {id: virtual_best({cell: worth for cell, worth in worths.items() if id in cell}) for id in sorted(own)}
+    """Return, for each component that is a user's or read from a file, the best algorithm of a game that has it.
+
+    Args:
+        worths: worth of every algorithm on the game.
+
+    Returns:
+        The algorithms by the component's id, in alphabetical order.
+    """
+    user_ids = set()
+    for registry, ids in zip(REGISTRIES, zip(*worths, strict=True), strict=True):
+        user_ids |= {id for id in dict.fromkeys(ids) if unversioned(registry[id])}
+    return {id: virtual_best({cell: worth for cell, worth in worths.items() if id in cell}) for id in sorted(user_ids)}
 
 
 def single_best(worths_by_game: Mapping[str, Worths], game: str) -> Cell:
@@ -38,20 +50,30 @@ def single_best(worths_by_game: Mapping[str, Worths], game: str) -> Cell:
 
     It converges on as many of these games as any algorithm does. Among several such, it has the highest mean R̄.
 
+    Example:
+        >>> from rlccfr.envs.reward import Worth
+        >>> cfr, dcfr = Cell("cfr", "none", "none"), Cell("dcfr", "none", "none")
+        >>> kuhn = {cfr: Worth(1, 0.7), dcfr: Worth(1, 0.9)}
+        >>> leduc = {cfr: Worth(1, 0.6), dcfr: Worth(1, 0.5)}
+        >>> str(single_best({"kuhn": kuhn, "leduc": leduc}, "kuhn"))
+        'cfr x none x none'
+
     Args:
         worths_by_game: worths of the same algorithms on each game; ``game`` itself need not be among the games.
 
     Raises:
         RLCCFRError: there is no other game, or games were measured on different algorithms.
     """
-    others = [worths for name, worths in worths_by_game.items() if name != game]
-    if not others:
+    other_games = [worths for name, worths in worths_by_game.items() if name != game]
+    if not other_games:
         raise RLCCFRError(f"the single best solver for {game!r} needs measurements of at least one other game")
-    if any(worths.keys() != others[0].keys() for worths in others):
+    if any(worths.keys() != other_games[0].keys() for worths in other_games):
         raise RLCCFRError("the games were measured on different algorithms: measure one catalog on all of them")
-    return virtual_best({cell: _sum_of(worths[cell] for worths in others) for cell in others[0]})
+    # All algorithms have as many games, so sums rank as means do.
+    return virtual_best({cell: _sum_of(worths[cell] for worths in other_games) for cell in other_games[0]})
 
 
 def _sum_of(worths: Iterable[Worth]) -> Worth:
+    """Return the number of games on which an algorithm converges, and the sum of its R̄."""
     converged, rewards = zip(*worths, strict=True)
     return Worth(sum(converged), math.fsum(rewards))

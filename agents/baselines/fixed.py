@@ -21,12 +21,14 @@ def fixed_cells(catalog: Catalog) -> dict[str, Cell]:
 
     If the catalog has a component several times, with different hyperparameters, the first counts.
     """
-    by_id = [
+    # For each axis, the catalog's components, with their hyperparameters, by id. Reversed, so that the first counts.
+    specs_by_id = [
         {registry[spec].id: spec for spec in reversed(specs)}
         for registry, specs in zip(REGISTRIES, catalog.axes, strict=True)
     ]
-    return {
-        name: Cell(*(specs[id] for id, specs in zip(cell, by_id, strict=True)))
-        for name, cell in FIXED.items()
-        if all(id in specs for id, specs in zip(cell, by_id, strict=True))
-    }
+    algorithms = {}
+    for name, cell in FIXED.items():
+        axes = list(zip(cell, specs_by_id, strict=True))
+        if all(id in axis_specs for id, axis_specs in axes):
+            algorithms[name] = Cell(*(axis_specs[id] for id, axis_specs in axes))
+    return algorithms

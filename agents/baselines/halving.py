@@ -64,22 +64,29 @@ def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halvin
     ladder = _ladder(len(available), evaluations)
     drawn = np.random.default_rng(seed).choice(len(available), ladder[0][0], replace=False)
     cells = [available[index] for index in sorted(drawn)]
-    longest: dict[Cell, list[Measurement]] = {}
-    rungs, worths, spent = [], dict[Cell, Worth](), dict[Cell, float]()
-    for survivors, part in ladder:
+    worths: dict[Cell, Worth] = {}  # by the last rung
+    longest_runs: dict[Cell, list[Measurement]] = {}
+    budgets_spent: dict[Cell, float] = {}  # each algorithm's longest run, as a share of the budget
+    rungs = []
+    for survivor_count, share in ladder:
         if worths:
             cells = sorted(cells, key=worths.__getitem__, reverse=True)  # stable: ties keep the catalog's order
-        cells = cells[:survivors]
-        shorter = _part(task.budget, part)
-        measured = {cell: task.measure(cell, shorter) for cell in cells}
-        worths = task.worths(measured)
-        longest |= measured
-        spent |= dict.fromkeys(cells, shorter.amount / task.budget.amount)
-        rungs.append((len(cells), shorter))
-    return Halving(virtual_best(worths), math.fsum(spent.values()), total_cpu_seconds(longest), tuple(rungs))
+        cells = cells[:survivor_count]
+        budget = _share_of(task.budget, share)
+        runs = {cell: task.measure(cell, budget) for cell in cells}
+        worths = task.worths(runs)
+        longest_runs |= runs
+        budgets_spent |= dict.fromkeys(cells, budget.amount / task.budget.amount)
+        rungs.append((len(cells), budget))
+    return Halving(
+        cell=virtual_best(worths),
+        spent=math.fsum(budgets_spent.values()),
+        cpu_seconds=total_cpu_seconds(longest_runs),
+        rungs=tuple(rungs),
+    )
 
 
-def _ladder(cells: int, evaluations: int) -> list[tuple[int, float]]:
+def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
     """Return each rung's number of algorithms, and the share of the budget that these have run by its end.
 
     Runs go on from rung to rung, and each rung has the same share of the evaluations. So as the number of algorithms
@@ -89,22 +96,27 @@ def _ladder(cells: int, evaluations: int) -> list[tuple[int, float]]:
     algorithms are left out.
     """
 
-    def lasts(factor: float, rungs: int) -> float:
-        """Return the length of the whole budget, in units of the first rung's length."""
-        return math.fsum(factor**rung for rung in range(rungs))
+    def length(factor: float, rung_count: int) -> float:
+        """Return the length of some rungs together, in units of the first rung's length."""
+        return math.fsum(factor**rung for rung in range(rung_count))
 
-    wanted = cells / evaluations  # times the number of rungs: that many first rungs must fit into the budget
-    rungs = next((n for n in range(1, evaluations) if wanted * n <= lasts(ETA, n)), evaluations)
+    # The first rung has the evaluations divided by the number of rungs, and each algorithm in it takes 1 / length of a
+    # budget. So all algorithms fit into it if cell_count / evaluations * rung_count <= length.
+    cells_per_evaluation = cell_count / evaluations
+    rung_count = next((n for n in range(1, evaluations) if cells_per_evaluation * n <= length(ETA, n)), evaluations)
     factor = float(ETA)
-    if rungs > 1 and wanted * rungs < lasts(ETA, rungs):
-        factor = brentq(lambda one: lasts(one, rungs) - wanted * rungs, 1.0, ETA)
-    begin = evaluations / rungs * lasts(factor, rungs)
-    return [
-        (min(cells, math.floor(begin / factor**rung + ROUNDING)), lasts(factor, rung + 1) / lasts(factor, rungs))
-        for rung in range(rungs)
-    ]
+    if rung_count > 1 and cells_per_evaluation * rung_count < length(ETA, rung_count):
+        # A smaller factor suffices: the one with which the first rung holds all algorithms and no more.
+        factor = brentq(lambda x: length(x, rung_count) - cells_per_evaluation * rung_count, 1.0, ETA)
+    first_count = evaluations / rung_count * length(factor, rung_count)
+    ladder = []
+    for rung in range(rung_count):
+        count = min(cell_count, math.floor(first_count / factor**rung + ROUNDING))
+        ladder.append((count, length(factor, rung + 1) / length(factor, rung_count)))
+    return ladder
 
 
-def _part(budget: Budget, part: float) -> Budget:
-    amount = budget.amount * part
+def _share_of(budget: Budget, share: float) -> Budget:
+    """Return a share of a budget; iterations and nodes are rounded, to at least 1."""
+    amount = budget.amount * share
     return Budget(budget.unit, amount if budget.unit == "seconds" else max(1, round(amount)))

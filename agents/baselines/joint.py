@@ -41,42 +41,57 @@ def joint_dqn(
         RLCCFRError: fewer than one evaluation.
     """
     whole_number(evaluations, "evaluations", 1, RLCCFRError)
-    catalog, settings = task.catalog, hyperparameters or Hyperparameters()
+    catalog = task.catalog
+    settings = hyperparameters or Hyperparameters()
     env = SelectorFlatEnv(
         task.game, task.budget, preset=task.preset, catalog=task.catalog,
         engine_seeds=task.engine_seeds, evaluator=task.evaluator,
     )  # fmt: skip
     env.reset()
-    observation, open_ = env.observe(), env.action_masks()
-    available, count = open_.copy(), min(evaluations, int(open_.sum()))
-    weights, draws = np.random.SeedSequence(seed).generate_state(2)
-    selector = Selector(OBSERVATION_SIZE, len(catalog), settings, int(weights))
-    generator = np.random.default_rng(int(draws))
-    measured: dict[Cell, list[Measurement]] = {}
-    actions, rewards = [], []
+    observation = env.observe()
+    available = env.action_masks()
+    unmeasured = available.copy()
+    count = min(evaluations, int(available.sum()))
+    weights_seed, exploration_seed = np.random.SeedSequence(seed).generate_state(2)
+    selector = Selector(OBSERVATION_SIZE, len(catalog), settings, int(weights_seed))
+    generator = np.random.default_rng(int(exploration_seed))
+    measurements: dict[Cell, list[Measurement]] = {}
+    actions = []
+    rewards = []
     rounds = count + settings.settling
     with single_threaded():
         for done in range(rounds):
-            if len(measured) < count:
-                epsilon = max(LEAST_EPSILON, 1 - len(measured) / (EXPLORING * count))
-                actions.append(_next(selector.q_values(observation), open_, epsilon, generator))
-                open_[actions[-1]] = False
-                cell = catalog.cell(*catalog.unravel(actions[-1]))
-                measured[cell] = task.measure(cell)
-                rewards.append(task.rewards({cell: measured[cell]})[cell])
-                seen = np.tile(observation, (len(actions), 1))
-                selector.buffer.refill(seen, np.array(actions), np.array(rewards))
+            # A round measures one more algorithm, as long as there are evaluations, and then learns from all of them.
+            if len(measurements) < count:
+                epsilon = max(LEAST_EPSILON, 1 - len(measurements) / (EXPLORING * count))
+                action = _next_action(selector.q_values(observation), unmeasured, epsilon, generator)
+                unmeasured[action] = False
+                cell = catalog.cell(*catalog.unravel(action))
+                measurements[cell] = task.measure(cell)
+                actions.append(action)
+                rewards.append(task.rewards({cell: measurements[cell]})[cell])
+                observations = np.tile(observation, (len(actions), 1))  # there is one state only
+                selector.buffer.refill(observations, np.array(actions), np.array(rewards))
             selector.learn(1 - done / rounds, settings.gradient_steps)
-        worths = task.worths(measured)
-        failing = [catalog.flat(cell) for cell, worth in worths.items() if not worth.converged]
-        if len(failing) < available.sum():
-            available[failing] = False
-        values = np.where(available, selector.q_values(observation), -np.inf)
-    return SearchResult(catalog.cell(*catalog.unravel(int(values.argmax()))), measured)
+
+        # Algorithms known not to converge are left out, unless none is left then.
+        worths = task.worths(measurements)
+        not_converged = [catalog.flat(cell) for cell, worth in worths.items() if not worth.converged]
+        if len(not_converged) < available.sum():
+            available[not_converged] = False
+        q_values = np.where(available, selector.q_values(observation), -np.inf)
+    return SearchResult(catalog.cell(*catalog.unravel(int(q_values.argmax()))), measurements)
 
 
-def _next(values: np.ndarray, open_: np.ndarray, epsilon: float, generator: np.random.Generator) -> int:
-    """Return an unmeasured algorithm: one drawn at random, or the one with the highest Q-value."""
+def _next_action(q_values: np.ndarray, unmeasured: np.ndarray, epsilon: float, generator: np.random.Generator) -> int:
+    """Return the index of an unmeasured algorithm: at random with probability ``epsilon``, else by Q-value.
+
+    Args:
+        q_values: Q-value of each algorithm, (algorithms,).
+        unmeasured: whether each algorithm can run and was not measured, (algorithms,) bool.
+        epsilon: probability of a random algorithm.
+        generator: generator of the draws.
+    """
     if generator.random() < epsilon:
-        return int(generator.choice(np.flatnonzero(open_)))
-    return int(np.where(open_, values, -np.inf).argmax())
+        return int(generator.choice(np.flatnonzero(unmeasured)))
+    return int(np.where(unmeasured, q_values, -np.inf).argmax())

@@ -31,7 +31,8 @@ def search_without_networks(task: Task, *, evaluations: int, seed: int = 0) -> S
         RLCCFRError: fewer than one evaluation.
     """
     whole_number(evaluations, "evaluations", 1, RLCCFRError)
-    catalog, epsilon = task.catalog, Hyperparameters().epsilon
+    catalog = task.catalog
+    epsilon = Hyperparameters().epsilon
     available = np.zeros(catalog.shape, np.bool_)
     for cell in task.available:
         available[catalog.index(cell)] = True

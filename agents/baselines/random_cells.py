@@ -28,8 +28,8 @@ def random_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResul
     count = min(evaluations, len(available))
     drawn = np.random.default_rng(seed).choice(len(available), count, replace=False)
     cells = [available[int(index)] for index in drawn]
-    measured = {cell: task.measure(cell) for cell in cells}
-    return SearchResult(virtual_best(task.worths(measured)), measured)
+    measurements = {cell: task.measure(cell) for cell in cells}
+    return SearchResult(virtual_best(task.worths(measurements)), measurements)
 
 
 def median_search(worths: Worths, evaluations: int, seed: int = 0, searches: int = 1001) -> Cell:
@@ -42,10 +42,12 @@ def median_search(worths: Worths, evaluations: int, seed: int = 0, searches: int
         searches: number of searches.
     """
     cells = list(worths)
-    places = {worth: place for place, worth in enumerate(sorted(set(worths.values())))}
-    values = np.array([places[worth] for worth in worths.values()])
+    # Worths are pairs: their ranks, equal for equal worths, are numbers that NumPy can compare.
+    rank_of = {worth: rank for rank, worth in enumerate(sorted(set(worths.values())))}
+    ranks = np.array([rank_of[worth] for worth in worths.values()])
     generator = np.random.default_rng(seed)
     count = min(evaluations, len(cells))
-    drawn = [generator.choice(len(cells), count, replace=False) for _ in range(searches)]
-    found = sorted((int(one[np.argmax(values[one])]) for one in drawn), key=lambda index: int(values[index]))
-    return cells[found[len(found) // 2]]
+    samples = [generator.choice(len(cells), count, replace=False) for _ in range(searches)]
+    best_indices = [int(sample[np.argmax(ranks[sample])]) for sample in samples]
+    best_indices.sort(key=lambda index: int(ranks[index]))
+    return cells[best_indices[len(best_indices) // 2]]

@@ -29,7 +29,11 @@ Worths = Mapping[Cell, Worth]
 def measure(
     evaluator: Evaluator, cell: Cell, game: str, budget: Budget, seeds: Sequence[int] = (0,)
 ) -> list[Measurement]:
-    """Measure one algorithm on one game; return one measurement per engine seed."""
+    """Measure one algorithm on one game; return one measurement per engine seed.
+
+    Raises:
+        MissingCellError: the evaluator is a table that lacks a measurement.
+    """
     return [evaluator.measure(Request(game, (cell,), budget, seed=seed)) for seed in seeds]
 
 
@@ -43,7 +47,16 @@ def measure_all(
 ) -> dict[Cell, list[Measurement]]:
     """Measure every algorithm of a catalog on one game, in the catalog's order.
 
+    Example:
+        >>> from rlccfr.envs.measuring.live import LiveEvaluator
+        >>> catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
+        >>> runs = measure_all(LiveEvaluator(), catalog, "kuhn", Budget("iterations", 10))
+        >>> [str(cell) for cell in runs]
+        ['cfr x none x none', 'dcfr x none x none']
+
     Args:
+        evaluator: evaluator that measures.
+        catalog, game, budget: algorithms, game and budget of each run.
         seeds: engine seeds; a table's own seeds for an algorithm replace them.
         progress: function called after each algorithm with the share done.
 
@@ -75,7 +88,14 @@ def worths_of(measurements: Measurements, preset: Preset) -> dict[Cell, Worth]:
 
 @dataclass(frozen=True)
 class Task:
-    """The task of a search: find the best algorithm for a game, a budget and reward weights."""
+    """The task of a search: find the best algorithm for a game, a budget and reward weights.
+
+    Attributes:
+        evaluator: evaluator that measures.
+        catalog: algorithms to choose from.
+        game, budget, preset: game, budget and reward weights to choose for.
+        engine_seeds: engine seeds of each algorithm's runs.
+    """
 
     evaluator: Evaluator
     catalog: Catalog
@@ -108,7 +128,12 @@ class Task:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The recommendation of a search, with the search's measurements."""
+    """The recommendation of a search, with the search's measurements.
+
+    Attributes:
+        cell: recommended algorithm.
+        measurements: measurements by algorithm, one per engine seed.
+    """
 
     cell: Cell
     measurements: Mapping[Cell, Sequence[Measurement]]
@@ -126,6 +151,5 @@ class SearchResult:
 
 def total_cpu_seconds(measurements: Measurements) -> float:
     """Return the engine CPU seconds of all runs that succeeded; a run that several engine seeds share counts once."""
-    return math.fsum(
-        {run.cell_id: run.cpu_seconds for runs in measurements.values() for run in runs if run.ok}.values()
-    )
+    seconds_by_run = {run.cell_id: run.cpu_seconds for runs in measurements.values() for run in runs if run.ok}
+    return math.fsum(seconds_by_run.values())

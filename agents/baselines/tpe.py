@@ -39,7 +39,7 @@ def tpe_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResult:
     count = min(evaluations, len(available))
     for _ in range(TRIALS * count):
         trial = study.ask()
-        ids = (trial.suggest_categorical(axis, ids) for axis, ids in zip(AXES, task.catalog.axes, strict=True))
+        ids = [trial.suggest_categorical(axis, ids) for axis, ids in zip(AXES, task.catalog.axes, strict=True)]
         cell = Cell(*map(str, ids))
         if cell not in available:
             study.tell(trial, state=optuna.trial.TrialState.FAIL)

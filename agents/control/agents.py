@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn.functional import one_hot
 
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
-from rlccfr.agents.control.memory import Transitions
+from rlccfr.agents.control.replay_buffer import Transitions
 from rlccfr.agents.double_q import Picks, best_answer, learn_from, preferred, values_of_answers
 from rlccfr.agents.team.selector_dqn import contained_randomness
 from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller
@@ -25,26 +25,40 @@ from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controlle
 class ControlAgents:
     """The agents of :data:`rlccfr.components.controller.AGENTS`.
 
+    The first agent's network takes an observation. Each further one also takes the picks of the agents before it, each
+    as one number per choice: 1 for the pick, 0 for the others.
+
     Args:
+        hyperparameters: hyperparameters of the networks and of training.
         seed: seed of the initial weights.
+
+    Attributes:
+        hyperparameters: the argument.
+        counts: number of choices of each agent.
+        policies: Q-network, target network and optimiser of each agent.
+        rounds_averaged: number of rounds whose weights are in the mean.
+        mean_weights: (weights,) mean of the Q-networks' weights, in the order of :meth:`Controller.flat_weights`; empty
+            before the first.
     """
 
     def __init__(self, hyperparameters: ControlHyperparameters, seed: int) -> None:
         self.hyperparameters = hyperparameters
-        self.counts = [len(own) for own in CHOICES]
-        self.rounds_averaged, self.mean_weights = 0, np.zeros(0)
-        inputs, self.policies = len(OBSERVATION), []
+        self.counts = [len(choices) for choices in CHOICES]
+        self.rounds_averaged = 0
+        self.mean_weights = np.zeros(0)
+        self.policies: list[DQNPolicy] = []
+        input_size = len(OBSERVATION)
         with contained_randomness(seed):
             for count in self.counts:
                 self.policies.append(
                     DQNPolicy(
-                        spaces.Box(-np.inf, np.inf, (inputs,), np.float32),
+                        spaces.Box(-np.inf, np.inf, (input_size,), np.float32),
                         spaces.Discrete(count),
                         lambda _: hyperparameters.learning_rate,
                         net_arch=list(hyperparameters.hidden),
                     )
                 )
-                inputs += count
+                input_size += count
 
     @property
     def current(self) -> Controller:
@@ -68,68 +82,75 @@ class ControlAgents:
         """
         weights = self.current.flat_weights()
         self.rounds_averaged += 1
-        before = self.mean_weights if self.rounds_averaged > 1 else weights
-        self.mean_weights = before + (weights - before) / self.rounds_averaged
+        previous_mean = self.mean_weights if self.rounds_averaged > 1 else weights
+        self.mean_weights = previous_mean + (weights - previous_mean) / self.rounds_averaged
 
     def learn(self, transitions: Transitions, rate: float) -> float:
         """Make a gradient step of each agent, and move its target network.
 
-        The target of the last agent's pick is the rewards that followed and the value of the later decision
+        The target of the last agent's pick is the rewards that followed and the value of the later decision. The target
+        of an earlier agent's pick is the value of the next agent's best pick, given this one
         (:mod:`rlccfr.agents.double_q`).
 
         Args:
+            transitions: batch of b decisions.
             rate: learning rate.
 
         Returns:
             The sum of the agents' Huber losses.
         """
-        seen = torch.as_tensor(transitions.observations)
-        later = torch.as_tensor(transitions.later)
+        observations = torch.as_tensor(transitions.observations)
+        later_observations = torch.as_tensor(transitions.later)
         picked = torch.as_tensor(transitions.picks)
-        given = [seen, *(self._after(seen, picked, agents) for agents in range(1, len(AGENTS)))]
+        inputs = [observations, *(self._inputs(observations, picked, agent) for agent in range(1, len(AGENTS)))]
         with torch.no_grad():
-            value = self._value(later)
-            value[torch.as_tensor(transitions.over)] = 0.0
-        target = torch.as_tensor(transitions.rewards, dtype=torch.float32) + value
-        picks = Picks(given, [None] * len(given), picked)
-        targets = [*values_of_answers(self.policies, picks), target]
+            later_values = self._values(later_observations)
+            later_values[torch.as_tensor(transitions.over)] = 0.0
+        last_target = torch.as_tensor(transitions.rewards, dtype=torch.float32) + later_values
+        picks = Picks(inputs, [None] * len(inputs), picked)
+        targets = [*values_of_answers(self.policies, picks), last_target]
         return sum(learn_from(self.policies, picks, targets, rate, self.hyperparameters.tau))
 
-    def _after(self, seen: torch.Tensor, picks: torch.Tensor, agents: int) -> torch.Tensor:
-        """Return what the next agent sees after the picks of the first ``agents``."""
-        parts = [one_hot(picks[:, agent], self.counts[agent]).float() for agent in range(agents)]
-        return torch.cat([seen, *parts], dim=1)
+    def _inputs(self, observations: torch.Tensor, picks: torch.Tensor, agent: int) -> torch.Tensor:
+        """Return an agent's inputs, (b, inputs), after the picks, (b, 3), of the agents before it."""
+        earlier_picks = [one_hot(picks[:, k], self.counts[k]).float() for k in range(agent)]
+        return torch.cat([observations, *earlier_picks], dim=1)
 
-    def _value(self, seen: torch.Tensor) -> torch.Tensor:
+    def _values(self, observations: torch.Tensor) -> torch.Tensor:
         """Return the value of observations if all agents pick what they prefer, (b,)."""
-        inputs = seen
+        inputs = observations
         for policy, count in zip(self.policies[:-1], self.counts, strict=False):
             inputs = torch.cat([inputs, one_hot(preferred(policy, inputs), count).float()], dim=1)
         return best_answer(self.policies[-1], inputs)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all arrays that learning depends on, by name."""
-        found = {"rounds_averaged": np.array(self.rounds_averaged), "mean_weights": self.mean_weights}
+        arrays = {"rounds_averaged": np.array(self.rounds_averaged), "mean_weights": self.mean_weights}
         for agent, policy in zip(AGENTS, self.policies, strict=True):
-            found |= {f"{agent}/{name}": _array(tensor).copy() for name, tensor in policy.state_dict().items()}
-            for number, own in policy.optimizer.state_dict()["state"].items():
-                found |= {f"{agent}/optimizer/{number}/{name}": _array(one).copy() for name, one in own.items()}
-        return found
+            for name, tensor in policy.state_dict().items():
+                arrays[f"{agent}/{name}"] = _array(tensor).copy()
+            # Adam's moments, of each parameter by its number.
+            for number, moments in policy.optimizer.state_dict()["state"].items():
+                for name, tensor in moments.items():
+                    arrays[f"{agent}/optimizer/{number}/{name}"] = _array(tensor).copy()
+        return arrays
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Restore the arrays that :meth:`state` returned."""
-        self.rounds_averaged, self.mean_weights = int(saved["rounds_averaged"]), saved["mean_weights"]
+        self.rounds_averaged = int(saved["rounds_averaged"])
+        self.mean_weights = saved["mean_weights"]
         for agent, policy in zip(AGENTS, self.policies, strict=True):
-            own = {name.removeprefix(f"{agent}/"): array for name, array in saved.items() if name.startswith(agent)}
-            policy.load_state_dict({name: torch.as_tensor(own[name]) for name in policy.state_dict()})
+            arrays = {name.removeprefix(f"{agent}/"): array for name, array in saved.items() if name.startswith(agent)}
+            policy.load_state_dict({name: torch.as_tensor(arrays[name]) for name in policy.state_dict()})
             moments: dict[int, dict[str, torch.Tensor]] = {}
-            for name, array in own.items():
+            for name, array in arrays.items():
                 if name.startswith("optimizer/"):
-                    _, number, which = name.split("/")
-                    moments.setdefault(int(number), {})[which] = torch.as_tensor(array.copy())
+                    _, number, moment = name.split("/")
+                    moments.setdefault(int(number), {})[moment] = torch.as_tensor(array.copy())
             groups = policy.optimizer.state_dict()["param_groups"]
             policy.optimizer.load_state_dict({"state": moments, "param_groups": groups})
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
+    """Return a tensor's values as an array, which shares them."""
     return tensor.detach().numpy()

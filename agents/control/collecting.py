@@ -19,14 +19,24 @@ HOLD = 4.0
 
 
 class Task(NamedTuple):
-    """A game, and the number of iterations of a run on it."""
+    """What a run is of.
+
+    Attributes:
+        game: name of the game.
+        horizon: number of iterations of the run.
+    """
 
     game: str
     horizon: int
 
 
 class Collected(NamedTuple):
-    """Runs, and the CPU seconds that they took."""
+    """Runs, one per task.
+
+    Attributes:
+        episodes: the runs.
+        cpu_seconds: CPU seconds that they took together.
+    """
 
     episodes: list[Episode]
     cpu_seconds: float
@@ -34,6 +44,7 @@ class Collected(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _run_on(game: str, hidden: tuple[int, ...]) -> ControlRun:
+    """Return the process's run on a game, which is made once and then reused."""
     return ControlRun(compiled_tree(game, "a controller"), Controller.untrained(CHOICES, hidden), 1)
 
 
@@ -51,7 +62,9 @@ def collect(
     """Make a run for each task, under the same networks.
 
     Args:
-        weights: as of :meth:`Controller.flat_weights`.
+        tasks: a task for each run.
+        hidden: widths of the networks' hidden layers.
+        weights: the networks' weights, as of :meth:`Controller.flat_weights`.
         forced: for each run the picks to make in place of the networks', or None; see :meth:`ControlRun.episode`.
     """
     begin = time.process_time()
@@ -60,24 +73,25 @@ def collect(
 
 
 def random_picks(decisions: int, rng: np.random.Generator, epsilon: float) -> np.ndarray:
-    """Return picks, (decisions, 3), that are random with probability ``epsilon``, else the networks' own: -1."""
-    drawn = np.stack([rng.integers(len(own), size=decisions) for own in CHOICES], axis=1)
-    return np.where(rng.random(drawn.shape) < epsilon, drawn, -1)
+    """Return picks, (decisions, 3), each random with probability ``epsilon``, else -1: the networks decide."""
+    random = np.stack([rng.integers(len(choices), size=decisions) for choices in CHOICES], axis=1)
+    return np.where(rng.random(random.shape) < epsilon, random, -1)
 
 
 def held_picks(decisions: int, rng: np.random.Generator) -> np.ndarray:
-    """Return random picks, (decisions, 3), each of which is held for some decisions."""
-    drawn = random_picks(decisions, rng, 1.0)
+    """Return random picks, (decisions, 3), each of which is held for some decisions, on average :data:`HOLD`."""
+    random = random_picks(decisions, rng, 1.0)
     change = rng.random(decisions) < 1.0 / HOLD
     change[0] = True
-    held: np.ndarray = drawn[np.maximum.accumulate(np.where(change, np.arange(decisions), 0))]
+    last_change = np.maximum.accumulate(np.where(change, np.arange(decisions), 0))
+    held: np.ndarray = random[last_change]
     return held
 
 
 def exploring_picks(
     decisions: int, rng: np.random.Generator, share: float, settings: ControlHyperparameters
 ) -> np.ndarray:
-    """Return picks, (decisions, 3), for a run after a share of the training; -1 for the networks' own."""
+    """Return picks, (decisions, 3), for a run after a share of the training; -1 where the networks decide."""
     if rng.random() < settings.held_at(share):
         return held_picks(decisions, rng)
     return random_picks(decisions, rng, settings.epsilon_at(share))

@@ -6,8 +6,14 @@ from pathlib import Path
 
 from rlccfr.controller_file import FILE_NAME
 
-CONTROLLER, STATE, LOG = FILE_NAME, "training.npz", "training.csv"
-"""Names of the files in a training's directory."""
+CONTROLLER = FILE_NAME
+"""Name of the controller's file in a training's directory."""
+
+STATE = "training.npz"
+"""Name of the file with all that a training needs to go on."""
+
+LOG = "training.csv"
+"""Name of the log's file."""
 
 MEMBER = "member-"
 """Beginning of the name of a member's directory; its number follows."""
@@ -20,6 +26,6 @@ def holds_controller(directory: Path) -> bool:
 
 def remove_trainings(directory: Path) -> None:
     """Remove the files of all trainings in a directory."""
-    for place in (directory, *directory.glob(f"{MEMBER}*")):
+    for folder in (directory, *directory.glob(f"{MEMBER}*")):
         for name in (CONTROLLER, STATE, LOG):
-            (place / name).unlink(missing_ok=True)
+            (folder / name).unlink(missing_ok=True)

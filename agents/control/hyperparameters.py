@@ -25,7 +25,7 @@ class ControlHyperparameters:
             ``least_epsilon`` in the first seven tenths.
         held: share of runs, while epsilon is at its start, whose random picks are held over several decisions.
         warm_up: runs with such picks for each game and horizon, before the first gradient step.
-        memory: number of runs that are remembered.
+        memory: number of runs that the replay buffer holds.
         cap: differences of more than this many spreads of a task are compressed logarithmically, so that games that are
             solved to the last bit do not hide all others.
 
@@ -54,14 +54,18 @@ class ControlHyperparameters:
         object.__setattr__(self, "hidden", tuple(self.hidden))
         for field in fields(self):
             value = getattr(self, field.name)
-            whole = value if field.name == "hidden" else (value,) if field.type == "int" else ()
-            if not all(isinstance(one, int) and one >= 1 for one in whole):
+            if field.name == "hidden":
+                whole_numbers = value
+            elif field.type == "int":
+                whole_numbers = (value,)
+            else:
+                whole_numbers = ()
+            if not all(isinstance(number, int) and number >= 1 for number in whole_numbers):
                 raise RLCCFRError(f"{field.name} must be at least 1 and whole, not {value!r}")
         if not (self.learning_rate > 0 and self.cap > 0):
             raise RLCCFRError("learning_rate and cap must be positive")
-        if not all(
-            0 <= share <= 1 for share in (self.tau, self.average_from, self.epsilon, self.least_epsilon, self.held)
-        ):
+        shares = (self.tau, self.average_from, self.epsilon, self.least_epsilon, self.held)
+        if not all(0 <= share <= 1 for share in shares):
             raise RLCCFRError("tau, average_from, epsilon, least_epsilon and held must lie in [0, 1]")
         if self.least_epsilon > self.epsilon:
             raise RLCCFRError("least_epsilon must not exceed epsilon")

@@ -1,34 +1,47 @@
-"""Training a controller from a list of games to a file."""
+"""Training a controller from a list of games to a file, with a log."""
 
 from __future__ import annotations
 
+import csv
 import multiprocessing
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from rlccfr.agents.control.directory import MEMBER, remove_trainings
+import numpy as np
+
+from rlccfr.agents.control.collecting import Task, collect
+from rlccfr.agents.control.directory import LOG, MEMBER, remove_trainings
 from rlccfr.agents.control.games import control_games
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
-from rlccfr.agents.control.log import Log
 from rlccfr.agents.control.training import ControlTraining, Round
-from rlccfr.agents.control.training_file import refuse_others, resume_training, save_members
+from rlccfr.agents.control.training_file import refuse_others, resume_training, save_members, save_training
 from rlccfr.components.controller import Controller
-from rlccfr.envs.sweeping.cores import physical_cores
-from rlccfr.envs.sweeping.pool import Pool
+from rlccfr.envs.sweeping.pool import Pool, physical_cores
 from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.files import held
 from rlccfr.games.names import GameName
+from rlccfr.interrupts import uninterrupted
 
 HORIZONS: Mapping[int, float] = {30: 0.05, 100: 0.2, 300: 0.25, 1000: 0.4, 3000: 0.07, 10_000: 0.03}
 """Numbers of iterations of the runs that the shipped controller was trained on, with their shares."""
 
-ROUNDS, MEMBERS = 45_000, 1
-"""Rounds of a training of the shipped controller, and number of such trainings."""
+ROUNDS = 45_000
+"""Number of rounds of a training of the shipped controller."""
 
+MEMBERS = 1
+"""Number of trainings of the shipped controller, whose networks decide together."""
+
+LOG_EVERY = 250
+"""Rounds between two rows of the log, each of which has the validation games' result."""
+
+SAVE_EVERY = 60.0
+"""Seconds by the clock after which a training is saved, even between rows."""
 
 GUARD = 'scripts must call train_controller below `if __name__ == "__main__":`, or with workers=1'
 """What to do about a script that starts workers whenever it is run."""
@@ -60,6 +73,7 @@ def train_controller(
         rounds: number of rounds of each training; a round has 20 runs by default.
         horizons: for each number of iterations of a run, the share of the runs that have it.
         seed: seed of the first member's networks and draws; the next members have the next seeds.
+        hyperparameters: hyperparameters of each training; None for the defaults.
         workers: number of processes that make the runs; 0 for one per physical core, 1 to make them in this process.
         fresh: whether to replace a training in the directory.
         progress: function that is called repeatedly with the share of the training that is done.
@@ -69,49 +83,64 @@ def train_controller(
             arguments.
     """
     directory = None if out is None else Path(out)
-    names = control_games("train") if games is None else (games,) if isinstance(games, (str, os.PathLike)) else games
+    names = _training_games(games)
     whole_number(seed, "seed", 0, RLCCFRError)
     whole_number(workers, "workers", 0, RLCCFRError)
     if workers != 1 and getattr(multiprocessing.current_process(), "_inheriting", False):  # as the library's own check
         raise RLCCFRError(GUARD)
-    plan = partial(ControlTraining, names, rounds, horizons=horizons, hyperparameters=hyperparameters)
-    trainings = [plan(seed=seed + member) for member in range(whole_number(members, "members", 1, RLCCFRError))]
-    with nullcontext() if directory is None else held(directory), _pool(workers) as (pool, parts):
+    whole_number(members, "members", 1, RLCCFRError)
+    trainings = [
+        ControlTraining(names, rounds, horizons=horizons, hyperparameters=hyperparameters, seed=seed + member)
+        for member in range(members)
+    ]
+    with nullcontext() if directory is None else held(directory), _worker_pool(workers) as (pool, parts):
         if directory is not None:
             refuse_others(directory, fresh)
             if fresh:
                 remove_trainings(directory)
         for number, training in enumerate(trainings):
-            place = None if directory is None else directory / f"{MEMBER}{number}"
-            if place is not None:
-                resume_training(training, place)
-            share = partial(_share, progress, number, members) if progress else None
-            _run(training, Log(training, place), (pool, parts), share)
+            member_directory = None if directory is None else directory / f"{MEMBER}{number}"
+            if member_directory is not None:
+                resume_training(training, member_directory)
+            member_progress = partial(_report_member, progress, number, members) if progress else None
+            _run(training, TrainingLog(training, member_directory), (pool, parts), member_progress)
             if directory is not None:
                 save_members(trainings[: number + 1], directory)
     return Controller.together([training.controller for training in trainings])
 
 
-def _share(progress: Callable[[float], None], number: int, members: int, share: float) -> None:
-    """Report the share of all trainings from that of one."""
+def _training_games(games: GameName | Sequence[GameName] | None) -> Sequence[GameName]:
+    """Return the games to train on: one, several, or by default those of the shipped controller."""
+    if games is None:
+        return control_games("train")
+    if isinstance(games, (str, os.PathLike)):
+        return (games,)
+    return games
+
+
+def _report_member(progress: Callable[[float], None], number: int, members: int, share: float) -> None:
+    """Report the share of all trainings that is done, from the share of training ``number``."""
     progress((number + share) / members)
 
 
 def _run(
-    training: ControlTraining, log: Log, workers: tuple[Pool | None, int], progress: Callable[[float], None] | None
+    training: ControlTraining,
+    log: TrainingLog,
+    workers: tuple[Pool | None, int],
+    progress: Callable[[float], None] | None,
 ) -> None:
     """Run a training to its end; note each round."""
 
-    def after(found: Round) -> None:
-        log.note(found)
+    def after_round(finished_round: Round) -> None:
+        log.note(finished_round)
         if progress:
-            progress(found.number / training.rounds)
+            progress(finished_round.number / training.rounds)
 
-    training.run(*workers, after)
+    training.run(*workers, after_round)
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[tuple[Pool | None, int]]:
+def _worker_pool(workers: int) -> Iterator[tuple[Pool | None, int]]:
     """Yield worker processes, or None for this process, and their number; they have ended afterwards."""
     count = workers or max(len(physical_cores()), 1)
     if count == 1:
@@ -124,3 +153,66 @@ def _pool(workers: int) -> Iterator[tuple[Pool | None, int]]:
         raise RLCCFRError(f"a worker process has ended; {GUARD}") from None
     finally:
         pool.kill()
+
+
+class TrainingLog:
+    """The log of a training, and the writing of its files.
+
+    Args:
+        training: the training.
+        directory: directory to write to; None to write nothing.
+    """
+
+    def __init__(self, training: ControlTraining, directory: Path | None) -> None:
+        self._training = training
+        self._directory = directory
+        self._rounds_since_row: list[Round] = []
+        on_shipped_games = training.games == control_games("train")
+        self._validation_games = control_games("validation") if on_shipped_games else ()
+        self._saved_at = time.monotonic()
+
+    def note(self, finished_round: Round) -> None:
+        """Note a round; now and then, write a row, and more often the files."""
+        self._rounds_since_row.append(finished_round)
+        if self._directory is None:
+            return
+        number = finished_round.number
+        row_due = number % LOG_EVERY == 0 or number == self._training.rounds
+        if not row_due and time.monotonic() - self._saved_at < SAVE_EVERY:
+            return
+        row = self._row(finished_round) if row_due else None
+        with uninterrupted():  # so that the log and the state agree on the rounds done
+            save_training(self._training, self._directory)
+            if row is not None:
+                _append(self._directory / LOG, row, fresh=number <= LOG_EVERY)
+        self._saved_at = time.monotonic()
+
+    def _row(self, finished_round: Round) -> dict[str, Any]:
+        """Return the means over the rounds since the last row, and the result on the validation games."""
+        means = {
+            column: float(np.mean([getattr(past_round, column) for past_round in self._rounds_since_row]))
+            for column in ("decades", "loss")
+        }
+        self._rounds_since_row = []
+        row = finished_round._asdict() | means | {"validation": self._validation_decades()}
+        return {column: round(value, 4) if isinstance(value, float) else value for column, value in row.items()}
+
+    def _validation_decades(self) -> float | None:
+        """Return the mean fall of log10 of the exploitability on the validation games, in 1,000 iterations."""
+        if not self._validation_games:
+            return None
+        tasks = [Task(game, 1000) for game in self._validation_games]
+        no_forced_picks = [None] * len(tasks)
+        hidden = self._training.hyperparameters.hidden
+        collected = collect(tasks, hidden, self._training.controller.flat_weights(), no_forced_picks)
+        return -float(np.mean([episode.errors[-1] for episode in collected.episodes]))
+
+
+def _append(path: Path, row: Mapping[str, Any], fresh: bool) -> None:
+    """Append a row to a CSV file, or begin the file anew."""
+    fresh = fresh or not path.exists()
+    with path.open("w" if fresh else "a", newline="") as file:
+        writer = csv.DictWriter(file, list(row))
+        if fresh:
+            writer.writeheader()
+        writer.writerow(row)

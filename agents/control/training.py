@@ -16,7 +16,7 @@ import numpy as np
 from rlccfr.agents.control.agents import ControlAgents
 from rlccfr.agents.control.collecting import Collected, Task, collect, exploring_picks, held_picks
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
-from rlccfr.agents.control.memory import RunMemory
+from rlccfr.agents.control.replay_buffer import ReplayBuffer
 from rlccfr.agents.team.selector_dqn import single_threaded
 from rlccfr.components.controller import Controller
 from rlccfr.envs.control.run import Episode, marks_of
@@ -68,14 +68,23 @@ class ControlTraining:
     """Three DQN agents, and the runs that they learn from.
 
     Training is a sequence of rounds. Each round makes some runs, of games drawn at random, and meanwhile some gradient
-    steps on earlier runs. The first runs are random; gradient steps begin when there are enough of them. The result
-    depends on the arguments, not on the number of workers.
+    steps on earlier runs. The first runs, the warm-up, are random; gradient steps begin after them. The result depends
+    on the arguments, not on the number of workers.
 
     Args:
         games: names of the games to train on.
         rounds: number of rounds of the whole training.
         horizons: for each number of iterations of a run, the share of the runs that have it.
+        hyperparameters: hyperparameters; None for the defaults.
         seed: seed of the networks and of all draws.
+
+    Attributes:
+        games, rounds, horizons, hyperparameters, seed: the arguments.
+        tasks: all pairs of a game and a horizon.
+        agents: the agents.
+        replay_buffer: the latest runs.
+        done: number of rounds done.
+        cpu_seconds: CPU seconds of the training so far, of all processes.
 
     Raises:
         RLCCFRError: there is no game, or a number is out of range.
@@ -95,9 +104,9 @@ class ControlTraining:
         self.horizons = _checked_horizons({1000: 1.0} if horizons is None else horizons)
         if not games:
             raise RLCCFRError("name at least one game")
-        if others := [game for game in self.games if not isinstance(game, str)]:
+        if unnamed_games := [game for game in self.games if not isinstance(game, str)]:
             raise RLCCFRError(
-                f"games are given as text, by name or file, not as {brief(others[0])}; "
+                f"games are given as text, by name or file, not as {brief(unnamed_games[0])}; "
                 '`rlccfr.Policy.uniform(game).save("game.efg")` writes a game to a file'
             )
         self.hyperparameters = ControlHyperparameters() if hyperparameters is None else hyperparameters
@@ -105,19 +114,23 @@ class ControlTraining:
             raise RLCCFRError(f"hyperparameters must be a ControlHyperparameters, not {brief(hyperparameters)}")
         self.seed = whole_number(seed, "seed", 0, RLCCFRError)
         self.tasks = [Task(game, horizon) for game in self.games for horizon in self.horizons]
-        self._decisions = [len(marks_of(task.horizon)) for task in self.tasks]
-        shares = np.tile(list(self.horizons.values()), len(self.games))
-        self._shares = shares / shares.sum()
-        initial, draws, samples = np.random.SeedSequence(seed).generate_state(3)
-        self.agents = ControlAgents(self.hyperparameters, int(initial))
-        self.memory = RunMemory(self._decisions, self.hyperparameters.memory, self.hyperparameters.cap)
-        self._draws, self._samples = np.random.default_rng(draws), np.random.default_rng(samples)
-        self.done, self.cpu_seconds = 0, 0.0
-        least = self._warm_up // self.hyperparameters.runs_per_round + 1
-        if rounds <= least or self.hyperparameters.memory < self._warm_up:
+        self._decision_counts = [len(marks_of(task.horizon)) for task in self.tasks]
+        shares = np.tile(list(self.horizons.values()), len(self.games))  # the tasks' order: horizons vary fastest
+        self._task_probabilities = shares / shares.sum()
+
+        # Separate generators: runs do not depend on how many decisions are sampled from the buffer.
+        weights_seed, runs_seed, sampling_seed = np.random.SeedSequence(seed).generate_state(3)
+        self.agents = ControlAgents(self.hyperparameters, int(weights_seed))
+        self.replay_buffer = ReplayBuffer(self._decision_counts, self.hyperparameters.memory, self.hyperparameters.cap)
+        self._run_generator = np.random.default_rng(runs_seed)
+        self._sampling_generator = np.random.default_rng(sampling_seed)
+        self.done = 0
+        self.cpu_seconds = 0.0
+        warm_up_rounds = self._warm_up_runs // self.hyperparameters.runs_per_round + 1
+        if rounds <= warm_up_rounds or self.hyperparameters.memory < self._warm_up_runs:
             raise RLCCFRError(
-                f"learning begins after {least:,} rounds, since the first {self._warm_up:,} runs are random: take more "
-                "rounds (and a larger memory, if that is smaller), or fewer games or horizons"
+                f"learning begins after {warm_up_rounds:,} rounds, since the first {self._warm_up_runs:,} runs are "
+                "random: take more rounds (and a larger memory, if that is smaller), or fewer games or horizons"
             )
 
     @property
@@ -149,68 +162,79 @@ class ControlTraining:
         """
         with single_threaded():
             while self.done < self.rounds:
-                found = self._round(workers, parts)
+                finished_round = self._round(workers, parts)
                 if callback:
-                    callback(found)
+                    callback(finished_round)
 
     def _round(self, workers: Executor | None, parts: int) -> Round:
-        begin, elsewhere = time.process_time(), 0.0
-        tasks, forced = self._draw()
-        weights = self.agents.current.flat_weights()
-        episodes: list[tuple[int, Episode]] = []
-        jobs = [
-            (
-                [self.tasks[task] for task in tasks[part::parts]],
-                self.hyperparameters.hidden,
-                weights,
-                forced[part::parts],
-            )
-            for part in range(parts)
-        ]
-        results: list[Callable[[], Collected]]
-        if workers is None:
-            results = [partial(collect, *job) for job in jobs]
-        else:
-            results = [workers.submit(collect, *job).result for job in jobs]
-        loss = self._learn()
+        """Make a round's runs under the networks as they are, and meanwhile gradient steps on earlier runs."""
+        begin = time.process_time()
+        tasks, forced_picks = self._draw_runs()
+        results = self._start_runs(tasks, forced_picks, workers, parts)
+        loss = self._learn()  # while the workers make the runs
+
+        # Part k made runs k, k + parts, ...; in the buffer, runs have the order of the draw, whatever the workers.
+        worker_seconds = 0.0
+        numbered_episodes: list[tuple[int, Episode]] = []
         for part, result in enumerate(results):
             collected = result()
-            elsewhere += collected.cpu_seconds if workers else 0.0
-            episodes += zip(range(part, len(tasks), parts), collected.episodes, strict=True)
-        for place, episode in sorted(episodes, key=lambda one: one[0]):
-            self.memory.add(tasks[place], episode)
-        if not self.memory.has_averages and self.memory.count >= self._warm_up:
-            self.memory.set_averages()
+            worker_seconds += collected.cpu_seconds if workers else 0.0
+            numbered_episodes += zip(range(part, len(tasks), parts), collected.episodes, strict=True)
+        for number, episode in sorted(numbered_episodes, key=lambda numbered: numbered[0]):
+            self.replay_buffer.add(tasks[number], episode)
+        if not self.replay_buffer.has_averages and self.replay_buffer.count >= self._warm_up_runs:
+            self.replay_buffer.set_averages()
+
         self.done += 1
-        self.cpu_seconds += time.process_time() - begin + elsewhere
-        decades = -float(np.mean([episode.errors[-1] for _, episode in episodes]))
+        self.cpu_seconds += time.process_time() - begin + worker_seconds
+        decades = -float(np.mean([episode.errors[-1] for _, episode in numbered_episodes]))
         epsilon = self.hyperparameters.epsilon_at(self.done / self.rounds)
-        return Round(self.done, self.memory.count, decades, epsilon, loss, self.cpu_seconds)
+        return Round(self.done, self.replay_buffer.count, decades, epsilon, loss, self.cpu_seconds)
 
     @property
-    def _warm_up(self) -> int:
+    def _warm_up_runs(self) -> int:
         """Number of runs before the first gradient step."""
         return self.hyperparameters.warm_up * len(self.tasks)
 
-    def _draw(self) -> tuple[list[int], list[np.ndarray]]:
-        """Draw the tasks of a round, and the picks that are forced on each."""
-        count, settings, rng = self.hyperparameters.runs_per_round, self.hyperparameters, self._draws
-        first, share = self.memory.count, self.done / self.rounds
-        tasks = [int(rng.choice(len(self.tasks), p=self._shares)) for _ in range(count)]
-        if first < self._warm_up:  # each task in turn
-            tasks = [(first + k) % len(self.tasks) for k in range(count)]
-            return tasks, [held_picks(self._decisions[task], rng) for task in tasks]
-        return tasks, [exploring_picks(self._decisions[task], rng, share, settings) for task in tasks]
+    def _draw_runs(self) -> tuple[list[int], list[np.ndarray]]:
+        """Draw the tasks of a round, by index, and for each the picks to make in place of the networks'."""
+        rng = self._run_generator
+        run_count = self.hyperparameters.runs_per_round
+        tasks = [int(rng.choice(len(self.tasks), p=self._task_probabilities)) for _ in range(run_count)]
+        first_run = self.replay_buffer.count
+        if first_run < self._warm_up_runs:  # each task in turn
+            tasks = [(first_run + k) % len(self.tasks) for k in range(run_count)]
+            return tasks, [held_picks(self._decision_counts[task], rng) for task in tasks]
+        share = self.done / self.rounds
+        picks = [exploring_picks(self._decision_counts[task], rng, share, self.hyperparameters) for task in tasks]
+        return tasks, picks
+
+    def _start_runs(
+        self, tasks: Sequence[int], forced_picks: Sequence[np.ndarray], workers: Executor | None, parts: int
+    ) -> list[Callable[[], Collected]]:
+        """Start the runs of a round; return for each part a function that waits for its runs.
+
+        Without workers, that function makes the runs.
+        """
+        weights = self.agents.current.flat_weights()
+        jobs = []
+        for part in range(parts):
+            part_tasks = [self.tasks[task] for task in tasks[part::parts]]
+            jobs.append((part_tasks, self.hyperparameters.hidden, weights, forced_picks[part::parts]))
+        if workers is None:
+            return [partial(collect, *job) for job in jobs]
+        return [workers.submit(collect, *job).result for job in jobs]
 
     def _learn(self) -> float:
         """Make the round's gradient steps; return the mean loss."""
-        if not self.memory.has_averages:
+        if not self.replay_buffer.has_averages:
             return 0.0
-        settings, losses = self.hyperparameters, []
-        rate = settings.learning_rate_at(self.done / self.rounds)
+        settings = self.hyperparameters
+        learning_rate = settings.learning_rate_at(self.done / self.rounds)
+        losses = []
         for _ in range(settings.steps_per_round):
-            transitions = self.memory.sample(settings.batch_size, settings.n_steps, self._samples)
-            losses.append(self.agents.learn(transitions, rate))
+            transitions = self.replay_buffer.sample(settings.batch_size, settings.n_steps, self._sampling_generator)
+            losses.append(self.agents.learn(transitions, learning_rate))
         if self.done >= settings.average_from * self.rounds:
             self.agents.add_to_mean()
         return float(np.mean(losses))
@@ -219,23 +243,27 @@ class ControlTraining:
         """Return all arrays that the next round depends on, by name."""
         generators = {name: rng.bit_generator.state for name, rng in self._generators.items()}
         counts = {"done": self.done, "cpu_seconds": self.cpu_seconds, "generators": generators}
-        found = {"counts": np.array(json.dumps(counts))}
-        found |= {f"memory/{name}": array for name, array in self.memory.state().items()}
-        return found | {f"agents/{name}": array for name, array in self.agents.state().items()}
+        arrays = {"counts": np.array(json.dumps(counts))}
+        arrays |= {f"memory/{name}": array for name, array in self.replay_buffer.state().items()}
+        arrays |= {f"agents/{name}": array for name, array in self.agents.state().items()}
+        return arrays
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Restore the arrays that :meth:`state` returned."""
         counts = json.loads(str(saved["counts"]))
-        self.done, self.cpu_seconds = counts["done"], counts["cpu_seconds"]
+        self.done = counts["done"]
+        self.cpu_seconds = counts["cpu_seconds"]
         for name, rng in self._generators.items():
             rng.bit_generator.state = counts["generators"][name]
-        parts = {
-            part: {name.removeprefix(f"{part}/"): saved[name] for name in saved if name.startswith(f"{part}/")}
-            for part in ("memory", "agents")
-        }
-        self.memory.restore(parts["memory"])
-        self.agents.restore(parts["agents"])
+        self.replay_buffer.restore(_with_prefix(saved, "memory/"))
+        self.agents.restore(_with_prefix(saved, "agents/"))
 
     @property
     def _generators(self) -> dict[str, np.random.Generator]:
-        return {"draws": self._draws, "samples": self._samples}
+        """The generators, by their names in files."""
+        return {"draws": self._run_generator, "samples": self._sampling_generator}
+
+
+def _with_prefix(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """Return the arrays whose names begin with a prefix, by the rest of their names."""
+    return {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}

@@ -25,7 +25,7 @@ def save_training(training: ControlTraining, directory: Path) -> None:
     Raises:
         CheckpointError: a file can't be written.
     """
-    _save([training], directory)
+    _save_controller([training], directory)
     arrays = {"settings": np.array(json.dumps(training.settings)), **training.state()}
     write_atomically(directory / STATE, archive_of(arrays))
 
@@ -36,15 +36,16 @@ def save_members(trainings: Sequence[ControlTraining], directory: Path) -> None:
     Raises:
         CheckpointError: a file can't be written.
     """
-    _save(trainings, directory)
+    _save_controller(trainings, directory)
     paths = [directory / f"{MEMBER}{number}" / LOG for number in range(len(trainings))]
     logs = {number: pd.read_csv(path) for number, path in enumerate(paths) if path.exists() and path.stat().st_size}
     if logs:
-        together = pd.concat(logs, names=["member"]).reset_index("member")
-        write_atomically(directory / LOG, together.to_csv(index=False).encode())
+        joint_log = pd.concat(logs, names=["member"]).reset_index("member")
+        write_atomically(directory / LOG, joint_log.to_csv(index=False).encode())
 
 
-def _save(trainings: Sequence[ControlTraining], directory: Path) -> None:
+def _save_controller(trainings: Sequence[ControlTraining], directory: Path) -> None:
+    """Write one controller with the networks of all trainings, and how it was trained."""
     about = trainings[0].settings | {
         "members": len(trainings),
         "rounds_done": min(training.done for training in trainings),
@@ -88,11 +89,11 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
         raise
     except Exception as error:  # damaged archives fail in many modules, without a common base
         raise _damaged(path, error) from error
-    wanted = json.loads(json.dumps(training.settings))
-    differing = [name for name in wanted if wanted[name] != settings.get(name)]
-    if differing:
+    expected = json.loads(json.dumps(training.settings))  # with the types that JSON makes of them, as in the file
+    different = [name for name in expected if expected[name] != settings.get(name)]
+    if different:
         raise RLCCFRError(
-            f"{directory} holds a training with other settings ({', '.join(differing)}); name another directory "
+            f"{directory} holds a training with other settings ({', '.join(different)}); name another directory "
             "(--out), or replace this one (--fresh)"
         )
     try:
@@ -103,6 +104,7 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
 
 
 def _damaged(path: Path, error: Exception) -> CheckpointError:
+    """Return the error about a file that can't be restored."""
     return CheckpointError(
         f"{path} is not a whole training file ({what_failed(error)}); remove it, or name another directory"
     )

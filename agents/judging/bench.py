@@ -74,8 +74,8 @@ def build_table(
             the other engine seeds; a single seed serves for both. A deterministic algorithm has one run, which is
             judged by its second timing if the evaluator has one.
         others: further games that are measured for SBS only and get no rows; ignored if ``evidence`` is given.
-        evidence: result of :func:`measure_games`. By default, every algorithm is measured on every game. A game without
-            evidence has no VBS, regret or score; ``{}`` leaves out SBS, too, which suits large games.
+        evidence: runs of every algorithm, by budget and game. By default, every algorithm is measured on every game. A
+            game without evidence has no VBS, regret or score; ``{}`` leaves out SBS, too, which suits large games.
         teams: teams to ask, by game. For a game without one, a team is trained for each budget and reward weights.
         plan: plan for training these teams.
         progress: function called with the share done, while algorithms are measured and teams are trained.
@@ -85,25 +85,26 @@ def build_table(
         RLCCFRError: an invalid argument.
         TypeError: an unknown option.
     """
-    spec, plan = EpisodeSpec.parse(games, budget, **options), plan or TeamPlan()
-    measuring = len(spec.budgets) * len({*spec.games, *others}) if evidence is None else 0
-    report = Steps(progress, measuring + len(spec.budgets) * len(spec.games) * len(spec.presets))
+    spec = EpisodeSpec.parse(games, budget, **options)
+    plan = plan or TeamPlan()
+    # For the progress, measuring a game under a budget is one step, and so is each question that a team is asked.
+    measuring_steps = len(spec.budgets) * len({*spec.games, *others}) if evidence is None else 0
+    question_count = len(spec.budgets) * len(spec.games) * len(spec.presets)
+    steps = Steps(progress, measuring_steps + question_count)
     if evidence is None:
-        evidence = _measured(spec, others, report)
+        evidence = _measure_games(spec, others, steps)
     rows = []
-    for one in spec.budgets:
+    for limit in spec.budgets:
         for preset in spec.presets:
             for game in spec.games:
-                task = Task(spec.evaluator, spec.catalog, game, one, preset, spec.engine_seeds)
-                team = (teams or {}).get(game) or trained_team(task, plan, report.within)
-                rows += Bench(task, evidence.get(one, {})).rows(team)
-                report.done()
+                task = Task(spec.evaluator, spec.catalog, game, limit, preset, spec.engine_seeds)
+                team = (teams or {}).get(game) or trained_team(task, plan, steps.within)
+                rows += Bench(task, evidence.get(limit, {})).rows(team)
+                steps.done()
     return RecommendationTable(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
-def measure_games(
-    spec: EpisodeSpec, others: Sequence[str] = (), progress: Callable[[float], None] | None = None
-) -> EvidenceByBudget:
+def _measure_games(spec: EpisodeSpec, others: Sequence[str], steps: Steps) -> EvidenceByBudget:
     """Measure every algorithm on a specification's games, and on others, under each budget.
 
     Returns:
@@ -112,19 +113,15 @@ def measure_games(
     Raises:
         MissingCellError: the evaluator is a table that lacks a measurement.
     """
-    return _measured(spec, others, Steps(progress, len(spec.budgets) * len({*spec.games, *others})))
-
-
-def _measured(spec: EpisodeSpec, others: Sequence[str], report: Steps) -> EvidenceByBudget:
-    found: dict[Budget, dict[str, Evidence]] = {}
+    evidence_by_budget: dict[Budget, dict[str, Evidence]] = {}
     for budget in spec.budgets:
-        found[budget] = {}
+        evidence_by_budget[budget] = {}
         for game in dict.fromkeys([*spec.games, *others]):
-            found[budget][game] = Evidence.measured(
-                spec.evaluator, spec.catalog, game, budget, spec.engine_seeds, report.within
+            evidence_by_budget[budget][game] = Evidence.measured(
+                spec.evaluator, spec.catalog, game, budget, spec.engine_seeds, steps.within
             )
-            report.done()
-    return found
+            steps.done()
+    return evidence_by_budget
 
 
 def trained_team(
@@ -147,6 +144,9 @@ def trained_team(
 class Bench:
     """A task on which methods are compared.
 
+    Without evidence on the task's own game, an algorithm is measured when a method picks it, and the columns that need
+    the runs of all algorithms (regret, scores, tied set) stay empty.
+
     Attributes:
         task: game, budget, reward weights and catalog to pick for.
         evidence: evidence by game; the task's own game may be missing.
@@ -161,11 +161,12 @@ class Bench:
         Random search has as many evaluations as the team. The team picks among the algorithms that have converged in
         the choosing runs, if the game has any, as the other methods do.
         """
-        among = None
-        if self._own is not None:
-            can_run = set(self.task.available)
-            among = [cell for cell in self._own.recommendable(self.task.preset) if cell in can_run]
-        pick = team.pick(self.task.game, self.task.budget, self.task.preset, among)
+        candidates = None
+        if self._game_evidence is not None:
+            available = set(self.task.available)
+            recommendable = self._game_evidence.recommendable(self.task.preset)
+            candidates = [cell for cell in recommendable if cell in available]
+        pick = team.pick(self.task.game, self.task.budget, self.task.preset, candidates)
         return [
             self.row(TEAM, pick, *team.cost),
             *self.random_rows(team.cost[0], team.seed),
@@ -181,33 +182,41 @@ class Bench:
         """
         if evaluations >= len(self.task.available):
             return []
-        if self._own is not None:
-            first = {cell: runs[:1] for cell, runs in self._own.choosing.items()}
-            cell = median_search(self.task.worths(first), evaluations, seed)
-            return [self.row(RANDOM, cell, evaluations, total_cpu_seconds(first) * evaluations / len(first))]
+        if self._game_evidence is not None:
+            first_runs = {cell: runs[:1] for cell, runs in self._game_evidence.choosing.items()}
+            pick = median_search(self.task.worths(first_runs), evaluations, seed)
+            # A search draws algorithms evenly, so it costs that share of the cost of all of them.
+            expected_cost = total_cpu_seconds(first_runs) * evaluations / len(first_runs)
+            return [self.row(RANDOM, pick, evaluations, expected_cost)]
         search = random_search(self.task.on(self.task.engine_seeds[:1]), evaluations=evaluations, seed=seed)
         return [self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)]
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:
         """Return the row of VBS if the game has evidence, and the row of SBS if another game has evidence.
 
-        With VBS come the best algorithms that have a component of one's own, one row per component. If VBS is one of
-        them, the best of the others follows.
+        With VBS come the best algorithms that have a user's component, one row per component. If VBS is one of them,
+        the best of the algorithms without such a component follows.
         """
         rows = []
-        if self._own is not None:
-            worths = self._chosen_by[self.task.game]
-            own = best_with_own(worths)
-            picks = {VBS: virtual_best(worths), **{f"{BEST_WITH}{id}": cell for id, cell in own.items()}}
-            rest = {cell: worth for cell, worth in worths.items() if own.keys().isdisjoint(cell)}
-            if rest and picks[VBS] not in rest:
-                picks[BEST_OF_OTHERS] = virtual_best(rest)
-            rows = [self.row(name, cell, self._own.evaluations, self._own.cpu_seconds) for name, cell in picks.items()]
-        others = [evidence for game, evidence in self.evidence.items() if game != self.task.game]
-        if others:
-            cost = math.fsum(evidence.cpu_seconds for evidence in others)
-            single = single_best(self._chosen_by, self.task.game)
-            rows.append(self.row(SBS, single, sum(evidence.evaluations for evidence in others), cost))
+        if self._game_evidence is not None:
+            worths = self._choosing_worths[self.task.game]
+            best_with_component = best_with_own(worths)  # by the id of the user's component
+            picks = {VBS: virtual_best(worths)}
+            picks |= {f"{BEST_WITH}{id}": cell for id, cell in best_with_component.items()}
+            library_worths = {
+                cell: worth for cell, worth in worths.items() if best_with_component.keys().isdisjoint(cell)
+            }
+            if library_worths and picks[VBS] not in library_worths:
+                picks[BEST_OF_OTHERS] = virtual_best(library_worths)
+            evaluations = self._game_evidence.evaluations
+            cpu_seconds = self._game_evidence.cpu_seconds
+            rows = [self.row(name, cell, evaluations, cpu_seconds) for name, cell in picks.items()]
+        other_games = [evidence for game, evidence in self.evidence.items() if game != self.task.game]
+        if other_games:
+            single = single_best(self._choosing_worths, self.task.game)
+            evaluations = sum(evidence.evaluations for evidence in other_games)
+            cpu_seconds = math.fsum(evidence.cpu_seconds for evidence in other_games)
+            rows.append(self.row(SBS, single, evaluations, cpu_seconds))
         return rows
 
     def row(self, method: str, cell: Cell, evaluations: int, cpu_seconds: float) -> dict[str, Any]:
@@ -219,8 +228,8 @@ class Bench:
             evaluations, cpu_seconds: cost of choosing the pick.
         """
         task = self.task
-        if self._own is not None:
-            runs = self._own.judging[cell]
+        if self._game_evidence is not None:
+            runs = self._game_evidence.judging[cell]
         else:
             runs = task.on(judging_part(task.engine_seeds)).measure(cell)
         reward = task.rewards({cell: runs})[cell]
@@ -236,60 +245,77 @@ class Bench:
             "speed": statistics.fmean(run.throughput / run.reference_throughput for run in runs),
             "reward": reward,
             **self._scores(reward),
-            "in_tied_set": None if self._tied is None else cell in self._tied,
-            "tied_set_size": None if self._tied is None else len(self._tied),
+            "in_tied_set": None if self._tied_set is None else cell in self._tied_set,
+            "tied_set_size": None if self._tied_set is None else len(self._tied_set),
             "converged": all(run.converged for run in runs),
             "evaluations": evaluations,
             "cpu_seconds": cpu_seconds,
         }
 
     @property
-    def _own(self) -> Evidence | None:
+    def _game_evidence(self) -> Evidence | None:
+        """Evidence on the task's game."""
         return self.evidence.get(self.task.game)
 
     @cached_property
-    def _chosen_by(self) -> dict[str, Worths]:
+    def _choosing_worths(self) -> dict[str, Worths]:
         """Worth of every algorithm on each game, by the choosing runs."""
         return {game: self.task.worths(evidence.choosing) for game, evidence in self.evidence.items()}
 
     @cached_property
-    def _judged_by(self) -> Rewards:
+    def _judging_rewards(self) -> Rewards:
         """R̄ of every algorithm on the task's game, by the judging runs."""
         return self.task.rewards(self.evidence[self.task.game].judging)
 
     @cached_property
-    def _tied(self) -> frozenset[Cell] | None:
-        return None if self._own is None else self._own.tied(self.task.preset)
+    def _tied_set(self) -> frozenset[Cell] | None:
+        """The algorithms that can't be told from the best on the task's game; None if there is no way to tell."""
+        return None if self._game_evidence is None else self._game_evidence.tied(self.task.preset)
 
     @cached_property
-    def _error_of_gap(self) -> float:
+    def _gap_standard_error(self) -> float:
         """Standard error of the gap between VBS and SBS."""
-        best, single = virtual_best(self._chosen_by[self.task.game]), single_best(self._chosen_by, self.task.game)
-        own = self.evidence[self.task.game]
-        return own.standard_error(best, single, self.task.preset)
+        best = virtual_best(self._choosing_worths[self.task.game])
+        single = single_best(self._choosing_worths, self.task.game)
+        return self.evidence[self.task.game].standard_error(best, single, self.task.preset)
 
     def _scores(self, reward: float) -> dict[str, float]:
-        names = ("regret", "normalised_score", "closed_gap")
-        if self._own is None:
-            return dict.fromkeys(names, math.nan)
-        judged, best = self._judged_by, virtual_best(self._chosen_by[self.task.game])
+        """Return the scores of a pick with this R̄, by column; NaN where there is no evidence for a score."""
+        if self._game_evidence is None:
+            return dict.fromkeys(("regret", "normalised_score", "closed_gap"), math.nan)
+        # VBS and SBS are chosen by the choosing runs, and only then judged, as every pick is.
+        judging_rewards = self._judging_rewards
+        best_reward = judging_rewards[virtual_best(self._choosing_worths[self.task.game])]
+        mean_of_all = statistics.fmean(judging_rewards.values())
         gap = math.nan
-        if len(self._chosen_by) > 1:
-            single = single_best(self._chosen_by, self.task.game)
-            gap = closed_gap(reward, judged[single], judged[best], self._error_of_gap)
-        mean = statistics.fmean(judged.values())
-        return dict(zip(names, (regret(reward, judged[best]), normalised_score(reward, mean, judged[best]), gap)))
+        if len(self._choosing_worths) > 1:
+            single_reward = judging_rewards[single_best(self._choosing_worths, self.task.game)]
+            gap = closed_gap(reward, single_reward, best_reward, self._gap_standard_error)
+        return {
+            "regret": regret(reward, best_reward),
+            "normalised_score": normalised_score(reward, mean_of_all, best_reward),
+            "closed_gap": gap,
+        }
 
 
 class Steps:
-    """The progress of a whole that consists of equal steps."""
+    """The progress of a task that consists of equal steps.
+
+    Args:
+        report: function that is called with the share done, from 0 to 1; None to report nothing.
+        count: number of steps.
+    """
 
     def __init__(self, report: Callable[[float], None] | None, count: int) -> None:
-        self._report, self._count, self._finished = report, count, 0
+        self._report = report
+        self._count = count
+        self._finished = 0
 
     def within(self, share: float) -> None:
+        """Report that a share of the current step is done."""
         if self._report:
             self._report((self._finished + share) / self._count)
 
     def done(self) -> None:
+        """Note that the current step is done; the next call of :meth:`within` reports it."""
         self._finished += 1

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from rlccfr.agents.team.recommendation import Recommendation
     from rlccfr.agents.team.team import SelectorTeam
 
-KINDS = {
+KIND_WORDS = {
     MEMBER: "it is of a family that the team knows",
     FAMILY: "it is of a family that is new to the team",
     LARGER: "it is at least a hundred times as large as the largest of those",
 }
+"""Kinds of games that a team was not trained on, in words."""
+
 FEW = 4
 """Largest number of games that are listed by name; more are only counted."""
 
@@ -30,35 +32,43 @@ def situations(team: SelectorTeam) -> int:
     return len(env.games) * len(env.budgets) * len(env.presets)
 
 
-def caveats(team: SelectorTeam, found: Recommendation, preset: Preset) -> list[str]:
+def caveats(team: SelectorTeam, recommendation: Recommendation, preset: Preset) -> list[str]:
     """Return the caveats of a recommendation, as sentences; an empty list if nothing speaks against it.
 
     Args:
+        team: team that recommends.
+        recommendation: its recommendation, with the measurement of the pick.
         preset: reward weights of the question.
     """
-    return [*_unmet(team, found, preset), *_measured(found), *_beaten(team, found, preset)]
+    return [
+        *_not_trained_on(team, recommendation, preset),
+        *_poor_measurement(recommendation),
+        *_better_fixed_algorithm(team, recommendation, preset),
+    ]
 
 
-def _unmet(team: SelectorTeam, found: Recommendation, preset: Preset) -> list[str]:
+def _not_trained_on(team: SelectorTeam, recommendation: Recommendation, preset: Preset) -> list[str]:
     """Return a sentence for each part of the question that the team was not trained on."""
-    env, words = team.env, []
-    if (kind := kind_of(found.game, env.games)) != TRAINED:
+    env = team.env
+    game = recommendation.game
+    budget = recommendation.budget
+    sentences = []
+    kind = kind_of(game, env.games)
+    if kind != TRAINED:
         games = ", ".join(env.games) if len(env.games) <= FEW else f"{len(env.games)} other games"
-        words.append(f"the team has never seen {found.game}: it learned on {games}; {KINDS[kind]}")
-    if found.budget not in env.budgets:
-        words.append(f"the team has never met a budget of {found.budget}: it learned with {_listed(env.budgets)}")
+        sentences.append(f"the team has never seen {game}: it learned on {games}; {KIND_WORDS[kind]}")
+    if budget not in env.budgets:
+        budgets = ", ".join(map(str, env.budgets))
+        sentences.append(f"the team has never met a budget of {budget}: it learned with {budgets}")
     if preset not in env.presets:
-        words.append(f"the team has never met the weights {preset}: it learned with {_listed(env.presets)}")
-    return words
+        presets = ", ".join(map(str, env.presets))
+        sentences.append(f"the team has never met the weights {preset}: it learned with {presets}")
+    return sentences
 
 
-def _listed(values: tuple[object, ...]) -> str:
-    return ", ".join(map(str, values))
-
-
-def _measured(found: Recommendation) -> list[str]:
+def _poor_measurement(recommendation: Recommendation) -> list[str]:
     """Return a sentence if the pick failed, or is no better than the uniform policy."""
-    run = found.measurement
+    run = recommendation.measurement
     if not run.ok:
         return [f"the pick could not be measured: {run.status}"]
     if run.exploitability >= run.uniform_exploitability:
@@ -68,23 +78,30 @@ def _measured(found: Recommendation) -> list[str]:
     return []
 
 
-def _beaten(team: SelectorTeam, found: Recommendation, preset: Preset) -> list[str]:
+def _better_fixed_algorithm(team: SelectorTeam, recommendation: Recommendation, preset: Preset) -> list[str]:
     """Return a sentence if one of the paper's fixed algorithms was measured to be at least as good as the pick."""
-    env, known = team.env, shipped.name_of(found.game)
-    measured = known is not None and (shipped.DATA / shipped.part_of(known).file).exists()
-    table = [shipped.results(known)] if measured else []
-    evaluators: list[Evaluator] = [env.evaluator, *table]
+    algorithms = fixed_cells(team.catalog)
+    evaluators = _evaluators(team, recommendation.game)
     worths = {}
-    for name, cell in fixed_cells(team.catalog).items():
-        request = Request(found.game, (cell,), found.budget, seed=env.engine_seeds[0])
-        evaluator = next((one for one in evaluators if one.known(request)), None)
-        if evaluator is not None and found.cells != (cell,):
+    for name, cell in algorithms.items():
+        request = Request(recommendation.game, (cell,), recommendation.budget, seed=team.env.engine_seeds[0])
+        # Nothing is run for a caveat: only algorithms that were measured already are compared.
+        evaluator = next((candidate for candidate in evaluators if candidate.known(request)), None)
+        if evaluator is not None and recommendation.cells != (cell,):
             worths[name] = preset.worth([costs(evaluator.measure(request))])
     best = max(worths, key=worths.__getitem__, default=None)
-    if best is None or worths[best] < preset.worth([costs(found.measurement)]):
+    if best is None or worths[best] < preset.worth([costs(recommendation.measurement)]):
         return []
-    gain = worths[best].reward - found.mean_reward
+    gain = worths[best].reward - recommendation.mean_reward
     if gain < 0:  # the pick has not converged
-        return [f"{best}, a fixed algorithm, has converged under this budget: {fixed_cells(team.catalog)[best]}"]
+        return [f"{best}, a fixed algorithm, has converged under this budget: {algorithms[best]}"]
     more = f"{gain:.3g} more reward" if gain > 0 else "the same reward"
-    return [f"{best}, a fixed algorithm, has {more} under this budget: {fixed_cells(team.catalog)[best]}"]
+    return [f"{best}, a fixed algorithm, has {more} under this budget: {algorithms[best]}"]
+
+
+def _evaluators(team: SelectorTeam, game: str) -> list[Evaluator]:
+    """Return the team's evaluator and, for a game that the package has measurements of, these."""
+    shipped_name = shipped.name_of(game)
+    if shipped_name is None or not (shipped.DATA / shipped.part_of(shipped_name).file).exists():
+        return [team.env.evaluator]
+    return [team.env.evaluator, shipped.results(shipped_name)]

@@ -19,6 +19,7 @@ MOST_EXACT = 5
 """Largest number of seeds for which all resamples are enumerated: 5 seeds have 3,125."""
 
 RESAMPLES = 10_000
+"""Number of random resamples of more seeds."""
 
 
 def tied_set(
@@ -34,6 +35,12 @@ def tied_set(
     algorithm that is worse with every seed counts as worse, even with only three seeds and however small the
     differences.
 
+    Example:
+        >>> from rlccfr.catalog import Cell
+        >>> dcfr, cfr = Cell("dcfr", "none", "none"), Cell("cfr", "none", "none")
+        >>> [str(cell) for cell in tied_set({dcfr: [0.9, 0.8, 0.9], cfr: [0.7, 0.6, 0.8]})]
+        ['dcfr x none x none']
+
     Args:
         rewards: R̄ of each algorithm by seed; a single value counts for every seed.
         best_of: algorithms among which the best is sought; by default all. Leave out those that draw at random and
@@ -46,24 +53,28 @@ def tied_set(
     """
     if not rewards:
         raise RLCCFRError("no algorithms to compare: measure some first")
-    seeds = max(map(len, rewards.values()))
-    if any(len(values) not in (1, seeds) for values in rewards.values()):
+    seed_count = max(map(len, rewards.values()))
+    if any(len(values) not in (1, seed_count) for values in rewards.values()):
         raise RLCCFRError("compared algorithms need the same engine seeds, or one seed if they draw nothing at random")
-    table = {cell: np.broadcast_to(np.asarray(values, dtype=float), seeds) for cell, values in rewards.items()}
-    among = table.keys() if best_of is None else table.keys() & set(best_of)
-    best = max((cell for cell in table if cell in among), key=lambda cell: float(table[cell].mean()))
-    draws = _resamples(seeds, seed)
-    chances = {
-        cell: float(((table[best] - values)[draws].mean(axis=1) <= 0).mean())
-        for cell, values in table.items()
+    by_seed = {cell: np.broadcast_to(np.asarray(values, dtype=float), seed_count) for cell, values in rewards.items()}
+    candidates = by_seed.keys() if best_of is None else by_seed.keys() & set(best_of)
+    best = max((cell for cell in by_seed if cell in candidates), key=lambda cell: float(by_seed[cell].mean()))
+
+    # An algorithm's p-value is the share of resamples of seeds in which it is at least as good as the best one.
+    resamples = _resamples(seed_count, seed)
+    p_values = {
+        cell: float(((by_seed[best] - values)[resamples].mean(axis=1) <= 0).mean())
+        for cell, values in by_seed.items()
         if cell != best
     }
-    rejected = set()
-    for rank, cell in enumerate(sorted(chances, key=chances.__getitem__)):
-        if chances[cell] > level / (len(chances) - rank):
+
+    # Holm's correction: test the least p-value at level / n, the next at level / (n - 1), until one is not significant.
+    significantly_worse = set()
+    for rank, cell in enumerate(sorted(p_values, key=p_values.__getitem__)):
+        if p_values[cell] > level / (len(p_values) - rank):
             break
-        rejected.add(cell)
-    return frozenset(table.keys() - rejected)
+        significantly_worse.add(cell)
+    return frozenset(by_seed.keys() - significantly_worse)
 
 
 def _resamples(count: int, seed: int) -> np.ndarray:
@@ -78,16 +89,26 @@ def pareto_front(costs: ArrayLike, gains: ArrayLike) -> np.ndarray:
 
     A point beats another if it costs at most as much, gains at least as much, and is better in one of the two.
 
+    Example:
+        >>> pareto_front([1, 2, 3], [10, 5, 20])
+        array([0, 2])
+
     Args:
         costs: shape (n,) array of costs, such as exploitability.
         gains: shape (n,) array of gains, such as throughput.
+
+    Returns:
+        Indices, shape (points on the front,).
     """
-    costs, gains = np.asarray(costs, dtype=float), np.asarray(gains, dtype=float)
-    front, most = [], -math.inf
+    costs = np.asarray(costs, dtype=float)
+    gains = np.asarray(gains, dtype=float)
+    front = []
+    largest_gain = -math.inf
+    # By rising cost, a point is on the front if it gains more than all cheaper ones; of equal costs, most gain first.
     for index in np.lexsort((-gains, costs)):
-        if gains[index] > most:
+        if gains[index] > largest_gain:
             front.append(int(index))
-            most = gains[index]
+            largest_gain = gains[index]
     return np.array(front, dtype=int)
 
 
@@ -103,10 +124,11 @@ def main_effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
     mean = math.fsum(rewards.values()) / len(rewards)
     rows = []
     for axis in AXES:
-        groups: dict[str, list[float]] = defaultdict(list)
+        rewards_by_id: dict[str, list[float]] = defaultdict(list)
         for cell, reward in rewards.items():
-            groups[getattr(cell, axis)].append(reward)
-        rows += [(axis, id, math.fsum(found) / len(found) - mean, len(found)) for id, found in groups.items()]
+            rewards_by_id[getattr(cell, axis)].append(reward)
+        for id, values in rewards_by_id.items():
+            rows.append((axis, id, math.fsum(values) / len(values) - mean, len(values)))
     return pd.DataFrame(rows, columns=["axis", "component", "effect", "cells"])
 
 
@@ -114,6 +136,10 @@ def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
     """Return the share of scores strictly above each threshold.
 
     Agarwal et al., Deep reinforcement learning at the edge of the statistical precipice, NeurIPS 2021.
+
+    Example:
+        >>> performance_profile([0.2, 0.6, 0.9, 1.0], [0.5, 0.9])
+        array([0.75, 0.25])
 
     Args:
         scores: array of any shape; at least one score.
@@ -130,17 +156,23 @@ def seconds_to(curve: Mapping[str, Sequence[float]], exploitability: float) -> f
     Between two points of the curve, the logarithm of the CPU seconds is taken to be linear in that of the
     exploitability.
 
+    Example:
+        >>> curve = {"cpu_seconds": [1.0, 10.0, 100.0], "exploitability": [0.4, 0.1, 0.001]}
+        >>> round(seconds_to(curve, 0.01), 3)
+        31.623
+
     Args:
         curve: lists ``cpu_seconds`` and ``exploitability``, with one value per point.
         exploitability: exploitability to reach, in the game's units.
     """
-    found = np.maximum(np.asarray(curve["exploitability"], dtype=float), TINY)
-    there = np.flatnonzero(found <= exploitability)
-    if not len(there):
+    exploitabilities = np.maximum(np.asarray(curve["exploitability"], dtype=float), TINY)
+    reached = np.flatnonzero(exploitabilities <= exploitability)
+    if not len(reached):
         return math.inf
     seconds = np.asarray(curve["cpu_seconds"], dtype=float)
-    index = int(there[0])
-    if index == 0 or found[index] == exploitability:
-        return float(seconds[index])
-    ends = np.log(found[[index, index - 1]])  # rising, as np.interp requires
-    return float(np.exp(np.interp(math.log(max(exploitability, TINY)), ends, np.log(seconds[[index, index - 1]]))))
+    first = int(reached[0])
+    if first == 0 or exploitabilities[first] == exploitability:
+        return float(seconds[first])
+    segment = [first, first - 1]  # in this order the exploitabilities rise, as np.interp requires
+    log_target = math.log(max(exploitability, TINY))
+    return float(np.exp(np.interp(log_target, np.log(exploitabilities[segment]), np.log(seconds[segment]))))

@@ -64,11 +64,11 @@ class ChoosingRuns(Evaluator):
         Raises:
             MissingCellError: the table does not have the run.
         """
-        return self.table.measure(self._among(request))
+        return self.table.measure(self._with_choosing_seed(request))
 
     def known(self, request: Request) -> bool:
         """Return whether the table has the run."""
-        return self.table.known(self._among(request))
+        return self.table.known(self._with_choosing_seed(request))
 
     def result(self, cell_id: str) -> dict[str, Any]:
         """Return the full record behind a measurement (:meth:`TableEvaluator.result`)."""
@@ -78,7 +78,8 @@ class ChoosingRuns(Evaluator):
         """Return every record of the table as a row, without its curve."""
         return self.table.frame()
 
-    def _among(self, request: Request) -> Request:
+    def _with_choosing_seed(self, request: Request) -> Request:
+        """Return the request with a choosing seed; without runs of the algorithm, with its own seed."""
         seeds = choosing_part(self.table.seeds(request.game, request.cells[0])) or (request.seed,)
         return replace(request, seed=seeds[request.seed % len(seeds)])
 
@@ -129,10 +130,13 @@ class Evidence:
         timings = {cell: second_timing(evaluator, game, cell, budget) for cell in deterministic}
         second = {cell: run for cell, run in timings.items() if run is not None}
         return cls(
-            {cell: choosing_part(own) for cell, own in runs.items()},
-            {cell: (second[cell],) if cell in second else judging_part(own) for cell, own in runs.items()},
-            deterministic,
-            second,
+            choosing={cell: choosing_part(measurements) for cell, measurements in runs.items()},
+            judging={
+                cell: (second[cell],) if cell in second else judging_part(measurements)
+                for cell, measurements in runs.items()
+            },
+            deterministic=deterministic,
+            second=second,
         )
 
     @property
@@ -151,59 +155,71 @@ class Evidence:
         If the weights ask for speed alone, or none has converged, these are all algorithms.
         """
         worths = worths_of(self.choosing, preset)
-        best = max(worth.converged for worth in worths.values())
-        return [cell for cell, worth in worths.items() if worth.converged == best]
+        # If none has converged, the best state is "not converged", which all of them share.
+        best_state = max(worth.converged for worth in worths.values())
+        return [cell for cell, worth in worths.items() if worth.converged == best_state]
 
     def tied(self, preset: Preset) -> frozenset[Cell] | None:
         """Return the tied set: of the algorithms that may be recommended, those that can't be told from the best one.
 
-        The judging runs tell. These are the algorithms that :func:`tied_set` finds, and those that are no further from
-        the best than two timings of one run may be apart. An algorithm that draws at random and has fewer runs than
-        others, such as one with networks, counts with its mean and never as the best.
+        The judging runs decide. Two kinds of algorithms are tied with the best: those that :func:`tied_set` finds, and
+        those that are no further from the best than two timings of one run may be apart. An algorithm that draws at
+        random and has fewer runs than others, such as one with networks, counts with its mean and never as the best.
 
         Returns:
             The tied set. None if the runs are too few to tell: every algorithm has a single run and some draw at
             random, or all that may be recommended have fewer runs than others.
         """
-        all_rewards, most = self._judged(preset)
-        if most == 1 and not self.deterministic.issuperset(all_rewards):
+        all_rewards, most_runs = self._judging_rewards(preset)
+        if most_runs == 1 and not self.deterministic.issuperset(all_rewards):
             return None
         rewards = {cell: all_rewards[cell] for cell in self.recommendable(preset)}
-        whole = {cell for cell, values in rewards.items() if cell in self.deterministic or len(values) == most > 1}
         means = {cell: math.fsum(values) / len(values) for cell, values in rewards.items()}
-        if not whole:
+
+        # The best is sought among the algorithms whose mean is as certain as any: all seeds, or nothing random.
+        reliable = {
+            cell for cell, values in rewards.items() if cell in self.deterministic or len(values) == most_runs > 1
+        }
+        if not reliable:
             return None
-        told = tied_set(
-            {cell: values if len(values) == most else [means[cell]] for cell, values in rewards.items()}, whole
-        )
-        near = max(means[cell] for cell in whole) - TWO_SIDED * math.sqrt(2) * self.timing_error(preset)
-        return told | {cell for cell, mean in means.items() if mean >= near}
+        samples = {cell: values if len(values) == most_runs else [means[cell]] for cell, values in rewards.items()}
+        tied_by_seeds = tied_set(samples, reliable)
+
+        # Seeds say nothing about the noise of timing, which differs between two runs with the same seed, too.
+        timing_margin = TWO_SIDED * math.sqrt(2) * self.timing_error(preset)
+        least_mean = max(means[cell] for cell in reliable) - timing_margin
+        return tied_by_seeds | {cell for cell, mean in means.items() if mean >= least_mean}
 
     def timing_error(self, preset: Preset) -> float:
         """Return the standard deviation of R̄ between timings of one run; 0 if no run was timed twice.
 
-        It is estimated from the median difference between two timings.
+        It is estimated from the median difference between two timings, which a few disturbed runs do not move: the
+        difference between two normal variables is at most ``MEDIAN * sqrt(2)`` standard deviations half of the time.
         """
         differences = [
             abs(mean_reward(self.choosing[cell][0], preset) - mean_reward(timing, preset))
             for cell, timing in self.second.items()
         ]
-        return float(np.median(differences)) / MEDIAN / math.sqrt(2) if differences else 0.0
+        if not differences:
+            return 0.0
+        return float(np.median(differences)) / MEDIAN / math.sqrt(2)
 
     def standard_error(self, first: Cell, second: Cell, preset: Preset) -> float:
         """Return the standard error of the difference between two algorithms' R̄, by the judging runs.
 
         It is infinite if one of them has too few runs to show a spread.
         """
-        rewards, most = self._judged(preset)
+        rewards, most_runs = self._judging_rewards(preset)
         if {first, second} <= self.deterministic:
             return math.sqrt(2) * self.timing_error(preset)
-        if most == 1 or any(len(rewards[cell]) < most and cell not in self.deterministic for cell in (first, second)):
+        random_cells = [cell for cell in (first, second) if cell not in self.deterministic]
+        if most_runs == 1 or any(len(rewards[cell]) < most_runs for cell in random_cells):
             return math.inf
-        differences = np.broadcast_to(rewards[first], most) - np.broadcast_to(rewards[second], most)
-        return float(np.std(differences, ddof=1) / math.sqrt(most))
+        # Runs with the same seed are paired. A deterministic algorithm has the same reward with every seed.
+        differences = np.broadcast_to(rewards[first], most_runs) - np.broadcast_to(rewards[second], most_runs)
+        return float(np.std(differences, ddof=1) / math.sqrt(most_runs))
 
-    def _judged(self, preset: Preset) -> tuple[dict[Cell, list[float]], int]:
+    def _judging_rewards(self, preset: Preset) -> tuple[dict[Cell, list[float]], int]:
         """Return R̄ of each algorithm's judging runs, and the largest number of runs that any has."""
         rewards = {cell: [mean_reward(run, preset) for run in runs] for cell, runs in self.judging.items()}
         return rewards, max(map(len, rewards.values()))

@@ -14,25 +14,27 @@ QUICK = 0.3
 
 
 def exact_line(game: str, *, solve: bool) -> str:
-    """Return what a linear program achieves on a game, or why that can't be told.
+    """Return a sentence on what a linear program achieves on a game, or on why there is none.
 
     Args:
         solve: whether to solve a program that is predicted to be quick.
     """
     try:
-        return f"For reference, {game} {_solved(compiled_tree(game, 'a linear program'), solve)}."
+        tree = compiled_tree(game, "a linear program")
+        return f"For reference, {game} {_how_solved(tree, solve)}."
     except RLCCFRError as error:
         return f"For reference, a linear program of {game} could not be made or solved: {first_line(error)}."
 
 
 @lru_cache(maxsize=64)
-def _solved(tree: GameTree, solve: bool) -> str:
+def _how_solved(tree: GameTree, solve: bool) -> str:
     """Return how a game is solved, and how well, as the rest of a sentence."""
     predicted = predicted_time(tree)
     if not solve or predicted.seconds > QUICK:
         return f"solved exactly by a linear program: about {predicted}, predicted from its size"
     solution = solve_exactly(tree)
-    achieved = f"exploitability {max(solution.exploitability, 0.0):.1g} in {solution.cpu_seconds:.2g} CPU seconds"
+    exploitability = max(solution.exploitability, 0.0)  # rounding may leave it slightly negative
+    achieved = f"exploitability {exploitability:.1g} in {solution.cpu_seconds:.2g} CPU seconds"
     if solution.caveat:
         return f"solved by a linear program: {achieved}, {solution.caveat}"
     return f"solved exactly by a linear program: {achieved}"

@@ -30,30 +30,32 @@ TARGETS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 BASELINE = "CFR"
 """Name of the fixed algorithm whose times are given beside the best times."""
 
-
 PlainCFR = Literal["measured", "failed", "not measured"]
+"""Whether there are whole runs of plain CFR."""
 
 
 @dataclass(frozen=True)
 class Insights:
     """Insights from the runs of all algorithms on one game; algorithms with a failed run are left out.
 
+    Exploitability is in the game's units. Speed is throughput as a multiple of plain CFR's.
+
     Attributes:
+        game, budget, preset: game, budget and reward weights that the insights are for.
         effects: rows of :func:`main_effects`, the best of each axis first.
         best: rows (rank, converged, update_rule, sampler, abstraction, exploitability, speed, reward): for each update
             rule, its best algorithm, and that algorithm's rank among all; the best rule first. What has not converged
             ranks below all that has, unless the weights ask for speed alone; the mean reward decides then.
         front: the Pareto front (:func:`pareto_front`) of exploitability and speed, by rising exploitability: rows
-            (update_rule, sampler, abstraction, exploitability, speed, converged), with speed as a multiple of plain
-            CFR's.
+            (update_rule, sampler, abstraction, exploitability, speed, converged).
         times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds), one per target of
             :data:`TARGETS` that some algorithm meets. The algorithm is the one with the least median time over its
             choosing runs; ``cpu_seconds`` is the median over its judging runs (for a deterministic algorithm, the time
             in its run's second timing if there is one). ``cfr_cpu_seconds`` is the same for plain CFR, also if the
             table has it and the catalog does not. A target that the runs did not meet takes infinite time;
-            ``cfr_cpu_seconds`` is NaN if no run of plain CFR can tell. Times, in engine CPU seconds, are read off the
-            whole curves, whatever the budget.
-        plain: what is known of plain CFR: it was measured, a run of it failed, or there is none.
+            ``cfr_cpu_seconds`` is NaN if there are no whole runs of plain CFR. Times, in engine CPU seconds, are read
+            off the whole curves, whatever the budget.
+        plain: whether plain CFR was measured, has a failed run, or was not measured.
         left_out: number of algorithms with a failed run, which no table has.
     """
 
@@ -91,32 +93,38 @@ def insights(
         MissingCellError: an algorithm was not measured, or was measured for less than the budget.
         RLCCFRError: unknown reward weights, an unknown scale, an invalid budget, or a failed run for every algorithm.
     """
-    limit, weights = parse_budget(budget), parse_preset(preset, scale)
-    runs = measure_all(table, catalog, game, limit)
-    good = {cell: own for cell, own in runs.items() if all(run.ok for run in own)}
-    if not good:
+    limit = parse_budget(budget)
+    weights = parse_preset(preset, scale)
+    all_runs = measure_all(table, catalog, game, limit)
+    runs = {cell: measurements for cell, measurements in all_runs.items() if all(run.ok for run in measurements)}
+    if not runs:
         raise RLCCFRError(f"no algorithm ran to its end on {game!r}, so there is nothing to tell; measure it again")
-    rewards = rewards_of(good, weights)
-    by_axis = main_effects(rewards).groupby("axis", sort=False)
-    effects = pd.concat([axis.sort_values("effect", ascending=False) for _, axis in by_axis], ignore_index=True)
-    reached = pd.DataFrame([{**cell._asdict(), **_means(own), "reward": rewards[cell]} for cell, own in good.items()])
-    worths = worths_of(good, weights)
-    cell, plain = _plain_cfr(table, catalog, game)
+    rewards = rewards_of(runs, weights)
+    worths = worths_of(runs, weights)
+    rows = [{**cell._asdict(), **_means(measurements), "reward": rewards[cell]} for cell, measurements in runs.items()]
+    figures = pd.DataFrame(rows)
+    plain_cfr, plain_state = _plain_cfr(table, catalog, game)
     return Insights(
         game=game,
         budget=limit,
         preset=weights,
-        effects=effects,
-        best=_best(reached, [worths[cell] for cell in good]),
-        front=_front(reached.drop(columns="reward")),
-        times=_times(table, game, good, cell if plain == "measured" else None),
-        plain=plain,
-        left_out=len(runs) - len(good),
+        effects=_effects(rewards),
+        best=_best(figures, [worths[cell] for cell in runs]),
+        front=_front(figures.drop(columns="reward")),
+        times=_times(table, game, runs, plain_cfr if plain_state == "measured" else None),
+        plain=plain_state,
+        left_out=len(all_runs) - len(runs),
     )
 
 
+def _effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
+    """Return the rows of :func:`main_effects`, by axis, the best component of each axis first."""
+    by_axis = main_effects(rewards).groupby("axis", sort=False)
+    return pd.concat([rows.sort_values("effect", ascending=False) for _, rows in by_axis], ignore_index=True)
+
+
 def _plain_cfr(table: TableEvaluator, catalog: Catalog, game: str) -> tuple[Cell, PlainCFR]:
-    """Return plain CFR, and whether the table has whole runs of it."""
+    """Return plain CFR, with the catalog's hyperparameters if it has it, and whether the table has whole runs of it."""
     cell = fixed_cells(catalog).get(BASELINE, FIXED[BASELINE])
     runs = [table.run(game, cell, seed) for seed in table.seeds(game, cell)]
     if not runs:
@@ -125,6 +133,7 @@ def _plain_cfr(table: TableEvaluator, catalog: Catalog, game: str) -> tuple[Cell
 
 
 def _means(runs: Sequence[Measurement]) -> dict[str, float]:
+    """Return an algorithm's mean exploitability and speed, and whether it has converged in every run."""
     return {
         "exploitability": statistics.fmean(run.exploitability for run in runs),
         "speed": statistics.fmean(run.throughput / run.reference_throughput for run in runs),
@@ -132,24 +141,30 @@ def _means(runs: Sequence[Measurement]) -> dict[str, float]:
     }
 
 
-def _best(reached: pd.DataFrame, worths: Sequence[Worth]) -> pd.DataFrame:
-    """Return the best algorithm of each update rule, with its rank by worth: what has not converged comes last."""
+def _best(figures: pd.DataFrame, worths: Sequence[Worth]) -> pd.DataFrame:
+    """Return the best algorithm of each update rule, with its rank by worth: what has not converged comes last.
+
+    Args:
+        figures: a row per algorithm.
+        worths: worth of each row's algorithm.
+    """
     ordered = sorted(worths, reverse=True)
     rank_of = {worth: ordered.index(worth) + 1 for worth in set(worths)}  # equal worths share the first rank
-    ranked = reached.assign(rank=[rank_of[worth] for worth in worths])
+    ranked = figures.assign(rank=[rank_of[worth] for worth in worths])
     ranked = ranked.sort_values("rank", kind="stable", ignore_index=True)
     columns = ["rank", "converged", *(name for name in ranked.columns if name not in ("rank", "converged"))]
     return ranked[columns].drop_duplicates("update_rule", ignore_index=True)
 
 
-def _front(reached: pd.DataFrame) -> pd.DataFrame:
-    return reached.iloc[pareto_front(reached["exploitability"], reached["speed"])].reset_index(drop=True)
+def _front(figures: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows on the Pareto front of exploitability and speed."""
+    return figures.iloc[pareto_front(figures["exploitability"], figures["speed"])].reset_index(drop=True)
 
 
-def _judging(table: TableEvaluator, game: str, cell: Cell, curves: Sequence[Any]) -> Sequence[Any]:
+def _judging_curves(table: TableEvaluator, game: str, cell: Cell, curves: Sequence[Any]) -> Sequence[Any]:
     """Return the curves that judge an algorithm: those of its judging runs, or that of its only run's second timing."""
-    again = table.run_again(game, cell) if is_deterministic((cell,), compiled(game)) else None
-    return judging_part(curves) if again is None else [again["curve"]]
+    second_timing = table.run_again(game, cell) if is_deterministic((cell,), compiled(game)) else None
+    return judging_part(curves) if second_timing is None else [second_timing["curve"]]
 
 
 def _times(
@@ -158,32 +173,35 @@ def _times(
     """Return the algorithm that is first at each target, with its time and that of plain CFR.
 
     Args:
-        plain: plain CFR; None if no run of it can tell.
+        plain: plain CFR; None if there are no whole runs of it.
     """
 
     def curves_of(cell: Cell) -> list[Any]:
         return [table.run(game, cell, seed)["curve"] for seed in table.seeds(game, cell)]
 
-    def median(own: Sequence[Any], target: float) -> float:
-        return statistics.median(seconds_to(curve, target) for curve in own)
+    def median_seconds(curves: Sequence[Any], target: float) -> float:
+        return statistics.median(seconds_to(curve, target) for curve in curves)
 
-    def judged(cell: Cell, target: float) -> float:
-        return median(_judging(table, game, cell, curves_of(cell)), target)
+    def judging_seconds(cell: Cell, target: float) -> float:
+        return median_seconds(_judging_curves(table, game, cell, curves_of(cell)), target)
 
-    curves = {cell: curves_of(cell) for cell in runs}
-    uniform = next(own[0].uniform_exploitability for own in runs.values())
+    curves_by_cell = {cell: curves_of(cell) for cell in runs}
+    uniform_exploitability = next(measurements[0].uniform_exploitability for measurements in runs.values())
     rows = []
-    for part in TARGETS:
-        target = part * uniform
-        chosen_by = {cell: median(choosing_part(own), target) for cell, own in curves.items()}
-        soonest = min(chosen_by, key=chosen_by.__getitem__)
-        if not math.isinf(chosen_by[soonest]):
+    for fraction in TARGETS:
+        target = fraction * uniform_exploitability
+        # The fastest of hundreds looks faster than it is on the runs by which it was chosen: other runs judge it.
+        choosing_seconds = {
+            cell: median_seconds(choosing_part(curves), target) for cell, curves in curves_by_cell.items()
+        }
+        fastest = min(choosing_seconds, key=choosing_seconds.__getitem__)
+        if not math.isinf(choosing_seconds[fastest]):
             rows.append(
                 {
                     "exploitability": target,
-                    **soonest._asdict(),
-                    "cpu_seconds": judged(soonest, target),
-                    "cfr_cpu_seconds": math.nan if plain is None else judged(plain, target),
+                    **fastest._asdict(),
+                    "cpu_seconds": judging_seconds(fastest, target),
+                    "cfr_cpu_seconds": math.nan if plain is None else judging_seconds(plain, target),
                 }
             )
     columns = ["exploitability", *AXES, "cpu_seconds", "cfr_cpu_seconds"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import pandas as pd
 from rlccfr.catalog import AXES
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import none_for_nan, write_atomically
+from rlccfr.pictures import new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,11 +23,25 @@ COLUMNS = (
     "game", "budget", "preset", "scale", "method", *AXES, "exploitability", "throughput", "speed", "reward", "regret",
     "normalised_score", "closed_gap", "in_tied_set", "tied_set_size", "converged", "evaluations", "cpu_seconds",
 )  # fmt: skip
-BEST_WITH, BEST_OF_OTHERS = "best with ", "best of the others"
-"""How the name of the best algorithm with a component of one's own begins, and the name of the best of the others."""
+
+TEAM = "team"
+RANDOM = "random search"
+VBS = "VBS"
+SBS = "SBS"
+BEST_WITH = "best with "
+"""Beginning of the name of the best algorithm with a user's component; the component's id follows."""
+
+BEST_OF_OTHERS = "best of the others"
+"""Name of the best algorithm without a user's component."""
 
 SUFFIXES = (".md", ".csv", ".html", ".json")
-TEAM, RANDOM, VBS, SBS = "team", "random search", "VBS", "SBS"
+"""Suffixes of the files that a table is written to."""
+
+MARKS = "osD^vP*X<>"
+"""Matplotlib's markers of the methods in a picture, in the order of the table."""
+
+SHORTEST = 1e-4
+"""Least regret on a picture's logarithmic axis; smaller regrets are drawn at this value."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +51,14 @@ class RecommendationTable:
     Attributes:
         frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best on the game of
             the algorithms that have converged), ``best with my_rule`` (likewise, among those with a component that is
-            not this library's, or with a controller from a file), ``best of the others`` (where VBS is one of these),
+            a user's and not this library's, or a controller from a file), ``best of the others`` (among the remaining
+            ones, if VBS has such a component),
             ``SBS`` (best on average over the other games) or one of the paper's fixed algorithms.
             ``exploitability`` (NashConv / 2), ``throughput`` (iterations per engine CPU second), ``speed`` and
             ``reward`` are means over the judging runs. ``speed`` is throughput as a multiple of plain CFR's; the reward
             is computed from it. ``reward`` is R̄, with e on the ``scale`` of the preset. An algorithm that has not
             converged in the choosing runs is picked only if the weights ask for speed alone or none has converged.
+            ``regret``, ``normalised_score`` and ``closed_gap`` are defined in :mod:`rlccfr.agents.judging.scores`.
             ``tied_set_size`` counts the algorithms that can't be told from the best; if it is large, ``in_tied_set``
             says little. ``evaluations`` and ``cpu_seconds`` (engine CPU seconds) are the cost of choosing: for VBS,
             that of every algorithm on the game; for SBS, that of every algorithm on the other games. Values that can't
@@ -56,7 +74,7 @@ class RecommendationTable:
 
     @property
     def own(self) -> pd.DataFrame:
-        """The rows of the best algorithms with components of one's own, or with controllers from files."""
+        """The rows of the best algorithms with a user's components, or with controllers from files."""
         return self.frame[self.frame["method"].str.startswith(BEST_WITH)].reset_index(drop=True)
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -79,21 +97,23 @@ class RecommendationTable:
 
         Numbers have four significant digits or, from 10,000, no decimals. "not converged" is in words.
         """
-        shown = in_words(self.frame)
-        lines = [list(shown.columns), ["---"] * len(shown.columns), *shown.to_numpy().tolist()]
-        return "\n".join(
-            f"| {' | '.join(str(value).replace('|', chr(92) + '|') for value in line)} |" for line in lines
-        )
+        texts = in_words(self.frame)
+        lines = [list(texts.columns), ["---"] * len(texts.columns), *texts.to_numpy().tolist()]
+        return "\n".join(map(_markdown_line, lines))
 
     def to_html(self) -> str:
         """Return the table as HTML, with the texts of :meth:`to_markdown`."""
         return str(in_words(self.frame).to_html(index=False))
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the methods' regrets (:func:`rlccfr.agents.judging.regret_picture.draw_regrets`)."""
-        from rlccfr.agents.judging.regret_picture import draw_regrets
+        """Draw each method's regret, on one line per game, budget and reward weights; further left is better.
 
-        return draw_regrets(self.frame, axes)
+        Rows without a regret are left out.
+
+        Args:
+            axes: axes to draw on; by default those of a new figure.
+        """
+        return _draw_regrets(self.frame, axes)
 
     def write(self, path: str | Path) -> Path:
         """Write to a file, whole or not at all, in the format that its suffix names: .md, .csv, .html or .json.
@@ -105,13 +125,10 @@ class RecommendationTable:
             RLCCFRError: another suffix, or the file can't be written.
         """
         path = checked_path(path)
-        write = {".md": self.to_markdown, ".csv": self.to_csv, ".html": self.to_html, ".json": self.to_json}
-        write_atomically(path, (write[path.suffix]().rstrip("\n") + "\n").encode(), RLCCFRError)
+        formats = {".md": self.to_markdown, ".csv": self.to_csv, ".html": self.to_html, ".json": self.to_json}
+        text = formats[path.suffix]()
+        write_atomically(path, (text.rstrip("\n") + "\n").encode(), RLCCFRError)
         return path
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
 
 
 def checked_path(path: str | Path) -> Path:
@@ -128,17 +145,50 @@ def checked_path(path: str | Path) -> Path:
 
 def in_words(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with texts for people in place of its values."""
-    shown = frame.astype(object).copy()
-    for name in frame.columns:
-        shown[name] = [_cell_text(name, value) for value in frame[name]]
-    return shown
+    texts = frame.astype(object).copy()
+    for column in frame.columns:
+        texts[column] = [_text_of(column, value) for value in frame[column]]
+    return texts
 
 
-def _cell_text(name: str, value: Any) -> str:
-    if name == "converged":
+def _text_of(column: str, value: Any) -> str:
+    """Return a value of a column as a text for people."""
+    if column == "converged":
         return "yes" if value else "not converged"
-    if value is None or isinstance(value, bool):
-        return "-" if value is None else "yes" if value else "no"
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
-        return "-" if _is_nan(value) else f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+        if math.isnan(value):
+            return "-"
+        return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
     return str(value)
+
+
+def _markdown_line(values: Sequence[Any]) -> str:
+    """Return a line of a Markdown table, in which a bar within a value is escaped."""
+    texts = [str(value).replace("|", "\\|") for value in values]
+    return f"| {' | '.join(texts)} |"
+
+
+def _draw_regrets(frame: pd.DataFrame, axes: Axes | None) -> Axes:
+    """Draw the picture of :meth:`RecommendationTable.plot`."""
+    rows_with_regret = frame.dropna(subset="regret")
+    questions = rows_with_regret["game"] + ", " + rows_with_regret["budget"] + ", " + rows_with_regret["preset"]
+    lines = list(dict.fromkeys(questions))
+    if axes is None:
+        axes = new_axes(8.0, 1.6 + 0.28 * len(lines))
+        axes.set_title("Shortfall of each method's pick from the best algorithm")
+    methods = list(rows_with_regret.groupby("method", sort=False))
+    for number, (mark, (method, rows)) in enumerate(zip(MARKS * 2, methods, strict=False)):
+        offset = 0.6 * (number / max(1, len(methods) - 1) - 0.5)  # so that no mark hides another
+        heights = [lines.index(question) + offset for question in questions[rows.index]]
+        axes.plot(rows["regret"].clip(lower=SHORTEST), heights, mark, label=method, alpha=0.8)
+    axes.set_yticks(range(len(lines)), lines)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel(f"regret in mean reward with respect to the VBS (smaller ones are drawn at {SHORTEST:g})")
+    axes.grid(axis="x", alpha=0.3)
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    return axes

@@ -42,7 +42,8 @@ HEADERS = {
 }  # fmt: skip
 """Columns of the page's table: those of `rlccfr table` that fit a screen, with their headers."""
 
-CURVE = {"iterations": "iteration", "seconds": "cpu_seconds", "nodes": "nodes", "x": "exploitability"}
+CURVE_COLUMNS = {"iterations": "iteration", "seconds": "cpu_seconds", "nodes": "nodes", "x": "exploitability"}
+"""Columns of a run's curve, by their names in the page's data."""
 
 
 def check_report(path: str | Path) -> None:
@@ -87,16 +88,16 @@ def write_report(
     from plotly.offline import get_plotlyjs
 
     folder = files("rlccfr.agents.judging") / "page"
-    page = (folder / "report.html").read_text()
-    parts = {
+    data = json.dumps(_data(table, catalog, recommended.picks, budgets), allow_nan=False, separators=(",", ":"))
+    sections = {
         "table": _picks_table(recommended.picks),
         "ranges": "".join(map(range_section, policies)),
         "plotly": get_plotlyjs(),
-        "data": json.dumps(_data(table, catalog, recommended.picks, budgets), allow_nan=False, separators=(",", ":")),
+        "data": data.replace("</", "<\\/"),  # so that no text in the data ends the page's script element
         "script": (folder / "report.js").read_text(),
     }
-    parts["data"] = parts["data"].replace("</", "<\\/")
-    for name, text in parts.items():
+    page = (folder / "report.html").read_text()
+    for name, text in sections.items():
         page = page.replace(f"<!--{name}-->", text, 1)
     write_atomically(Path(path), page.encode(), RLCCFRError)
     return Path(path)
@@ -104,12 +105,13 @@ def write_report(
 
 def _picks_table(picks: pd.DataFrame) -> str:
     """Return the picks as an HTML table with headers and words for people."""
-    shown = in_words(picks).assign(best=[_standing(row) for row in picks.astype(object).to_dict("records")])
-    return str(shown[list(HEADERS)].rename(columns=HEADERS).to_html(index=False))
+    best = [_standing(row) for row in picks.astype(object).to_dict("records")]
+    texts = in_words(picks).assign(best=best)
+    return str(texts[list(HEADERS)].rename(columns=HEADERS).to_html(index=False))
 
 
 def _standing(row: Mapping[Any, Any]) -> str:
-    """Say whether a pick is the best algorithm, or one of how many that can't be told from it."""
+    """Return in words whether a pick is the best algorithm, or one of how many that can't be told from it."""
     if pd.isna(row["in_tied_set"]):
         return "-"
     if not row["in_tied_set"]:
@@ -128,14 +130,14 @@ def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets:
         "fixed": {name: catalog.flat(cell) for name, cell in fixed_cells(catalog).items()},
         "games": {
             game: {
-                "cells": [_cell(table, game, cell, budgets) for cell in catalog],
-                "picks": _marked(catalog, picks[picks["game"] == game]),
+                "cells": [_cell_data(table, game, cell, budgets) for cell in catalog],
+                "picks": _pick_indices(catalog, picks[picks["game"] == game]),
                 "exactly": exact_line(game, solve=False),
                 "unit": unit_of(game),
             }
             for game in dict.fromkeys(picks["game"])
         },
-        "provenance": _provenance(_shown(table.frame(), catalog, picks["game"])),
+        "provenance": _provenance(_runs_of(table.frame(), catalog, picks["game"])),
     }
 
 
@@ -145,51 +147,59 @@ def _weights(name: str, scale: str) -> dict[str, Any]:
     return {"scale": preset.scale, "words": SCALE_WORDS[preset.scale], "weights": preset.weights}
 
 
-def _cell(table: TableEvaluator, game: str, cell: Cell, budgets: Sequence[Budget]) -> dict[str, Any] | None:
+def _cell_data(table: TableEvaluator, game: str, cell: Cell, budgets: Sequence[Budget]) -> dict[str, Any] | None:
     """Return an algorithm's figures under each budget, and its first judging run's curve; None if it has no run."""
     seeds = judging_part(table.seeds(game, cell))
     if not seeds:
         return None
-    under = [_figures(table, game, cell, budget, seeds) for budget in budgets]
+    by_budget = [_figures(table, game, cell, budget, seeds) for budget in budgets]
     curve = table.run(game, cell, seeds[0])["curve"]
     return {
-        **{name: [figures[name] for figures in under] for name in under[0]},
+        **{name: [figures[name] for figures in by_budget] for name in by_budget[0]},
         "seed": seeds[0],
-        "curve": {name: [_short(value) for value in curve[column]] for name, column in CURVE.items()},
+        "curve": {name: [_rounded(value) for value in curve[column]] for name, column in CURVE_COLUMNS.items()},
     }
 
 
 def _figures(table: TableEvaluator, game: str, cell: Cell, budget: Budget, seeds: Sequence[int]) -> Mapping[str, Any]:
+    """Return an algorithm's figures under a budget by its judging runs, or None for each if a run is missing or failed.
+
+    Args:
+        seeds: engine seeds of the judging runs.
+    """
     try:
-        again = second_timing(table, game, cell, budget)
-        runs = [again] if again else [table.measure(Request(game, (cell,), budget, seed=seed)) for seed in seeds]
+        timing = second_timing(table, game, cell, budget)
+        runs = [timing] if timing else [table.measure(Request(game, (cell,), budget, seed=seed)) for seed in seeds]
     except MissingCellError:
         runs = []
     if not runs or not all(run.ok for run in runs):
         return dict.fromkeys(("x", "speed", "uniform", "iterations"))
     return {
-        "x": [_short(run.exploitability) for run in runs],
-        "speed": [_short(run.throughput / run.reference_throughput) for run in runs],
-        "uniform": _short(runs[0].uniform_exploitability),
+        "x": [_rounded(run.exploitability) for run in runs],
+        "speed": [_rounded(run.throughput / run.reference_throughput) for run in runs],
+        "uniform": _rounded(runs[0].uniform_exploitability),
         "iterations": runs[0].iterations,
     }
 
 
-def _marked(catalog: Catalog, picks: pd.DataFrame) -> dict[str, dict[str, int]]:
+def _pick_indices(catalog: Catalog, picks: pd.DataFrame) -> dict[str, dict[str, int]]:
     """Return the flat indices of the team's picks, by budget and name of the reward weights."""
-    marked: dict[str, dict[str, int]] = {}
+    indices: dict[str, dict[str, int]] = {}
     for _, row in picks.iterrows():
         cell = Cell.of(row.to_dict())
-        marked.setdefault(row["budget"], {})[row["preset"]] = catalog.flat(cell)
-    return marked
+        indices.setdefault(row["budget"], {})[row["preset"]] = catalog.flat(cell)
+    return indices
 
 
-def _short(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(f"{value:.{DIGITS}g}")
+def _rounded(value: float | None) -> float | None:
+    """Return a value with as many digits as the page shows; None for one that JSON has no number for."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.{DIGITS}g}")
 
 
-def _shown(frame: pd.DataFrame, catalog: Catalog, games: Iterable[str]) -> pd.DataFrame:
-    """Return the runs of the page's games and algorithms."""
+def _runs_of(frame: pd.DataFrame, catalog: Catalog, games: Iterable[str]) -> pd.DataFrame:
+    """Return the rows of runs of the page's games and algorithms."""
     cells = set(catalog)
     names = set(map(openspiel_name, games))
     rows = zip(frame["openspiel_name"], *(frame[axis] for axis in AXES), strict=True)
@@ -199,9 +209,10 @@ def _shown(frame: pd.DataFrame, catalog: Catalog, games: Iterable[str]) -> pd.Da
 def _provenance(frame: pd.DataFrame) -> str:
     """Return a sentence on the runs: their number, engine versions, processors and dates."""
 
-    def all_of(column: str) -> str:
+    def values_of(column: str) -> str:
         return ", ".join(sorted(map(str, frame[column].dropna().unique())))
 
-    first, last = (str(value)[:10] for value in (frame["measured_at"].min(), frame["measured_at"].max()))
+    first = str(frame["measured_at"].min())[:10]
+    last = str(frame["measured_at"].max())[:10]
     dates = first if first == last else f"{first} to {last}"
-    return f"{len(frame):,} runs of engine {all_of('engine_version')} on {all_of('processor')}, {dates}."
+    return f"{len(frame):,} runs of engine {values_of('engine_version')} on {values_of('processor')}, {dates}."

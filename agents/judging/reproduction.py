@@ -22,12 +22,20 @@ from rlccfr.pictures import save
 from rlccfr.policy import EXACT
 
 ITERATIONS = (1_000, 10_000)
+"""Numbers of iterations in Table 4; the figures end at the larger."""
+
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#444444")  # Okabe and Ito's, for the colour-blind
 PICK_COLOUR = "#d55e00"
 
 
 class Panel(NamedTuple):
-    """One of the paper's figures."""
+    """One of the paper's figures.
+
+    Attributes:
+        number: the figure's number in the paper.
+        game: game of the runs.
+        preset: name of the reward weights that the team picks for.
+    """
 
     number: int
     game: str
@@ -40,7 +48,6 @@ PANELS = (
     Panel(4, "royal", "paper-royal"),
     Panel(5, "goofspiel", "paper-goofspiel"),
 )
-
 
 Line = tuple[list[float], list[float]]
 """Iterations, and the exploitability after each of them."""
@@ -57,7 +64,11 @@ def draw(
     """Draw a figure to a file, in the format of its suffix.
 
     Args:
+        panel: the figure.
+        table: runs of the algorithms.
+        catalog: catalog with the paper's fixed algorithms.
         pick: the team's pick.
+        path: file to write.
         beside: further lines by name, drawn thinly.
 
     Raises:
@@ -74,7 +85,8 @@ def draw(
         axes.loglog(*_curve(table, panel.game, cell), label=name, color=colour)
     for name, line in (beside or {}).items():
         axes.loglog(*line, label=name, color="0.6", linewidth=1, linestyle="--")
-    axes.loglog(*_curve(table, panel.game, pick), label=f"the team's pick: {pick}", color=PICK_COLOUR, linewidth=3)
+    pick_line = _curve(table, panel.game, pick)
+    axes.loglog(*pick_line, label=f"the team's pick: {pick}", color=PICK_COLOUR, linewidth=3)
     axes.set(
         title=f"Figure {panel.number}: {panel.game}, weights {panel.preset}",
         xlabel="iterations",
@@ -86,7 +98,7 @@ def draw(
 
 
 def final(table: TableEvaluator, game: str, cell: Cell) -> float:
-    """Return the exploitability at the end of the curve that :func:`draw` draws for an algorithm.
+    """Return the exploitability (NashConv / 2) at the end of the curve that :func:`draw` draws for an algorithm.
 
     Raises:
         MissingCellError: there is no run.
@@ -102,9 +114,12 @@ def _curve(table: TableEvaluator, game: str, cell: Cell) -> Line:
     Raises:
         MissingCellError: there is no run.
     """
-    curve = table.run(game, cell, next(iter(judging_part(table.seeds(game, cell))), 0))["curve"]
-    kept = [index for index, iteration in enumerate(curve["iteration"]) if iteration <= ITERATIONS[-1]]
-    return [curve["iteration"][k] for k in kept], [max(curve["exploitability"][k], EXACT) for k in kept]
+    seeds = judging_part(table.seeds(game, cell))
+    curve = table.run(game, cell, seeds[0] if seeds else 0)["curve"]
+    points = [index for index, iteration in enumerate(curve["iteration"]) if iteration <= ITERATIONS[-1]]
+    iterations = [curve["iteration"][index] for index in points]
+    exploitabilities = [max(curve["exploitability"][index], EXACT) for index in points]  # for the logarithmic axis
+    return iterations, exploitabilities
 
 
 def throughputs(
@@ -123,10 +138,12 @@ def throughputs(
     """
     rows = []
     for done, (name, cell) in enumerate(cells.items(), start=1):
-        runs = [evaluator.measure(Request("kuhn", (cell,), Budget("iterations", count))) for count in ITERATIONS]
         row: dict[str, Any] = {"algorithm": name}
-        row |= {f"{count:,} iterations": run.throughput for count, run in zip(ITERATIONS, runs, strict=True)}
-        rows.append(row | {"times plain CFR": runs[-1].throughput / runs[-1].reference_throughput})
+        for count in ITERATIONS:
+            run = evaluator.measure(Request("kuhn", (cell,), Budget("iterations", count)))
+            row[f"{count:,} iterations"] = run.throughput
+        row["times plain CFR"] = run.throughput / run.reference_throughput  # over the most iterations, the last run
+        rows.append(row)
         if progress:
             progress(done / len(cells))
     return pd.DataFrame(rows)

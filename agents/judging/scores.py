@@ -19,7 +19,7 @@ RESOLVED = 3.0
 
 
 def regret(pick: float, virtual_best: float) -> float:
-    """Return R̄ of the virtual best solver minus R̄ of the pick.
+    """Return R̄ of the virtual best solver (VBS) minus R̄ of the pick.
 
     It is negative if the pick does better on the judging runs than the solver that was best on the choosing runs, or
     if it has more reward because it has not converged, as the virtual best must have.
@@ -32,15 +32,25 @@ def normalised_score(pick: float, mean: float, virtual_best: float) -> float:
 
     It is NaN if the VBS is no better than the mean, so that there is nothing to choose.
 
+    Example:
+        >>> normalised_score(0.75, mean=0.5, virtual_best=1.0)
+        0.5
+
     Args:
         pick, virtual_best: R̄ of the two on one game.
         mean: R̄ averaged over all algorithms of the catalog on the same game.
     """
-    return (pick - mean) / (virtual_best - mean) if virtual_best > mean else math.nan
+    if virtual_best <= mean:
+        return math.nan
+    return (pick - mean) / (virtual_best - mean)
 
 
 def closed_gap(pick: float, single_best: float, virtual_best: float, standard_error: float = 0.0) -> float:
     """Return the share of the gap between the single best and the virtual best solver that a pick closes.
+
+    Example:
+        >>> closed_gap(0.75, single_best=0.5, virtual_best=1.0)
+        0.5
 
     Args:
         pick, single_best, virtual_best: R̄ of the three on one game.
@@ -51,13 +61,19 @@ def closed_gap(pick: float, single_best: float, virtual_best: float, standard_er
         standard errors.
     """
     gap = virtual_best - single_best
-    return (pick - single_best) / gap if gap > RESOLVED * standard_error else math.nan
+    if not gap > RESOLVED * standard_error:  # also if the error is NaN
+        return math.nan
+    return (pick - single_best) / gap
 
 
 def interquartile_mean(scores: ArrayLike) -> float:
     """Return the mean of the scores without their lowest and highest quarters.
 
     A quarter is rounded down to whole scores.
+
+    Example:
+        >>> interquartile_mean([0.0, 0.5, 0.7, 100.0])
+        0.6
 
     Args:
         scores: array of any shape.
@@ -100,8 +116,9 @@ def bootstrap_interval(
     if not 0 < level < 1:
         raise RLCCFRError(f"level must lie between 0 and 1, not {level!r}")
     generator = np.random.default_rng(seed)
-    draws = [
-        statistic(np.concatenate([generator.choice(group, group.size) for group in groups])) for _ in range(repetitions)
-    ]
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    statistics = []
+    for _ in range(repetitions):
+        resampled = [generator.choice(group, group.size) for group in groups]
+        statistics.append(statistic(np.concatenate(resampled)))
+    low, high = np.quantile(statistics, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

@@ -41,24 +41,26 @@ def recommended_table(
         RLCCFRError: an invalid argument.
     """
     spec = EpisodeSpec.parse(games, budget=budgets, preset=presets, scale=scale, catalog=catalog, evaluator=results)
-    asked = teams or _trained(spec, progress)
-    return build_table(spec, others=_others(results, spec), teams=asked)
+    return build_table(spec, others=_further_games(results, spec), teams=teams or _train_teams(spec, progress))
 
 
-def _trained(spec: EpisodeSpec, progress: Callable[[float], None] | None) -> dict[str, SelectorTeam]:
+def _train_teams(spec: EpisodeSpec, progress: Callable[[float], None] | None) -> dict[str, SelectorTeam]:
+    """Train a team for each game of a specification, on the choosing runs of its table."""
     from rlccfr.agents.team.pretraining import train_on_table
 
-    found, steps = {}, Steps(progress, len(spec.games))
+    teams = {}
+    steps = Steps(progress, len(spec.games))
     for game in spec.games:
-        found[game] = train_on_table(EpisodeSpec.parse(game, spec.budgets, **spec.options), progress=steps.within)
+        game_spec = EpisodeSpec.parse(game, spec.budgets, **spec.options)
+        teams[game] = train_on_table(game_spec, progress=steps.within)
         steps.done()
-    return found
+    return teams
 
 
-def _others(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
+def _further_games(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
     """Return further games, each under one of its names, on which every algorithm was measured under every budget."""
     names = {openspiel_name(game) for game in spec.games}
-    found = []
+    further_games = []
     for game in results.games:
         requests = (
             Request(game, (cell,), budget, seed=next(iter(results.seeds(game, cell)), 0))
@@ -66,6 +68,6 @@ def _others(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
             for budget in spec.budgets
         )
         if openspiel_name(game) not in names and all(map(results.known, requests)):
-            found.append(game)
+            further_games.append(game)
             names.add(openspiel_name(game))
-    return found
+    return further_games

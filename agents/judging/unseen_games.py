@@ -46,10 +46,10 @@ REPETITIONS = 20_000
 
 def kind_of(game: str, trained_on: Sequence[str]) -> str:
     """Return a game's kind: trained on, much larger than any trained on, of a family trained on, or of a new family."""
-    trees = [compiled(one) for one in trained_on]
-    if compiled(game).content_hash in {tree.content_hash for tree in trees}:
+    training_trees = [compiled(name) for name in trained_on]
+    if compiled(game).content_hash in {tree.content_hash for tree in training_trees}:
         return TRAINED
-    if compiled(game).pass_size >= HUNDREDFOLD * max(tree.pass_size for tree in trees):
+    if compiled(game).pass_size >= HUNDREDFOLD * max(tree.pass_size for tree in training_trees):
         return LARGER
     return MEMBER if family_of(game) in set(map(family_of, trained_on)) else FAMILY
 
@@ -63,51 +63,60 @@ def judged(
 ) -> pd.DataFrame:
     """Return the regrets of a chooser's pick and of the SBS, for each game, budget and reward weights.
 
+    Regrets are with respect to the VBS, by the judging runs (see :class:`Evidence`).
+
     Args:
-        chooser: what picks. The SBS is the single best algorithm of the chooser's own games, except for the game that
-            is picked for; see :func:`rlccfr.agents.baselines.best.single_best`.
+        chooser: chooser that picks. The SBS is the single best algorithm of the chooser's own games other than the game
+            that is picked for; see :func:`rlccfr.agents.baselines.best.single_best`.
         results: measurements of the whole catalog on these games and on the chooser's own.
         games, budgets, presets: games, budgets and reward weights to pick for.
 
     Returns:
-        Columns ``game``, ``kind`` (see :func:`kind_of`), ``histories``, ``budget`` and ``preset``; ``pick`` and
-        ``SBS``, the regrets of the chooser's pick and of the SBS with respect to the VBS, by the judging runs (see
-        :class:`Evidence`), where the former includes what is lost by spending a part of the budget on choosing;
-        ``single_best``, the algorithm that is the SBS; and ``measuring``, the engine CPU seconds of the choosing runs
-        of every algorithm on the game.
+        Columns ``game``, ``kind`` (see :func:`kind_of`), ``histories``, ``budget`` and ``preset``; ``pick``, the regret
+        of the chooser's pick, with what is lost by spending a part of the budget on choosing; ``SBS``, the regret of
+        the SBS; ``single_best``, the algorithm that is the SBS; and ``measuring``, the engine CPU seconds of the
+        choosing runs of every algorithm on the game.
 
     Raises:
         MissingCellError: an algorithm was not measured, or was measured for less than a budget.
     """
-    rows, catalog = [], chooser.catalog
+    catalog = chooser.catalog
+    rows = []
     for budget in budgets:
-        own = {game: Evidence.measured(results, catalog, game, budget) for game in chooser.games}
+        training_evidence = {game: Evidence.measured(results, catalog, game, budget) for game in chooser.games}
         for game in games:
-            evidence = {**own, game: Evidence.measured(results, catalog, game, budget)}
-            kind, size = kind_of(game, chooser.games), compiled(game).pass_size
+            evidence = {**training_evidence, game: Evidence.measured(results, catalog, game, budget)}
+            kind = kind_of(game, chooser.games)
             for preset in presets:
                 bench = Bench(Task(results, catalog, game, budget, preset), evidence)
-                cell = chooser.pick(game, budget, preset)
-                pick = bench.row(TEAM, cell, 0, 0.0)
-                spent = _loss(bench.task, cell, chooser.left(budget))
-                others = {row["method"]: row for row in bench.exhaustive_rows()}
-                single = others[SBS]
+                pick = chooser.pick(game, budget, preset)
+                pick_regret = bench.row(TEAM, pick, 0, 0.0)["regret"]
+                choosing_loss = _loss(bench.task, pick, chooser.left(budget))
+                baselines = {row["method"]: row for row in bench.exhaustive_rows()}
                 rows.append(
-                    {"game": game, "kind": kind, "histories": size, "budget": str(budget), "preset": preset.name,
-                     PICK: pick["regret"] + spent, SBS: single["regret"],
-                     "single_best": str(Cell.of(single)),
-                     "measuring": others[VBS]["cpu_seconds"]}
-                )  # fmt: skip
+                    {
+                        "game": game,
+                        "kind": kind,
+                        "histories": compiled(game).pass_size,
+                        "budget": str(budget),
+                        "preset": preset.name,
+                        PICK: pick_regret + choosing_loss,
+                        SBS: baselines[SBS]["regret"],
+                        "single_best": str(Cell.of(baselines[SBS])),
+                        "measuring": baselines[VBS]["cpu_seconds"],
+                    }
+                )
     return pd.DataFrame(rows)
 
 
-def _loss(task: Task, cell: Cell, left: Budget) -> float:
-    """Return how much R̄ an algorithm loses if only ``left`` of the task's budget remains, by its judging runs."""
-    if left == task.budget:
+def _loss(task: Task, cell: Cell, remaining: Budget) -> float:
+    """Return how much R̄ an algorithm loses if only a remainder of the task's budget is left, by its judging runs."""
+    if remaining == task.budget:
         return 0.0
-    alone = Catalog(*((id,) for id in cell))
-    whole, less = (Evidence.measured(task.evaluator, alone, task.game, one).judging for one in (task.budget, left))
-    return task.rewards(whole)[cell] - task.rewards(less)[cell]
+    catalog = Catalog(*((id,) for id in cell))  # this algorithm alone
+    whole_runs = Evidence.measured(task.evaluator, catalog, task.game, task.budget).judging
+    shorter_runs = Evidence.measured(task.evaluator, catalog, task.game, remaining).judging
+    return task.rewards(whole_runs)[cell] - task.rewards(shorter_runs)[cell]
 
 
 def mean_regrets(rows: pd.DataFrame) -> dict[str, float]:
@@ -135,19 +144,19 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
         By kind: the figures of :func:`mean_regrets`, ``gain``, and with an interval also ``gain from`` and ``gain to``.
         :data:`ALL` is left out if there is only one kind.
     """
-    found = {}
+    figures_by_kind = {}
     groups = list(rows.groupby("kind", sort=False))
     if len(groups) > 1:
         groups.append((ALL, rows))
     for kind, group in groups:
-        gain = (group[SBS] - group[PICK]).groupby(group["game"]).mean().to_numpy()
-        one = {**mean_regrets(group), "gain": float(gain.mean())}
-        if len(gain) >= ENOUGH:
-            one["gain from"], one["gain to"] = bootstrap_interval(
-                [gain], lambda values: float(values.mean()), repetitions=REPETITIONS, seed=seed
+        gains = (group[SBS] - group[PICK]).groupby(group["game"]).mean().to_numpy()  # one per game
+        figures = {**mean_regrets(group), "gain": float(gains.mean())}
+        if len(gains) >= ENOUGH:
+            figures["gain from"], figures["gain to"] = bootstrap_interval(
+                [gains], lambda values: float(values.mean()), repetitions=REPETITIONS, seed=seed
             )
-        found[str(kind)] = one
-    return found
+        figures_by_kind[str(kind)] = figures
+    return figures_by_kind
 
 
 def measured_regret(rows: pd.DataFrame, kind: str) -> str:
@@ -159,10 +168,10 @@ def measured_regret(rows: pd.DataFrame, kind: str) -> str:
     """
     if rows.empty:
         return f"the regret of such picks was not measured ({kind})"
-    one = mean_regrets(rows)
-    games = "one such game" if one["games"] == 1 else f"{one['games']:.0f} such games"
+    means = mean_regrets(rows)
+    games = "one such game" if means["games"] == 1 else f"{means['games']:.0f} such games"
     return (
         f"on {games} ({kind}), averaged over budgets and weights, such picks were "
-        f"{one[PICK]:.3f} of reward below the best algorithm, and the single best of the training games was "
-        f"{one[SBS]:.3f} below it"
+        f"{means[PICK]:.3f} of reward below the best algorithm, and the single best of the training games was "
+        f"{means[SBS]:.3f} below it"
     )

@@ -40,7 +40,11 @@ class Chooser(Protocol):
 
 
 class Predictor(Protocol):
-    """A regression of costs on a game's features and a budget."""
+    """A regression of costs on a game's features and a budget.
+
+    Attributes:
+        measured: costs that it has learned from.
+    """
 
     measured: MeasuredCosts
 
@@ -49,6 +53,7 @@ class Predictor(Protocol):
 
         Args:
             features: the game's features, (features,).
+            budget: budget of the run.
         """
 
 
@@ -57,13 +62,15 @@ class ByPrediction:
 
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
-        known = predictor.measured
-        self.catalog, self.games, self.budgets = known.catalog, known.games, known.budgets
+        self.catalog = predictor.measured.catalog
+        self.games = predictor.measured.games
+        self.budgets = predictor.measured.budgets
 
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
         """Return the algorithm with the best predicted mean reward, among those predicted to converge."""
         predicted = self.predictor.costs(features_of(game), budget)
-        return list(self.catalog)[int(ranking(predicted, preset, uniform_in_units(game))[0])]
+        best = int(ranking(predicted, preset, uniform_in_units(game))[0])
+        return list(self.catalog)[best]
 
     def left(self, budget: Budget) -> Budget:
         """Return the whole budget."""
@@ -75,7 +82,9 @@ class ByTeam:
 
     def __init__(self, team: SelectorTeam) -> None:
         self._team = team
-        self.catalog, self.games, self.budgets = team.catalog, team.env.games, team.env.budgets
+        self.catalog = team.catalog
+        self.games = team.env.games
+        self.budgets = team.env.budgets
 
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
         """Return the first segment's algorithm of the team's recommendation."""
@@ -90,6 +99,8 @@ def predicted_mean_costs(predicted: np.ndarray, preset: Preset, uniform: float |
     """Return 1 - R̄, (...), for e on the log scale and s, (..., 2): the less, the better.
 
     Args:
+        predicted: (..., 2) e on the log scale and s.
+        preset: reward weights.
         uniform: exploitability of the uniform policy, in units or big blinds; a number, or broadcast to (...).
     """
     on_all_scales = costs_on_all_scales(predicted[..., 0], predicted[..., 1], np.asarray(uniform))
@@ -103,7 +114,8 @@ def ranking(predicted: np.ndarray, preset: Preset, uniform: float) -> np.ndarray
 
     Args:
         predicted: e on the log scale and s of each algorithm, (algorithms, 2).
+        preset: reward weights.
         uniform: exploitability of the uniform policy, in units or big blinds.
     """
-    fails = (predicted[:, 0] > CONVERGED_LOG) & (not preset.speed_alone)
-    return np.lexsort((predicted_mean_costs(predicted, preset, uniform), fails))
+    not_converged = (predicted[:, 0] > CONVERGED_LOG) & (not preset.speed_alone)
+    return np.lexsort((predicted_mean_costs(predicted, preset, uniform), not_converged))  # the last key sorts first

@@ -25,6 +25,7 @@ NOISE = 0.5
 """Variance of a game's costs that its features do not explain, relative to the variance that they explain."""
 
 SIZE = GameFeatures._fields.index("histories")
+"""Index of the feature that is linear in the logarithm of a game's size."""
 
 
 class CostRegression:
@@ -42,22 +43,41 @@ class CostRegression:
     """
 
     def __init__(self, features: np.ndarray, budgets: Sequence[Budget], costs: np.ndarray) -> None:
-        self._features, self._base, self._slope = features, np.empty_like(costs[:, 0]), np.empty_like(costs[:, 0])
-        size = features[:, SIZE]
-        self._mean_size = size.mean()
-        units, amounts = np.array([one.unit for one in budgets]), np.log([one.amount for one in budgets])
-        for unit in np.unique(units):  # every game has every budget, so the two slopes can be fitted separately
-            rows = np.flatnonzero(units == unit)
-            own, amount = costs[rows], amounts[rows]
-            by_amount = np.tensordot(amount - amount.mean(), _slope(amount, own.mean(axis=1)), axes=0)
-            self._base[rows] = own.mean(axis=(0, 1)) + by_amount
-            self._slope[rows] = SHRINKAGE * _slope(size, own.mean(axis=0))
+        self._features = features
+        self._fit_trend(features[:, SIZE], budgets, costs)
+
+        # Kernel regression of the residuals from the trend: weights = (K + noise I)^-1 residuals, for all algorithms
+        # and circumstances at once, so games come first.
         self._scale = np.where(np.ptp(features, axis=0) > 0, features.std(axis=0), 1.0)
-        everywhere = [self._trend(features, np.full(len(features), one)) for one in range(len(costs))]
+        trend = [self._trend(features, np.full(len(features), circumstance)) for circumstance in range(len(costs))]
+        residuals = np.moveaxis(costs - np.array(trend), 1, 0)
         kernel = self._kernel(features) + NOISE * np.eye(len(features))
-        residuals = np.moveaxis(costs - np.array(everywhere), 1, 0)
-        solved = cho_solve(cho_factor(kernel), residuals.reshape(len(kernel), -1))
-        self._weights = np.moveaxis(solved.reshape(residuals.shape), 0, 1)  # axes like those of costs
+        weights = cho_solve(cho_factor(kernel), residuals.reshape(len(kernel), -1))
+        self._weights = np.moveaxis(weights.reshape(residuals.shape), 0, 1)  # axes like those of costs
+
+    def _fit_trend(self, size: np.ndarray, budgets: Sequence[Budget], costs: np.ndarray) -> None:
+        """Fit the trend: for each circumstance, the costs at the mean size, and their slope in the size.
+
+        Both have the shape (circumstances, ..., 2). Budgets of each unit have a trend of their own. Every game has all
+        budgets, so the slopes in the size and in the budget can be fitted separately.
+
+        Args:
+            size: logarithm of the size of each game, (games,).
+            budgets, costs: as of the class.
+        """
+        self._mean_size = size.mean()
+        self._base = np.empty_like(costs[:, 0])
+        self._slope = np.empty_like(costs[:, 0])
+        units = np.array([budget.unit for budget in budgets])
+        log_amounts = np.log([budget.amount for budget in budgets])
+        for unit in np.unique(units):
+            rows = np.flatnonzero(units == unit)
+            unit_costs = costs[rows]
+            log_amount = log_amounts[rows]
+            slope_in_budget = _slope(log_amount, unit_costs.mean(axis=1))
+            by_budget = np.tensordot(log_amount - log_amount.mean(), slope_in_budget, axes=0)
+            self._base[rows] = unit_costs.mean(axis=(0, 1)) + by_budget
+            self._slope[rows] = SHRINKAGE * _slope(size, unit_costs.mean(axis=0))
 
     def costs(self, features: np.ndarray, circumstances: np.ndarray) -> np.ndarray:
         """Return the algorithms' costs on n games, shape (n, ..., 2), each within [0, 1].
@@ -67,19 +87,20 @@ class CostRegression:
             circumstances: index of each game's circumstance, shape (n,).
         """
         kernel = self._kernel(features)
-        found = self._trend(features, circumstances)
+        costs = self._trend(features, circumstances)
         for circumstance in np.unique(circumstances):
             rows = circumstances == circumstance
-            found[rows] += np.tensordot(kernel[rows], self._weights[circumstance], axes=1)
-        return np.asarray(np.clip(found, 0.0, 1.0))
+            costs[rows] += np.tensordot(kernel[rows], self._weights[circumstance], axes=1)
+        return np.asarray(np.clip(costs, 0.0, 1.0))
 
     def _trend(self, features: np.ndarray, circumstances: np.ndarray) -> np.ndarray:
-        size = (features[:, SIZE] - self._mean_size).reshape(-1, *[1] * (self._base.ndim - 1))
-        found: np.ndarray = self._base[circumstances] + size * self._slope[circumstances]
-        return found
+        """Return the trend's costs on n games, shape (n, ..., 2); arguments as of :meth:`costs`."""
+        centred_size = (features[:, SIZE] - self._mean_size).reshape(-1, *[1] * (self._base.ndim - 1))
+        trend: np.ndarray = self._base[circumstances] + centred_size * self._slope[circumstances]
+        return trend
 
     def _kernel(self, features: np.ndarray) -> np.ndarray:
-        """Return the similarity of n games to each of the real ones, in [0, 1]; shape (n, games)."""
+        """Return the similarity of n games to each of the measured ones, in [0, 1]; shape (n, games)."""
         differences = (features[:, None] - self._features) / self._scale
         return np.asarray(np.exp(-np.square(differences).mean(axis=-1) / (2 * WIDTH**2)))
 
@@ -96,7 +117,14 @@ def _slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 class KernelRegression:
-    """Predicts costs by :class:`CostRegression`; between budgets, it interpolates in the budget's logarithm."""
+    """Predicts costs by :class:`CostRegression`; between budgets, it interpolates in the budget's logarithm.
+
+    Args:
+        measured: costs to learn from.
+
+    Attributes:
+        measured: the argument.
+    """
 
     def __init__(self, measured: MeasuredCosts) -> None:
         self.measured = measured
@@ -108,6 +136,6 @@ class KernelRegression:
         Raises:
             RLCCFRError: nothing was measured under a budget in this unit.
         """
-        numbers, weights = zip(*interpolation(self.measured.budgets, budget), strict=True)
-        found = self._regression.costs(np.tile(features, (len(numbers), 1)), np.array(numbers))
-        return np.asarray(np.tensordot(weights, found, axes=1))
+        indices, weights = zip(*interpolation(self.measured.budgets, budget), strict=True)
+        costs = self._regression.costs(np.tile(features, (len(indices), 1)), np.array(indices))
+        return np.asarray(np.tensordot(weights, costs, axes=1))

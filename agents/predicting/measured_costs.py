@@ -50,19 +50,19 @@ class MeasuredCosts(NamedTuple):
         Raises:
             MissingCellError: the evaluator is a table that lacks a measurement.
         """
-        found = [[costs_of(evaluator, catalog, game, budget) for game in games] for budget in budgets]
+        costs = [[costs_of(evaluator, catalog, game, budget) for game in games] for budget in budgets]
         features = np.array([features_of(game) for game in games])
         uniform = np.array([uniform_in_units(game) for game in games])
-        return cls(catalog, tuple(games), tuple(budgets), features, uniform, np.array(found))
+        return cls(catalog, tuple(games), tuple(budgets), features, uniform, np.array(costs))
 
     def without(self, games: Sequence[str]) -> MeasuredCosts:
         """Return the costs on all games but these."""
-        kept = [number for number, game in enumerate(self.games) if game not in games]
+        remaining = [index for index, game in enumerate(self.games) if game not in games]
         return self._replace(
-            games=tuple(self.games[one] for one in kept),
-            features=self.features[kept],
-            uniform=self.uniform[kept],
-            costs=self.costs[:, kept],
+            games=tuple(self.games[index] for index in remaining),
+            features=self.features[remaining],
+            uniform=self.uniform[remaining],
+            costs=self.costs[:, remaining],
         )
 
     def save(self, path: Path) -> None:
@@ -93,7 +93,7 @@ class MeasuredCosts(NamedTuple):
             header = json.loads(str(arrays["header"]))
             check_format(header["format"], FORMAT, path, "costs")
             catalog = Catalog(*(tuple(header["catalog"][axis]) for axis in AXES))
-            budgets = tuple(Budget(**one) for one in header["budgets"])
+            budgets = tuple(Budget(**budget) for budget in header["budgets"])
             games = tuple(header["games"])
             return cls(catalog, games, budgets, arrays["features"], arrays["uniform"], arrays["costs"].astype(float))
         except RLCCFRError:
@@ -112,8 +112,8 @@ def costs_of(evaluator: Evaluator, catalog: Catalog, game: str, budget: Budget) 
 
 def log_costs(run: Measurement) -> tuple[float, float]:
     """Return e on the log scale, and s, of a run."""
-    paid = costs(run)
-    return paid.log, paid.speed
+    run_costs = costs(run)
+    return run_costs.log, run_costs.speed
 
 
 def features_of(game: str) -> np.ndarray:
@@ -126,14 +126,21 @@ def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, 
 
     Beyond the largest or the least, that one has all the weight.
 
+    Example:
+        >>> budgets = [Budget("seconds", 0.01), Budget("seconds", 1.0)]
+        >>> interpolation(budgets, Budget("seconds", 0.1))
+        [(0, 0.5), (1, 0.5)]
+
     Raises:
         RLCCFRError: no budget has the wanted one's unit.
     """
-    alike = sorted((one.amount, number) for number, one in enumerate(budgets) if one.unit == wanted.unit)
-    if not alike:
+    same_unit = sorted((budget.amount, index) for index, budget in enumerate(budgets) if budget.unit == wanted.unit)
+    if not same_unit:
         raise RLCCFRError(f"nothing was measured under a budget in {wanted.unit}")
-    amounts, numbers = zip(*alike, strict=True)
-    at = float(np.interp(np.log(wanted.amount), np.log(amounts), np.arange(len(amounts))))
-    low = int(at)
-    high = min(low + 1, len(amounts) - 1)
-    return [(numbers[low], 1.0 - (at - low)), (numbers[high], at - low)] if at > low else [(numbers[low], 1.0)]
+    amounts, indices = zip(*same_unit, strict=True)
+    position = float(np.interp(np.log(wanted.amount), np.log(amounts), np.arange(len(amounts))))
+    low = int(position)
+    weight_of_next = position - low
+    if weight_of_next == 0:
+        return [(indices[low], 1.0)]
+    return [(indices[low], 1.0 - weight_of_next), (indices[low + 1], weight_of_next)]

@@ -15,7 +15,11 @@ PREDICTORS: dict[str, Callable[[MeasuredCosts], Predictor]] = {
     "kernel regression": KernelRegression,
     "boosted trees": BoostedTrees,
 }
+"""Regressions by name."""
+
 PROBES = "{} with probes"
+"""Name of the chooser that corrects a regression's predictions by probes."""
+
 NAMES = (*PREDICTORS, *map(PROBES.format, PREDICTORS))
 """Names of choosers that learn from measured costs."""
 
@@ -26,12 +30,12 @@ def named(name: str, measured: MeasuredCosts, evaluator: Evaluator) -> Chooser:
     Args:
         name: one of :data:`NAMES`.
         measured: costs to learn from.
-        evaluator: what runs the probes, if the chooser has any.
+        evaluator: evaluator that runs the probes, if the chooser has any.
 
     Raises:
         RLCCFRError: boosted trees are wanted, and scikit-learn is not installed.
     """
     if name in PREDICTORS:
         return ByPrediction(PREDICTORS[name](measured))
-    (own,) = (one for one in PREDICTORS if PROBES.format(one) == name)
-    return Probing(PREDICTORS[own](measured), evaluator)
+    (predictor,) = (candidate for candidate in PREDICTORS if PROBES.format(candidate) == name)
+    return Probing(PREDICTORS[predictor](measured), evaluator)

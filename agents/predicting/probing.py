@@ -12,8 +12,11 @@ from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.reward import Preset
 
-SHARE, CANDIDATES = 0.05, 5
-"""Share of the budget for all probes together, and number of algorithms that are probed."""
+SHARE = 0.05
+"""Share of the budget for all probes together."""
+
+CANDIDATES = 5
+"""Number of algorithms that are probed."""
 
 TRUST = 0.75
 """Share of a probe's surprise that is expected of the whole run.
@@ -35,9 +38,11 @@ class Probing:
     """
 
     def __init__(self, predictor: Predictor, evaluator: Evaluator) -> None:
-        self.predictor, self.evaluator = predictor, evaluator
-        known = predictor.measured
-        self.catalog, self.games, self.budgets = known.catalog, known.games, known.budgets
+        self.predictor = predictor
+        self.evaluator = evaluator
+        self.catalog = predictor.measured.catalog
+        self.games = predictor.measured.games
+        self.budgets = predictor.measured.budgets
 
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
         """Return the candidate with the best corrected prediction.
@@ -48,32 +53,36 @@ class Probing:
         cells = list(self.catalog)
         features = features_of(game)
         uniform = uniform_in_units(game)
-        probe_budget = self._probe(budget)
-        whole = self.predictor.costs(features, budget)
-        ranked = ranking(whole, preset, uniform)
+        probe_budget = self._probe_budget(budget)
+        predicted = self.predictor.costs(features, budget)
+        ranked = ranking(predicted, preset, uniform)
         if probe_budget is None:
             return cells[int(ranked[0])]
-        candidates = ranked[: self._count]
-        short = self.predictor.costs(features, probe_budget)
-        probes = [log_costs(self.evaluator.measure(Request(game, (cells[one],), probe_budget))) for one in candidates]
-        surprise = np.array(probes) - short[candidates]
-        corrected = whole[candidates] + TRUST * surprise
-        return cells[int(candidates[ranking(corrected, preset, uniform)[0]])]
+        candidates = ranked[: self._candidate_count]
+        predicted_of_probes = self.predictor.costs(features, probe_budget)
+        probes = [self.evaluator.measure(Request(game, (cells[index],), probe_budget)) for index in candidates]
+        surprise = np.array([log_costs(run) for run in probes]) - predicted_of_probes[candidates]  # (candidates, 2)
+        corrected = predicted[candidates] + TRUST * surprise
+        best = ranking(corrected, preset, uniform)[0]
+        return cells[int(candidates[best])]
 
     def left(self, budget: Budget) -> Budget:
         """Return the budget without the probes of the algorithms that are not chosen."""
-        brief = self._probe(budget)
-        return budget if brief is None else Budget(budget.unit, budget.amount - (self._count - 1) * brief.amount)
+        probe_budget = self._probe_budget(budget)
+        if probe_budget is None:
+            return budget
+        return Budget(budget.unit, budget.amount - (self._candidate_count - 1) * probe_budget.amount)
 
     @property
-    def _count(self) -> int:
+    def _candidate_count(self) -> int:
         """Number of algorithms that are probed."""
         return min(CANDIDATES, len(self.catalog))
 
-    def _probe(self, budget: Budget) -> Budget | None:
+    def _probe_budget(self, budget: Budget) -> Budget | None:
         """Return the budget of one probe; None if that is less than any budget that was measured."""
-        least = min((one.amount for one in self.predictor.measured.budgets if one.unit == budget.unit), default=np.inf)
-        amount = budget.amount * SHARE / self._count
+        measured_amounts = [measured.amount for measured in self.budgets if measured.unit == budget.unit]
+        least = min(measured_amounts, default=np.inf)
+        amount = budget.amount * SHARE / self._candidate_count
         if budget.unit != "seconds":
             amount = int(amount)
         return Budget(budget.unit, amount) if amount >= least else None

@@ -1,5 +1,8 @@
-"""The package's data: measurements of every algorithm on the paper's games and on games of hold'em, teams that have
-learned from the former, and costs on small games, from which choosers learn."""
+"""The package's data: measurements, teams that have learned from them, and costs from which choosers learn.
+
+Every algorithm was measured on the paper's games and on games of hold'em. The costs are those of the tabular algorithms
+on small games.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
 GAMES = ("kuhn", "leduc", "goofspiel", "royal")
+"""The paper's games."""
+
 BUDGETS = tuple(Budget("seconds", amount) for amount in (0.01, 0.1, 1.0))
 """The headline budgets, in engine CPU seconds."""
 
@@ -30,7 +35,19 @@ PUBLIC_BUDGETS = tuple(Budget("seconds", amount) for amount in (1.0, 10.0, 60.0)
 """Budgets on these games, in engine CPU seconds."""
 
 DATA = Path(__file__).parent / "data"
-MEASURED, PUBLIC_MEASURED = "paper.parquet", "public.parquet"
+"""Folder of the files."""
+
+MEASURED = "paper.parquet"
+"""File of the runs on the paper's games."""
+
+PUBLIC_MEASURED = "public.parquet"
+"""File of the runs on games with a public tree."""
+
+GENERALISATION = "generalisation.parquet"
+"""File of choosers' regrets on games that they have not learned from, and on families that they were denied."""
+
+COSTS = "costs.npz"
+"""File of the costs on small games, from which choosers learn."""
 
 
 def catalog() -> Catalog:
@@ -92,8 +109,8 @@ def name_of(game: str) -> str | None:
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
     """
-    same: Callable[[str], object] = rules_of if is_public(game) else openspiel_name
-    return next((name for name in part_of(game).games if same(name) == same(game)), None)
+    identity: Callable[[str], object] = rules_of if is_public(game) else openspiel_name
+    return next((name for name in part_of(game).games if identity(name) == identity(game)), None)
 
 
 @cache
@@ -146,13 +163,6 @@ def load_team(name: str) -> SelectorTeam:
     from rlccfr.agents.team.team import SelectorTeam
 
     return SelectorTeam.load(path(name))
-
-
-GENERALISATION = "generalisation.parquet"
-"""File of choosers' regrets on games that they have not learned from, and on families that they were denied."""
-
-COSTS = "costs.npz"
-"""File of the costs on small games, from which choosers learn."""
 
 
 def path(name: str) -> Path:

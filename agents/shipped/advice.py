@@ -16,7 +16,7 @@ from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import TEAM
-from rlccfr.agents.shipped import unmeasured, unmeasured_public
+from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.agents.shipped.race import race
 from rlccfr.catalog import Catalog, Cell
@@ -40,7 +40,7 @@ RACED = ("exploitability", "throughput", "reward", "converged")
 """Figures of each algorithm in a race."""
 
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tied_set_size", "converged")
-
+"""Figures of the recommended algorithm."""
 
 NOT_RUN = "; it has not run on this game, so whether it converges there is not known: a race (measure) tells"
 """Remark on the pick for a game that was not measured."""
@@ -51,13 +51,17 @@ class Advice:
     """The best algorithm measured, a shipped team's or chooser's pick, or the SBS.
 
     Attributes:
+        game: name of the game.
+        budget: budget of the run.
         preset: reward weights.
+        cell: recommended algorithm.
         basis: ``"best measured"``: the best of the algorithms measured on this very game. ``"measured"``: the pick of a
             team that has learned from these measurements. ``"features"`` or ``"features and probes"``: a chooser's pick
             from the game's features alone, or also from short runs. ``"single best"``: the SBS of the training games,
             which did better on validation games of this kind; or that of the measured games with a public tree.
             ``"raced"``: the best of a few algorithms that ran on the game.
-        figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured. For the best measured
+        figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured: exploitability
+            (NashConv / 2) in the game's units, throughput in iterations per engine CPU second. For the best measured
             algorithm, ``regret`` is NaN.
         why: sentence on how sure the advice is.
         race: if there was one, its figures; see :func:`rlccfr.agents.shipped.race.race`.
@@ -74,7 +78,7 @@ class Advice:
 
     def to_row(self) -> dict[str, Any]:
         """Return the advice as a JSON-able dict, with None for what was not measured."""
-        return {
+        row: dict[str, Any] = {
             "game": self.game,
             "budget": asdict(self.budget),
             "preset": self.preset.name,
@@ -83,12 +87,13 @@ class Advice:
             "basis": self.basis,
             **{name: none_for_nan(self.figures.get(name)) for name in SHOWN},
             "why": self.why,
-            **({} if self.race is None else {"race": self._race()}),
         }
-
-    def _race(self) -> list[dict[str, Any]]:
-        assert self.race is not None
-        return [{**row["cell"]._asdict(), **{k: row[k] for k in RACED}} for row in self.race.to_dict("records")]
+        if self.race is not None:
+            row["race"] = [
+                {**runner["cell"]._asdict(), **{name: runner[name] for name in RACED}}
+                for runner in self.race.to_dict("records")
+            ]
+        return row
 
     def __str__(self) -> str:
         return f"{self.game}, {self.budget}, {self.preset}: {self.cell}\n{self.why}"
@@ -114,7 +119,7 @@ def recommend(
         catalog: catalog to choose from. By default, all that was measured, including the extended catalog's tabular
             algorithms. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
             contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if it has a public tree.
-        evaluator: what runs the probes of a chooser that has any; by default a :class:`LiveEvaluator`.
+        evaluator: evaluator that runs a chooser's probes and a race; by default a :class:`LiveEvaluator`.
         measure: engine CPU seconds for which the best few algorithms run on the game, and then the best of these is
             recommended; by default nothing but probes is run.
 
@@ -125,32 +130,32 @@ def recommend(
             without its data.
     """
     game = as_name(game)
-    game = game if isinstance(game, str) else _name_of(checked_game(game))
+    name = game if isinstance(game, str) else _name_of(checked_game(game))
+    evaluator = evaluator or LiveEvaluator()
     if measure is not None:
         if budget is not None:
             raise RLCCFRError("measure is a budget itself: leave out one of measure and budget")
-        runs, limit = evaluator or LiveEvaluator(), parse_budget({"unit": "seconds", "amount": measure})
+        limit = parse_budget({"unit": "seconds", "amount": measure})
         within = None if catalog is None else parse_catalog(catalog)
-        return raced(recommend(game, limit, preset, catalog, runs), limit.amount, runs, within)
-    public = is_public(game)
-    part = shipped.public_part() if public else shipped.paper_part()
-    known, weights = shipped.name_of(game), parse_preset(preset)
-    asked = part.budgets[-1] if budget is None else parse_budget(budget)
-    wanted = None if catalog is None else parse_catalog(catalog).with_networks("sweep")
-    if known is not None and (public or wanted != shipped.catalog()):
-        table = shipped.results(known)
-        best = best_measured(table, known, catalogs_of(table, known, wanted), asked, weights)
-        paper, note = shipped.catalog(), ""
-        if not public and wanted is None and best.cell not in set(paper):
-            note = f"; `--catalog paper` picks among the paper's {len(paper)} alone"
-        return Advice(game, asked, weights, best.cell, "best measured", best.figures, f"{best.why}{note}")
-    if public:
-        _check_catalog(part.catalogs[0], wanted, "public")
-        found = unmeasured_public.choice(asked, weights)
-        return Advice(game, asked, weights, found.cell, found.basis, {}, f"{found.why}{NOT_RUN}")
-    if known is None:
-        return _for_unmeasured(game, asked, weights, wanted, evaluator or LiveEvaluator())
-    return _picked(game, known, asked, weights)
+        return raced(recommend(name, limit, preset, catalog, evaluator), limit.amount, evaluator, within)
+    part = shipped.part_of(name)
+    shipped_name = shipped.name_of(name)
+    weights = parse_preset(preset)
+    limit = part.budgets[-1] if budget is None else parse_budget(budget)
+    wanted_catalog = None if catalog is None else parse_catalog(catalog).with_networks("sweep")
+
+    # A measured game: the best measured algorithm, or from the paper's catalog the pick of the game's team.
+    if shipped_name is not None:
+        if wanted_catalog == shipped.catalog() and not is_public(name):
+            return _pick_of_team(name, shipped_name, limit, weights)
+        return _best_measured(name, shipped_name, limit, weights, wanted_catalog)
+
+    # Another game: the single best algorithm of similar games, or the pick of a chooser that has learned from others.
+    if is_public(name):
+        _check_catalog(part.catalogs[0], wanted_catalog, "public")
+        choice = unmeasured.public_choice(limit, weights)
+        return Advice(name, limit, weights, choice.cell, choice.basis, {}, f"{choice.why}{NOT_RUN}")
+    return _for_unmeasured(name, limit, weights, wanted_catalog, evaluator)
 
 
 def raced(
@@ -170,12 +175,12 @@ def raced(
         RLCCFRError: every run has failed.
     """
     table = race(advice.game, advice.cell, seconds, advice.preset, evaluator, within=within, progress=progress)
-    first = {str(name): value for name, value in table.to_dict("records")[0].items()}  # Python's types, for JSON
-    cell = first.pop("cell")
-    state = "" if first["converged"] else "not converged: "
+    figures = {str(name): value for name, value in table.to_dict("records")[0].items()}  # Python's types, for JSON
+    winner = figures.pop("cell")
+    state = "" if figures["converged"] else "not converged: "
     why = f"{state}the best of {len(table)} algorithms that ran on this game, once each, for {seconds:g} CPU seconds"
     budget = Budget("seconds", seconds)
-    return replace(advice, budget=budget, cell=cell, basis="raced", figures=first, why=why, race=table)
+    return replace(advice, budget=budget, cell=winner, basis="raced", figures=figures, why=why, race=table)
 
 
 def _name_of(game: Game) -> str:
@@ -192,65 +197,124 @@ def _name_of(game: Game) -> str:
     return name
 
 
-def _for_unmeasured(game: str, asked: Budget, weights: Preset, wanted: Catalog | None, evaluator: Evaluator) -> Advice:
-    """Return the pick of the package's best chooser, or the SBS."""
-    by = unmeasured.best(asked.unit, evaluator)
-    _check_catalog(by.chooser.catalog, wanted, "tabular")
-    limit, note = _within(asked, by.chooser.budgets, by.who)
-    found = unmeasured.choice(by, game, limit, weights)
-    only = wanted is not None and set(wanted) == set(by.chooser.catalog)
-    alone = "" if only else "; such picks come from the catalog tabular alone; such a race also tries others"
-    return Advice(game, asked, weights, found.cell, found.basis, {}, f"{found.why}{NOT_RUN}{alone}{by.note}{note}")
+def _best_measured(
+    game: str, shipped_name: str, budget: Budget, preset: Preset, wanted_catalog: Catalog | None
+) -> Advice:
+    """Return the best of the algorithms that were measured on a game.
+
+    Args:
+        game: the game's name in the question.
+        shipped_name: name under which it was measured.
+        wanted_catalog: catalog to choose from; None for all that was measured.
+
+    Raises:
+        RLCCFRError: the catalog was not measured.
+    """
+    table = shipped.results(shipped_name)
+    best = best_measured(table, shipped_name, catalogs_of(table, shipped_name, wanted_catalog), budget, preset)
+    paper = shipped.catalog()
+    note = ""
+    if not is_public(game) and wanted_catalog is None and best.cell not in set(paper):
+        note = f"; `--catalog paper` picks among the paper's {len(paper)} alone"
+    return Advice(game, budget, preset, best.cell, "best measured", best.figures, f"{best.why}{note}")
 
 
-def _picked(game: str, known: str, asked: Budget, weights: Preset) -> Advice:
-    """Return the pick of the game's own team from the paper's catalog."""
-    team = shipped.team(known)
-    limit, note = _within(asked, team.env.budgets, "the team")
-    cell = team.pick(game, limit, weights, _recommendable(known, limit, weights))
+def _for_unmeasured(
+    game: str, budget: Budget, preset: Preset, wanted_catalog: Catalog | None, evaluator: Evaluator
+) -> Advice:
+    """Return the pick of the package's best chooser, or the SBS.
+
+    Raises:
+        RLCCFRError: the catalog lacks an algorithm that the chooser may pick.
+    """
+    best = unmeasured.best(budget.unit, evaluator)
+    _check_catalog(best.chooser.catalog, wanted_catalog, "tabular")
+    nearest_budget, budget_note = _nearest_learned(budget, best.chooser.budgets, best.who)
+    choice = unmeasured.choice(best, game, nearest_budget, preset)
+    same_catalog = wanted_catalog is not None and set(wanted_catalog) == set(best.chooser.catalog)
+    catalog_note = ""
+    if not same_catalog:
+        catalog_note = "; such picks come from the catalog tabular alone; such a race also tries others"
+    why = f"{choice.why}{NOT_RUN}{catalog_note}{best.note}{budget_note}"
+    return Advice(game, budget, preset, choice.cell, choice.basis, {}, why)
+
+
+def _pick_of_team(game: str, shipped_name: str, budget: Budget, preset: Preset) -> Advice:
+    """Return the pick of the game's own team from the paper's catalog.
+
+    Args:
+        game: the game's name in the question.
+        shipped_name: name under which it was measured.
+    """
+    team = shipped.team(shipped_name)
+    table = shipped.results(shipped_name)
+    nearest_budget, budget_note = _nearest_learned(budget, team.env.budgets, "the team")
+    candidates = _recommendable(shipped_name, nearest_budget, preset)
+    cell = team.pick(game, nearest_budget, preset, candidates)
+
+    # The words are about the budget of the question if all runs cover it, else about the one that the pick is for.
     figures = {
-        budget: _measured(Task(shipped.results(known), shipped.catalog(), known, budget, weights), cell)
-        for budget in dict.fromkeys((asked, limit))
+        limit: _figures_of(Task(table, shipped.catalog(), shipped_name, limit, preset), cell)
+        for limit in dict.fromkeys((budget, nearest_budget))
     }
-    told = next((budget for budget, found in figures.items() if found), asked)
-    task = Task(shipped.results(known), Catalog.extended_tabular(), known, told, weights)
-    deterministic = is_deterministic((cell,), compiled(known))
-    why = f"{_judged(figures[told], told, deterministic)}{_beyond(task, figures[told])}{note}"
-    return Advice(game, asked, weights, cell, "measured", figures[asked], why)
+    described_budget = next((limit for limit, values in figures.items() if values), budget)
+    described_figures = figures[described_budget]
+    deterministic = is_deterministic((cell,), compiled(shipped_name))
+    extended_task = Task(table, Catalog.extended_tabular(), shipped_name, described_budget, preset)
+    why = (
+        f"{_certainty(described_figures, described_budget, deterministic)}"
+        f"{_better_extended(extended_task, described_figures)}{budget_note}"
+    )
+    return Advice(game, budget, preset, cell, "measured", figures[budget], why)
 
 
-def _recommendable(known: str, budget: Budget, weights: Preset) -> list[Cell] | None:
+def _recommendable(shipped_name: str, budget: Budget, preset: Preset) -> list[Cell] | None:
     """Return which of the paper's algorithms may be recommended under a budget; None if it was not measured."""
+    table = shipped.results(shipped_name)
     try:
-        return Evidence.measured(shipped.results(known), shipped.catalog(), known, budget).recommendable(weights)
+        return Evidence.measured(table, shipped.catalog(), shipped_name, budget).recommendable(preset)
     except MissingCellError:
         return None
 
 
-def _check_catalog(learned: Catalog, wanted: Catalog | None, name: str) -> None:
-    """Refuse a catalog for a game that was not measured, unless it contains all that may be picked."""
-    if wanted is not None and not set(learned) <= set(wanted):
+def _check_catalog(learned_catalog: Catalog, wanted_catalog: Catalog | None, name: str) -> None:
+    """Refuse a catalog for a game that was not measured, unless it contains all that may be picked.
+
+    Args:
+        learned_catalog: algorithms that may be picked.
+        wanted_catalog: catalog of the question; None for the default.
+        name: name of the former, for the message.
+
+    Raises:
+        RLCCFRError: the wanted catalog lacks an algorithm that may be picked.
+    """
+    if wanted_catalog is not None and not set(learned_catalog) <= set(wanted_catalog):
         raise RLCCFRError(
             f"the game was not measured, and the package picks from the catalog {name} for such games: ask for that "
             "catalog, or measure with `rlccfr compare --catalog`"
         )
 
 
-def _within(asked: Budget, met: Sequence[Budget], who: str) -> tuple[Budget, str]:
+def _nearest_learned(budget: Budget, learned_budgets: Sequence[Budget], who: str) -> tuple[Budget, str]:
     """Return the nearest budget in the range that a chooser has learned from, and a remark if it is another one.
 
-    A chooser's answers outside the range that it has learned from are no evidence. If it has met none in the unit, the
-    budget stays as it is.
+    A chooser's answers outside the range that it has learned from are no evidence. If it has learned from no budget in
+    the unit, the budget stays as it is.
+
+    Args:
+        budget: budget of the question.
+        learned_budgets: budgets that the chooser has learned from.
+        who: the chooser, as the subject of a sentence.
     """
-    amounts = [budget.amount for budget in met if budget.unit == asked.unit]
+    amounts = [learned.amount for learned in learned_budgets if learned.unit == budget.unit]
     if not amounts:
-        return asked, f"; {who} has never met a budget in {asked.unit}"
-    limit = Budget(asked.unit, min(max(asked.amount, min(amounts)), max(amounts)))
-    note = "" if limit == asked else f"; picked as for {limit}, the nearest to {asked} that {who} has met"
+        return budget, f"; {who} has never met a budget in {budget.unit}"
+    limit = Budget(budget.unit, min(max(budget.amount, min(amounts)), max(amounts)))
+    note = "" if limit == budget else f"; picked as for {limit}, the nearest to {budget} that {who} has met"
     return limit, note
 
 
-def _measured(task: Task, cell: Cell) -> dict[str, Any]:
+def _figures_of(task: Task, cell: Cell) -> dict[str, Any]:
     """Return the figures of a pick; an empty dict if some runs were shorter than the budget."""
     try:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
@@ -260,43 +324,55 @@ def _measured(task: Task, cell: Cell) -> dict[str, Any]:
     return {name: row[name] for name in SHOWN}
 
 
-def _beyond(task: Task, figures: dict[str, Any]) -> str:
+def _better_extended(task: Task, figures: dict[str, Any]) -> str:
     """Return a remark about the best algorithm of the task's catalog, or "".
 
     The remark is made if the algorithm lies outside the paper's catalog and beats a pick with these figures.
+
+    Args:
+        task: task with the extended catalog.
+        figures: figures of the pick; without a reward, no algorithm beats it.
     """
     try:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:
         return ""
     best = virtual_best(task.worths(evidence.choosing))
-    more = task.rewards(evidence.judging)[best] - figures.get("reward", math.inf)
-    converged = all(run.converged for run in evidence.judging[best])
-    better = more > 0 or (converged and not figures.get("converged", True))
+    runs = evidence.judging[best]
+    gain = task.rewards(evidence.judging)[best] - figures.get("reward", math.inf)
+    converged = all(run.converged for run in runs)
+    better = gain > 0 or (converged and not figures.get("converged", True))
     if best in set(shipped.catalog()) or not better:
         return ""
-    reached = mean(run.exploitability for run in evidence.judging[best])
-    return f"; beyond these, {best} of the extended catalog reached {reached:.3g}, with {more:.3g} more reward"
+    exploitability = mean(run.exploitability for run in runs)
+    return f"; beyond these, {best} of the extended catalog reached {exploitability:.3g}, with {gain:.3g} more reward"
 
 
-def _place(tied: bool, size: int) -> str:
+def _rank_in_words(in_tied_set: bool, tied_set_size: int) -> str:
     """Return in words whether a pick is the best or tied with the best.
 
     The words include the number of tied algorithms, because a tie of very many says little.
     """
-    if not tied:
+    if not in_tied_set:
         return "is not the best"
-    return "is the best" if size == 1 else f"is one of {size} that can't be told from the best"
+    return "is the best" if tied_set_size == 1 else f"is one of {tied_set_size} that can't be told from the best"
 
 
-def _judged(figures: dict[str, Any], budget: Budget, deterministic: bool) -> str:
-    """Return in words how sure a pick is; a ``deterministic`` algorithm has one run."""
+def _certainty(figures: dict[str, Any], budget: Budget, deterministic: bool) -> str:
+    """Return in words how sure a pick is.
+
+    Args:
+        figures: the pick's figures under the budget; empty if some runs were shorter.
+        budget: budget of the figures.
+        deterministic: whether the algorithm draws nothing at random, so that it has one run.
+    """
     if not figures:
         return "picked by a team that has seen every algorithm on this game, but not under such a budget"
+    state = "" if figures["converged"] else "not converged: "
+    rank = _rank_in_words(figures["in_tied_set"], figures["tied_set_size"])
     judged = "by a second timing of its only run" if deterministic else "on runs that it was not chosen by"
-    place = _place(figures["in_tied_set"], figures["tied_set_size"])
     return (
-        f"{'' if figures['converged'] else 'not converged: '}"
-        f"measured after {budget}: of {len(shipped.catalog())} algorithms it {place}; regret {figures['regret']:.3g} "
-        f"{judged}; exploitability {figures['exploitability']:.3g}, {figures['throughput']:,.0f} iterations/s there"
+        f"{state}measured after {budget}: of {len(shipped.catalog())} algorithms it {rank}; regret "
+        f"{figures['regret']:.3g} {judged}; exploitability {figures['exploitability']:.3g}, "
+        f"{figures['throughput']:,.0f} iterations/s there"
     )

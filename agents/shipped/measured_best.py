@@ -16,6 +16,7 @@ from rlccfr.agents.judging.recommendation_table import VBS
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.curve import COLUMN
+from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import Preset, Worth
@@ -23,9 +24,13 @@ from rlccfr.errors import BudgetError, RLCCFRError
 
 
 class Best(NamedTuple):
-    """The best algorithm, its figures on judging runs, and the reason in words.
+    """The best algorithm that was measured on a game.
 
-    There are no figures if the algorithm was chosen under a budget other than the requested one.
+    Attributes:
+        cell: the algorithm.
+        figures: its row of a recommendation table, by the judging runs; empty if the algorithm was chosen under a
+            budget other than the requested one.
+        why: the reason in words.
     """
 
     cell: Cell
@@ -41,11 +46,11 @@ def catalogs_of(table: TableEvaluator, game: str, catalog: CatalogLike | None) -
     """
     part = shipped.part_of(game)
     if catalog is None:
-        return [one for one in part.catalogs if not table.lacking(game, one)]
-    wanted = parse_catalog(catalog).with_networks("sweep")
-    if lacking := table.lacking(game, wanted):
+        return [measured for measured in part.catalogs if not table.lacking(game, measured)]
+    wanted_catalog = parse_catalog(catalog).with_networks("sweep")
+    if lacking := table.lacking(game, wanted_catalog):
         raise RLCCFRError(f"the package has no run of {lacking} on {game}; it has {part.described}")
-    return [wanted]
+    return [wanted_catalog]
 
 
 def best_measured(
@@ -57,7 +62,7 @@ def best_measured(
         BudgetError: a budget in iterations or nodes, for which some run has no curve.
     """
     limit = nearest(table, game, list(dict.fromkeys(chain(*catalogs))), budget)
-    evidence = _evidence(table, game, catalogs, limit)
+    evidence = _joint_evidence(table, game, catalogs, limit)
     task = Task(table, catalogs[0], game, limit, preset)
     worths = task.worths(evidence.choosing)
 
@@ -77,36 +82,43 @@ def best_measured(
     return Best(cell, figures if limit == budget else {}, why)
 
 
-def _evidence(table: TableEvaluator, game: str, catalogs: Sequence[Catalog], budget: Budget) -> Evidence:
+def _joint_evidence(table: TableEvaluator, game: str, catalogs: Sequence[Catalog], budget: Budget) -> Evidence:
     """Return the evidence of several catalogs together."""
-    each = [Evidence.measured(table, catalog, game, budget) for catalog in catalogs]
-    return Evidence(
-        dict(chain.from_iterable(one.choosing.items() for one in each)),
-        dict(chain.from_iterable(one.judging.items() for one in each)),
-        frozenset().union(*(one.deterministic for one in each)),
-        dict(chain.from_iterable(one.second.items() for one in each)),
-    )
+    choosing: dict[Cell, Sequence[Measurement]] = {}
+    judging: dict[Cell, Sequence[Measurement]] = {}
+    second: dict[Cell, Measurement] = {}
+    deterministic: frozenset[Cell] = frozenset()
+    for catalog in catalogs:
+        evidence = Evidence.measured(table, catalog, game, budget)
+        choosing |= evidence.choosing
+        judging |= evidence.judging
+        second |= evidence.second
+        deterministic |= evidence.deterministic
+    return Evidence(choosing, judging, deterministic, second)
 
 
 def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any]) -> str:
-    """Say by which runs the choice was made, by which it is judged, and what else is as good."""
-    chosen, judged = ({run.cell_id for run in runs[cell]} for runs in (evidence.choosing, evidence.judging))
+    """Return in words by which runs the choice was made, by which it is judged, and what else is as good."""
+    choosing_ids = {run.cell_id for run in evidence.choosing[cell]}
+    judging_ids = {run.cell_id for run in evidence.judging[cell]}
     if cell in evidence.second:
         by = "by its only run, judged by a second timing of it"
+    elif choosing_ids & judging_ids:
+        by = "by one run, which also gives the figures"
     else:
-        by = "by one run, which also gives the figures" if chosen & judged else "by some engine seeds, judged by others"
+        by = "by some engine seeds, judged by others"
+    state = "" if figures["converged"] else "not converged: "
     words = (
-        f"{'' if figures['converged'] else 'not converged: '}"
-        f"the best of {len(evidence.choosing)} algorithms measured for {task.budget}, chosen {by}: exploitability "
-        f"{figures['exploitability']:.3g}, {figures['throughput']:,.0f} iterations/s"
+        f"{state}the best of {len(evidence.choosing)} algorithms measured for {task.budget}, chosen {by}: "
+        f"exploitability {figures['exploitability']:.3g}, {figures['throughput']:,.0f} iterations/s"
     )
-    judged_rewards = task.rewards(evidence.judging)
-    rewards = {candidate: judged_rewards[candidate] for candidate in evidence.recommendable(task.preset)}
-    tied = evidence.tied(task.preset) or frozenset()
-    best = max(rewards, key=rewards.__getitem__)
-    if cell in tied and len(tied) > 1:
-        words += f"; by reward it can't be told from {len(tied) - 1} other{'s' * (len(tied) > 2)}"
-    elif cell not in tied and best != cell:
+    rewards = task.rewards(evidence.judging)
+    tied_set = evidence.tied(task.preset) or frozenset()
+    best = max(evidence.recommendable(task.preset), key=rewards.__getitem__)
+    if cell in tied_set and len(tied_set) > 1:
+        others = "other" if len(tied_set) == 2 else "others"
+        words += f"; by reward it can't be told from {len(tied_set) - 1} {others}"
+    elif cell not in tied_set and best != cell:
         words += f"; by the judging runs {best} has {rewards[best] - rewards[cell]:.3g} more reward"
     return words
 
@@ -119,17 +131,18 @@ def nearest(table: TableEvaluator, game: str, cells: Sequence[Cell], budget: Bud
     Raises:
         BudgetError: there are no curves to read a shorter budget off.
     """
-    ends = [
+    lengths_of_shorter_runs = [
         max(table.run(game, cell, seed)["curve"][COLUMN[budget.unit]], default=0.0)
         for cell in cells
         for seed in table.seeds(game, cell)
         if not table.known(Request(game, (cell,), budget, seed=seed))
     ]
-    if not ends:
+    if not lengths_of_shorter_runs:
         return budget
     longest = shipped.part_of(game).budgets[-1]
     if budget.unit == longest.unit:
         return longest
-    if min(ends) <= 0:
+    shortest = min(lengths_of_shorter_runs)
+    if shortest <= 0:
         raise BudgetError(f"{game!r} was not measured in {budget.unit}; ask for a budget in {longest.unit}")
-    return Budget(budget.unit, min(ends))
+    return Budget(budget.unit, shortest)

@@ -26,10 +26,13 @@ RUNNERS = 5
 """Number of algorithms in a race."""
 
 WINNERS = 2
-"""Number of algorithms in a race that won the games of which all algorithms were measured, the predictive ones too."""
+"""Number of algorithms in a race that are the best on one of the paper's games, the predictive algorithms included."""
 
 ALIKE = 2
-"""Largest number of the others that have the same sampler, so that another game may prove them wrong."""
+"""Largest number of algorithms with the same sampler, unless the favourite and the winners are more.
+
+A sampler that does badly on the user's game then spoils only a part of the race.
+"""
 
 
 def race(
@@ -51,7 +54,7 @@ def race(
         favourite: an algorithm that takes part in any case.
         seconds: engine CPU seconds of each run.
         preset: reward weights.
-        evaluator: what runs the algorithms.
+        evaluator: evaluator that runs the algorithms.
         within: catalog of those that may take part; by default all.
         progress: function called with the share done.
 
@@ -62,18 +65,19 @@ def race(
     Raises:
         RLCCFRError: every run has failed.
     """
-    budget, runs = Budget("seconds", seconds), []
+    budget = Budget("seconds", seconds)
     cells = runners(game, favourite, budget, preset, within)
-    for number, cell in enumerate(cells):
-        runs.append(evaluator.measure(Request(game, (cell,), budget, seed=0)))
+    runs: dict[Cell, Measurement] = {}
+    for number, cell in enumerate(cells, start=1):
+        runs[cell] = evaluator.measure(Request(game, (cell,), budget, seed=0))
         if progress is not None:
-            progress((number + 1) / len(cells))
-    worths = worths_of({cell: [run] for cell, run in zip(cells, runs, strict=True)}, preset)
-    ranked = sorted(zip(cells, runs, strict=True), key=lambda one: worths[one[0]], reverse=True)
-    rows = [_row(cell, run, worths[cell].reward) for cell, run in ranked if run.ok]
+            progress(number / len(cells))
+    worths = worths_of({cell: [run] for cell, run in runs.items()}, preset)
+    ranked = sorted(cells, key=worths.__getitem__, reverse=True)
+    rows = [_row(cell, runs[cell], worths[cell].reward) for cell in ranked if runs[cell].ok]
     if not rows:
-        tried = ", ".join(f"{cell} is {run.status}" for cell, run in zip(cells, runs, strict=True))
-        raise RLCCFRError(f"no algorithm of the race could run on {game!r}: {tried}")
+        outcomes = ", ".join(f"{cell} is {run.status}" for cell, run in runs.items())
+        raise RLCCFRError(f"no algorithm of the race could run on {game!r}: {outcomes}")
     return pd.DataFrame(rows)
 
 
@@ -81,21 +85,30 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
     """Return the algorithms of a race.
 
     They are the favourite, winners of measured games, and those that did best on average over measured games.
+
+    Args:
+        game: name of the game.
+        favourite: an algorithm that takes part in any case.
+        budget: budget of each run.
+        preset: reward weights.
+        within: catalog of those that may take part; by default all.
     """
     public = is_public(game)
-    means = _public_means(budget, preset) if public else _means(budget, preset)
-    allowed = set(means if within is None else within)
+    mean_worths = _public_mean_worths(budget, preset) if public else _mean_worths(budget, preset)
     winners = [] if public else _winners(budget, preset)
-    others = [cell for cell in winners if cell != favourite and (within is None or cell in allowed)]
-    found = [favourite, *others[:WINNERS]]
-    samplers = Counter(cell.sampler for cell in found)
-    for cell in sorted(means, key=means.__getitem__, reverse=True):
-        if len(found) == RUNNERS:
+    if within is not None:
+        allowed = set(within)
+        winners = [cell for cell in winners if cell in allowed]
+        mean_worths = {cell: worth for cell, worth in mean_worths.items() if cell in allowed}
+    participants = [favourite, *[cell for cell in winners if cell != favourite][:WINNERS]]
+    sampler_counts = Counter(cell.sampler for cell in participants)
+    for cell in sorted(mean_worths, key=mean_worths.__getitem__, reverse=True):
+        if len(participants) == RUNNERS:
             break
-        if cell in allowed and cell not in found and samplers[cell.sampler] < ALIKE:
-            found.append(cell)
-            samplers[cell.sampler] += 1
-    return found
+        if cell not in participants and sampler_counts[cell.sampler] < ALIKE:
+            participants.append(cell)
+            sampler_counts[cell.sampler] += 1
+    return participants
 
 
 def _row(cell: Cell, run: Measurement, reward: float) -> dict[str, object]:
@@ -110,27 +123,32 @@ def _row(cell: Cell, run: Measurement, reward: float) -> dict[str, object]:
 
 def _winners(budget: Budget, preset: Preset) -> list[Cell]:
     """Return the best of all algorithms on each of the paper's games; those that win most of them come first."""
-    found = Counter[Cell]()
+    win_counts = Counter[Cell]()
     for game in shipped.paper_part().games:
         table = shipped.results(game)
-        found[best_measured(table, game, catalogs_of(table, game, None), budget, preset).cell] += 1
-    return [cell for cell, _ in found.most_common()]
+        best = best_measured(table, game, catalogs_of(table, game, None), budget, preset)
+        win_counts[best.cell] += 1
+    return [cell for cell, _ in win_counts.most_common()]
 
 
-def _means(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
+def _mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
     """Return each tabular algorithm's mean worth over the small games that the package has costs of."""
-    known = unmeasured.costs()
-    costs = np.asarray(sum(weight * known.costs[number] for number, weight in interpolation(known.budgets, budget)))
+    measured = unmeasured.costs()
+    weights = interpolation(measured.budgets, budget)
+    costs = np.asarray(sum(weight * measured.costs[number] for number, weight in weights))  # (games, algorithms, 2)
     converged = (costs[..., 0] <= CONVERGED_LOG) | preset.speed_alone  # (games, algorithms)
-    rewards = 1 - predicted_mean_costs(costs, preset, known.uniform[:, None])
+    rewards = 1 - predicted_mean_costs(costs, preset, measured.uniform[:, None])  # (games, algorithms)
     worths = map(Worth, converged.mean(axis=0).tolist(), rewards.mean(axis=0).tolist())
-    return dict(zip(known.catalog, worths, strict=True))
+    return dict(zip(measured.catalog, worths, strict=True))
 
 
-def _public_means(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
+def _public_mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
     """Return the mean worth over the measured games with a public tree of each algorithm that runs there."""
-    part, table = shipped.public_part(), shipped.public_results()
+    part = shipped.public_part()
+    table = shipped.public_results()
     (catalog,) = part.catalogs
-    nearest = min(part.budgets, key=lambda one: abs(np.log(one.amount / budget.amount)))
-    by_game = [worths_of(Evidence.measured(table, catalog, game, nearest).choosing, preset) for game in part.games]
-    return {cell: Worth(*np.mean([worths[cell] for worths in by_game], axis=0).tolist()) for cell in catalog}
+    nearest = min(part.budgets, key=lambda measured: abs(np.log(measured.amount / budget.amount)))
+    worths_by_game = [
+        worths_of(Evidence.measured(table, catalog, game, nearest).choosing, preset) for game in part.games
+    ]
+    return {cell: Worth(*np.mean([worths[cell] for worths in worths_by_game], axis=0).tolist()) for cell in catalog}

@@ -1,18 +1,26 @@
-"""The package's choosers for games that were not measured, best first by their regret on validation games."""
+"""Picks for games that were not measured: by the package's choosers or, for games with a public tree, the SBS.
+
+Choosers are ranked by their regret on validation games.
+"""
 
 from __future__ import annotations
 
 from functools import cache
+from statistics import fmean
 from typing import NamedTuple
 
 import pandas as pd
 
 from rlccfr.agents import shipped
+from rlccfr.agents.baselines.best import single_best, virtual_best
+from rlccfr.agents.baselines.task import Rewards, Worths, rewards_of, worths_of
+from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import SBS, TEAM
 from rlccfr.agents.judging.unseen_games import FAMILY, PICK, kind_of, mean_regrets, measured_regret
 from rlccfr.agents.predicting.choosers import ByTeam, Chooser
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.agents.predicting.named import NAMES, named
+from rlccfr.agents.shipped.measured_best import nearest
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget
@@ -27,6 +35,7 @@ class Choice(NamedTuple):
     """An algorithm for a game that was not measured.
 
     Attributes:
+        cell: the algorithm.
         basis: ``"features"``, ``"features and probes"`` or ``"single best"``; see :class:`Advice`.
         why: sentence on how sure the choice is.
     """
@@ -37,7 +46,13 @@ class Choice(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A chooser, its name, and why no better one is there, or ""."""
+    """A chooser with its name.
+
+    Attributes:
+        name: one of :data:`CHOOSERS`.
+        chooser: the chooser.
+        note: remark on why no better chooser can be had here, or "".
+    """
 
     name: str
     chooser: Chooser
@@ -71,9 +86,9 @@ def costs() -> MeasuredCosts:
 
 def ranked() -> list[str]:
     """Return the names of the choosers, that with the least mean regret on validation games first."""
-    rows = _learned()
+    rows = _headline_judgements()
     rows = rows[(rows["without"] == "") & (rows["member"] == "validation")]
-    regrets = {str(name): mean_regrets(own)[PICK] for name, own in rows.groupby("picked by")}
+    regrets = {str(name): mean_regrets(judged)[PICK] for name, judged in rows.groupby("picked by")}
     return sorted(regrets, key=regrets.__getitem__) or [TEAM]
 
 
@@ -82,7 +97,7 @@ def chooser(name: str, evaluator: Evaluator) -> Chooser:
 
     Args:
         name: one of :data:`CHOOSERS`.
-        evaluator: what runs its probes, if it has any.
+        evaluator: evaluator that runs its probes, if it has any.
 
     Raises:
         RLCCFRError: a package that it needs is not installed, or its file is missing or damaged.
@@ -92,16 +107,16 @@ def chooser(name: str, evaluator: Evaluator) -> Chooser:
 
 def best(unit: str, evaluator: Evaluator) -> Named:
     """Return the best chooser that can be had here and that has learned from budgets in a unit; else the team."""
-    lacking = ""
+    note = ""
     for name in ranked():
         try:
-            found = chooser(name, evaluator)
+            candidate = chooser(name, evaluator)
         except RLCCFRError as error:
-            lacking = lacking or f"; {name} did better on validation games, but {error}"
+            note = note or f"; {name} did better on validation games, but {error}"  # the best of those that are lacking
             continue
-        if unit in {budget.unit for budget in found.budgets}:
-            return Named(name, found, lacking)
-    return Named(TEAM, chooser(TEAM, evaluator), lacking)
+        if unit in {budget.unit for budget in candidate.budgets}:
+            return Named(name, candidate, note)
+    return Named(TEAM, chooser(TEAM, evaluator), note)
 
 
 def choice(by: Named, game: str, budget: Budget, preset: Preset) -> Choice:
@@ -109,35 +124,77 @@ def choice(by: Named, game: str, budget: Budget, preset: Preset) -> Choice:
 
     ``why`` gives the regrets on the test games of this kind.
     """
-    kind, rows = kind_of(game, by.chooser.games), _learned()
+    kind = kind_of(game, by.chooser.games)
+    rows = _headline_judgements()
     # Choosers that have learned without a family are evidence for new families, and for nothing else.
-    own = (rows["without"] == "") | (kind == FAMILY)
-    alike = rows[own & (rows["kind"] == kind) & (rows["picked by"] == by.name)]
-    decided, told = (alike[alike["member"] == member] for member in ("validation", "test"))
-    single, found = _single_best(by.name, budget, preset), mean_regrets(decided)
-    if single is not None and found[SBS] < found[PICK]:
-        return Choice(single, "single best", f"the single best of the training games: {measured_regret(told, kind)}")
+    relevant = (rows["without"] == "") | (kind == FAMILY)
+    same_kind = rows[relevant & (rows["kind"] == kind) & (rows["picked by"] == by.name)]
+
+    # Validation games decide between the pick and the SBS; test games tell how good such picks are.
+    validation_regrets = mean_regrets(same_kind[same_kind["member"] == "validation"])
+    test_regret = measured_regret(same_kind[same_kind["member"] == "test"], kind)
+    single = _single_best_on_record(by.name, budget, preset)
+    if single is not None and validation_regrets[SBS] < validation_regrets[PICK]:
+        return Choice(single, "single best", f"the single best of the training games: {test_regret}")
     basis = "features" if by.chooser.left(budget) == budget else "features and probes"
-    why = f"picked from the game's {basis} by {by.who}: {measured_regret(told, kind)}"
+    why = f"picked from the game's {basis} by {by.who}: {test_regret}"
     return Choice(by.chooser.pick(game, budget, preset), basis, why)
+
+
+def public_choice(budget: Budget, preset: Preset) -> Choice:
+    """Return the single best algorithm of the measured games with a public tree.
+
+    ``why`` gives the regret of such choices: the single best algorithm of the other games, judged on each game.
+
+    Raises:
+        BudgetError: a budget in iterations or nodes, for which some run has no curve.
+        RLCCFRError: the file of measurements is missing or damaged.
+    """
+    part = shipped.public_part()
+    table = shipped.public_results()
+    (catalog,) = part.catalogs
+    covered = [nearest(table, game, list(catalog), budget) for game in part.games]
+    limit = min(covered, key=lambda candidate: candidate.amount)
+    choosing_worths: dict[str, Worths] = {}
+    judging_rewards: dict[str, Rewards] = {}
+    for game in part.games:
+        evidence = Evidence.measured(table, catalog, game, limit)
+        choosing_worths[game] = worths_of(evidence.choosing, preset)
+        judging_rewards[game] = rewards_of(evidence.judging, preset)
+
+    # How well this way of choosing does on a game that was not measured: leave out each measured game in turn.
+    regrets = []
+    for game in part.games:
+        best_reward = judging_rewards[game][virtual_best(choosing_worths[game])]
+        single_reward = judging_rewards[game][single_best(choosing_worths, game)]
+        regrets.append(best_reward - single_reward)
+    why = (
+        f"the best of {len(catalog)} algorithms on average over the measured games with a public tree "
+        f"({', '.join(part.games)}); on each of these games, the best of the other games has on average "
+        f"{fmean(regrets):.3g} less reward than the game's own best"
+    )
+    if limit != budget:
+        why += f"; chosen as for {limit}, the nearest to {budget} that all of them ran for"
+    return Choice(single_best(choosing_worths, ""), "single best", why)
 
 
 def rows_of(name: str) -> pd.DataFrame:
     """Return the judgements of a chooser that has learned from all families, under the headline budgets."""
-    rows = _learned()
+    rows = _headline_judgements()
     return rows[(rows["without"] == "") & (rows["picked by"] == name)]
 
 
-def _learned() -> pd.DataFrame:
+def _headline_judgements() -> pd.DataFrame:
+    """Return the judgements under the headline budgets."""
     rows = judgements()
-    return rows[rows["budget"].isin([str(one) for one in shipped.BUDGETS])]
+    return rows[rows["budget"].isin([str(budget) for budget in shipped.BUDGETS])]
 
 
-def _single_best(name: str, budget: Budget, preset: Preset) -> Cell | None:
+def _single_best_on_record(name: str, budget: Budget, preset: Preset) -> Cell | None:
     """Return the SBS of a chooser's training games; None if it is not on record for the budget and weights."""
     if preset != PRESETS.get(preset.name):  # other weights or another scale under this name
         return None
     rows = judgements()
-    same = (rows["without"] == "") & (rows["budget"] == str(budget)) & (rows["preset"] == preset.name)
-    found = rows.loc[same & (rows["picked by"] == name), "single_best"].unique()
-    return Cell(*found[0].split(" x ")) if len(found) == 1 else None
+    same_question = (rows["without"] == "") & (rows["budget"] == str(budget)) & (rows["preset"] == preset.name)
+    names = rows.loc[same_question & (rows["picked by"] == name), "single_best"].unique()
+    return Cell(*names[0].split(" x ")) if len(names) == 1 else None

@@ -11,8 +11,7 @@ import numpy as np
 from rlccfr.agents.judging.evidence import ChoosingRuns, choosing_part
 from rlccfr.agents.team.experience import Experience, Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.agents.team.learning.q_learning import QLearning
-from rlccfr.agents.team.learning.records import Records
+from rlccfr.agents.team.learning import QLearning, Replay
 from rlccfr.agents.team.selector_dqn import single_threaded
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Catalog
@@ -71,7 +70,7 @@ def train_on_table(
         hyperparameters=settings or (LONGER if unseen else SETTINGS),
     )
     measure_everything(team)
-    learner, rounds = QLearning(Records(team, UNIFORM, unseen=unseen)), team.hyperparameters.settling
+    learner, rounds = QLearning(Replay(team, UNIFORM, unseen=unseen)), team.hyperparameters.settling
     team.experience, team.forgotten = Experience(), _cost(table, catalog, games)
     with single_threaded():
         for done in range(rounds):

@@ -1,7 +1,7 @@
 """A Stable-Baselines3 DQN whose loop and randomness belong to the team.
 
 ``DQN.learn`` owns its loop, and ``DQN.predict`` draws from NumPy's global generator, so neither serves three agents
-that share one measurement. Q-learning (:mod:`rlccfr.agents.team.learning.q_learning`) therefore uses the model's
+that share one measurement. Q-learning (:mod:`rlccfr.agents.team.learning`) therefore uses the model's
 policy: the Q-network, its target and the optimiser. The joint DQN (:mod:`rlccfr.agents.baselines.joint`) uses its
 replay buffer and ``train``; the values in its memory are final, so the target network has no effect there. The logger
 and the progress are set up here, as ``learn`` would.

@@ -36,7 +36,7 @@ from rlccfr.games.names import GameName
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rlccfr.agents.team.training import Plan
+    from rlccfr.agents.team.learning import Plan
 
 MOST_TRIES = 10
 """Largest number of new algorithms that a recommendation measures in search of one that converges."""
@@ -150,9 +150,9 @@ class SelectorTeam:
             MissingCellError: the team's evaluator is a table that lacks a measurement.
             InUseError: another process trains in ``log_dir``.
         """
+        from rlccfr.agents.team.learning import Training
         from rlccfr.agents.team.selector_dqn import single_threaded  # only training needs these slow imports
         from rlccfr.agents.team.team_file import refuse_others
-        from rlccfr.agents.team.training import Training
         from rlccfr.agents.team.training_log import TrainingLog
 
         plan = self._plan(evaluations)
@@ -348,7 +348,7 @@ class SelectorTeam:
         )
 
     def _plan(self, evaluations: int) -> Plan:
-        from rlccfr.agents.team.training import Plan
+        from rlccfr.agents.team.learning import Plan
 
         segments = self.env.segments
         evaluations = whole_number(evaluations, "evaluations", segments, RLCCFRError)  # at least one per segment

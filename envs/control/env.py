@@ -21,30 +21,110 @@ from rlccfr.policy import Policy
 LARGEST = 4.0
 """Largest absolute value of an entry of an observation."""
 
+USE = "a controller"
+"""What games are compiled for, in error messages."""
 
-def _several(values: Any) -> tuple[Any, ...]:
-    """Return an iterable's values; anything else alone, and a mapping, too."""
-    return tuple(values) if isinstance(values, Iterable) and not isinstance(values, Mapping) else (values,)
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    """Return the values of an iterable; text, a mapping or anything else is a single value."""
+    if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
+        return tuple(value)
+    return (value,)
 
 
 class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     """``rlccfr/Control-v0``: an episode is one run of exact passes; each step sets the update rule for a segment.
 
-    Segments end at doublings of the iterations, and at three quarters and seven eighths of the run. Action:
-    ``MultiDiscrete([discounts, averaging exponents, weights of the prediction])``, indices into
-    :data:`rlccfr.components.controller.CHOICES`. Observation: :data:`rlccfr.components.controller.OBSERVATION`. Reward:
-    the decades by which the segment lowers the exploitability of the average policy, so that an episode's sum is that
-    of the whole run. The episode terminates with the run.
+    The rule is that of the component ``scheduled``, whose hyperparameters three agents set. Segments end at horizon /
+    2^k iterations for all k that leave at least 4, at three quarters and seven eighths of the horizon, and at the end.
 
-    ``info`` holds JSON scalars: game, iterations, exploitability, and the settings of the last segment. The run's CPU
-    seconds, with observing included, are ``env.unwrapped.run.cpu_seconds``; ``env.unwrapped.average_policy()`` is its
-    average policy.
+    **Action.** ``MultiDiscrete([10, 8, 7])``, shape (3,), of indices into
+    :data:`rlccfr.components.controller.CHOICES`.
+
+    ===== =============== ====================================== =========================================
+    Index Agent           Sets                                   Values
+    ===== =============== ====================================== =========================================
+    0     ``discounting`` ``alpha``, ``beta`` and ``floor``      10 triples
+    1     ``averaging``   ``gamma``, the exponent of averaging   0, 1, 2, 3.5, 6, 10, 20, 40
+    2     ``prediction``  ``optimism``, the prediction's weight  0, 0.1, 0.2, 0.3, 0.5, 0.75, 1
+    ===== =============== ====================================== =========================================
+
+    **Observation.** ``Box`` of float32 in [-4, 4], shape (21,), named by
+    :data:`rlccfr.components.controller.OBSERVATION`; ``log`` is the logarithm to base 10.
+
+    ===== ================= =============================================================================== =======
+    Index Name              Meaning                                                                         Range
+    ===== ================= =============================================================================== =======
+    0     ``iterations``    log(1 + iterations done) / 4                                                    [0, 4]
+    1     ``horizon``       log(horizon) / 4                                                                [0, 4]
+    2     ``share``         iterations done / horizon                                                       [0, 1]
+    3     ``error``         log(exploitability of the average policy / that of the uniform policy) / 4      [-4, 4]
+    4     ``slope``         change of that logarithm per doubling of iterations, since the last observation [-2, 2]
+    5     ``earlier_slope`` ``slope`` at the last observation                                               [-2, 2]
+    6     ``current``       log(exploitability of the current policy / that of the average policy) / 2      [-1, 1]
+    7     ``zeros``         share of zeros in the current policy                                            [0, 1]
+    8     ``distance``      4 times the mean absolute difference of the two policies' probabilities         [0, 4]
+    9     ``growth``        change of log(sum of positive regrets) per doubling of iterations               [-2, 2]
+    10    ``start``         log(exploitability of the uniform policy / range of payoffs) / 2                [-4, 4]
+    11    ``last_alpha``    alpha / (alpha + 2) in the segment just run; 11 to 15 are 0 before the first    [0, 1]
+    12    ``last_beta``     beta / 2                                                                        [-1, 1]
+    13    ``last_floor``    1 if regrets have a floor at 0                                                  {0, 1}
+    14    ``last_gamma``    log(1 + gamma)                                                                  [0, 4]
+    15    ``last_optimism`` optimism                                                                        [0, 1]
+    16    ``mean_actions``  mean number of actions n of an infoset, n / (n + 4)                             [0, 1]
+    17    ``most_actions``  largest number of actions n of an infoset, n / (n + 4)                          [0, 1]
+    18    ``depth``         depth n of the game, n / (n + 10)                                               [0, 1]
+    19    ``chance``        chance nodes, as a share of the histories that are not terminal                 [0, 1]
+    20    ``ends``          terminal histories, as a share of all histories                                 [0, 1]
+    ===== ================= =============================================================================== =======
+
+    **Reward.** The decades by which the segment lowers the exploitability of the average policy: log10 before less
+    log10 after. An episode's sum is that of the whole run, from the uniform policy on.
+
+    **End of the episode.** It terminates with the run, after ``horizon`` iterations, and is never truncated.
+
+    **Options of reset.** Each is drawn unless it is set; a value must be one of those that the environment has.
+
+    =========== ======================== ===========
+    Option      Value                    Drawn from
+    =========== ======================== ===========
+    ``game``    name of the game         ``games``
+    ``horizon`` number of iterations     ``horizon``
+    =========== ======================== ===========
+
+    **Info.** ``reset`` returns ``game`` and ``horizon``. ``step`` returns JSON scalars.
+
+    =============================================== =====================================================
+    Key                                             Meaning
+    =============================================== =====================================================
+    ``game``                                        name of the game
+    ``iterations``                                  iterations done
+    ``exploitability``                              that of the average policy, in the game's units
+    ``alpha``, ``beta``, ``floor``, ``gamma``,      settings of the last segment; ``alpha`` is None for no
+    ``optimism``                                    discount, and ``beta`` is None with a floor
+    =============================================== =====================================================
+
+    The run's CPU seconds, with observing included, are ``env.unwrapped.run.cpu_seconds``;
+    ``env.unwrapped.average_policy()`` is its average policy.
 
     Args:
         games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one.
         horizon: number of iterations of a run, or several, from which each episode draws one.
         render_mode: ``"ansi"`` for text, or ``"rgb_array"`` for a picture of the run's convergence and of the settings
             so far; by default nothing is rendered.
+
+    Attributes:
+        games, horizons: all values that an episode may draw.
+        run: run of the present episode, a :class:`rlccfr.envs.control.run.ControlRun`; None before the first reset.
+
+    Example:
+        >>> env = ControlEnv("kuhn", horizon=16)
+        >>> observation, info = env.reset(seed=0)
+        >>> observation.shape, info
+        ((21,), {'game': 'kuhn', 'horizon': 16})
+        >>> observation, reward, terminated, truncated, info = env.step(np.array([3, 2, 1]))
+        >>> info["iterations"], info["alpha"], info["gamma"], info["optimism"], terminated
+        (4, 2.5, 2.0, 0.1, False)
 
     Raises:
         RLCCFRError: no game, one that can't be steered, or a number of iterations that is not a positive integer.
@@ -62,15 +142,15 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise RLCCFRError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
         self.render_mode = render_mode
-        self.games = tuple(map(as_name, (games,) if isinstance(games, str) else _several(games)))
-        given = (horizon,) if isinstance(horizon, str) else _several(horizon)
-        self.horizons = tuple(whole_number(one, "horizon", 1, RLCCFRError) for one in given)
+        self.games = tuple(as_name(game) for game in _as_tuple(games))
+        self.horizons = tuple(whole_number(count, "horizon", 1, RLCCFRError) for count in _as_tuple(horizon))
         if not all(isinstance(game, str) for game in self.games):
             raise RLCCFRError(f"games must be names, as in ['kuhn', 'leduc'], not {brief(games)}")
         if not self.games or not self.horizons:
             raise RLCCFRError("name at least one game and one number of iterations")
         for game in self.games:
-            compiled_tree(game, "a controller")
+            compiled_tree(game, USE)
+        # Its networks are never asked: each step sets all picks.
         self._controller = Controller.untrained(CHOICES, hidden=())
         self.action_space = spaces.MultiDiscrete(list(self._controller.counts))
         self.observation_space = spaces.Box(-LARGEST, LARGEST, (len(OBSERVATION),), np.float32)
@@ -86,7 +166,10 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
 
         Args:
             seed: seed of the draws; with None, the earlier random stream continues.
-            options: ``{"game": ..., "horizon": ...}`` or one of them; the others are drawn.
+            options: ``{"game": ..., "horizon": ...}`` or one of them; what is missing is drawn.
+
+        Returns:
+            The first observation, and a dict of the run's game and horizon.
 
         Raises:
             RLCCFRError: an unknown option, or a value that this environment does not have.
@@ -95,10 +178,11 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         drawn = drawn_episode(
             {"game": self.games, "horizon": self.horizons}, options, self.np_random, {"game": as_name}
         )
-        key = drawn["game"], drawn["horizon"]
-        if key not in self._runs:
-            self._runs[key] = ControlRun(compiled_tree(key[0], "a controller"), self._controller, key[1])
-        self.run = self._runs[key]
+        game = drawn["game"]
+        horizon = drawn["horizon"]
+        if (game, horizon) not in self._runs:
+            self._runs[game, horizon] = ControlRun(compiled_tree(game, USE), self._controller, horizon)
+        self.run = self._runs[game, horizon]
         self.run.restart()
         observation = self._observation()
         self._points = [(0, self.run.exploitability)]
@@ -116,14 +200,16 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         """
         run = self.run
         if run is None or run.iteration >= run.horizon:
-            raise RLCCFRError(f"the run {'has not begun' if run is None else 'is over'}: call reset() first")
-        before = run.error
+            reason = "has not begun" if run is None else "is over"
+            raise RLCCFRError(f"the run {reason}: call reset() first")
+        error_before = run.error
         run.step(action)
         observation = self._observation()
         self._points.append((run.iteration, run.exploitability))
         self._settings.append(run.settings)
         info = {"game": run.game.name, "iterations": run.iteration, "exploitability": run.exploitability}
-        return observation, before - run.error, run.iteration == run.horizon, False, info | run.settings
+        terminated = run.iteration == run.horizon
+        return observation, error_before - run.error, terminated, False, info | run.settings
 
     def average_policy(self) -> Policy:
         """Return the run's average policy so far; it is the policy that converges to an equilibrium.
@@ -142,17 +228,14 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         """
         run = self.run
         if self.render_mode == "rgb_array":
-            heading = (
-                "no run has begun"
-                if run is None
-                else f"{run.game.name}, {run.iteration:,} of {run.horizon:,} iterations"
-            )
-            return as_run_picture(heading, self._points, self._settings, 1 if run is None else run.horizon)
+            if run is None:
+                return as_run_picture("no run has begun", self._points, self._settings, 1)
+            heading = f"{run.game.name}, {_progress(run)}"
+            return as_run_picture(heading, self._points, self._settings, run.horizon)
         if self.render_mode is None or run is None:
             return None
         settings = [f"{name}={value}" for name, value in run.settings.items()] if run.iteration else []
-        done = f"{run.iteration:,} of {run.horizon:,} iterations"
-        return ", ".join([run.game.name, done, f"exploitability {run.exploitability:.3g}", *settings])
+        return ", ".join([run.game.name, _progress(run), f"exploitability {run.exploitability:.3g}", *settings])
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without runs that are not going on, which are made again when they are needed."""
@@ -161,3 +244,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     def _observation(self) -> np.ndarray:
         assert self.run is not None
         return self.run.observe().astype(np.float32)
+
+
+def _progress(run: ControlRun) -> str:
+    return f"{run.iteration:,} of {run.horizon:,} iterations"

@@ -29,8 +29,8 @@ class Episode(NamedTuple):
     """A controlled run with d decisions.
 
     Attributes:
-        observations: (d, k) what the agents saw: the entries of OBSERVATION.
-        picks: (d, 3) what they picked.
+        observations: (d, k) float64, what the agents saw: the entries of OBSERVATION.
+        picks: (d, 3) int64, index of each agent's choice.
         errors: (d + 1,) log10 of the average policy's exploitability as a share of the uniform policy's, at each
             decision and at the end.
     """
@@ -59,6 +59,9 @@ def _array(values: Any) -> np.ndarray:
 class ControlRun:
     """Runs of one game under a controller, one at a time.
 
+    A run is made step by step, with picks from outside (:meth:`observe`, :meth:`step`), or as a whole with the
+    controller's own picks (:meth:`episode`). :meth:`restart` goes back to its start.
+
     Args:
         game: game, from :func:`rlccfr.load_game`.
         controller: the controller, its file, or ``"shipped"``.
@@ -67,8 +70,19 @@ class ControlRun:
             last error of an episode is then that of the policies kept. Controllers are trained without.
 
     Attributes:
+        game: the game.
+        horizon: number of iterations of each run.
         marks: numbers of iterations at which decisions are due.
         cpu_seconds: CPU seconds since the run's start, with observing included.
+
+    Example:
+        >>> import rlccfr
+        >>> run = ControlRun(rlccfr.load_game("kuhn"), "shipped", horizon=64)
+        >>> run.marks
+        (0, 4, 8, 16, 32, 48, 56)
+        >>> episode = run.episode()
+        >>> episode.picks.shape, episode.errors.shape
+        ((7, 3), (8,))
 
     Raises:
         RLCCFRError: an invalid argument.
@@ -78,14 +92,15 @@ class ControlRun:
     def __init__(
         self, game: GameTree, controller: str | Path | Controller, horizon: int, *, keep: bool = False
     ) -> None:
-        self.game = game = checked_tree(game, "a controller")
+        self.game = checked_tree(game, "a controller")
         rule = rule_of(controller)
         assert rule.controller is not None
-        engine = Engine(game, 0, RunOptions(reduce=True))
-        engine.bind(rule, Sampler(exact=True), Abstraction())
-        assert isinstance(engine.stepper, ControlledStepper)
-        self._controller, self._keep = rule.controller, keep
-        self._engine, self._stepper = engine, engine.stepper
+        self._controller = rule.controller
+        self._keep = keep
+        self._engine = Engine(self.game, 0, RunOptions(reduce=True))
+        self._engine.bind(rule, Sampler(exact=True), Abstraction())
+        assert isinstance(self._engine.stepper, ControlledStepper)
+        self._stepper = self._engine.stepper
         self.aim(horizon)
 
     def aim(self, horizon: int) -> None:
@@ -97,7 +112,8 @@ class ControlRun:
         self.horizon = whole_number(horizon, "horizon", 1, RLCCFRError)
         self.marks = marks_of(self.horizon)
         control = control_of(self._controller, self.game, len(self.marks))
-        self._control = control._replace(weights=control.weights.copy())  # an episode may be given others
+        # A copy, because episode() may write other weights into it.
+        self._control = control._replace(weights=control.weights.copy())
         self._stepper.take(self._control, keep=self._keep)
         self.restart()
 
@@ -124,31 +140,33 @@ class ControlRun:
     def settings(self) -> dict[str, float | bool | None]:
         """The settings picked last, as hyperparameters of the update rule ``scheduled``."""
         first = control_layout.SETTINGS
-        alpha, beta, floor, gamma, optimism = map(float, self._control.memory[first : first + len(SETTINGS)])
+        values = self._control.memory[first : first + len(SETTINGS)].tolist()
+        settings = dict(zip(SETTINGS, values, strict=True))
+        has_floor = bool(settings["floor"])
         return {
-            "alpha": None if math.isinf(alpha) else alpha,
-            "beta": None if floor else beta,
-            "gamma": gamma,
-            "optimism": optimism,
-            "floor": bool(floor),
+            "alpha": None if math.isinf(settings["alpha"]) else settings["alpha"],
+            "beta": None if has_floor else settings["beta"],
+            "gamma": settings["gamma"],
+            "optimism": settings["optimism"],
+            "floor": has_floor,
         }
 
     def restart(self) -> None:
         """Go back to the start of the run."""
         self._stepper.restart()
         self._stepper.aim(self.horizon)
-        self._control.forced.fill(-1)
+        self._control.forced.fill(-1)  # the networks pick
         self.cpu_seconds = 0.0
 
     def observe(self) -> np.ndarray:
         """Return a copy of what the agents see, (k,), at a decision or at the end.
 
-        What they see next counts from there.
+        Changes that the next observation tells, such as the slope of the error, count from this one.
         """
         begin = time.thread_time()
-        seen = self._stepper.observe().copy()
+        observation = self._stepper.observe().copy()
         self.cpu_seconds += time.thread_time() - begin
-        return seen
+        return observation
 
     def step(self, picks: Sequence[int] | np.ndarray) -> None:
         """Make a decision, and run to the next one or to the end.
@@ -162,10 +180,10 @@ class ControlRun:
         if self.iteration >= self.horizon:
             raise RLCCFRError("the run is over: call restart() first")
         picks = self._checked("an action is three indices", picks, (len(AGENTS),), least=0)
-        number = self.marks.index(self.iteration)
-        self._control.forced[number] = picks
-        ends = (*self.marks[1:], self.horizon)
-        self._run(ends[number] - self.iteration)
+        decision = self.marks.index(self.iteration)
+        self._control.forced[decision] = picks
+        segment_ends = (*self.marks[1:], self.horizon)
+        self._run(segment_ends[decision] - self.iteration)
 
     def episode(self, forced: np.ndarray | None = None, weights: np.ndarray | None = None) -> Episode:
         """Make a whole run.
@@ -183,17 +201,20 @@ class ControlRun:
             forced = self._checked(f"forced is {shape[0]} rows of three indices", forced, shape, least=-math.inf)
         if weights is not None:
             weights = self._checked_weights(weights)
+        # All arguments are checked before anything changes.
         self.restart()
         if weights is not None:
             self._control.weights[:] = weights
         if forced is not None:
             self._control.forced[:] = forced
         self._run(self.horizon)
-        self.observe()
-        last = self._kept_error() if self._keep else self.error
-        trace, size = self._control.trace, len(OBSERVATION)
+        self.observe()  # so that ``error`` is that at the end
+        last_error = self._kept_error() if self._keep else self.error
+        # A row of the trace holds a decision's observation, its picks and the error.
+        trace = self._control.trace
+        size = len(OBSERVATION)
         picks = trace[:, size : size + len(AGENTS)].astype(np.int64)
-        return Episode(trace[:, :size].copy(), picks, np.append(trace[:, -1], last))
+        return Episode(trace[:, :size].copy(), picks, np.append(trace[:, -1], last_error))
 
     def __reduce__(self) -> tuple[Any, ...]:
         control = self._control
@@ -201,41 +222,59 @@ class ControlRun:
         return _restored, (self.game, self._controller, self.horizon, self._keep, arrays, self.cpu_seconds)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ControlRun:
-        make, given = self.__reduce__()  # restoring copies the arrays; game and controller never change
-        copied: ControlRun = make(*given)
+        # Restoring copies the arrays; game and controller never change.
+        restore, arguments = self.__reduce__()
+        copied: ControlRun = restore(*arguments)
         return copied
 
-    def _checked(self, wanted: str, picks: Any, shape: tuple[int, ...], least: float) -> np.ndarray:
-        """Return picks as an array if they are indices of choices; they may be negative if ``least`` is.
+    def _checked(self, expected: str, picks: Any, shape: tuple[int, ...], least: float) -> np.ndarray:
+        """Return picks as an array if they are indices of choices.
+
+        Args:
+            expected: what is expected, the beginning of the error's message.
+            picks: any value.
+            shape: shape that picks must have; the last axis has the agents.
+            least: least index; negative indices leave the pick to the networks.
 
         Raises:
-            RLCCFRError: they are not; the message begins with what is wanted.
+            RLCCFRError: they are not.
         """
-        found, counts = _array(picks), self._controller.counts
-        if found.shape == shape and found.dtype.kind in "iu" and ((least <= found) & (found < counts)).all():
-            return found
+        indices = _array(picks)
+        counts = self._controller.counts
+        if indices.shape == shape and indices.dtype.kind in "iu" and ((least <= indices) & (indices < counts)).all():
+            return indices
         limits = ", ".join(f"{agent} below {count}" for agent, count in zip(AGENTS, counts, strict=True))
-        own = "; negative for the networks' own" if least < 0 else ""
-        given = picks.tolist() if isinstance(picks, np.ndarray) else picks  # in one line
-        raise RLCCFRError(f"{wanted} ({limits}{own}), not {brief(given)}")
+        if least < 0:
+            limits += "; negative for the networks' own"
+        in_one_line = picks.tolist() if isinstance(picks, np.ndarray) else picks
+        raise RLCCFRError(f"{expected} ({limits}), not {brief(in_one_line)}")
 
     def _checked_weights(self, weights: Any) -> np.ndarray:
-        found, size = _array(weights), len(self._control.weights)
-        if found.shape != (size,) or found.dtype.kind not in "fiu" or not np.isfinite(found).all():
+        """Return weights as an array, (number of weights,).
+
+        Raises:
+            RLCCFRError: another number of weights, or one is not a finite number.
+        """
+        array = _array(weights)
+        size = len(self._control.weights)
+        if array.shape != (size,) or array.dtype.kind not in "fiu" or not np.isfinite(array).all():
             raise RLCCFRError(f"weights must be {size:,} finite numbers, as Controller.flat_weights gives")
-        return found
+        return array
 
     def _kept_error(self) -> float:
         """Return the error of the policies kept at the end of the run."""
-        memory = self._control.memory
-        least = LEAST_ERROR * 10.0 ** memory[control_layout.RANGE]
-        reached = memory[control_layout.KEPT : control_layout.KEPT + 2].mean()
-        return float(np.log10(max(reached, least)) - memory[control_layout.START])
+        state = self._control.memory
+        least_exploitability = LEAST_ERROR * 10.0 ** state[control_layout.RANGE]
+        # Exploitability is the mean value of the best responses to the two kept policies.
+        exploitability = state[control_layout.KEPT : control_layout.KEPT + 2].mean()
+        return float(np.log10(max(exploitability, least_exploitability)) - state[control_layout.START])
 
     def _run(self, iterations: int) -> None:
-        begin, end = time.thread_time(), self.iteration + iterations
-        while self.iteration < end:
-            self._engine.advance(end - self.iteration, sys.maxsize)
+        """Perform iterations, and count their CPU seconds."""
+        begin = time.thread_time()
+        last_iteration = self.iteration + iterations
+        while self.iteration < last_iteration:
+            self._engine.advance(last_iteration - self.iteration, sys.maxsize)
         self.cpu_seconds += time.thread_time() - begin
 
 
@@ -249,7 +288,8 @@ def _restored(
 ) -> ControlRun:
     """Return a run that goes on from the arrays of another one."""
     run = ControlRun(game, controller, horizon, keep=keep)
-    run._control.weights[:], run._control.forced[:] = arrays["weights"], arrays["forced"]
+    run._control.weights[:] = arrays["weights"]
+    run._control.forced[:] = arrays["forced"]
     run._engine.restore(arrays)
     run.cpu_seconds = cpu_seconds
     return run

@@ -42,8 +42,15 @@ STEP = "structure"
 """The only feature step: the features of a game's tree."""
 
 RUN_STATUS = {"ok": "ok", "failed": "crash", "timeout": "timeout", "out_of_memory": "memout", "unavailable": "other"}
+"""ASlib's word for each status of a run."""
+
 FEATURE_STATUS = ("ok", "timeout", "memout", "presolved", "crash", "other")
+"""ASlib's words for the status of a feature step."""
+
 Rows = list[list[Any]]
+
+Columns = list[tuple[str, Any]]
+"""Names of a table's columns, and their types in ARFF, or the values of those that have few."""
 
 
 def write_aslib(
@@ -79,36 +86,57 @@ def write_aslib(
             the extra ``aslib`` is not installed.
         CheckpointError: a file can't be written.
     """
-    dump, directory = _dump(), _checked(Path(directory))
+    dump = _dump()
+    directory = _checked(Path(directory))
     table = source if isinstance(source, TableEvaluator) else TableEvaluator(source)
-    games = list({openspiel_name(game): game for game in (table.games if games is None else games)}.values())
+    # Each game once, even if it has two names.
+    names = table.games if games is None else games
+    games = list({openspiel_name(game): game for game in names}.values())
     if len(games) < 2:
         raise RLCCFRError("a scenario needs at least two games")
     folds = min(whole_number(folds, "folds", 2, RLCCFRError), len(games))
     rng = np.random.default_rng(whole_number(seed, "seed", 0, RLCCFRError))
-    trees, described, costs = _features(games)
-    drawn = rng.permutation(np.arange(len(games)) % folds) + 1
-    tables: dict[str, tuple[list[tuple[str, Any]], Rows]] = {
-        "algorithm_runs": (
-            [("algorithm", "STRING"), (ERROR, "NUMERIC"), (SPEED, "NUMERIC"), ("runstatus", _factors(RUN_STATUS))],
-            [row for game in games for cell in catalog for row in _runs(table, game, cell, budget)],
-        ),
-        "feature_values": ([(name, "NUMERIC") for name in GameFeatures._fields], described),
-        "feature_costs": ([(STEP, "NUMERIC")], costs),
-        "feature_runstatus": ([(STEP, list(FEATURE_STATUS))], [[game, 1, "ok"] for game in games]),
-        "cv": ([("fold", "NUMERIC")], [[game, 1, int(part)] for game, part in zip(games, drawn, strict=True)]),
-    }
+    splits = rng.permutation(np.arange(len(games)) % folds) + 1
+    trees, feature_values, feature_costs = _features(games)
+    runs = [row for game in games for cell in catalog for row in _runs(table, game, cell, budget)]
     scenario = directory.resolve().name
     stochastic = {cell for cell in catalog if not all(is_deterministic((cell,), tree) for tree in trees)}
-    files = {DESCRIPTION: _description(scenario, budget, catalog, stochastic)}  # first: it marks the directory
-    files |= {f"{name}.arff": dump(_relation(name, scenario, *one)) for name, one in tables.items()}
+    # The description comes first, because it marks the directory as a scenario's.
+    files = {DESCRIPTION: _description(scenario, budget, catalog, stochastic)}
+    tables = _tables(games, runs, feature_values, feature_costs, splits)
+    for name, (columns, rows) in tables.items():
+        files[f"{name}.arff"] = dump(_relation(name, scenario, columns, rows))
     files["readme.txt"] = _readme(budget, table, games)
     for name, text in files.items():
         write_atomically(directory / name, text.encode())
     return directory
 
 
-def _relation(name: str, scenario: str, columns: list[tuple[str, Any]], rows: Rows) -> dict[str, Any]:
+def _tables(
+    games: Sequence[str], runs: Rows, feature_values: Rows, feature_costs: Rows, splits: np.ndarray
+) -> dict[str, tuple[Columns, Rows]]:
+    """Return the columns, besides instance and repetition, and the rows of each file, by the file's name.
+
+    Args:
+        games: the instances.
+        runs: rows of :func:`_runs`.
+        feature_values: rows of :func:`_features`, as the next.
+        feature_costs: rows of the cost of features.
+        splits: (number of games,) part of the cross-validation that each game is in, from 1 on.
+    """
+    algorithm_columns: Columns = [
+        ("algorithm", "STRING"), (ERROR, "NUMERIC"), (SPEED, "NUMERIC"), ("runstatus", _factors(RUN_STATUS))
+    ]  # fmt: skip
+    return {
+        "algorithm_runs": (algorithm_columns, runs),
+        "feature_values": ([(name, "NUMERIC") for name in GameFeatures._fields], feature_values),
+        "feature_costs": ([(STEP, "NUMERIC")], feature_costs),
+        "feature_runstatus": ([(STEP, list(FEATURE_STATUS))], [[game, 1, "ok"] for game in games]),
+        "cv": ([("fold", "NUMERIC")], [[game, 1, int(split)] for game, split in zip(games, splits, strict=True)]),
+    }
+
+
+def _relation(name: str, scenario: str, columns: Columns, rows: Rows) -> dict[str, Any]:
     """Return a table as liac-arff wants it."""
     attributes = [("instance_id", "STRING"), ("repetition", "NUMERIC"), *columns]
     return {"relation": f"{name.upper()}_{scenario}", "attributes": attributes, "data": rows}
@@ -138,6 +166,7 @@ def _checked(directory: Path) -> Path:
 
 
 def _factors(statuses: Mapping[str, str]) -> list[str]:
+    """Return the values that a status may have in a file."""
     return [*dict.fromkeys(statuses.values()), "not_applicable"]
 
 
@@ -148,27 +177,37 @@ def _name(cell: Cell) -> str:
 
 def _runs(table: TableEvaluator, game: str, cell: Cell, budget: Budget) -> Rows:
     """Return a row for each engine seed: instance, repetition, algorithm, the two measures and the status."""
-    found = [table.measure(Request(game, (cell,), budget, seed=seed)) for seed in table.seeds(game, cell) or (0,)]
-    return [[game, number, _name(cell), *_measures(one)] for number, one in enumerate(found, 1)]
+    rows = []
+    for repetition, seed in enumerate(table.seeds(game, cell) or (0,), 1):
+        measured = table.measure(Request(game, (cell,), budget, seed=seed))
+        rows.append([game, repetition, _name(cell), *_measures(measured)])
+    return rows
 
 
-def _measures(one: Measurement) -> tuple[float, float, str]:
-    if not one.ok:
-        return 0.0, 0.0, RUN_STATUS[one.status]
-    share = max(one.exploitability / one.uniform_exploitability, LEAST) if one.uniform_exploitability > 0 else 1.0
-    return round(math.log10(share), 6), float(f"{one.speed:.6g}"), "ok"
+def _measures(measured: Measurement) -> tuple[float, float, str]:
+    """Return the two performance measures of a run, and its status in ASlib's words."""
+    if not measured.ok:
+        return 0.0, 0.0, RUN_STATUS[measured.status]
+    share = 1.0
+    if measured.uniform_exploitability > 0:
+        share = max(measured.exploitability / measured.uniform_exploitability, LEAST)
+    return round(math.log10(share), 6), float(f"{measured.speed:.6g}"), "ok"
 
 
 def _features(games: Sequence[str]) -> tuple[list[GameTree], Rows, Rows]:
     """Return the games, the rows of feature values, and those of their cost."""
-    trees, values, costs = list[GameTree](), Rows(), Rows()
+    trees = list[GameTree]()
+    values = Rows()
+    costs = Rows()
     GameFeatures.of(load_game(games[0]))  # so that its cost has no imports in it
     for game in games:
         begin = time.process_time()
-        trees.append(load_game(game))
-        found = GameFeatures.of(trees[-1])
-        costs.append([game, 1, round(time.process_time() - begin, 6)])
-        values.append([game, 1, *(round(float(value), 6) for value in found)])
+        tree = load_game(game)
+        features = GameFeatures.of(tree)
+        seconds = time.process_time() - begin
+        trees.append(tree)
+        costs.append([game, 1, round(seconds, 6)])
+        values.append([game, 1, *(round(float(value), 6) for value in features)])
     return trees, values, costs
 
 
@@ -202,8 +241,9 @@ def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: se
 
 
 def _readme(budget: Budget, table: TableEvaluator, games: Sequence[str]) -> str:
-    asked = set(map(openspiel_name, games))
-    records = [record for record in map(table.record, table.ids()) if openspiel_name(record["game"]) in asked]
+    """Return the text that tells people what the scenario holds."""
+    names = {openspiel_name(game) for game in games}
+    records = [record for record in map(table.record, table.ids()) if openspiel_name(record["game"]) in names]
     processors = sorted({str(record["processor"]) for record in records})
     return (
         f"Written by rlccfr {__version__}. Algorithms of counterfactual regret minimization on {len(games)} games, "

@@ -32,16 +32,16 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
     from rlccfr.games.openspiel import registered_here
 
     if game in _compiled:
-        tree, code = _compiled[game]
-        if is_file(game):
-            current = openspiel_name(game) == full_name(tree)
+        tree, classes = _compiled[game]
+        if is_file(game):  # its full name depends on its content
+            is_current = openspiel_name(game) == full_name(tree)
         else:
-            current = not code or code == registered_here(full_name(tree))
-        if current:
+            is_current = not classes or classes == registered_here(full_name(tree))
+        if is_current:
             return tree
-    found: Game = load_game(game, progress=progress)
-    _compiled[game] = found, None if isinstance(found, PublicGame) else registered_here(found.openspiel_name)
-    return found
+    loaded: Game = load_game(game, progress=progress)
+    _compiled[game] = loaded, None if isinstance(loaded, PublicGame) else registered_here(loaded.openspiel_name)
+    return loaded
 
 
 def compiled_tree(game: str, use: str) -> GameTree:

@@ -10,6 +10,7 @@ import numpy as np
 from rlccfr.envs.measuring.request import Budget
 
 COLUMN = {"iterations": "iteration", "nodes": "nodes", "seconds": "cpu_seconds"}
+"""The column of a curve that counts what a budget's unit counts."""
 
 SLACK = 1.05
 """Tolerance for CPU seconds, as a factor: a run that was to last a second may end a little before or after it."""
@@ -32,24 +33,31 @@ def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     linear in the logarithm of the budget. Before the first point, that point counts, because a run performs at least
     one iteration. After the last point, the last point counts.
     """
-    under = {"cell_id": f"{record['cell_id']}@{budget}", "budget_unit": budget.unit,
-             "budget_amount": float(budget.amount), "curve": {name: [] for name in record["curve"]}}  # fmt: skip
+    under_budget = {
+        "cell_id": f"{record['cell_id']}@{budget}",
+        "budget_unit": budget.unit,
+        "budget_amount": float(budget.amount),
+        "curve": {name: [] for name in record["curve"]},
+    }
     if record["status"] != "ok":
-        return {**record, **under}
+        return {**record, **under_budget}
     curve = {name: np.asarray(values, dtype=float) for name, values in record["curve"].items()}
-    spent, at = np.log(np.maximum(curve[COLUMN[budget.unit]], TINY)), np.log(budget.amount)
+    spent = curve[COLUMN[budget.unit]]
+    log_spent = np.log(np.maximum(spent, TINY))
+    log_amount = np.log(budget.amount)
 
-    def between(name: str) -> float:
-        return float(np.exp(np.interp(at, spent, np.log(np.maximum(curve[name], TINY)))))
+    def interpolated(name: str) -> float:
+        return float(np.exp(np.interp(log_amount, log_spent, np.log(np.maximum(curve[name], TINY)))))
 
-    exact = np.flatnonzero(curve[COLUMN[budget.unit]] == budget.amount)
-    exploitability = float(curve["exploitability"][exact[0]]) if len(exact) else between("exploitability")
+    # At a point of the curve, its own value counts, free of rounding and even where it is negative.
+    points = np.flatnonzero(spent == budget.amount)
+    exploitability = float(curve["exploitability"][points[0]]) if len(points) else interpolated("exploitability")
     return {
         **record,
-        **under,
+        **under_budget,
         "exploitability": exploitability,
         "nash_conv": 2 * exploitability,
-        "iterations": round(between("iteration")),
-        "nodes_touched": round(between("nodes")),
-        "cpu_seconds": between("cpu_seconds"),
+        "iterations": round(interpolated("iteration")),
+        "nodes_touched": round(interpolated("nodes")),
+        "cpu_seconds": interpolated("cpu_seconds"),
     }

@@ -51,6 +51,7 @@ class Measurement:
 
     @property
     def ok(self) -> bool:
+        """Whether the run succeeded."""
         return self.status == "ok"
 
     @property

@@ -32,11 +32,14 @@ def definitions(cell: Cell) -> list[dict[str, Any]]:
         ComponentError: an unknown id.
     """
     entries = [registry[id] for registry, id in zip(REGISTRIES, cell, strict=True)]
-    return [
-        {"id": e.id, "version": e.version, "hyperparameters": e.defining}
-        | ({"code": digest} if (digest := unversioned(e)) else {})
-        for e in entries
-    ]
+    return [_definition(entry) for entry in entries]
+
+
+def _definition(entry: Entry[Any]) -> dict[str, Any]:
+    """Return what defines one component."""
+    definition = {"id": entry.id, "version": entry.version, "hyperparameters": entry.defining}
+    digest = unversioned(entry)
+    return {**definition, "code": digest} if digest else definition
 
 
 def from_file(cell: Cell) -> bool:
@@ -55,24 +58,31 @@ def unversioned(entry: Entry[Any]) -> str:
 def is_deterministic(cells: Sequence[Cell], tree: Game) -> bool:
     """Return whether a run draws nothing at random on this game, whatever its seed."""
     try:
-        triples = [tuple(r.resolve(id) for r, id in zip(REGISTRIES, cell, strict=True)) for cell in cells]
+        algorithms = [
+            tuple(registry.resolve(id) for registry, id in zip(REGISTRIES, cell, strict=True)) for cell in cells
+        ]
     except Exception:  # a missing extra, a broken plugin: nothing will run
         return False
-    return all(
-        not any(component.learns for component in triple) and (triple[1].exact or _draws_nothing(triple[1], tree))
-        for triple in triples
-    )
+    for components in algorithms:
+        _, sampler, _ = components
+        if any(component.learns for component in components):
+            return False
+        if not (sampler.exact or _draws_nothing(sampler, tree)):
+            return False
+    return True
 
 
 def _draws_nothing(sampler: Sampler, tree: Game) -> bool:
-    players_all = sampler.opponent == "all" and sampler.traverser == "all"
+    """Return whether a sampler visits all of a game, although it is not exact by its definition."""
+    visits_all_actions = sampler.opponent == "all" and sampler.traverser == "all"
     if isinstance(tree, PublicGame):  # its private states are dealt by chance
         return False
-    return players_all and (sampler.chance == "all" or not _has_chance(tree))
+    return visits_all_actions and (sampler.chance == "all" or not _has_chance(tree))
 
 
 @lru_cache(maxsize=256)
 def _has_chance(tree: GameTree) -> bool:
+    """Return whether a chance node of the game has several outcomes."""
     return bool((tree.histories["num_children"][tree.histories["actor"] == CHANCE] > 1).any())
 
 

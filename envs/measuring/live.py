@@ -40,7 +40,15 @@ MOST_LIVE = 8
 
 @dataclass
 class _Run:
-    """An episode so far: its solver, its parts, and the slices of plain CFR that it is compared with."""
+    """An episode so far.
+
+    Attributes:
+        solver: solver of all segments.
+        parts: stretches with one algorithm each.
+        segments: number of segments done.
+        reference: slices of plain CFR, which the run is compared with.
+        result: result at the end of the last segment; None before the first.
+    """
 
     solver: Solver
     parts: list[Part] = field(default_factory=list)
@@ -61,6 +69,19 @@ class LiveEvaluator(Evaluator):
             below 0.02 counts as 0.02.
         retry_failed: whether to measure again what the store has with a status other than ``"ok"``.
 
+    Attributes:
+        store: the store; None if there is none.
+        reference_seconds: as the argument, at least 0.02.
+        retry_failed: as the argument.
+
+    Example:
+        >>> from rlccfr.envs import Budget, Cell
+        >>> evaluator = LiveEvaluator()
+        >>> cell = Cell("cfr_plus", "none", "none")
+        >>> measured = evaluator.measure(Request("kuhn", (cell,), Budget("iterations", 100)))
+        >>> measured.status, measured.iterations, round(measured.exploitability, 3)
+        ('ok', 100, 0.001)
+
     Raises:
         StoreError: the store's path is a file, or can't be written.
         BudgetError: ``reference_seconds`` is not positive and finite.
@@ -78,10 +99,10 @@ class LiveEvaluator(Evaluator):
             raise BudgetError(f"reference_seconds must be positive and finite, not {reference_seconds!r}")
         self.reference_seconds = max(reference_seconds, LEAST_SECONDS)
         self.retry_failed = retry_failed
-        self._records: dict[str, dict[str, Any]] = {}
-        self._unwritten: set[str] = set()
+        self._records: dict[str, dict[str, Any]] = {}  # by id
+        self._unwritten: set[str] = set()  # ids of records that the store does not have yet
         self._clocks: dict[Game, ReferenceClock] = {}
-        self._live: OrderedDict[tuple[str, int], _Run] = OrderedDict()
+        self._live: OrderedDict[tuple[str, int], _Run] = OrderedDict()  # by id of the last segment and engine seed
 
     def measure(self, request: Request) -> Measurement:
         """Return the measurement at the end of the request's last segment.
@@ -136,6 +157,7 @@ class LiveEvaluator(Evaluator):
         return to_frame((stored | self._records).values())
 
     def _recall(self, cell: str) -> dict[str, Any] | None:
+        """Return a record that this object or the store has; None if neither has it."""
         if cell not in self._records and (record := self._stored(cell)) is not None:
             self._records[cell] = record
         return self._records.get(cell)
@@ -155,19 +177,23 @@ class LiveEvaluator(Evaluator):
         self._unwritten.discard(record["cell_id"])
 
     def _stored(self, cell: str) -> dict[str, Any] | None:
+        """Return a record of the store; None if it has none, or a failed one that is to be measured again."""
         record = self.store.get(cell) if self.store is not None else None
-        return record if record is not None and (record["status"] == "ok" or not self.retry_failed) else None
+        if record is not None and record["status"] != "ok" and self.retry_failed:
+            return None
+        return record
 
     def _failed_before(self, request: Request, cell: str) -> dict[str, Any] | None:
         """Return a failed record if an earlier segment failed, since running it again would not help; else None."""
         for count in range(1, len(request.cells)):
-            earlier = self._recall(cell_id(replace(request, cells=request.cells[:count])))
-            if earlier is not None and earlier["status"] != "ok":
-                error = f"segment {count}: {earlier['error']}"
-                return make_record(request, cell, earlier["status"], error=error, traceback=earlier["traceback"])
+            record = self._recall(cell_id(replace(request, cells=request.cells[:count])))
+            if record is not None and record["status"] != "ok":
+                error = f"segment {count}: {record['error']}"
+                return make_record(request, cell, record["status"], error=error, traceback=record["traceback"])
         return None
 
     def _attempt(self, request: Request, cell: str) -> dict[str, Any]:
+        """Run a request and return its record, also if it fails."""
         status: Status
         caught: Exception
         try:
@@ -183,6 +209,7 @@ class LiveEvaluator(Evaluator):
         return make_record(request, cell, status, error=f"{type(caught).__name__}: {caught}", traceback=text)
 
     def _measured(self, request: Request, cell: str) -> dict[str, Any]:
+        """Run a request and return its record; a failure raises its error."""
         run = self._advance(request)
         result = run.result
         assert result is not None
@@ -206,27 +233,31 @@ class LiveEvaluator(Evaluator):
 
     def _advance(self, request: Request) -> _Run:
         """Run the segments that are left, on the live solver of the previous segment if there is one."""
+        previous_id = cell_id(replace(request, cells=request.cells[:-1])) if len(request.cells) > 1 else ""
         # Taken out, not looked up: an interrupted run must not be continued.
-        earlier = cell_id(replace(request, cells=request.cells[:-1])) if len(request.cells) > 1 else ""
-        run = self._live.pop((earlier, request.seed), None)
+        run = self._live.pop((previous_id, request.seed), None)
         if run is None or run.solver.game is not compiled(request.game):  # the name is another game's now
             run = _Run(measured_solver(request.game, request.cells[0], request.seed))
         for index in range(run.segments, len(request.cells)):
             run.reference = run.reference.plus(self._clock(request.game).slice(self.reference_seconds))
             _switch(run, request, index)
-            before = run.result.iterations if run.result else 0
+            iterations_before = run.result.iterations if run.result else 0
             run.result = run.solver.run(**segment_budget(request.budget, request.segments, index, run.result))
-            run.parts[-1] = run.parts[-1]._replace(iterations=run.parts[-1].iterations + run.result.iterations - before)
+            part = run.parts[-1]
+            iterations = part.iterations + run.result.iterations - iterations_before
+            run.parts[-1] = part._replace(iterations=iterations)
             run.segments += 1
         return run
 
     def _clock(self, game: str) -> ReferenceClock:
+        """Return the clock of a game: plain CFR, to compare runs with."""
         tree = compiled(game)
         if tree not in self._clocks:
             self._clocks[tree] = ReferenceClock(tree)
         return self._clocks[tree]
 
     def _keep(self, request: Request, cell: str, run: _Run) -> None:
+        """Keep the solver of an unfinished episode for its next segment; the oldest one goes if there are many."""
         if len(request.cells) < request.segments:
             self._live[cell, request.seed] = run
             while len(self._live) > MOST_LIVE:

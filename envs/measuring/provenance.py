@@ -19,6 +19,7 @@ NUMBERS = ("cpu family", "model", "stepping", "CPU implementer", "CPU variant", 
 """Fields by which Linux tells processors apart: the first three on x86, the others on ARM."""
 
 LIBRARIES = ("numpy", "numba", "open_spiel", "torch", "pandas", "gymnasium")
+"""Libraries whose versions a record holds."""
 
 
 def engine_version() -> str:
@@ -33,21 +34,25 @@ def processor_model() -> str:
         first, *_ = Path("/proc/cpuinfo").read_text().split("\n\n")
     except OSError:
         first = ""
-    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())}
-    name = told.get("model name") or platform.processor() or platform.machine() or "unknown"
-    numbers = ", ".join(f"{key} {told[key]}" for key in NUMBERS if key in told)
+    fields = {}
+    for line in first.splitlines():
+        key, _, value = line.partition(":")
+        fields[key.strip()] = value.strip()
+    name = fields.get("model name") or platform.processor() or platform.machine() or "unknown"
+    numbers = ", ".join(f"{key} {fields[key]}" for key in NUMBERS if key in fields)
     return f"{name} ({numbers})" if numbers else name
 
 
 @cache
 def _versions() -> tuple[tuple[str, str], ...]:
-    found = [("python", platform.python_version())]
+    """Return the versions as pairs of name and version; as a tuple, because callers may change a dict."""
+    versions = [("python", platform.python_version())]
     for name in LIBRARIES:
         try:
-            found.append((name, metadata.version(name)))
+            versions.append((name, metadata.version(name)))
         except metadata.PackageNotFoundError:
             continue
-    return tuple(found)
+    return tuple(versions)
 
 
 def library_versions() -> dict[str, str]:

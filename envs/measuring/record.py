@@ -87,12 +87,13 @@ def make_record(
         "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "curve": {name: [] if curve is None else _finite(curve[name]) for name in CurvePoint._fields},
     }
-    given = dict(numbers or {})
-    record |= {name: given.get(name) for name in NUMBERS} | {name: given.get(name, 0) for name in COUNTS}
+    measured = dict(numbers or {})
+    record |= {name: measured.get(name) for name in NUMBERS} | {name: measured.get(name, 0) for name in COUNTS}
     return {name: record[name] for name in (*COLUMNS, "curve")}
 
 
 def _finite(column: pd.Series[Any]) -> list[float | None]:
+    """Return a column's values, with None for NaN and infinities, which JSON does not have."""
     return [none_for_nan(value) for value in column.tolist()]
 
 
@@ -142,39 +143,47 @@ def thinned(record: Mapping[str, Any], budgets: Sequence[Budget] = ()) -> dict[s
         budgets: budgets whose results must be readable off the curve. If there are any, only the points that these
             results need, and the last point, are kept.
     """
-    slim = {**record, "traceback": ""}
+    without_traceback = {**record, "traceback": ""}
     curve = {name: np.asarray(values, dtype=float) for name, values in record["curve"].items()}
-    iterations, seconds = curve["iteration"], curve["cpu_seconds"]
+    iterations = curve["iteration"]
+    seconds = curve["cpu_seconds"]
     if not len(iterations):
-        return slim
-    kept = np.zeros(len(iterations), np.bool_)
+        return without_traceback
+    is_kept = np.zeros(len(iterations), np.bool_)
     if budgets:
-        again = record["throughput_again"]  # results are read at that speed, too
-        slower = again / record["throughput"] if again else 1.0
-        asked = [(budget.unit, budget.amount) for budget in budgets]
-        asked += [("seconds", slower * amount) for unit, amount in asked if unit == "seconds"]
-        after = np.array([np.searchsorted(curve[COLUMN[unit]], amount) for unit, amount in asked])
-        points = np.concatenate([after, after - 1])
+        # Results under seconds are also read off at the speed of the second timing.
+        second_throughput = record["throughput_again"]
+        speed_ratio = second_throughput / record["throughput"] if second_throughput else 1.0
+        amounts = [(budget.unit, budget.amount) for budget in budgets]
+        amounts += [("seconds", speed_ratio * amount) for unit, amount in amounts if unit == "seconds"]
+        # A result between two points needs both.
+        points_after = np.array([np.searchsorted(curve[COLUMN[unit]], amount) for unit, amount in amounts])
+        points = np.concatenate([points_after, points_after - 1])
     else:
-        kept |= np.isin(iterations, np.round(_five_a_decade(1.0, iterations[-1])))
+        is_kept |= np.isin(iterations, np.round(_five_a_decade(1.0, iterations[-1])))
         times = _five_a_decade(FIRST_SECONDS, seconds[-1])
+        # The first point after each time; and, for powers of ten (every fifth), also the last one before it.
         points = np.searchsorted(seconds, np.concatenate([times, times[::5]]))
         points[len(times) :] -= 1
-    kept[np.clip(points, 0, len(kept) - 1)] = kept[-1] = True
-    left = np.flatnonzero(kept)
-    return {**slim, "curve": {name: [column[k] for k in left] for name, column in record["curve"].items()}}
+    is_kept[np.clip(points, 0, len(is_kept) - 1)] = True
+    is_kept[-1] = True
+    kept_points = np.flatnonzero(is_kept)
+    thinned_curve = {name: [column[k] for k in kept_points] for name, column in record["curve"].items()}
+    return {**without_traceback, "curve": thinned_curve}
 
 
 def _five_a_decade(least: float, most: float) -> np.ndarray:
+    """Return five numbers per decade, evenly spaced on a logarithmic scale, from ``least`` to ``most``."""
     return np.asarray(least * 10 ** (np.arange(0, 5 * np.log10(max(most / least, 1.0)) + 1) / 5))
 
 
 def with_short_curves(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with its curves' measured columns in single precision; other numbers keep their precision."""
-    short = frame.copy()
+    shortened = frame.copy()
     for name in MEASURED_ALONG:
-        short[name] = pd.Series([np.asarray(row, dtype=np.float32) for row in frame[name]], frame.index, dtype=object)
-    return short
+        curves = [np.asarray(curve, dtype=np.float32) for curve in frame[name]]
+        shortened[name] = pd.Series(curves, frame.index, dtype=object)
+    return shortened
 
 
 def fingerprint(frame: pd.DataFrame) -> str:
@@ -183,9 +192,9 @@ def fingerprint(frame: pd.DataFrame) -> str:
     for name in frame.columns:
         digest.update(name.encode())
         if name.startswith("curve_"):
-            rows = [np.asarray(row, dtype=float) for row in frame[name]]
-            digest.update(as_json([len(row) for row in rows]).encode())
-            digest.update(b"".join(row.tobytes() for row in rows))
+            curves = [np.asarray(curve, dtype=float) for curve in frame[name]]
+            digest.update(as_json([len(curve) for curve in curves]).encode())
+            digest.update(b"".join(curve.tobytes() for curve in curves))
         else:
             digest.update(as_json([plain(value) for value in frame[name]]).encode())
     return digest.hexdigest()

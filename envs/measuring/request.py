@@ -21,6 +21,14 @@ Unit = Literal["iterations", "seconds", "nodes"]
 class Budget:
     """The budget of an episode: iterations, engine CPU seconds, or histories touched.
 
+    Attributes:
+        unit: ``"iterations"``, ``"seconds"`` or ``"nodes"``.
+        amount: number of these, positive; whole if in iterations or nodes.
+
+    Example:
+        >>> print(Budget("iterations", 1000))
+        1000 iterations
+
     Raises:
         BudgetError: an unknown unit, an amount that is not positive and finite, or a fraction of an iteration or node.
     """
@@ -110,10 +118,10 @@ def segment_budget(budget: Budget, segments: int, index: int, before: RunResult 
     if before is None:
         return {budget.unit: total}
     spent = {"iterations": before.iterations, "seconds": before.cpu_seconds, "nodes": before.nodes_touched}
-    return {budget.unit: max(total - spent[budget.unit], 1e-9 if budget.unit == "seconds" else 1)}
+    least = 1e-9 if budget.unit == "seconds" else 1
+    return {budget.unit: max(total - spent[budget.unit], least)}
 
 
 def changes(before: Cell, after: Cell) -> dict[str, str]:
     """Return the new ids of the components that change between two segments, by axis."""
-    axes = zip(AXES, before, after, strict=True)
-    return {axis: new for axis, old, new in axes if new != old}
+    return {axis: new for axis, old, new in zip(AXES, before, after, strict=True) if new != old}

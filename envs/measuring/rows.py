@@ -70,7 +70,7 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
         raise StoreError(f"can't read {path} ({error.strerror}); check its permissions") from None
     try:
         frame = pd.read_parquet(io.BytesIO(data))
-        changed = FINGERPRINT in frame.attrs and frame.attrs[FINGERPRINT] != fingerprint(frame)
+        has_changed = FINGERPRINT in frame.attrs and frame.attrs[FINGERPRINT] != fingerprint(frame)
     except MemoryError as error:  # a damaged one may ask for any amount
         raise StoreError(
             f"out of memory while reading {path} ({first_line(error)}); free some memory, or write it again with "
@@ -80,7 +80,7 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
         raise StoreError(
             f"{path} is not a whole table ({what_failed(error)}); write it again with compact()"
         ) from error
-    if changed:
+    if has_changed:
         raise StoreError(
             f"{path} is not a whole table (its content has changed; a frame changed on purpose loses "
             f"attrs[{FINGERPRINT!r}] first); write it again with compact()"
@@ -101,33 +101,33 @@ def checked(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
         record = _record(row, number)
         Budget(record["budget_unit"], record["budget_amount"])
         measured = to_measurement(record)
-        wrong = [name for name, least in LEAST.items() if not least <= getattr(measured, name) < math.inf]
+        out_of_range = [name for name, least in LEAST.items() if not least <= getattr(measured, name) < math.inf]
     except (ArithmeticError, AttributeError, LookupError, RLCCFRError, TypeError, ValueError) as error:
         raise RLCCFRError(f"row {number} of the table is not a measurement: {first_line(error)}") from None
-    if wrong and measured.ok:
-        raise RLCCFRError(
-            f"row {number} of the table is not a measurement: its {wrong[0]} is {getattr(measured, wrong[0])!r}"
-        )
+    if out_of_range and measured.ok:
+        name = out_of_range[0]
+        raise RLCCFRError(f"row {number} of the table is not a measurement: its {name} is {getattr(measured, name)!r}")
     return record
 
 
 def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     """Return the complete record of a table's row, with nested fields parsed and absent ones at their defaults."""
-    given = {name: plain(value) for name, value in row.items()}
-    if not isinstance(given["game"], str):
-        raise RLCCFRError(f"its game is {given['game']!r}")
-    cell = Cell.of(given)
+    values = {name: plain(value) for name, value in row.items()}
+    if not isinstance(values["game"], str):
+        raise RLCCFRError(f"its game is {values['game']!r}")
+    algorithm = Cell.of(values)
     record: dict[str, Any] = dict.fromkeys(COLUMNS) | {
         "cell_id": f"row-{number}", "status": "ok", "error": "", "traceback": "", "segments": 1, "seed": 0,
-        "deterministic": False, "openspiel_name": openspiel_name(given["game"]),
+        "deterministic": False, "openspiel_name": openspiel_name(values["game"]),
     }  # fmt: skip
-    record |= {name: value for name, value in given.items() if name in COLUMNS and value is not None}
+    record |= {name: value for name, value in values.items() if name in COLUMNS and value is not None}
     record |= {name: json.loads(record[name]) for name in NESTED if isinstance(record[name], str)}
-    record["cells"] = record["cells"] or [list(cell)]
+    record["cells"] = record["cells"] or [list(algorithm)]
     record["components"] = record["components"] or [definitions(Cell(*ids)) for ids in record["cells"]]
+    # As a store keeps curves: a number that was too large to be measured is None.
     record["curve"] = {
-        name: [none_for_nan(value) for value in given.get(f"curve_{name}") or []] for name in CurvePoint._fields
-    }  # as a store keeps them: what was too large to be measured is None
+        name: [none_for_nan(number) for number in values.get(f"curve_{name}") or []] for name in CurvePoint._fields
+    }
     if record["status"] not in STATUSES:
         raise RLCCFRError(f"its status is {record['status']!r}; known: {', '.join(STATUSES)}")
     return record

@@ -51,6 +51,19 @@ class Store:
         path: directory of the store.
         create: whether to make the directory if it is missing; if False, a missing directory is an error.
 
+    Attributes:
+        path: directory of the store.
+
+    Example:
+        >>> import tempfile
+        >>> from rlccfr.envs import Budget, Cell, LiveEvaluator, Request
+        >>> request = Request("kuhn", (Cell("cfr", "none", "none"),), Budget("iterations", 10))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     store = Store(folder)
+        ...     measured = LiveEvaluator(store).measure(request)
+        ...     print(store.get(measured.cell_id)["iterations"], len(store))
+        10 1
+
     Raises:
         StoreError: the path is a file, is missing, or can't be written.
     """
@@ -138,13 +151,15 @@ class Store:
             StoreError: the file can't be written.
         """
         target = self.path / "measurements.parquet" if path is None else Path(path)
-        buffer = io.BytesIO()
         records: Iterable[dict[str, Any]] = self.records()
         if ids is not None:
             records = (record for id in sorted(set(ids)) if (record := self.get(id)) is not None)
-        frame = to_frame((thinned(one, budgets) for one in records) if small else records, curves=True)
+        if small:
+            records = (thinned(record, budgets) for record in records)
+        frame = to_frame(records, curves=True)
         if small:
             frame = with_short_curves(frame)
+        buffer = io.BytesIO()
         frame.attrs |= {FINGERPRINT: fingerprint(frame), SMALL: small}
         frame.to_parquet(
             buffer, index=False, compression="zstd", compression_level=19 if small else 3,
@@ -157,10 +172,11 @@ class Store:
         return self.path / f"{cell_id}.json"
 
     def _set_aside(self, path: Path, error: Exception) -> None:
-        aside = path.with_name(path.name + ".corrupt")
+        """Rename a damaged file, and warn."""
+        new_path = path.with_name(path.name + ".corrupt")
         try:
-            path.rename(aside)
-            log.warning("%s is damaged (%s); set aside as %s, to be measured again", path, error, aside.name)
+            path.rename(new_path)
+            log.warning("%s is damaged (%s); set aside as %s, to be measured again", path, error, new_path.name)
         except OSError:  # the store is read-only, or another process was faster
             log.warning("%s is damaged (%s); to be measured again", path, error)
 
@@ -172,6 +188,7 @@ class Store:
 
 
 def _encode(record: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a record's file."""
     body = dict(record)
     return json.dumps({"checksum": checksum(body), **body}, allow_nan=False, default=str).encode()
 
@@ -187,9 +204,9 @@ def _decode(data: bytes, cell_id: str) -> dict[str, Any]:
         raise ValueError("not a record")
     if record.pop("checksum", None) != checksum(record):
         raise ValueError("its checksum does not match")
-    absent = {*COLUMNS, "curve"} - record.keys()
-    if absent:
-        raise ValueError(f"it has no {min(absent)!r}")
+    missing_fields = {*COLUMNS, "curve"} - record.keys()
+    if missing_fields:
+        raise ValueError(f"it has no {min(missing_fields)!r}")
     if record["cell_id"] != cell_id or record["status"] not in STATUSES:
         raise ValueError("it is another measurement's, or has an unknown status")
     if set(CurvePoint._fields) - record["curve"].keys():

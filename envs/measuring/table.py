@@ -35,6 +35,17 @@ class TableEvaluator(Evaluator):
     Args:
         source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.
 
+    Example:
+        >>> import pandas as pd
+        >>> run = {
+        ...     "game": "kuhn", "update_rule": "cfr", "sampler": "none", "abstraction": "none",
+        ...     "budget_unit": "iterations", "budget_amount": 100, "exploitability": 0.01,
+        ...     "uniform_exploitability": 0.458, "throughput": 1000.0, "reference_throughput": 1000.0,
+        ... }
+        >>> table = TableEvaluator(pd.DataFrame([run]))
+        >>> table.measure(Request("kuhn", (Cell("cfr", "none", "none"),), Budget("iterations", 100))).exploitability
+        0.01
+
     Raises:
         RLCCFRError: there is nothing to read, a required column is missing, or a row is not a measurement; the message
             names the row.
@@ -42,18 +53,20 @@ class TableEvaluator(Evaluator):
 
     def __init__(self, source: pd.DataFrame | Store | str | Path) -> None:
         frame = load_results(source)
-        absent = [name for name in REQUIRED if name not in frame]
-        if absent:
-            raise RLCCFRError(f"the table has no column {absent[0]!r}; it needs {', '.join(REQUIRED)}")
+        missing_columns = [name for name in REQUIRED if name not in frame]
+        if missing_columns:
+            raise RLCCFRError(f"the table has no column {missing_columns[0]!r}; it needs {', '.join(REQUIRED)}")
         if "measured_at" in frame:
             frame = frame.sort_values("measured_at", kind="stable")
         records = [checked(row, number) for number, row in enumerate(frame.to_dict("records"))]
         self._by_id = {record["cell_id"]: record for record in records}
-        self._read_off: dict[str, dict[str, Any]] = {}
-        self._definitions: dict[Cell, str] = {}
-        self._by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
-        self._runs: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
-        self._seeds: dict[tuple[Any, ...], set[int | None]] = defaultdict(set)
+        self._read_off: dict[str, dict[str, Any]] = {}  # by id, for ``result``
+        self._definitions: dict[Cell, str] = {}  # definitions of an algorithm's components, as JSON
+        # A run is a game, algorithms and a seed, None if nothing is drawn; see _run_of. Later records replace earlier
+        # ones or come after them, so that the newest counts.
+        self._by_key: dict[tuple[Any, ...], dict[str, Any]] = {}  # by run and budget
+        self._runs: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)  # of one segment, by run
+        self._seeds: dict[tuple[Any, ...], set[int | None]] = defaultdict(set)  # by game and algorithms
         for record in records:
             for game in {openspiel_name(record["game"]), record["openspiel_name"]}:
                 budget, run = _key_of(record, game)
@@ -97,8 +110,10 @@ class TableEvaluator(Evaluator):
 
     def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
         """Return an algorithm's engine seeds, sorted; (0,) if nothing is drawn at random, () if there is no run."""
-        found = self._seeds.get(self._run_of(game, (cell,), None)[:2], set())
-        return (0,) if None in found else tuple(sorted(seed for seed in found if seed is not None))
+        seeds = self._seeds.get(self._run_of(game, (cell,), None)[:2], set())
+        if None in seeds:
+            return (0,)
+        return tuple(sorted(seed for seed in seeds if seed is not None))
 
     def lacking(self, game: str, catalog: Iterable[Cell]) -> Cell | None:
         """Return the first algorithm of a catalog that has no run on a game; None if all have."""
@@ -112,13 +127,17 @@ class TableEvaluator(Evaluator):
         Raises:
             MissingCellError: there is no run.
         """
-        keys = (self._run_of(game, (cell,), wanted) for wanted in (seed, None))
+        keys = [self._run_of(game, (cell,), run_seed) for run_seed in (seed, None)]
         records = [record for key in keys for record in self._runs.get(key, ())]
         if not records:
             raise MissingCellError(f"the table has no run of {cell} on {game!r} with engine seed {seed}; measure it")
         newest = records[-1]
-        alike = [one for one in records if all(one[name] == newest[name] for name in ("engine_version", "processor"))]
-        return max(alike, key=lambda record: record["iterations"] or 0)
+        comparable = [
+            record
+            for record in records
+            if record["engine_version"] == newest["engine_version"] and record["processor"] == newest["processor"]
+        ]
+        return max(comparable, key=lambda record: record["iterations"] or 0)
 
     def run_again(self, game: str, cell: Cell) -> dict[str, Any] | None:
         """Return the record of an algorithm's run with seed 0, at the speed of its second timing.
@@ -130,11 +149,11 @@ class TableEvaluator(Evaluator):
             MissingCellError: there is no run.
         """
         run = self.run(game, cell, 0)
-        again = run["throughput_again"]
-        if run["status"] != "ok" or not again or not run["curve"]["cpu_seconds"]:
+        second_throughput = run["throughput_again"]
+        if run["status"] != "ok" or not second_throughput or not run["curve"]["cpu_seconds"]:
             return None
-        seconds = [spent * run["throughput"] / again for spent in run["curve"]["cpu_seconds"]]
-        return {**run, "throughput": again, "curve": {**run["curve"], "cpu_seconds": seconds}}
+        seconds = [spent * run["throughput"] / second_throughput for spent in run["curve"]["cpu_seconds"]]
+        return {**run, "throughput": second_throughput, "curve": {**run["curve"], "cpu_seconds": seconds}}
 
     def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
         """Return the measurement under a budget, read off the record of :meth:`run_again`; None if that is None.
@@ -169,21 +188,29 @@ class TableEvaluator(Evaluator):
         return to_frame(self._by_id.values())
 
     def _find(self, request: Request) -> dict[str, Any] | None:
+        """Return the record that answers a request; None if there is none.
+
+        The request's own record counts first, if its run succeeded; then a longer run's curve, read off; then the
+        request's own failed record.
+        """
         budget = request.budget.unit, float(request.budget.amount), request.segments
         for seed in (request.seed, None):
             run = self._run_of(request.game, request.cells, seed)
-            exact, runs = self._by_key.get((*run, *budget)), self._runs.get(run, ())
-            if exact is not None and exact["status"] == "ok":
-                return exact
-            telling = [record for record in runs if covers(record, request.budget)]
-            if exact is None and not telling:
-                telling = [record for record in runs[-1:] if record["status"] != "ok"]
-            if telling and request.segments == 1:
-                record = read_off(telling[-1], request.budget)
-                self._by_key[*run, *budget] = self._read_off[record["cell_id"]] = record
+            exact_record = self._by_key.get((*run, *budget))
+            if exact_record is not None and exact_record["status"] == "ok":
+                return exact_record
+            records = self._runs.get(run, ())
+            usable_records = [record for record in records if covers(record, request.budget)]
+            if exact_record is None and not usable_records:
+                # If the newest run failed, the algorithm counts as failed.
+                usable_records = [record for record in records[-1:] if record["status"] != "ok"]
+            if usable_records and request.segments == 1:
+                record = read_off(usable_records[-1], request.budget)
+                self._by_key[*run, *budget] = record
+                self._read_off[record["cell_id"]] = record
                 return record
-            if exact is not None:
-                return exact
+            if exact_record is not None:
+                return exact_record
         return None
 
     def _run_of(self, game: str, cells: Sequence[Cell], seed: int | None) -> tuple[str, str, int | None]:

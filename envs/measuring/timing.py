@@ -31,16 +31,23 @@ def measured_solver(game: str, cell: Cell, seed: int) -> Solver:
 
 
 class Timed(NamedTuple):
-    """A number of iterations, and the engine CPU seconds that they took."""
+    """A number of iterations, and the engine CPU seconds that they took.
+
+    Attributes:
+        iterations: number of iterations; a fraction where it is an estimate.
+        seconds: engine CPU seconds.
+    """
 
     iterations: float
     seconds: float
 
     @property
     def throughput(self) -> float:
+        """Iterations per engine CPU second."""
         return self.iterations / self.seconds
 
     def plus(self, other: Timed) -> Timed:
+        """Return the sum of two timings."""
         return Timed(self.iterations + other.iterations, self.seconds + other.seconds)
 
 
@@ -54,7 +61,7 @@ SHARE = 0.2
 
 
 class Part(NamedTuple):
-    """A stretch of a run with one algorithm."""
+    """A stretch of a run with one algorithm: its components, and the number of iterations."""
 
     update_rule: UpdateRule
     sampler: Sampler
@@ -80,7 +87,7 @@ class ReferenceClock:
         self._engine.advance(1, sys.maxsize)  # warms caches
         begin = time.thread_time()
         self._engine.advance(1, sys.maxsize)
-        self._rate = 1 / max(time.thread_time() - begin, 1e-6)
+        self._iterations_per_second = 1 / max(time.thread_time() - begin, 1e-6)
 
     def slice(self, seconds: float = LEAST_SECONDS) -> Timed:
         """Run for at least ``seconds`` CPU seconds.
@@ -89,11 +96,11 @@ class ReferenceClock:
         """
         total = NO_TIME
         while total.seconds < seconds:
-            limit = max(1, min(CHUNK, int(self._rate * seconds)))
+            limit = max(1, min(CHUNK, int(self._iterations_per_second * seconds)))
             begin = time.thread_time()
             done = self._engine.advance(limit, sys.maxsize)
             total = total.plus(Timed(done, time.thread_time() - begin))
-            self._rate = total.throughput
+            self._iterations_per_second = total.throughput
         return total
 
     def alike(self, parts: Sequence[Part], seconds: float = LEAST_SECONDS) -> Timed:
@@ -102,7 +109,7 @@ class ReferenceClock:
         If plain CFR takes longer than ``seconds`` for so many iterations, a slice does, since starts do not count then.
         """
         plain = [Part(*PLAIN, part.iterations) for part in parts]
-        if sum(part.iterations for part in plain) > self._rate * seconds:
+        if sum(part.iterations for part in plain) > self._iterations_per_second * seconds:
             return self.slice(seconds)
         return time_again(self.tree, plain, 0, seconds)[1]
 
@@ -110,34 +117,46 @@ class ReferenceClock:
 class Beside:
     """Plain CFR in slices before and during another run, since other work on the machine comes and goes.
 
-    Each slice gives the speed of plain CFR in the stretch of the run before it. ``total`` adds up the first slice and
-    what plain CFR would have done in these stretches.
+    Each slice gives the speed of plain CFR in the stretch of the run before it.
 
     Args:
         slice: function that runs a slice of plain CFR.
+
+    Attributes:
+        total: the first slice, and what plain CFR would have done in the stretches so far.
     """
 
     def __init__(self, slice: Callable[[], Timed]) -> None:
         self._slice = slice
-        self.total = self._last = slice()
-        self._until = 0.0
+        self._last_slice = slice()
+        self.total = self._last_slice
+        self._compared_until = 0.0  # engine CPU seconds of the run at the last slice
 
     def go_on(self, seconds: float) -> None:
         """Run another slice if one is due, after the run has taken ``seconds`` engine CPU seconds."""
-        stretch = seconds - self._until
-        if stretch >= max(self._last.seconds / SHARE, SPACING * seconds):
-            self._last, self._until = self._slice(), seconds
-            self.total = self.total.plus(Timed(stretch * self._last.throughput, stretch))
+        stretch = seconds - self._compared_until
+        if stretch >= max(self._last_slice.seconds / SHARE, SPACING * seconds):
+            self._last_slice = self._slice()
+            self._compared_until = seconds
+            self.total = self.total.plus(Timed(stretch * self._last_slice.throughput, stretch))
 
 
 class Timing(NamedTuple):
-    """The speed of a run, and the speed of plain CFR to compare it with."""
+    """The speed of a run, and the speed of plain CFR to compare it with.
+
+    Attributes:
+        runs: number of runs that were timed.
+        cpu_seconds: engine CPU seconds per run.
+        throughput: iterations per engine CPU second.
+        reference_throughput: throughput of plain CFR.
+        reference: slice of plain CFR that is to be added to the earlier ones.
+    """
 
     runs: int
-    cpu_seconds: float  # per run
+    cpu_seconds: float
     throughput: float
     reference_throughput: float
-    reference: Timed  # the slice of plain CFR that is to be added to the earlier ones
+    reference: Timed
 
 
 def compare(
@@ -163,21 +182,34 @@ def compare(
         seconds: CPU seconds of a slice.
     """
     if result.cpu_seconds >= REPEAT_BELOW:
-        last = clock.slice(seconds)
-        whole = before.plus(last)
-        return Timing(1, result.cpu_seconds, result.iterations / result.cpu_seconds, whole.throughput, last)
+        last_slice = clock.slice(seconds)
+        reference = before.plus(last_slice)
+        throughput = result.iterations / result.cpu_seconds
+        return Timing(1, result.cpu_seconds, throughput, reference.throughput, last_slice)
+
+    # Each round has the number of runs, their time, and plain CFR's.
     rounds = [(*time_again(clock.tree, parts, seed), clock.alike(parts, seconds)) for _ in range(ROUNDS)]
-    rounds.sort(key=lambda one: one[1].throughput / one[2].throughput)
-    _, timed, reference = rounds[ROUNDS // 2]
-    runs = sum(one[0] for one in rounds)
-    iterations, spent = (sum(numbers) for numbers in zip(*(one[1] for one in rounds), strict=True))
-    return Timing(runs, result.iterations * spent / iterations, timed.throughput, reference.throughput, reference)
+    rounds.sort(key=lambda timings: timings[1].throughput / timings[2].throughput)
+    _, median_timed, median_reference = rounds[ROUNDS // 2]
+
+    # The time of a run follows from all rounds.
+    num_runs = sum(runs for runs, _, _ in rounds)
+    iterations = sum(timed.iterations for _, timed, _ in rounds)
+    cpu_seconds = sum(timed.seconds for _, timed, _ in rounds)
+    return Timing(
+        runs=num_runs,
+        cpu_seconds=result.iterations * cpu_seconds / iterations,
+        throughput=median_timed.throughput,
+        reference_throughput=median_reference.throughput,
+        reference=median_reference,
+    )
 
 
 def cost_of_comparing(seconds: float) -> float:
     """Return about how many CPU seconds plain CFR and :func:`compare` take for a run of ``seconds``."""
-    beside = LEAST_SECONDS + SHARE * seconds
-    return beside + (ROUNDS * (max(seconds, LEAST_SECONDS) + LEAST_SECONDS) if seconds < REPEAT_BELOW else 0.0)
+    slices = LEAST_SECONDS + SHARE * seconds
+    rounds = ROUNDS * (max(seconds, LEAST_SECONDS) + LEAST_SECONDS) if seconds < REPEAT_BELOW else 0.0
+    return slices + rounds
 
 
 def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
@@ -189,18 +221,20 @@ def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LE
     Returns:
         Number of runs, and the iterations that count, with their engine CPU seconds.
     """
-    runs, total, start = 0, NO_TIME, time.thread_time()
+    runs = 0
+    total = NO_TIME
+    start = time.thread_time()
     while not runs or time.thread_time() - start < seconds:
         engine = Engine(tree, seed, RunOptions(reduce=True))
         for part in parts:
             engine.bind(part.update_rule, part.sampler, part.abstraction)
-            left = part.iterations
+            iterations_left = part.iterations
             if not engine.iteration:
-                left = max(1, left - engine.advance(1, sys.maxsize))
-            while left:
+                iterations_left = max(1, iterations_left - engine.advance(1, sys.maxsize))
+            while iterations_left:
                 begin = time.thread_time()
-                done = engine.advance(left, sys.maxsize)
+                done = engine.advance(iterations_left, sys.maxsize)
                 total = total.plus(Timed(done, time.thread_time() - begin))
-                left -= done
+                iterations_left -= done
         runs += 1
     return runs, total

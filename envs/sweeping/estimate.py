@@ -15,13 +15,19 @@ from rlccfr.errors import RLCCFRError
 from rlccfr.result import POINTS_PER_DECADE
 
 SHARE = 0.01
+"""Share of a run's iterations that is tried."""
 
 
 class Cost(NamedTuple):
-    """CPU seconds of one run."""
+    """CPU seconds of one run.
+
+    Attributes:
+        iterating: CPU seconds of its iterations.
+        around: CPU seconds of making the solver, measuring its curve, and timing it.
+    """
 
     iterating: float
-    around: float  # making the solver, measuring its curve, and timing it
+    around: float
 
 
 def cost_of(job: Job) -> Cost:
@@ -33,35 +39,43 @@ def cost_of(job: Job) -> Cost:
     begin = time.process_time()
     solver = measured_solver(job.game, job.cell, job.seed)
     making = time.process_time() - begin
-    count = math.ceil(SHARE * job.limits.iterations)
-    first = solver.run(iterations=count, curve=False).cpu_seconds
-    each = (solver.run(iterations=count, curve=False).cpu_seconds - first) / count
+
+    # A trial of the iterations, after a warm-up.
+    trial = math.ceil(SHARE * job.limits.iterations)
+    warm_up = solver.run(iterations=trial, curve=False).cpu_seconds
+    seconds_per_iteration = (solver.run(iterations=trial, curve=False).cpu_seconds - warm_up) / trial
+
+    # A point of the curve takes two evaluations: of the average policy, and of the current one.
     begin = time.process_time()
     solver.exploitability()
-    measuring = 2 * (time.process_time() - begin)  # the average policy's, and the current one's
-    iterations = job.limits.iterations if job.learns else job.limits.goal(each)
-    seconds = max(each * iterations, job.limits.seconds)
-    points = POINTS_PER_DECADE * math.log10(max(seconds / each, iterations))
+    seconds_per_point = 2 * (time.process_time() - begin)
+
+    # The run lasts for its iterations or its seconds, whichever is longer.
+    iterations = job.limits.iterations if job.learns else job.limits.goal(seconds_per_iteration)
+    seconds = max(seconds_per_iteration * iterations, job.limits.seconds)
+    points = POINTS_PER_DECADE * math.log10(max(seconds / seconds_per_iteration, iterations))
     timing = cost_of_comparing(seconds) + (0.0 if job.learns else seconds_again(seconds))
-    return Cost(seconds, making + points * measuring + timing)
+    return Cost(seconds, making + points * seconds_per_point + timing)
 
 
 def total_cost(todo: Sequence[Job], progress: Callable[[float], None] | None = None) -> float:
     """Return the estimated CPU seconds of all runs, from a trial of 1 % of one run per algorithm and game.
 
     Args:
+        todo: the runs.
         progress: function called with the share of the trials that is done.
     """
-    kinds = Counter((job.game, job.cell) for job in todo)
-    one = {(job.game, job.cell): job for job in todo}
+    # Runs that differ by their seed alone cost the same.
+    counts = Counter((job.game, job.cell) for job in todo)
+    example = {(job.game, job.cell): job for job in todo}
     total = 0.0
-    for done, (kind, count) in enumerate(kinds.items(), start=1):
+    for tried, (kind, count) in enumerate(counts.items(), start=1):
         try:
-            total += count * sum(cost_of(one[kind]))
+            total += count * sum(cost_of(example[kind]))
         except RLCCFRError:  # it can't run here; the sweep will record that
             continue
         except Exception:  # a broken plugin: assume the longest time allowed
-            total += count * one[kind].limits.timeout
+            total += count * example[kind].limits.timeout
         if progress:
-            progress(done / len(kinds))
+            progress(tried / len(counts))
     return total

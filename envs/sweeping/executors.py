@@ -9,14 +9,14 @@ from concurrent.futures import CancelledError, Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
-from rlccfr.envs.sweeping.cores import physical_cores
-from rlccfr.envs.sweeping.pool import Pool
+from rlccfr.envs.sweeping.pool import Pool, physical_cores
 from rlccfr.envs.sweeping.worker import prepare
 from rlccfr.errors import RLCCFRError, first_line
 from rlccfr.interrupts import interrupts_blocked
 from rlccfr.plugins import loaded
 
 LOCALHOST = "127.0.0.1"
+"""Address of a local Dask cluster, which no other machine reaches."""
 
 
 class Executors(NamedTuple):
@@ -62,8 +62,8 @@ def dask_cluster(address: str, workers: int = 0) -> Iterator[Executors]:
         from distributed.comm.core import CommClosedError
     except ImportError as error:
         raise RLCCFRError("a sweep on Dask needs the extra: pip install 'rlccfr[dask]'") from error
-    local = address == "local"
-    with _local_cluster(workers) if local else nullcontext(address) as cluster, ExitStack() as stack:
+    is_local = address == "local"
+    with _local_cluster(workers) if is_local else nullcontext(address) as cluster, ExitStack() as stack:
         try:
             client = stack.enter_context(Client(cluster))  # type: ignore[no-untyped-call]
         except (OSError, ValueError) as error:
@@ -78,9 +78,9 @@ def dask_cluster(address: str, workers: int = 0) -> Iterator[Executors]:
             )
         try:
             client.run(prepare, None, loaded)
-            yield Executors(client.get_executor, threads, client.dashboard_link if local else None)
+            yield Executors(client.get_executor, threads, client.dashboard_link if is_local else None)
         except (CancelledError, CommClosedError):
-            scheduler = "local Dask scheduler" if local else f"Dask scheduler at {address}"
+            scheduler = "local Dask scheduler" if is_local else f"Dask scheduler at {address}"
             raise RLCCFRError(
                 f"the {scheduler} was lost; what it had measured is kept, and the same sweep goes on from there"
             ) from None

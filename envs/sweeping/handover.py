@@ -25,31 +25,41 @@ def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
     another processor never stands in for a planned one, which is then performed here. A failed run with the id of a
     planned one is copied, and is repeated only with ``retry_failed``.
 
+    Args:
+        path: the file.
+        planned: runs of this machine's sweep.
+        store: store of this machine's sweep.
+
     Raises:
         StoreError: the file is missing or damaged, or was written small, with shortened curves.
     """
     frame = load_results(path)
     if frame.attrs.get(SMALL):
         raise StoreError(f"{path} has curves cut short for publishing; write it without --small to go on from it")
-    table, taken = TableEvaluator(frame), 0
+    table = TableEvaluator(frame)
+    copied = 0
+    # The runs of the file under their own ids.
     for cell_id in table.ids():
         if store.get(cell_id) is None:
             store.put(table.record(cell_id))
-            taken += 1
+            copied += 1
+    # Runs of another processor once more, under the ids that this sweep gives them.
     for job in planned:
-        if store.get(job.id) is None and (record := _equal(job, table)) is not None:
+        if store.get(job.id) is None and (record := _equivalent_run(job, table)) is not None:
             store.put({**record, "cell_id": job.id})
-            taken += 1
-    return taken
+            copied += 1
+    return copied
 
 
-def _equal(job: Job, table: TableEvaluator) -> dict[str, Any] | None:
+def _equivalent_run(job: Job, table: TableEvaluator) -> dict[str, Any] | None:
     """Return the record of another machine's run that can take the place of a job's run; None if there is none."""
     if job.seed not in table.seeds(job.game, job.cell):
         return None
     record = table.run(job.game, job.cell, job.seed)
-    same = record["engine_version"] == engine_version() and record["game_hash"] == compiled(job.game).content_hash
-    long = covers(record, Budget("iterations", job.limits.iterations)) and (
-        not job.limits.seconds or covers(record, Budget("seconds", job.limits.seconds))
-    )
-    return record if same and long else None
+    if record["engine_version"] != engine_version() or record["game_hash"] != compiled(job.game).content_hash:
+        return None
+    if not covers(record, Budget("iterations", job.limits.iterations)):
+        return None
+    if job.limits.seconds and not covers(record, Budget("seconds", job.limits.seconds)):
+        return None
+    return record

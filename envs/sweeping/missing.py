@@ -1,4 +1,4 @@
-"""Runs that an unfinished sweep lacks."""
+"""Runs that an unfinished sweep lacks, and the settings with which it was begun, inferred from its records."""
 
 from __future__ import annotations
 
@@ -40,23 +40,35 @@ def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) 
 
     The numbers of seeds are inferred from the recorded runs; without any, the defaults of :class:`SweepPlan` apply.
     """
-    drawing = [job for job in jobs(dict.fromkeys(games, range(2)), catalog) if job.seed == 1]
-    recorded = [(job.learns, table.seeds(job.game, job.cell)) for job in drawing]
-    seeds = _common([found for learns, found in recorded if not learns and found])
-    models = [len(found) for learns, found in recorded if learns and found]
-    model_seeds = min(mode(models) if models else SweepPlan.model_seeds, seeds)  # close calls have more
+    # Algorithms that draw at random are those with a run for a second seed.
+    second_runs = [job for job in jobs(dict.fromkeys(games, range(2)), catalog) if job.seed == 1]
+    recorded_seeds = [(job.learns, table.seeds(job.game, job.cell)) for job in second_runs]
+    seeds = _common_seeds([recorded for learns, recorded in recorded_seeds if not learns and recorded])
+    # Models that are close to the best have more seeds than most, so the mode counts.
+    seed_counts = [len(recorded) for learns, recorded in recorded_seeds if learns and recorded]
+    model_seeds = min(mode(seed_counts) if seed_counts else SweepPlan.model_seeds, seeds)
     planned = jobs(dict.fromkeys(games, range(seeds)), catalog, range(model_seeds))
-    there = [job for job in planned if job.seed in table.seeds(job.game, job.cell)]
-    return Missing(len(planned) - len(there), len(planned), seeds, model_seeds, _limits(table, there[:PROBED]))
+    recorded_jobs = [job for job in planned if job.seed in table.seeds(job.game, job.cell)]
+    return Missing(
+        runs=len(planned) - len(recorded_jobs),
+        total=len(planned),
+        seeds=seeds,
+        model_seeds=model_seeds,
+        limits=_limits(table, recorded_jobs[:PROBED]),
+    )
 
 
-def _common(recorded: Sequence[Sequence[int]]) -> int:
+def _common_seeds(recorded_seeds: Sequence[Sequence[int]]) -> int:
     """Return how many seeds tabular algorithms have: up to the largest that a quarter of those with any run have.
 
     Fewer have the seeds that only algorithms close to the best got.
+
+    Args:
+        recorded_seeds: engine seeds of each algorithm that has any.
     """
-    counts = Counter(seed for seeds in recorded for seed in seeds)
-    return max((seed + 1 for seed, count in counts.items() if 4 * count >= len(recorded)), default=SweepPlan.seeds)
+    counts = Counter(seed for seeds in recorded_seeds for seed in seeds)
+    common_seeds = [seed for seed, count in counts.items() if 4 * count >= len(recorded_seeds)]
+    return max(common_seeds) + 1 if common_seeds else SweepPlan.seeds
 
 
 def _limits(table: TableEvaluator, recorded: Iterable[Job]) -> Limits | None:
@@ -66,11 +78,12 @@ def _limits(table: TableEvaluator, recorded: Iterable[Job]) -> Limits | None:
     fewest iterations of a recorded run, with the default seconds or 0, and with the further iterations of `make
     measure` or none.
     """
-    recorded, known = list(recorded), set(table.ids())
-    made = [table.run(job.game, job.cell, job.seed)["iterations"] for job in recorded]
-    least = min((iterations for iterations in made if iterations), default=Limits.iterations)
-    candidates = product(dict.fromkeys((Limits.iterations, least)), (Limits.seconds, 0.0), (0, FURTHER))
+    recorded = list(recorded)
+    recorded_ids = set(table.ids())
+    iterations = [table.run(job.game, job.cell, job.seed)["iterations"] for job in recorded]
+    fewest = min((count for count in iterations if count), default=Limits.iterations)  # a failed run has none
+    candidates = product(dict.fromkeys((Limits.iterations, fewest)), (Limits.seconds, 0.0), (0, FURTHER))
     for limits in starmap(Limits, candidates):
-        if any(Job(job.game, job.cell, job.seed, limits).id in known for job in recorded):
+        if any(Job(job.game, job.cell, job.seed, limits).id in recorded_ids for job in recorded):
             return limits
     return None

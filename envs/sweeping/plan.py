@@ -65,7 +65,9 @@ class Limits:
 
     def goal(self, each: float) -> int:
         """Return the number of iterations of a run whose iterations take ``each`` engine CPU seconds."""
-        return max(self.iterations, self.further if self.further * each <= PATIENCE else 0)
+        if self.further * each <= PATIENCE:
+            return max(self.iterations, self.further)
+        return self.iterations
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,13 @@ class Job:
     """One run: an algorithm on a game with a seed, on a processor, by default this machine's.
 
     A worker on another machine gives the run's record this id, although its processor may differ.
+
+    Attributes:
+        game: name of the game.
+        cell: the algorithm.
+        seed: engine seed.
+        limits: least length of the run, and its limits of time and memory.
+        processor: name of the processor, a part of the id.
     """
 
     game: str
@@ -98,7 +107,9 @@ class Job:
     @property
     def id(self) -> str:
         """Id of the run's record; runs that would give equal results on its processor have equal ids."""
-        tree, limits = compiled(self.game), self.limits
+        tree = compiled(self.game)
+        limits = self.limits
+        # Only where they have an effect, because runs with equal results have equal ids.
         further = [limits.further] if limits.further > limits.iterations and not self.learns else []
         key = {
             "components": definitions(self.cell),
@@ -128,15 +139,15 @@ def jobs(
     Raises:
         GameError: an unknown game.
     """
-    limits, found = limits or Limits(), []
+    limits = limits or Limits()
+    planned = []
     for game, seeds in games.items():
         tree = compiled(game)
-        for cell in catalog:
-            first = Job(game, cell, 0, limits)
-            wanted = seeds
-            if is_deterministic((cell,), tree):
-                wanted = (0,)
-            elif first.learns:
-                wanted = [seed for seed in model_seeds if seed in seeds]
-            found += [Job(game, cell, seed, limits) for seed in wanted]
-    return found
+        for algorithm in catalog:
+            run_seeds = seeds
+            if is_deterministic((algorithm,), tree):
+                run_seeds = (0,)
+            elif Job(game, algorithm, 0, limits).learns:
+                run_seeds = [seed for seed in model_seeds if seed in seeds]
+            planned += [Job(game, algorithm, seed, limits) for seed in run_seeds]
+    return planned

@@ -41,9 +41,12 @@ class Runner:
     """
 
     def __init__(self, store: Store, make_executor: Callable[[], Executor], workers: int, report: Report) -> None:
-        self.store, self.make_executor, self.workers, self.report = store, make_executor, workers, report
-        self._tries: dict[Job, int] = {}
-        self._failed: dict[Job, dict[str, Any]] = {}  # records to be replaced
+        self.store = store
+        self.make_executor = make_executor
+        self.workers = workers
+        self.report = report
+        self._losses: dict[Job, int] = {}  # number of times that a job's worker was lost
+        self._failed_records: dict[Job, dict[str, Any]] = {}  # records to be replaced
 
     def run(self, jobs: Sequence[Job]) -> None:
         """Perform all runs except those that another sweep on the same store has measured in the meantime.
@@ -51,22 +54,34 @@ class Runner:
         Raises:
             StoreError: a record can't be written; the earlier records stay, and another call goes on from there.
         """
-        self._failed = {job: record for job in jobs if (record := self.store.get(job.id)) is not None}
-        todo, suspects = deque(jobs), deque[Job]()
+        self._failed_records = {job: record for job in jobs if (record := self.store.get(job.id)) is not None}
+        todo = deque(jobs)
+        suspects = deque[Job]()
         while todo or suspects:
             # After a loss, the interrupted runs are run one at a time, which shows the run that kills its worker.
-            batch, most = (suspects, 1) if suspects else (todo, 2 * self.workers)
-            suspects.extend(self._until_lost(batch, most))
+            interrupted = self._until_lost(suspects, 1) if suspects else self._until_lost(todo, 2 * self.workers)
+            suspects.extend(interrupted)
 
     def _until_lost(self, todo: deque[Job], most: int) -> list[Job]:
-        """Perform the runs in ``todo`` until none is left or a worker is lost; return the runs to try again."""
-        executor, running, lost = self.make_executor(), dict[Future[Any], Job](), list[Job]()
+        """Perform runs until none is left or a worker is lost.
+
+        Args:
+            todo: the runs; those that were begun are removed.
+            most: largest number of runs that are submitted at a time.
+
+        Returns:
+            The runs to try again.
+        """
+        executor = self.make_executor()
+        running = dict[Future[Any], Job]()
+        lost = list[Job]()
         try:
             while (todo or running) and not lost:
                 while todo and len(running) < most:
                     job = todo.popleft()
                     record = self.store.get(job.id)
-                    if record is not None and (record["status"] == "ok" or record != self._failed.get(job)):
+                    # Another sweep on the same store may have measured it in the meantime.
+                    if record is not None and (record["status"] == "ok" or record != self._failed_records.get(job)):
                         self.report(job, record)
                     else:
                         running[executor.submit(measure, job)] = job
@@ -84,9 +99,10 @@ class Runner:
                 _end_workers(executor)
             executor.shutdown(wait=not lost)
             self._keep_finished(running)
-        return [again for again in (*lost, *running.values()) if self._may_try(again)]
+        return [interrupted for interrupted in (*lost, *running.values()) if self._may_try(interrupted)]
 
     def _take(self, future: Future[Any], job: Job, lost: list[Job]) -> None:
+        """Keep the record of a finished run, or add it to those whose worker was lost."""
         error = future.exception()
         if error is None:
             self._keep(job, future.result())
@@ -95,18 +111,22 @@ class Runner:
 
     def _keep_finished(self, running: dict[Future[Any], Job]) -> None:
         """Keep the runs that ended while the others were cancelled, if possible, and remove them from ``running``."""
-        for future in [one for one in running if one.done() and not one.cancelled() and one.exception() is None]:
+        finished = [
+            future for future in running if future.done() and not future.cancelled() and future.exception() is None
+        ]
+        for future in finished:
             with suppress(StoreError):
                 self._keep(running.pop(future), future.result())
 
     def _keep(self, job: Job, record: dict[str, Any]) -> None:
+        """Put a record into the store, then report it."""
         self.store.put(record)
         self.report(job, record)
 
     def _may_try(self, job: Job) -> bool:
         """Return whether to try a job again after its worker was lost; record it as failed after the last attempt."""
-        self._tries[job] = self._tries.get(job, 0) + 1
-        if self._tries[job] < TRIES:
+        self._losses[job] = self._losses.get(job, 0) + 1
+        if self._losses[job] < TRIES:
             return True
         error = f"its worker was killed {TRIES} times; it may need more memory than there is"
         self._keep(job, make_record(job.request(), job.id, "failed", error=error))

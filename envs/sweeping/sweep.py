@@ -12,9 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rlccfr.catalog import Catalog
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.envs.measuring.identity import is_deterministic
+from rlccfr.envs.measuring.record import to_frame
+from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.store import Store
-from rlccfr.envs.sweeping.close import close_calls
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.reward import PRESETS, costs
 from rlccfr.envs.sweeping.executors import Executors, processes
 from rlccfr.envs.sweeping.plan import Job, Limits, jobs
 from rlccfr.envs.sweeping.runner import Report, Runner, left_to_do
@@ -23,6 +28,9 @@ from rlccfr.files import held
 from rlccfr.games.names import GameName, as_name
 
 log = logging.getLogger(__name__)
+
+DIVISORS = (1, 10, 100)
+"""Divisors of a run's seconds; the quotients are the budgets under which closeness to the best is checked."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ class SweepPlan:
     def __post_init__(self) -> None:
         if not isinstance(self.games, Iterable) or isinstance(self.games, str) or not self.games:
             raise RLCCFRError(f"a sweep's games must be a list of at least one name, not {brief(self.games)}")
-        object.__setattr__(self, "games", tuple(map(as_name, self.games)))
+        object.__setattr__(self, "games", tuple(as_name(game) for game in self.games))
         whole_number(self.seeds, "seeds", 1, BudgetError)
         whole_number(self.model_seeds, "model_seeds", 1, BudgetError)
         whole_number(self.close_seeds, "close_seeds", 0, BudgetError)
@@ -115,15 +123,70 @@ def sweep(
         StoreError: a record can't be written; the earlier records stay.
     """
     plan = plan if isinstance(plan, SweepPlan) else SweepPlan(plan)
-    kept = store if isinstance(store, Store) else Store(store)
-    where = _executors(executor)
+    store = store if isinstance(store, Store) else Store(store)
+    executors = _executors(executor)
+    report = report or (lambda job, record: None)
     planned = plan.jobs()
-    told = report or (lambda job, record: None)
-    with sharing(kept, log.warning) as order:
-        Runner(kept, where.make, where.workers, told).run(order(left_to_do(planned, kept, retry_failed=retry_failed)))
-        more = plan.more_jobs(kept, planned)
-        Runner(kept, where.make, where.workers, told).run(order(left_to_do(more, kept, retry_failed=retry_failed)))
-    return statuses(planned + more, kept)
+    with sharing(store, log.warning) as order:
+        todo = left_to_do(planned, store, retry_failed=retry_failed)
+        Runner(store, executors.make, executors.workers, report).run(order(todo))
+        # Which algorithms are close to the best is known only now.
+        more = plan.more_jobs(store, planned)
+        todo = left_to_do(more, store, retry_failed=retry_failed)
+        Runner(store, executors.make, executors.workers, report).run(order(todo))
+    return statuses(planned + more, store)
+
+
+def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], within: float) -> list[Job]:
+    """Return further runs of the algorithms that draw at random and whose R̄ is close to the best on their game.
+
+    The best is the algorithm that would be recommended: one that has converged, if any has. An algorithm is close if it
+    is so under one preset's reward weights and one of these budgets: the least seconds of the runs divided by each of
+    :data:`DIVISORS`, and the least iterations unless that is a single one, after which all are alike. Only runs on
+    record count.
+
+    Args:
+        planned: runs to judge by; those without a record in the store are skipped.
+        store: store of the records.
+        seeds: all engine seeds that close algorithms are to have.
+        within: largest shortfall of R̄ from the best.
+    """
+    recorded_jobs: dict[tuple[str, Limits], dict[Cell, list[Job]]] = {}
+    records = []
+    for job in planned:
+        record = store.get(job.id)
+        if record is not None:
+            records.append(record)
+            recorded_jobs.setdefault((job.game, job.limits), {}).setdefault(job.cell, []).append(job)
+    table = TableEvaluator(to_frame(records, curves=True))
+    planned_jobs = set(planned)
+    wanted_seeds = list(seeds)
+    further_jobs: list[Job] = []
+    for (game, limits), by_algorithm in recorded_jobs.items():
+        close = set(_close(table, by_algorithm, limits, within))
+        tree = compiled(game)
+        for algorithm in by_algorithm:
+            if algorithm in close and not is_deterministic((algorithm,), tree):
+                jobs_of_seeds = [Job(game, algorithm, seed, limits) for seed in wanted_seeds]
+                further_jobs += [job for job in jobs_of_seeds if job not in planned_jobs]
+    return further_jobs
+
+
+def _close(
+    table: TableEvaluator, by_algorithm: Mapping[Cell, Sequence[Job]], limits: Limits, within: float
+) -> Iterator[Cell]:
+    """Yield the close algorithms, judged by the planned seeds alone: seeds added earlier must not change the choice."""
+    budgets = [Budget("iterations", limits.iterations)] if limits.iterations > 1 else []
+    budgets += [Budget("seconds", limits.seconds / divisor) for divisor in DIVISORS if limits.seconds]
+    for budget in budgets:
+        measurements = {
+            algorithm: [table.measure(Request(job.game, (algorithm,), budget, seed=job.seed)) for job in algorithm_jobs]
+            for algorithm, algorithm_jobs in by_algorithm.items()
+        }
+        for preset in PRESETS.values():
+            worths = {cell: preset.worth([costs(run) for run in runs]) for cell, runs in measurements.items()}
+            best = max(worths.values())
+            yield from (cell for cell, worth in worths.items() if worth.reward >= best.reward - within)
 
 
 @contextmanager
@@ -158,25 +221,30 @@ def _shuffled(runs: list[Job]) -> list[Job]:
 
 def statuses(planned: Sequence[Job], store: Store) -> dict[str, dict[str, int]]:
     """Return, for each game, the number of runs by status; ``missing`` for those without a record."""
-    found: dict[str, Counter[str]] = {job.game: Counter() for job in planned}
+    counts_by_game: dict[str, Counter[str]] = {job.game: Counter() for job in planned}
     for job in planned:
         record: Mapping[str, Any] | None = store.get(job.id)
-        found[job.game]["missing" if record is None else record["status"]] += 1
-    return {game: dict(counts) for game, counts in found.items()}
+        counts_by_game[job.game]["missing" if record is None else record["status"]] += 1
+    return {game: dict(counts) for game, counts in counts_by_game.items()}
 
 
 def _executors(executor: Executor | Executors | None) -> Executors:
+    """Return where runs are performed: on the caller's executor, or in processes of this sweep's own.
+
+    Raises:
+        RLCCFRError: the value is no executor.
+    """
     if executor is None:
         return processes()
     if isinstance(executor, Executors):
         return executor
     if not callable(getattr(executor, "submit", None)):
         raise RLCCFRError(f"executor must be a concurrent.futures.Executor, not {executor!r}")
-    return Executors(lambda: _Kept(executor), int(getattr(executor, "_max_workers", 1)))
+    return Executors(lambda: _CallersExecutor(executor), int(getattr(executor, "_max_workers", 1)))
 
 
-class _Kept(Executor):
-    """A caller's executor, which outlives the sweep."""
+class _CallersExecutor(Executor):
+    """An executor of the caller's, which outlives the sweep."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor

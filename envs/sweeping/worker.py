@@ -49,10 +49,11 @@ MOST_RUNS = 3
 """Number of times that a run is performed before its timings are recorded although they disagree."""
 
 _limiting = threading.Lock()
+"""Lock of the thread that has set this process' limit of memory."""
 
 
 class _TookTooLongError(Exception):
-    pass
+    """A run has taken more CPU seconds than its limits allow."""
 
 
 def prepare(cores: Any = None, loaded: Loaded | None = None) -> None:
@@ -105,7 +106,8 @@ def measure(job: Job) -> dict[str, Any]:
     except (ImportError, ComponentError) as error:
         status, caught = "unavailable", error
     except Exception as error:  # a component's fault is a result and must not end the sweep
-        status, caught = "out_of_memory" if "can't allocate memory" in str(error) else "failed", error
+        is_out_of_memory = "can't allocate memory" in str(error)  # PyTorch raises RuntimeError for that
+        status, caught = "out_of_memory" if is_out_of_memory else "failed", error
     points = solver._curve if solver is not None else []
     return make_record(
         job.request(), job.id, status, curve=pd.DataFrame(points, columns=CurvePoint._fields),
@@ -114,11 +116,18 @@ def measure(job: Job) -> dict[str, Any]:
 
 
 def _measured(job: Job, solver: Solver) -> dict[str, Any]:
-    clock, deadline = _clock(compiled(job.game), threading.get_ident()), _deadline(job.limits.timeout)
+    """Return the record of a run on a new solver, with its speed compared with plain CFR's.
+
+    Raises:
+        ArithmeticError: the result is not finite.
+        _TookTooLongError: the run's time is up.
+    """
+    clock = _clock(compiled(job.game), threading.get_ident())
+    check_time = _deadline(job.limits.timeout)
     beside = Beside(clock.slice)
 
     def progress(share: float) -> None:
-        deadline(share)
+        check_time(share)
         beside.go_on(solver.cpu_seconds)
 
     result = _run(job, solver, progress)
@@ -131,7 +140,7 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
         "nash_conv": result.nash_conv,
         "throughput": timing.throughput,
         "reference_throughput": timing.reference_throughput,
-        "throughput_again": _again(job, part, timing),
+        "throughput_again": _second_throughput(job, part, timing),
         "cpu_seconds": result.cpu_seconds,
         "nodes_touched": result.nodes_touched,
         "iterations": result.iterations,
@@ -143,20 +152,27 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
 
 def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResult:
     """Perform the run; a tabular one also gets curve points at ten CPU times per decade, besides the usual ones."""
-    if job.learns:  # iterations first: their number then depends on times only if they take less than the seconds
-        result = solver.run(iterations=job.limits.iterations, progress=progress)
-        left = job.limits.seconds - result.cpu_seconds
-        return solver.run(seconds=left, progress=progress) if left > 0 else result
-    result, step = solver.run(iterations=1), 0
-    while result.cpu_seconds < job.limits.seconds:
-        goal = min(FIRST_SECONDS * 10 ** (step / POINTS_PER_DECADE), job.limits.seconds)
-        if goal > result.cpu_seconds:
-            result = solver.run(seconds=goal - result.cpu_seconds, progress=progress)
-        step += 1
-    if result.iterations < job.limits.iterations:
-        result = solver.run(iterations=job.limits.iterations - result.iterations, progress=progress)
-    left = job.limits.goal(result.cpu_seconds / result.iterations) - result.iterations
-    return solver.run(iterations=left, progress=progress) if left > 0 else result
+    limits = job.limits
+    if job.learns:
+        # Iterations first: their number then depends on times only if they take less than the seconds.
+        result = solver.run(iterations=limits.iterations, progress=progress)
+        seconds_left = limits.seconds - result.cpu_seconds
+        return solver.run(seconds=seconds_left, progress=progress) if seconds_left > 0 else result
+
+    # The least seconds, with a stop, and so a point of the curve, at each of the CPU times.
+    result = solver.run(iterations=1)
+    point = 0
+    while result.cpu_seconds < limits.seconds:
+        stop_at = min(FIRST_SECONDS * 10 ** (point / POINTS_PER_DECADE), limits.seconds)
+        if stop_at > result.cpu_seconds:
+            result = solver.run(seconds=stop_at - result.cpu_seconds, progress=progress)
+        point += 1
+
+    # The least iterations, then the further ones unless they take too long.
+    if result.iterations < limits.iterations:
+        result = solver.run(iterations=limits.iterations - result.iterations, progress=progress)
+    iterations_left = limits.goal(result.cpu_seconds / result.iterations) - result.iterations
+    return solver.run(iterations=iterations_left, progress=progress) if iterations_left > 0 else result
 
 
 def was_disturbed(record: Mapping[str, Any]) -> bool:
@@ -165,13 +181,14 @@ def was_disturbed(record: Mapping[str, Any]) -> bool:
     The first timing chooses such an algorithm and the second judges it, so one outlier would decide a recommendation.
     An algorithm that draws at random has several runs, and its timings vary with what it draws.
     """
-    again = record["throughput_again"]
-    if again is None or not record["deterministic"]:
+    second_throughput = record["throughput_again"]
+    if second_throughput is None or not record["deterministic"]:
         return False
-    return not _agree(record["throughput"], again)
+    return not _agree(record["throughput"], second_throughput)
 
 
 def _agree(first: float, second: float) -> bool:
+    """Return whether two throughputs are alike."""
     return max(first, second) <= AGREEMENT * min(first, second)
 
 
@@ -180,7 +197,7 @@ def seconds_again(seconds: float) -> float:
     return max(LEAST_SECONDS, AGAIN * seconds)
 
 
-def _again(job: Job, part: Part, timing: Timing) -> float | None:
+def _second_throughput(job: Job, part: Part, timing: Timing) -> float | None:
     """Return a second measurement of the throughput, on fresh tables; None with models, which take too long.
 
     It is repeated if it disagrees with the first.
@@ -233,6 +250,7 @@ def _memory_limit(megabytes: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _process_limit(megabytes: int) -> Iterator[None]:
+    """Limit the memory of this process, whose present data the limit comes on top of, and lift the limit afterwards."""
     try:
         import resource
 
@@ -241,10 +259,12 @@ def _process_limit(megabytes: int) -> Iterator[None]:
     except (ImportError, OSError, StopIteration):
         yield
         return
-    before = resource.getrlimit(resource.RLIMIT_DATA)
+    soft_before, hard_limit = resource.getrlimit(resource.RLIMIT_DATA)
     limit = used + megabytes * 2**20
-    resource.setrlimit(resource.RLIMIT_DATA, (limit if before[1] < 0 else min(limit, before[1]), before[1]))
+    if hard_limit >= 0:  # a negative one stands for none
+        limit = min(limit, hard_limit)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard_limit))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_DATA, before)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft_before, hard_limit))

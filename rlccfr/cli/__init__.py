@@ -86,15 +86,15 @@ USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
 """UsageError of the Click that the installed Typer uses."""
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
         print(f"rlccfr {__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
     plugins: bool = typer.Option(False, "--plugins", help="Load the components of installed plugins."),
     load: list[Path] = typer.Option((), "--load", help="Run a Python file that registers components or games, first."),  # noqa: B008
 ) -> None:
@@ -109,13 +109,13 @@ def _root(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command line and exit with 0, 1 for an error, 2 for wrong usage, or 130 for Ctrl-C."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     mend_streams()
     when_held[:] = [_say_held]
     try:
-        if not given and not os.environ.get(COMPLETING):
+        if not words and not os.environ.get(COMPLETING):
             print(FIRST_STEPS)
-        code = _run(given or ["--help"])
+        code = _run(words or ["--help"])
         if code == INTERRUPTED:
             _fail("interrupted", code)
         sys.stdout.flush()  # a full disk may show only now
@@ -124,8 +124,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except RLCCFRError as error:
         code = _fail(str(error), 1)
     except USAGE_ERROR as error:
-        told = error.format_message()
-        code = _fail(f"{told}; write --load FILE before the command" if "--load" in told else told, 2)
+        message = error.format_message()
+        if "--load" in message:
+            message += "; write --load FILE before the command"
+        code = _fail(message, 2)
     except MemoryError:
         code = _fail("out of memory; take a smaller game or budget", 1)
     except (KeyboardInterrupt, typer.Abort):  # some versions of Typer raise, others return the code
@@ -139,8 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 0
     except OSError as error:
         discard_output()
-        what = "write the output" if error.filename is None else f"open {error.filename}"
-        code = _fail(f"can't {what} ({error.strerror or first_line(error)}); check space and permissions", 1)
+        action = "write the output" if error.filename is None else f"open {error.filename}"
+        code = _fail(f"can't {action} ({error.strerror or first_line(error)}); check space and permissions", 1)
     if code == INTERRUPTED:
         settle_interrupt()
     sys.exit(code if isinstance(code, int) else 0)
@@ -162,6 +164,7 @@ def _say_held() -> None:
 
 
 def _fail(message: str, code: int) -> int:
+    """Print an error on one line of stderr, and return the exit code."""
     with suppress(OSError):  # stderr may be full, too
         print(f"error: {' '.join(message.split())}", file=sys.stderr)
     return code

@@ -1,16 +1,20 @@
-"""What a run of ``rlccfr solve`` has led to, and the files that keep it."""
+"""What a run of ``rlccfr solve`` has led to: its facts, how they are printed, and the files that keep it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rlccfr.cli.console import print_table
 from rlccfr.cli.exact import solved
 from rlccfr.errors import RLCCFRError
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.registry import abstractions
 
 if TYPE_CHECKING:
+    from rlccfr.catalog import Cell
     from rlccfr.engine.linear_program import ExactSolution
     from rlccfr.games.public.kinds import Game
     from rlccfr.policy import Policy
@@ -18,11 +22,26 @@ if TYPE_CHECKING:
     from rlccfr.solver import Solver
 
 
+LONGEST_TITLE = 80
+"""Longest title in characters."""
+
+OPTIONAL_FACTS = (
+    ("in mbb/g", "mbb", "thousandths of a big blind per game"),
+    (
+        "inside the abstraction",
+        "exploitability_abstract",
+        "the same, with best responses of one policy per bucket",
+    ),
+)
+"""Title, name and meaning of facts that not all runs have."""
+
+
 @dataclass(frozen=True)
 class Attempt:
     """A run, and what came after it.
 
     Attributes:
+        solver: the solver that ran.
         result: the run's totals.
         interrupted: whether Ctrl-C ended the run or the linear program.
         solution: the linear program's, if one was solved after the run.
@@ -61,6 +80,7 @@ class Attempt:
 
     @property
     def exploitability(self) -> float:
+        """Exploitability of the linear program's policy if there is one, else of the run's average policy."""
         return self.result.exploitability if self.solution is None else self.solution.exploitability
 
     @property
@@ -69,9 +89,94 @@ class Attempt:
         return self.result.target is None or self.exploitability <= self.result.target
 
 
+def title_of(algorithms: list[Cell]) -> str:
+    """Return the algorithms of a run, one after another, without hyperparameters if that is too long for a line."""
+    title = ", then ".join(str(algorithm) for algorithm in algorithms)
+    if len(title) <= LONGEST_TITLE:
+        return title
+    without_hyperparameters = [
+        " x ".join(component.partition("(")[0] for component in algorithm) for algorithm in algorithms
+    ]
+    return ", then ".join(without_hyperparameters)
+
+
+def facts_of(solver: Solver, algorithms: list[Cell], attempt: Attempt) -> dict[str, Any]:
+    """Return the facts of a finished run, by name."""
+    values = solver.values()
+    result = attempt.result
+    payoffs = solver.game.opponent_payoffs
+    big_blind = solver.game.big_blind
+    return {
+        "game": solver.game.name,
+        "method": "iterations",
+        **solver.specs,
+        "segments": [algorithm._asdict() for algorithm in algorithms],
+        "seed": solver.seed,
+        "exploitability": result.exploitability,
+        "exploitability_abstract": result.exploitability_abstract,
+        "nash_conv": result.nash_conv,
+        "mbb": None if big_blind is None else 1000 * result.exploitability / big_blind,
+        "value": payoffs.of_both(values.game[0]),
+        "best_response_value": payoffs.of_best_responses(values.best_response),
+        "iterations": result.iterations,
+        "nodes_touched": result.nodes_touched,
+        "cpu_seconds": result.cpu_seconds,
+        "throughput": result.throughput,
+        "unfinished": result.unfinished,
+        "target": result.target,
+        "reached": result.reached if result.target is not None else None,
+        "interrupted": attempt.interrupted,
+    }
+
+
+def nodes_title(game: Game, algorithms: list[Cell]) -> str:
+    """Return what ``nodes_touched`` counts in a run: histories, or over a public tree private states, or both."""
+    if isinstance(game, GameTree):
+        return "histories touched"
+    used = [abstractions.resolve(algorithm.abstraction) for algorithm in algorithms]
+    over_buckets = {abstraction.buckets is not None and not abstraction.responds for abstraction in used}
+    if len(over_buckets) > 1:
+        return "histories touched and private states met"
+    return "histories touched" if over_buckets == {True} else "private states met"
+
+
+def print_facts(facts: dict[str, Any], algorithm: str, nodes_touched: str) -> None:
+    """Print facts as a table.
+
+    Args:
+        facts: the facts, from :func:`facts_of`.
+        algorithm: name of the algorithm or algorithms.
+        nodes_touched: what ``nodes_touched`` counts.
+    """
+    first_value, second_value = facts["value"]
+    target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
+    unfinished = ", and walks of one that is not finished" if facts["unfinished"] else ""
+    rows = [
+        ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
+        *((title, facts[name], meaning) for title, name, meaning in OPTIONAL_FACTS if facts[name] is not None),
+        ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
+        ("value of player 0", first_value, f"of player 1: {second_value:.4g}"),
+        ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second{unfinished}"),
+        ("engine CPU seconds", facts["cpu_seconds"], "excluding loading, compiling and measuring"),
+        (nodes_touched, facts["nodes_touched"], ""),
+    ]
+    title = f"{facts['game']}: {algorithm}"
+    if facts["interrupted"]:
+        title += ", interrupted"
+    print_table(("", "", ""), rows, title=title)
+
+
 @dataclass(frozen=True)
 class Outputs:
-    """Files to write: the solver, its policy, its curve as a table and as a plot, its first decision as a picture."""
+    """Files to write; None for those that are not wanted.
+
+    Attributes:
+        checkpoint: the solver.
+        policy: its average policy, or the linear program's.
+        curve: its convergence curve as a table.
+        plot: the curve as a plot.
+        picture: the first decision, drawn.
+    """
 
     checkpoint: Path | None
     policy: Path | None

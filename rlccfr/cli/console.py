@@ -74,9 +74,12 @@ def budget(iterations: int | None, seconds: float | None, nodes: int | None) -> 
     Raises:
         RLCCFRError: several budgets were given, or one is not positive.
     """
-    options = {"iterations": iterations, "seconds": seconds, "nodes": nodes}
-    (found,) = budgets(**{unit: None if amount is None else [amount] for unit, amount in options.items()})
-    return found
+    (only_budget,) = budgets(
+        None if iterations is None else [iterations],
+        None if seconds is None else [seconds],
+        None if nodes is None else [nodes],
+    )
+    return only_budget
 
 
 def budgets(
@@ -88,10 +91,11 @@ def budgets(
         RLCCFRError: several units were given, or an amount is not positive.
     """
     options = {"iterations": iterations, "seconds": seconds, "nodes": nodes}
-    given = {unit: amounts for unit, amounts in options.items() if amounts} or {"iterations": [1000]}
-    if len(given) > 1:
-        raise RLCCFRError(f"give one budget, not {' and '.join(f'--{unit}' for unit in given)}")
-    ((unit, amounts),) = given.items()
+    amounts_by_unit = {unit: amounts for unit, amounts in options.items() if amounts} or {"iterations": [1000]}
+    if len(amounts_by_unit) > 1:
+        names = [f"--{unit}" for unit in amounts_by_unit]
+        raise RLCCFRError(f"give one budget, not {' and '.join(names)}")
+    ((unit, amounts),) = amounts_by_unit.items()
     for amount in amounts:
         if not amount > 0:
             raise RLCCFRError(f"--{unit} must be a positive number, not {amount}")
@@ -114,6 +118,7 @@ def check_only(context: typer.Context, option: str, allowed: Collection[str], ta
     """Refuse options that have no use beside another.
 
     Args:
+        context: the command's context.
         option: the option that was given.
         allowed: parameters of the command that may be given beside it.
         takes: what the option does, such as "solves a linear program", for the error.
@@ -132,9 +137,15 @@ def called() -> list[str]:
     """Return the first words of a command to print: the program, and the options that load the same components."""
     from rlccfr.plugins import loaded
 
-    words, here = ["rlccfr", *["--plugins"] * loaded.plugins], Path.cwd()
-    for path in map(Path, dict.fromkeys(loaded.files)):
-        words += ["--load", quoted(str(path.relative_to(here) if path.is_relative_to(here) else path))]
+    words = ["rlccfr"]
+    if loaded.plugins:
+        words.append("--plugins")
+    directory = Path.cwd()
+    for file in dict.fromkeys(loaded.files):
+        path = Path(file)
+        if path.is_relative_to(directory):
+            path = path.relative_to(directory)
+        words += ["--load", quoted(str(path))]
     return words
 
 
@@ -152,8 +163,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
     """Print a table for people, as wide as the terminal or, in a pipe, as needed; numbers are aligned to the right."""
     table = Table(show_header=any(columns), header_style="bold", box=None, pad_edge=False)
     for index, column in enumerate(columns):
-        right = rows and all(isinstance(row[index], (int, float)) or row[index] == "-" for row in rows)
-        table.add_column(column, justify="right" if right else "left", overflow="fold")
+        has_numbers = rows and all(isinstance(row[index], (int, float)) or row[index] == "-" for row in rows)
+        table.add_column(column, justify="right" if has_numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(number(value) if isinstance(value, (int, float)) else str(value) for value in row))
     console = Console(highlight=False, markup=False)

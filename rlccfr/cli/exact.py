@@ -41,6 +41,9 @@ def report_solution(
     """Print an exact solution's facts.
 
     Args:
+        tree: the game.
+        solution: its solution.
+        json: whether to print JSON.
         earlier: facts of the run before it, if there was one.
     """
     target = None if earlier is None else earlier["target"]
@@ -62,15 +65,17 @@ def report_solution(
     if json:
         print_json(facts)
         return
-    measured = "NashConv / 2, measured by best responses" + (" in rational numbers" if solution.rational else "")
+    measured = "NashConv / 2, measured by best responses"
+    if solution.rational:
+        measured += " in rational numbers"
     rows = [
         ("exploitability", solution.exploitability, measured),
         ("value of player 0", solution.value, f"of player 1: {tree.opponent_payoffs.at(solution.value):.4g}"),
         ("CPU seconds", solution.cpu_seconds, "of building and solving the program"),
     ]
     if earlier is not None:
-        spent, left = earlier["cpu_seconds"], earlier["exploitability"]
-        rows.append(("before it", spent, f"CPU seconds of iterations, which left an exploitability of {left:.3g}"))
+        meaning = f"CPU seconds of iterations, which left an exploitability of {earlier['exploitability']:.3g}"
+        rows.append(("before it", earlier["cpu_seconds"], meaning))
     print_table(("", "", ""), rows, title=f"{tree.name}: linear program")
     print(_exactness(solution))
     print("At infosets that equilibrium play never reaches, the policy's probabilities are one choice of many.")

@@ -36,9 +36,12 @@ SweptCatalog = Annotated[
 SweptNetworks = Annotated[
     str | None, typer.Option("--networks", help="Preset of the deep rules' networks in that sweep. [sweep]")
 ]
-ENDED = {
-    "failed": "failed", "timeout": "took too long", "out_of_memory": "had too little memory", "unavailable": "can't run"
-}  # fmt: skip
+ENDS_IN_WORDS = {
+    "failed": "failed",
+    "timeout": "took too long",
+    "out_of_memory": "had too little memory",
+    "unavailable": "can't run",
+}
 """Words for the end of a run, by its status."""
 
 REASONS = 5
@@ -49,10 +52,14 @@ Limits = tuple[list[int] | None, list[float] | None, list[int] | None]
 
 
 class Measured(NamedTuple):
-    """Measurements, and the part that was asked for.
+    """Measurements, and which of them a command is to show.
 
     Attributes:
-        told: what is read, for people: tables do not show what they choose from.
+        table: all measurements.
+        catalog: the algorithms to choose from.
+        games: names of the games to show.
+        budgets: the budgets to show.
+        description: what is read, for people: tables do not show what they choose from.
         shipped: whether the package has teams that learned from just these.
     """
 
@@ -60,17 +67,17 @@ class Measured(NamedTuple):
     catalog: Catalog
     games: list[str]
     budgets: Sequence[Budget]
-    told: str
+    description: str
     shipped: bool
 
     def say(self) -> None:
         """Print on stderr what is read, and why runs have failed."""
-        print(self.told, file=sys.stderr)
+        print(self.description, file=sys.stderr)
         say_failures(
-            self.table.run(game, cell, seed)
+            self.table.run(game, algorithm, seed)
             for game in self.games
-            for cell in self.catalog
-            for seed in self.table.seeds(game, cell)
+            for algorithm in self.catalog
+            for seed in self.table.seeds(game, algorithm)
         )
 
 
@@ -80,6 +87,8 @@ def measured(
     """Return the measurements to read; by default those of the paper's games under the headline budgets.
 
     Args:
+        games: names of the games; by default all that were measured, or the paper's of the package's.
+        limits: amounts of the budgets.
         results: store or file of a sweep; by default the package's measurements.
         catalog: name of a catalog. By default ``paper``, or ``public`` for the package's games of hold'em.
         networks: preset of the deep rules' networks, ``sweep`` by default.
@@ -92,108 +101,129 @@ def measured(
     with progress("reading the measurements"):
         from rlccfr.envs.episode import parse_budget, parse_catalog
 
-        asked = [parse_budget(one) for one in budgets(*limits)] if any(limits) else []
+        wanted_budgets = [parse_budget(budget) for budget in budgets(*limits)] if any(limits) else []
         if results is None:
-            return _of_the_package(games, asked, catalog, networks)
+            return _of_the_package(games, wanted_budgets, catalog, networks)
         from rlccfr.agents import shipped
         from rlccfr.envs.measuring.table import TableEvaluator
 
         table = TableEvaluator(results)
         if not table.games:
             raise RLCCFRError(f"{results} holds no measurements; name a store of `rlccfr sweep`")
-        cells, named = parse_catalog(catalog or "paper").with_networks(networks or "sweep"), games or table.games
-        if lacking := [game for game in named if table.lacking(game, cells)]:
-            raise RLCCFRError(_unfinished(table, lacking, cells, results, catalog or "paper", networks))
-        _long_enough(table, named, cells, asked or shipped.BUDGETS)
-        told = _told(cells, catalog or "paper", str(results))
-        return Measured(table, cells, named, asked or shipped.BUDGETS, told, shipped=False)
+        catalog_name = catalog or "paper"
+        algorithms = parse_catalog(catalog_name).with_networks(networks or "sweep")
+        names = games or table.games
+        unfinished_games = [game for game in names if table.lacking(game, algorithms)]
+        if unfinished_games:
+            raise RLCCFRError(_unfinished(table, unfinished_games, algorithms, results, catalog_name, networks))
+        budgets_to_show = wanted_budgets or shipped.BUDGETS
+        _require_long_runs(table, names, algorithms, budgets_to_show)
+        description = _described(algorithms, catalog_name, str(results))
+        return Measured(table, algorithms, names, budgets_to_show, description, shipped=False)
 
 
 def _of_the_package(
-    games: list[str] | None, asked: list[Budget], catalog: str | None, networks: str | None
+    games: list[str] | None, wanted_budgets: list[Budget], catalog: str | None, networks: str | None
 ) -> Measured:
-    """Return what was asked for of the package's measurements."""
+    """Return the package's measurements of games; see :func:`measured`."""
     from rlccfr.agents import shipped
     from rlccfr.envs.episode import parse_catalog
 
-    named = [_shipped(game) for game in games or (shipped.PUBLIC_GAMES if catalog == "public" else shipped.GAMES)]
-    part, public = shipped.part_of(named[0]), shipped.public_part()
-    if other := next((game for game in named if game not in part.games), None):
+    default_games = shipped.PUBLIC_GAMES if catalog == "public" else shipped.GAMES
+    names = [_shipped_name(game) for game in games or default_games]
+    # Games with a public tree were measured apart from the compiled ones.
+    measured_part = shipped.part_of(names[0])
+    outsider = next((game for game in names if game not in measured_part.games), None)
+    if outsider is not None:
         raise RLCCFRError(
-            f"{named[0]!r} and {other!r} were measured with different algorithms and budgets: ask for one at a time"
+            f"{names[0]!r} and {outsider!r} were measured with different algorithms and budgets: ask for one at a time"
         )
-    table, default = (shipped.public_results(), "public") if part == public else (shipped.results(), "paper")
-    cells = part.catalogs[0]
+    if measured_part == shipped.public_part():
+        table = shipped.public_results()
+        catalog_name = catalog or "public"
+    else:
+        table = shipped.results()
+        catalog_name = catalog or "paper"
+    algorithms = measured_part.catalogs[0]
     if catalog is not None or networks is not None:
-        cells = parse_catalog(catalog or default).with_networks(networks or "sweep")
-    if lacking := next((absent for game in named if (absent := table.lacking(game, cells))), None):
-        raise RLCCFRError(f"the package has no run of {lacking}; it has {part.described}")
-    asked = asked or list(part.budgets)
-    _long_enough(table, named, cells, asked)
-    told = _told(cells, catalog or default, "the package's measurements")
-    return Measured(table, cells, named, asked, told, shipped=cells == part.catalogs[0])
+        algorithms = parse_catalog(catalog_name).with_networks(networks or "sweep")
+    for game in names:
+        if lacking := table.lacking(game, algorithms):
+            raise RLCCFRError(f"the package has no run of {lacking}; it has {measured_part.described}")
+    budgets_to_show = wanted_budgets or list(measured_part.budgets)
+    _require_long_runs(table, names, algorithms, budgets_to_show)
+    description = _described(algorithms, catalog_name, "the package's measurements")
+    return Measured(
+        table, algorithms, names, budgets_to_show, description, shipped=algorithms == measured_part.catalogs[0]
+    )
 
 
-def _told(cells: Catalog, catalog: str, where: str) -> str:
-    return f"{len(cells):,} algorithms, --catalog {quoted(catalog)}, from {where}"
+def _described(algorithms: Catalog, catalog: str, source: str) -> str:
+    return f"{len(algorithms):,} algorithms, --catalog {quoted(catalog)}, from {source}"
 
 
 def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
     """Print on stderr why runs have failed, the most frequent reasons first; numbers in errors do not count."""
-    alike: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    records_by_reason: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for record in records:
         if record["status"] != "ok":
-            alike.setdefault((record["status"], re.sub(r"\d+", "#", str(record["error"]))), []).append(record)
-    ordered = sorted(alike.values(), key=len, reverse=True)
-    for own in ordered[:REASONS]:
-        ended, example = ENDED[own[0]["status"]], f"{Cell.of(own[0])} on {own[0]['game']}"
-        what = f"1 run {ended}: {example}" if len(own) == 1 else f"{len(own):,} runs {ended}, such as {example}"
-        print(f"{what}: {on_one_line(str(own[0]['error']))}", file=sys.stderr)
-    if len(ordered) > REASONS:
-        print(f"{len(ordered) - REASONS:,} more reasons; `error` in the sweep's records has them all", file=sys.stderr)
+            reason = (record["status"], re.sub(r"\d+", "#", str(record["error"])))
+            records_by_reason.setdefault(reason, []).append(record)
+    most_frequent_first = sorted(records_by_reason.values(), key=len, reverse=True)
+    for failed in most_frequent_first[:REASONS]:
+        first = failed[0]
+        end = ENDS_IN_WORDS[first["status"]]
+        example = f"{Cell.of(first)} on {first['game']}"
+        runs = f"1 run {end}: {example}" if len(failed) == 1 else f"{len(failed):,} runs {end}, such as {example}"
+        print(f"{runs}: {on_one_line(str(first['error']))}", file=sys.stderr)
+    reasons_left = len(most_frequent_first) - REASONS
+    if reasons_left > 0:
+        print(f"{reasons_left:,} more reasons; `error` in the sweep's records has them all", file=sys.stderr)
 
 
 def _unfinished(
-    table: TableEvaluator, games: Sequence[str], cells: Catalog, results: Path, catalog: str, networks: str | None
+    table: TableEvaluator, games: Sequence[str], algorithms: Catalog, results: Path, catalog: str, networks: str | None
 ) -> str:
     """Return an error message: the runs of a catalog that are missing on some games, and what to do about it."""
     from rlccfr.envs.sweeping.missing import missing_runs
 
     for game in games:
-        if game not in table.games and not any(table.seeds(game, cell) for cell in cells):
+        if game not in table.games and not any(table.seeds(game, algorithm) for algorithm in algorithms):
             return f"{results} has no runs on {game!r}; it has {', '.join(table.games)}: name one of these"
-    missing = missing_runs(table, games, cells)
+    missing = missing_runs(table, games, algorithms)
     settings = "" if networks is None else f" with networks {networks!r}"
     lacks = (
         f"{results} lacks {missing.runs:,} of {missing.total:,} runs of the catalog {catalog!r}{settings} on "
         f"{', '.join(games)}"
     )
-    command = f"`{' '.join(_going_on(missing, games, results, catalog, networks))}`"
-    command += ", with the --iterations, --seconds and --further of its beginning" if missing.limits is None else ""
-    if swept := _swept(table, games, networks):
+    command = f"`{' '.join(_resuming_command(missing, games, results, catalog, networks))}`"
+    if missing.limits is None:
+        command += ", with the --iterations, --seconds and --further of its beginning"
+    if swept := _swept_catalog(table, games, networks):
         return f"{lacks}, but none of {swept!r}: ask for that by --catalog {swept}, or go on with {command}"
     return f"{lacks}: go on with {command}; if another catalog was swept, say so by --catalog and --networks"
 
 
-def _swept(table: TableEvaluator, games: Sequence[str], networks: str | None) -> str | None:
+def _swept_catalog(table: TableEvaluator, games: Sequence[str], networks: str | None) -> str | None:
     """Return the largest named catalog that was measured in full on the given games; None if there is none."""
     from rlccfr.envs.episode import parse_catalog
 
     for name in ("extended", "paper", "extended-tabular", "tabular", "public"):
-        cells = parse_catalog(name).with_networks(networks or "sweep")
-        if all(table.seeds(game, cell) for game in games for cell in cells):
+        algorithms = parse_catalog(name).with_networks(networks or "sweep")
+        if all(table.seeds(game, algorithm) for game in games for algorithm in algorithms):
             return name
     return None
 
 
-def _going_on(
+def _resuming_command(
     missing: Missing, games: Sequence[str], results: Path, catalog: str, networks: str | None
 ) -> Sequence[str]:
     """Return the words of the command that completes a sweep, without options that have their default values."""
     from rlccfr.envs.sweeping.plan import Limits
     from rlccfr.envs.sweeping.sweep import SweepPlan
 
-    limits, model_seeds = missing.limits or Limits(), min(SweepPlan.model_seeds, missing.seeds)
+    limits = missing.limits or Limits()
+    model_seeds = min(SweepPlan.model_seeds, missing.seeds)
     options = {
         "--catalog": quoted(catalog) if catalog != "paper" else None,
         "--networks": quoted(networks) if networks not in (None, "sweep") else None,
@@ -204,11 +234,13 @@ def _going_on(
         "--further": limits.further if limits.further else None,
         "--store" if results.is_dir() else "--import": quoted(str(results)),
     }
-    given = [f"{name} {value}" for name, value in options.items() if value is not None]
-    return [*called(), "sweep", *map(quoted, games), *given]
+    words = [f"{name} {value}" for name, value in options.items() if value is not None]
+    return [*called(), "sweep", *map(quoted, games), *words]
 
 
-def _long_enough(table: TableEvaluator, games: Sequence[str], cells: Catalog, asked: Sequence[Budget]) -> None:
+def _require_long_runs(
+    table: TableEvaluator, games: Sequence[str], algorithms: Catalog, budgets: Sequence[Budget]
+) -> None:
     """Refuse budgets for which some algorithm did not run long enough.
 
     The table's own error names a single run and a remedy in Python; this one names options of the command.
@@ -219,13 +251,13 @@ def _long_enough(table: TableEvaluator, games: Sequence[str], cells: Catalog, as
     from rlccfr.envs.measuring.curve import COLUMN
     from rlccfr.envs.measuring.request import Request
 
-    for budget in asked:
+    for budget in budgets:
         ends = [
-            max(table.run(game, cell, seed)["curve"][COLUMN[budget.unit]], default=0)
+            max(table.run(game, algorithm, seed)["curve"][COLUMN[budget.unit]], default=0)
             for game in games
-            for cell in cells
-            for seed in table.seeds(game, cell)
-            if not table.known(Request(game, (cell,), budget, seed=seed))
+            for algorithm in algorithms
+            for seed in table.seeds(game, algorithm)
+            if not table.known(Request(game, (algorithm,), budget, seed=seed))
         ]
         if ends and min(ends) > 0:  # without curves to read, the table raises its own error
             least = f"{min(ends):.3g}" if budget.unit == "seconds" else f"{min(ends):.0f}"
@@ -235,7 +267,13 @@ def _long_enough(table: TableEvaluator, games: Sequence[str], cells: Catalog, as
             )
 
 
-def _shipped(game: str) -> str:
+def _shipped_name(game: str) -> str:
+    """Return the name by which the package has measured a game.
+
+    Raises:
+        GameError: there is no such game.
+        RLCCFRError: the package has not measured it.
+    """
     from rlccfr.agents import shipped
 
     name = shipped.name_of(game)

@@ -24,8 +24,11 @@ from rich.progress import (
 )
 from rich.text import Text
 
-FIRST_LINE, LINE_EVERY = 10.0, 60.0
-"""Seconds until the first line of progress without a terminal, and between later lines."""
+FIRST_LINE = 10.0
+"""Seconds until the first line of progress, where stderr is no terminal."""
+
+LINE_EVERY = 60.0
+"""Seconds between later lines."""
 
 
 stderr = Console(stderr=True)
@@ -45,15 +48,14 @@ def progress(description: str, below: Callable[[], RenderableType] | None = None
         Function to call with the share done and, optionally, ``words`` to show after the description, and ``left``: the
         seconds left where they do not follow from the share and the time so far, NaN if unknown.
     """
-    with (
-        _own_stderr() as stream,
-        _bar(stream, description, below) if stderr.is_terminal else _lines(stream, description) as report,
-    ):
-        yield report
+    with _separate_stderr() as stream:
+        display = _bar(stream, description, below) if stderr.is_terminal else _lines(stream, description)
+        with display as report:
+            yield report
 
 
 @contextmanager
-def _own_stderr() -> Iterator[TextIO]:
+def _separate_stderr() -> Iterator[TextIO]:
     """Yield a separate stream to stderr, to which threads can write even while OpenSpiel's stderr is hidden."""
     try:
         descriptor = os.dup(sys.stderr.fileno())
@@ -68,22 +70,25 @@ def _own_stderr() -> Iterator[TextIO]:
             stream.close()
 
 
-class Left(TimeRemainingColumn):
+class TimeLeft(TimeRemainingColumn):
     """The time that is left: as it was reported, or else as it follows from the bar's speed."""
 
     def render(self, task: Task) -> Text:
         left = task.fields.get("left")
-        return super().render(task) if left is None else Text(in_words(left), style="progress.remaining")
+        if left is None:
+            return super().render(task)
+        return Text(in_words(left), style="progress.remaining")
 
 
 @contextmanager
 def _bar(stream: TextIO, description: str, below: Callable[[], RenderableType] | None) -> Iterator[Callable[..., None]]:
+    """Show a bar on a terminal, and below it what ``below`` returns."""
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, TextColumn("left:"), Left())
-    plain = below is None or "utf" not in sys.stderr.encoding.lower()
+    bar = Progress(*columns, TextColumn("left:"), TimeLeft())
+    bar_alone = below is None or "utf" not in sys.stderr.encoding.lower()  # drawings need more than ASCII
 
     def picture() -> RenderableType:
-        if below is None or plain:
+        if below is None or bar_alone:
             return bar.get_renderable()
         try:
             return Group(bar.get_renderable(), below())
@@ -102,18 +107,27 @@ def _bar(stream: TextIO, description: str, below: Callable[[], RenderableType] |
 @contextmanager
 def _lines(stream: TextIO, description: str) -> Iterator[Callable[..., None]]:
     """Write lines of progress from a thread, since the work may not report for minutes; short work writes no line."""
-    begin, done, share, title, known = time.monotonic(), threading.Event(), 0.0, description, None
+    begin = time.monotonic()
+    is_done = threading.Event()
+    share_done = 0.0
+    title = description
+    reported_left: float | None = None
 
-    def report(now: float, words: str = "", left: float | None = None) -> None:
-        nonlocal share, title, known
-        share, title, known = now, f"{description} {words}".rstrip(), left
+    def report(share: float, words: str = "", left: float | None = None) -> None:
+        nonlocal share_done, title, reported_left
+        share_done = share
+        title = f"{description} {words}".rstrip()
+        reported_left = left
 
     def write() -> None:
         pause = FIRST_LINE
-        while not done.wait(pause):
-            pause, passed = LINE_EVERY, time.monotonic() - begin
-            left = passed / share - passed if share and known is None else known
-            state = "at work" if left is None else f"{share:.0%}, {in_words(left)} left"
+        while not is_done.wait(pause):
+            pause = LINE_EVERY
+            passed = time.monotonic() - begin
+            left = reported_left
+            if left is None and share_done:  # as much for the share that is left as for the share that is done
+                left = passed / share_done - passed
+            state = "at work" if left is None else f"{share_done:.0%}, {in_words(left)} left"
             with suppress(OSError, ValueError):  # a closed or full stderr must not end the work
                 print(f"{title}: {state}, {duration(passed)} passed", file=stream, flush=True)
 
@@ -122,7 +136,7 @@ def _lines(stream: TextIO, description: str) -> Iterator[Callable[..., None]]:
     try:
         yield report
     finally:
-        done.set()
+        is_done.set()
         thread.join()
 
 
@@ -140,15 +154,19 @@ def in_words(left: float) -> str:
 
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+"""Units of durations, the largest first, and their seconds."""
 
 
 def duration(seconds: float) -> str:
     """Return a duration in its two largest units: ``40 s``, ``3 min 5 s``, ``2 h 10 min``."""
     if not math.isfinite(seconds):
         return "an unknown time"
-    counts, left = [], round(seconds)
+    counts = []
+    seconds_left = round(seconds)
     for unit, size in UNITS:
-        count, left = divmod(left, size)
+        count, seconds_left = divmod(seconds_left, size)
         counts.append((count, unit))
-    largest = next((place for place, (count, _) in enumerate(counts) if count), len(counts))
-    return " ".join(f"{count} {unit}" for count, unit in counts[largest : largest + 2] if count) or "under 1 s"
+    largest = next((place for place, (count, _) in enumerate(counts) if count), None)
+    if largest is None:
+        return "under 1 s"
+    return " ".join(f"{count} {unit}" for count, unit in counts[largest : largest + 2] if count)

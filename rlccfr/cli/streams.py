@@ -13,20 +13,20 @@ def mend_streams() -> None:
     for name, number in (("stdout", 1), ("stderr", 2)):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, _nowhere(number))
+            setattr(sys, name, _null_stream(number))
         elif isinstance(stream, io.TextIOWrapper) and stream.errors != "backslashreplace":
             stream.reconfigure(errors="replace")
 
 
-def _nowhere(number: int) -> io.TextIOWrapper:
+def _null_stream(number: int) -> io.TextIOWrapper:
     """Return a stream to the null device, on descriptor ``number`` if that is free: C++ libraries write to it."""
-    opened = os.open(os.devnull, os.O_RDWR)
-    if opened != number and _is_free(number):
-        os.dup2(opened, number)
-        os.close(opened)
-        opened = number
-    os.set_inheritable(opened, True)  # otherwise workers would find it closed
-    return open(opened, "w")
+    descriptor = os.open(os.devnull, os.O_RDWR)
+    if descriptor != number and _is_free(number):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+        descriptor = number
+    os.set_inheritable(descriptor, True)  # otherwise workers would find it closed
+    return open(descriptor, "w")
 
 
 def _is_free(number: int) -> bool:
@@ -40,6 +40,6 @@ def _is_free(number: int) -> bool:
 def discard_output() -> None:
     """Discard what stdout still holds, so that Python does not report the error again at exit."""
     with suppress(OSError, ValueError):  # a stream without a descriptor, such as a test's
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        null_device = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null_device, sys.stdout.fileno())
+        os.close(null_device)

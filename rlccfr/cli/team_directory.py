@@ -27,16 +27,16 @@ def new_directory(
     from rlccfr.envs.episode import parse_preset
     from rlccfr.envs.measuring.request import Budget
 
-    parts = []
+    names = ["+".join(games)]
     if list(budgets) != [budget(None, None, None)]:
-        parts.append("+".join(str(Budget(**one)).replace(" ", "-") for one in budgets))
-    weights = [parse_preset(one) for one in presets]
+        names.append("+".join(str(Budget(**amount)).replace(" ", "-") for amount in budgets))
+    weights = [parse_preset(preset) for preset in presets]
     if list(presets) != ["accuracy"]:
-        parts.append("+".join(one.name for one in weights))
-    scaled = [parse_preset(one, scale) for one in weights]
-    if scale is not None and scaled != weights:
-        parts.append(scale)
-    return RUNS / "-".join(_fit(part) for part in ("+".join(games), *parts))
+        names.append("+".join(preset.name for preset in weights))
+    weights_with_scale = [parse_preset(preset, scale) for preset in weights]
+    if scale is not None and weights_with_scale != weights:
+        names.append(scale)
+    return RUNS / "-".join(_as_file_name(name) for name in names)
 
 
 def trained_directory(
@@ -48,9 +48,10 @@ def trained_directory(
     not count.
 
     Args:
-        limit: the budget asked for; None for any.
-        preset: the weights asked for; None for any.
-        scale: the scale of e asked for, with weights; None for the weights' own.
+        game: name of the game.
+        limit: the budget that the team should know; None for any.
+        preset: the weights that it should know; None for any.
+        scale: the scale of e, with weights; None for the weights' own.
 
     Raises:
         RLCCFRError: a budget, preset or scale that no team can be trained on.
@@ -60,14 +61,17 @@ def trained_directory(
     from rlccfr.envs.measuring.request import Budget
     from rlccfr.games.names import short_name
 
-    asked, weights = limit and Budget(**limit), preset and parse_preset(preset, scale)
-    found = []
+    budget_wanted = Budget(**limit) if limit else None
+    weights_wanted = parse_preset(preset, scale) if preset else None
+    candidates = []
     for file in RUNS.glob(f"*/{FILE_NAME}"):
-        known = learned_on(file)
-        if known is not None and short_name(game) in map(short_name, known.games):
-            fits = asked in (None, *known.budgets), weights in (None, *known.presets)
-            found.append((*fits, file.stat().st_mtime, file.parent))
-    return max(found)[-1] if found else None
+        episodes = learned_on(file)
+        if episodes is None or short_name(game) not in map(short_name, episodes.games):
+            continue
+        knows_budget = budget_wanted in (None, *episodes.budgets)
+        knows_weights = weights_wanted in (None, *episodes.presets)
+        candidates.append((knows_budget, knows_weights, file.stat().st_mtime, file.parent))
+    return max(candidates)[-1] if candidates else None
 
 
 def team_command(game: str, directory: Path) -> str:
@@ -75,5 +79,5 @@ def team_command(game: str, directory: Path) -> str:
     return " ".join([*called(), "recommend", quoted(game), "--team", quoted(str(directory))])
 
 
-def _fit(name: str) -> str:
+def _as_file_name(name: str) -> str:
     return re.sub(r"[^\w+.=-]+", "_", name).strip("_")[:LONGEST]

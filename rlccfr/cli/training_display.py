@@ -16,8 +16,11 @@ from rlccfr.policy import EXACT
 if TYPE_CHECKING:
     from rlccfr.solver import Solver
 
-WIDTH, HEIGHT = 64, 10
-"""Width and height of a curve, in characters."""
+WIDTH = 64
+"""Width of a curve, in characters."""
+
+HEIGHT = 10
+"""Height of a curve, in characters."""
 
 SITUATIONS = 12
 """Number of situations (game, budget, reward weights) whose picks are shown: the latest ones, which fit a terminal."""
@@ -26,6 +29,7 @@ DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 """Bits of a Braille character's dots in Unicode, to be added to :data:`BLANK`."""
 
 BLANK = 0x2800
+"""The Braille character without dots. Each character is a cell of two columns and four rows of dots."""
 
 
 def solving(solver: Solver) -> Callable[[], RenderableType]:
@@ -57,8 +61,10 @@ class TrainingView:
         Args:
             row: row of ``training.csv``.
         """
-        about = (str(row["game"]), str(row["budget"]), f"{row['preset']} ({row['scale']})")
-        self._picks = {**{key: pick for key, pick in self._picks.items() if key != about}, about: _cell(row, "greedy_")}
+        situation = (str(row["game"]), str(row["budget"]), f"{row['preset']} ({row['scale']})")
+        # Another dict, the latest situation last: another thread may be drawing the old one.
+        earlier_picks = {key: pick for key, pick in self._picks.items() if key != situation}
+        self._picks = {**earlier_picks, situation: _algorithm(row, "greedy_")}
         self._last = row
 
     def __call__(self) -> RenderableType:
@@ -67,16 +73,17 @@ class TrainingView:
         if not row:
             return Text()
         table = Table("game", "budget", "weights", "pick after its last measurement", box=None, pad_edge=False)
-        for about, pick in list(self._picks.items())[-SITUATIONS:]:
-            table.add_row(*about, pick)
+        for situation, pick in list(self._picks.items())[-SITUATIONS:]:
+            table.add_row(*situation, pick)
         measured = (
-            f"{row['evaluations']} measured, last {_cell(row)} on {row['game']}: exploitability "
+            f"{row['evaluations']} measured, last {_algorithm(row)} on {row['game']}: exploitability "
             f"{row['exploitability']:.3g}, {row['throughput']:,.0f} iterations/s, reward {row['mean_reward']:.3f}"
         )
         return Group(Text(measured), table)
 
 
-def _cell(row: Mapping[str, Any], prefix: str = "") -> str:
+def _algorithm(row: Mapping[str, Any], prefix: str = "") -> str:
+    """Return the algorithm in those columns of a row whose names begin with ``prefix``."""
     return str(Cell.of(row, prefix))
 
 
@@ -87,14 +94,19 @@ def curve(x: Sequence[float], y: Sequence[float], width: int = WIDTH, height: in
         x, y: coordinates of the points; ``x``, in iterations, is positive and increasing.
         width, height: size of the drawing, in characters.
     """
-    across, up = np.log10(np.asarray(x, dtype=float)), np.log10(np.maximum(y, EXACT))
-    low, high = np.floor(up.min()), np.floor(up.max()) + 1
-    places = np.linspace(across[0], max(across[-1], across[0] + 1), 2 * width)
-    heights = np.interp(places[places <= across[-1] + 1e-9], across, up)
-    rows = np.rint((high - heights) / (high - low) * (4 * height - 1)).astype(int)
-    columns, cells = np.arange(len(rows)), np.full((height, width), BLANK)
-    np.bitwise_or.at(cells, (rows // 4, columns // 2), DOTS[rows % 4, columns % 2])
-    ends = {0: f"1e{high:+.0f}", height - 1: f"1e{low:+.0f}"}
-    lines = [f"{ends.get(row, ''):>6} {''.join(map(chr, cells[row]))}" for row in range(height)]
-    right = f"{10 ** places[-1]:,.0f} iterations"
-    return [*lines, f"{'':>6} {x[0]:<{width - len(right)},.0f}{right}"]
+    log_x = np.log10(np.asarray(x, dtype=float))
+    log_y = np.log10(np.maximum(y, EXACT))
+    # The vertical axis spans whole decades, the horizontal one at least a decade.
+    low = np.floor(log_y.min())
+    high = np.floor(log_y.max()) + 1
+    dot_x = np.linspace(log_x[0], max(log_x[-1], log_x[0] + 1), 2 * width)
+    # One dot per column of dots as far as the curve goes; several dots share a character.
+    dot_y = np.interp(dot_x[dot_x <= log_x[-1] + 1e-9], log_x, log_y)
+    rows = np.rint((high - dot_y) / (high - low) * (4 * height - 1)).astype(int)
+    columns = np.arange(len(rows))
+    characters = np.full((height, width), BLANK)
+    np.bitwise_or.at(characters, (rows // 4, columns // 2), DOTS[rows % 4, columns % 2])
+    labels = {0: f"1e{high:+.0f}", height - 1: f"1e{low:+.0f}"}
+    lines = [f"{labels.get(row, ''):>6} {''.join(map(chr, characters[row]))}" for row in range(height)]
+    x_end = f"{10 ** dot_x[-1]:,.0f} iterations"
+    return [*lines, f"{'':>6} {x[0]:<{width - len(x_end)},.0f}{x_end}"]

@@ -29,7 +29,7 @@ from rlccfr.plugins import is_the_librarys
 PAUSE = 2**20
 """Number of histories after which walks pause, so that Ctrl-C and budgets take effect: some hundredths of a second."""
 
-AHEAD = 256
+SCHEDULED_AHEAD = 256
 """Least number of iterations whose schedule is evaluated at once; this many rows cost hardly more than one."""
 
 
@@ -76,8 +76,13 @@ class RunOptions:
                 raise ComponentError(f"{name} must be True or False, not {value!r}")
         if dtype not in (None, "float32", "float64"):
             raise ComponentError(f"dtype must be 'float32' or 'float64', not {dtype!r}")
-        walks, threads = whole_number(walks, "walks", 1, ComponentError), checked_threads(threads)
-        return cls(pre_averaging=averaging == "pre", walks=walks, threads=threads, dtype=dtype, **flags)
+        return cls(
+            pre_averaging=averaging == "pre",
+            walks=whole_number(walks, "walks", 1, ComponentError),
+            threads=checked_threads(threads),
+            dtype=dtype,
+            **flags,
+        )
 
 
 def checked_threads(threads: int) -> int:
@@ -97,6 +102,7 @@ class ScheduleRows:
     """The rows of a rule's schedule, evaluated some iterations ahead.
 
     Args:
+        rule: the update rule.
         first: number of the next iteration.
 
     Raises:
@@ -105,10 +111,12 @@ class ScheduleRows:
 
     def __init__(self, rule: UpdateRule, first: int) -> None:
         self._rule = rule
-        self._rows, self._first, self._ahead = rule.schedule(first, 0), first, AHEAD
+        self._rows = rule.schedule(first, 0)  # fails now, not in the run
+        self._first = first
+        self._ahead = SCHEDULED_AHEAD
 
     def __call__(self, first: int, count: int) -> np.ndarray:
-        """Return the rows of iterations ``first`` to ``first + count``, shape (count + 1, 5 + p).
+        """Return the rows of iterations ``first`` to ``first + count``, (count + 1, 5 + p), p parameters of the rule.
 
         See :meth:`rlccfr.components.UpdateRule.schedule`.
 
@@ -122,7 +130,8 @@ class ScheduleRows:
             except Exception:  # perhaps the schedule fails only after the iterations asked for
                 self._ahead = 0
                 self._rows = self._rule.schedule(first, count)
-            self._first, skip = first, 0
+            self._first = first
+            skip = 0
         return self._rows[skip : skip + count + 1]
 
 
@@ -156,10 +165,18 @@ class Binding:
 
     @property
     def foreign_functions(self) -> dict[str, Callable[..., Any]]:
-        """The components' functions that others have written, by their names in messages."""
-        parts = {"reweight": self.rule, "policy_map": self.rule, "inclusion": self.sampler, "mixture": self.sampler}
-        named = {f"the {name} of {part.title}": getattr(part, name) for name, part in parts.items()}
-        return {name: one for name, one in named.items() if one is not None and not is_the_librarys(one)}
+        """The components' functions that are not this library's, by their names in messages."""
+        functions = {
+            f"the reweight of {self.rule.title}": self.rule.reweight,
+            f"the policy_map of {self.rule.title}": self.rule.policy_map,
+            f"the inclusion of {self.sampler.title}": self.sampler.inclusion,
+            f"the mixture of {self.sampler.title}": self.sampler.mixture,
+        }
+        return {
+            name: function
+            for name, function in functions.items()
+            if function is not None and not is_the_librarys(function)
+        }
 
     @classmethod
     def of(
@@ -184,21 +201,9 @@ class Binding:
             _check_public(game.name, rule, sampler, abstraction, options)
         elif options.dtype == "float32":
             raise ComponentError("tables of infosets are in double precision; leave out dtype='float32'")
-        if rule.controller is not None and not sampler.exact:
-            raise ComponentError(f"a controller steers exact passes alone: leave out the sampler {sampler.id!r}")
-        if rule.exact_only and not sampler.exact:
-            raise ComponentError(
-                f"{rule.id!r} with these hyperparameters is not sound with estimates; use sampler='none'"
-            )
-        if options.pre_averaging and not (sampler.exact or options.simultaneous):
-            raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
-        if options.blend and (abstraction.learns or rule.learns or not sampler.exact):
-            raise ComponentError(
-                "blends are made of exact passes over tables: leave blend out, or the sampler or model"
-            )
-        if rule.controller is not None and abstraction.learns:
-            raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
-        flags, plan = _flags_of(rule), _plan_of(sampler)
+        _check_combination(rule, sampler, abstraction, options)
+        flags = _flags_of(rule)
+        plan = _plan_of(sampler)
         utility_range = game.utility_range or 1.0  # rules divide by the range, which is 0 if nothing is at stake
         functions = (*reweight_functions(rule.reweight), policy_map_function(rule.policy_map))
         sampling = Sampling(plan, inclusion_function(sampler.inclusion), mixture_function(sampler.mixture))
@@ -230,21 +235,46 @@ class Binding:
 
     @property
     def is_quick(self) -> bool:
-        """Whether the quick kernels serve: external or outcome sampling, a simple fold, and one walk per player.
+        """Whether the quick kernels serve.
 
-        They also need alternating updates, and an opponent that plays its own policy.
+        They do for external or outcome sampling with one walk per player, alternating updates of regrets by a schedule
+        alone, perhaps with a prediction, and an opponent that plays its own policy.
         """
-        simple = self.plan.traverser in (ALL, ONE) and not any(self.plan._replace(traverser=0, exploration=0.0))
-        alone = not (self.abstraction.best_response or self.options.simultaneous or self.options.walks > 1)
-        return simple and alone and (self.flags.plain or self.flags.predicts)
+        has_simple_walks = self.plan.traverser in (ALL, ONE) and not any(
+            self.plan._replace(traverser=0, exploration=0.0)  # all other settings are off
+        )
+        has_other_options = self.abstraction.best_response or self.options.simultaneous or self.options.walks > 1
+        has_simple_rule = self.flags.plain or self.flags.predicts
+        return has_simple_walks and not has_other_options and has_simple_rule
 
     def keeps_models_of(self, other: Binding) -> bool:
         """Return whether the tables and models of ``other`` stay valid under this binding."""
         return self.rule.same_as(other.rule) and self.abstraction.fits_as(other.abstraction)
 
 
+def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions) -> None:
+    """Refuse components and options that do not fit each other, on any game.
+
+    Raises:
+        ComponentError: they do not.
+    """
+    if rule.controller is not None and not sampler.exact:
+        raise ComponentError(f"a controller steers exact passes alone: leave out the sampler {sampler.id!r}")
+    if rule.exact_only and not sampler.exact:
+        raise ComponentError(f"{rule.id!r} with these hyperparameters is not sound with estimates; use sampler='none'")
+    if options.pre_averaging and not (sampler.exact or options.simultaneous):
+        raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
+    if options.blend and (abstraction.learns or rule.learns or not sampler.exact):
+        raise ComponentError("blends are made of exact passes over tables: leave blend out, or the sampler or model")
+    if rule.controller is not None and abstraction.learns:
+        raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
+
+
 def _check_public(name: str, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions) -> None:
-    """Refuse what does not run over a public tree.
+    """Refuse components and options that do not run over a public tree.
+
+    Args:
+        name: the game's name.
 
     Raises:
         ComponentError: one of the components or options does not.
@@ -252,8 +282,9 @@ def _check_public(name: str, rule: UpdateRule, sampler: Sampler, abstraction: Ab
     where = f"{name!r} is solved by its public tree, where"
     if rule.controller is not None or rule.average_weight or not (rule.is_plain or rule.only_predicts):
         raise ComponentError(f"{where} update rules must be schedules alone: take dcfr_plus instead of {rule.id!r}")
-    everything = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
-    if not (sampler.exact or (everything and not (sampler.baseline_rate or sampler.probe or sampler.one_draw))):
+    draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
+    has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
+    if not sampler.exact and (not draws_chance_alone or has_walk_settings):
         raise ComponentError(
             f"{where} samplers draw chance alone: take sampler='public_chance' instead of {sampler.id!r}"
         )

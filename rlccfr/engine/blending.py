@@ -1,9 +1,9 @@
-"""Blends: each player's least exploitable mixture of its average policies over parts of a run.
+"""Blends: each player's least exploitable mixture of its average policies over windows of a run.
 
-The average policy weighs iterations by a formula. Other weights of the same iterations are often far less exploitable,
-and they can be computed: exploitability is the mean of two numbers, each of which is a convex function of one player's
-mixture alone. So the last half of a run is cut into windows, and at its end each player mixes its averages over these
-and over the whole run.
+The average policy weighs iterations by a formula. Other weights of the same iterations are often far less exploitable.
+Good weights can be computed: exploitability is the mean of two numbers, and each is a convex function of one player's
+mixture alone. So the last half of a run is cut into windows. At the run's end, each player mixes its averages over the
+windows and its average over the whole run.
 """
 
 from __future__ import annotations
@@ -29,27 +29,30 @@ WINDOWS = (64, 32, 16, 8)
 SHARE = 0.2
 """Largest share of the predicted time of a run that the search for its blends may add."""
 
-SEARCH = 120.0
+SEARCH_TIME = 120.0
 """Nanoseconds of the search per cube of the number of windows, apart from passes."""
 
-TRY = 1.0
+TRY_TIME = 1.0
 """Nanoseconds of one try by both players per window and sequence of the game."""
 
-ARRAYS = 4
+SEARCH_ARRAYS = 4
 """Number of arrays of windows times sequences that a search needs at its peak."""
 
-MEMORY = 2**30
+MEMORY_LIMIT = 2**30
 """Bytes of windows and payoffs at most, unless the least number of windows needs more."""
 
-NEAR = 0.02
-"""The search ends when no blend can be less exploitable by more than this share."""
+RELATIVE_GAP = 0.02
+"""The search ends when no blend can be less exploitable by more than this share of the best one found."""
 
 
 class Blender:
     """The windows of one run, and the blends made of them.
 
+    A run's average policy is a weighted sum over its iterations. Each window's share of that sum is a policy of its
+    own; a blend is a mixture of these policies and of the run's average.
+
     Args:
-        form: the sequence form that the run's passes run over.
+        form: the sequence form that the run's passes run over, with m sequences.
         utility_range: the game's largest payoff less its smallest.
         done: number of iterations done.
         sums: (m,) policy sums.
@@ -60,17 +63,26 @@ class Blender:
     """
 
     def __init__(self, form: SequenceForm, utility_range: float, done: int, sums: np.ndarray) -> None:
-        self.form, self.horizon, self.windows = form, 0, WINDOWS[-1]
-        self._least = LEAST_ERROR * utility_range
+        self.form = form
+        self.horizon = 0
+        self.windows = WINDOWS[-1]
+        self._least_exploitability = LEAST_ERROR * utility_range
         prepare_handles(BLEND)  # the end of a run makes one, and its time counts
-        self._game, self._scratch = handle_of(Game.of(form), GAME), handle_of(scratch_for(form), SCRATCH)
-        self._ends, self._reaches = np.zeros(0, np.int64), np.zeros((0, form.num_sequences + 2))
-        self._blended, self._values, self._sums = -1, np.full(2, np.inf), np.zeros(form.num_sequences)
-        self._begin(done, sums)
+        self._game = handle_of(Game.of(form), GAME)
+        self._scratch = handle_of(scratch_for(form), SCRATCH)
+        # Of each window that has ended: the iteration at which it ended, and the reach under its average policy.
+        self._ends = np.zeros(0, np.int64)  # (windows,)
+        self._reaches = np.zeros((0, form.num_sequences + 2))  # (windows, m + 2)
+        # The last blends: after how many iterations, each player's best-response value, and their policy sums.
+        self._blended_at = -1
+        self._blend_values = np.full(2, np.inf)
+        self._blend_sums = np.zeros(form.num_sequences)
+        self._begin_window(done, sums)
 
-    def _begin(self, done: int, sums: np.ndarray) -> None:
-        """Begin a window."""
-        self._begun, self._before, self._decay = done, sums.copy(), 1.0
+    def _begin_window(self, done: int, sums: np.ndarray) -> None:
+        self._window_begin = done
+        self._sums_before = sums.copy()
+        self._decay = 1.0  # factor that the window's iterations have put on ``_sums_before``
 
     def aim(self, iterations: int) -> None:
         """Learn how many iterations the run is meant to have in all; windows of its first half are dropped.
@@ -82,10 +94,12 @@ class Blender:
             raise BudgetError("blends are made when a budget is used up: give a smaller one, and no target")
         if iterations == self.horizon:
             return
-        self.horizon, self.windows = iterations, windows_for(self.form, iterations - max(self._blended, 0))
+        self.horizon = iterations
+        self.windows = windows_for(self.form, iterations - max(self._blended_at, 0))
         late = self._ends > iterations // 2
         if not late.all():
-            self._ends, self._reaches = self._ends[late], self._reaches[late]
+            self._ends = self._ends[late]
+            self._reaches = self._reaches[late]
 
     def _window_of(self, done: int) -> int:
         """Return the number of the last window that begins by ``done`` iterations; negative in the first half."""
@@ -94,11 +108,12 @@ class Blender:
 
     def room(self, done: int) -> int:
         """Return the number of iterations until the next window begins, after ``done`` iterations."""
-        half = self.horizon // 2
         if not self.horizon:
             return CHUNK
-        following = max(self._window_of(done) + 1, 0)
-        return max(half - (-following * (self.horizon - half)) // self.windows - done, 1)
+        half = self.horizon // 2
+        next_window = max(self._window_of(done) + 1, 0)
+        next_begin = half - (-next_window * (self.horizon - half)) // self.windows  # rounded up
+        return max(next_begin - done, 1)
 
     def note(self, decays: np.ndarray) -> None:
         """Note iterations by the factors, (iterations,), by which they multiplied the policy sums."""
@@ -107,7 +122,7 @@ class Blender:
 
     def is_due(self, done: int) -> bool:
         """Return whether a window begins after ``done`` iterations."""
-        return self.horizon > 0 and self._window_of(done) > max(self._window_of(self._begun), -1)
+        return self.horizon > 0 and self._window_of(done) > max(self._window_of(self._window_begin), -1)
 
     def turn(self, done: int, sums: np.ndarray) -> None:
         """End the present window if it lies in the run's last half, and begin the next one.
@@ -116,96 +131,127 @@ class Blender:
             done: number of iterations done.
             sums: (m,) policy sums.
         """
-        if self._begun >= self.horizon // 2:
-            self._close(done, sums)
-        self._begin(done, sums)
+        if self._window_begin >= self.horizon // 2:
+            self._end_window(done, sums)
+        self._begin_window(done, sums)
 
-    def _close(self, done: int, sums: np.ndarray) -> None:
-        """End the present window; if there are too many, the two shortest neighbours become one."""
+    def _end_window(self, done: int, sums: np.ndarray) -> None:
+        """End the present window; if there are too many, merge the two neighbours that are shortest together."""
         while len(self._ends) >= self.windows:
             lengths = np.maximum(np.diff(self._ends, prepend=self.horizon // 2), 1)
             first = int(np.argmin(lengths[:-1] + lengths[1:]))
-            self._reaches[first + 1] = np.average(self._reaches[first : first + 2], axis=0, weights=lengths[first:][:2])
-            self._ends, self._reaches = np.delete(self._ends, first), np.delete(self._reaches, first, axis=0)
-        own = np.maximum(sums - self._decay * self._before, 0.0)
+            pair = slice(first, first + 2)
+            self._reaches[first + 1] = np.average(self._reaches[pair], axis=0, weights=lengths[pair])
+            self._ends = np.delete(self._ends, first)
+            self._reaches = np.delete(self._reaches, first, axis=0)
+        # What the window added: the sums now, less what is left of the sums before it.
+        window_sums = np.maximum(sums - self._decay * self._sums_before, 0.0)
         self._ends = np.append(self._ends, done)
-        self._reaches = np.vstack([self._reaches, self._reach(own)])
+        self._reaches = np.vstack([self._reaches, self._reach_of(window_sums)])
 
-    def _reach(self, sums: np.ndarray) -> np.ndarray:
-        """Return the own reach, (m + 2,), under the policies that sums are proportional to."""
+    def _reach_of(self, sums: np.ndarray) -> np.ndarray:
+        """Return each player's reach of its sequences, (m + 2,), under the policies that ``sums`` is proportional to.
+
+        Mixtures of policies are means of their reaches, not of their probabilities.
+        """
         reach = np.zeros(self.form.num_sequences + 2)
         fill_reach(self._game, self.form.normalised(sums), reach)
         return reach
 
     def blend(self, done: int, sums: np.ndarray) -> None:
-        """Make each player's blend of the windows' averages and of the run's own.
+        """Make each player's blend of the windows' averages and of the run's average.
 
         Args:
             done: number of iterations done.
             sums: (m,) policy sums.
         """
-        if self._begun < done:
-            self._close(done, sums)
-            self._begin(done, sums)
+        if self._window_begin < done:
+            self._end_window(done, sums)
+            self._begin_window(done, sums)
         if not len(self._ends) or not np.isfinite(sums).all():
             return
-        reaches = np.vstack([self._reaches, self._reach(sums)])
+        reaches = np.vstack([self._reaches, self._reach_of(sums)])
+        average_value = evaluated(self.form, self.form.normalised(sums))[0]
+        blend = self._searched(reaches, average_value)
+        # The search has subtracted the average policies' value; add it again, from each opponent's point of view.
+        response_values = blend.found[:, LEAST] + np.array([-average_value, average_value])
+        blend_sums = self._blend_sums.copy()
+        for player in range(2):
+            if response_values[player] < self._blend_values[player]:
+                sequences = self.form.sequences_of(player)
+                blend_sums[sequences] = blend.best[player] @ reaches[:, sequences]
+        self._blended_at = done
+        self._blend_values = np.minimum(response_values, self._blend_values)
+        self._blend_sums = blend_sums
+
+    def _searched(self, reaches: np.ndarray, average_value: float) -> Blend:
+        """Return the state of a search for both players' least exploitable mixtures, at its end.
+
+        Args:
+            reaches: (K, m + 2) reaches of the policies to be mixed; the run's average comes last.
+            average_value: player 0's value of the run's average policies.
+        """
         blend = blend_of(len(reaches), self.form.num_sequences)
         handle = handle_of(blend, BLEND)
         for number, reach in enumerate(reaches):
             fill_payoffs(self._game, self._scratch, handle, reach, number)
-        value = evaluated(self.form, self.form.normalised(sums))[0]
-        blend.payoffs[-2:] += np.array([[-value], [value]])  # cuts near 0, so that differences are not lost in rounding
-        for _ in range(blend.cuts.shape[1]):
+        # The empty sequences' payoffs lie about 0 then, so that differences are not lost in rounding.
+        blend.payoffs[-2:] += np.array([[-average_value], [average_value]])
+        # Each try adds a cut, which raises the bound below which no mixture can come.
+        most_tries = blend.cuts.shape[1]
+        for _ in range(most_tries):
             for player in range(2):
                 improve(self._game, handle, player)
-            unknown = (blend.found[:, LEAST] - blend.found[:, BOUND]).sum()
-            if unknown <= max(NEAR * blend.found[:, LEAST].sum(), self._least):
+            gap = (blend.found[:, LEAST] - blend.found[:, BOUND]).sum()
+            if gap <= max(RELATIVE_GAP * blend.found[:, LEAST].sum(), self._least_exploitability):
                 break
-        values, blended = blend.found[:, LEAST] + np.array([-value, value]), self._sums.copy()
-        for player in range(2):
-            if values[player] < self._values[player]:
-                own = self.form.sequences_of(player)
-                blended[own] = blend.best[player] @ reaches[:, own]
-        self._blended, self._values, self._sums = done, np.minimum(values, self._values), blended
+        return blend
 
     def better(self, done: int, sums: np.ndarray) -> np.ndarray:
-        """Return policy sums: each player's blend, or ``sums`` where no blend is less exploitable.
+        """Return policy sums, (m,): each player's blend, or ``sums`` where no blend is less exploitable.
 
         Args:
             done: number of iterations done.
             sums: (m,) policy sums.
         """
-        if self._blended < 0 or not np.isfinite(sums).all():  # blends must not hide an overflow
+        if self._blended_at < 0 or not np.isfinite(sums).all():  # blends must not hide an overflow
             return sums
-        return self._sums if self._blended == done else better_of(self.form, self._sums, self._values, sums)
+        if self._blended_at == done:
+            return self._blend_sums
+        return better_of(self.form, self._blend_sums, self._blend_values, sums)
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return by name what :meth:`restore` takes."""
         return {
             "window_ends": self._ends,
             "window_reaches": self._reaches,
-            "window_before": self._before,
-            "blend": self._sums,
-            "blend_values": self._values,
-            "blend_state": np.array([self._begun, self._decay, self._blended, self.horizon]),
+            "window_before": self._sums_before,
+            "blend": self._blend_sums,
+            "blend_values": self._blend_values,
+            "blend_state": np.array([self._window_begin, self._decay, self._blended_at, self.horizon]),
         }
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Restore the arrays that :meth:`saved` returned."""
-        self._ends, self._reaches = saved["window_ends"], saved["window_reaches"]
-        self._before, self._sums, self._values = saved["window_before"], saved["blend"], saved["blend_values"]
-        begun, decay, blended, horizon = saved["blend_state"]
-        self._begun, self._decay = int(begun), float(decay)
-        self._blended, self.horizon = int(blended), int(horizon)
+        self._ends = saved["window_ends"]
+        self._reaches = saved["window_reaches"]
+        self._sums_before = saved["window_before"]
+        self._blend_sums = saved["blend"]
+        self._blend_values = saved["blend_values"]
+        window_begin, decay, blended_at, horizon = saved["blend_state"].tolist()
+        self._window_begin = int(window_begin)
+        self._decay = decay
+        self._blended_at = int(blended_at)
+        self.horizon = int(horizon)
 
 
 def windows_for(form: SequenceForm, iterations: int) -> int:
-    """Return the largest number of windows in the last half of a run."""
-    pass_, size = pass_cost(form.view), form.num_sequences
+    """Return the largest number of windows in the last half of a run that its time and the memory limit allow."""
+    pass_time = pass_cost(form.view)
+    size = form.num_sequences
     for count in WINDOWS:
-        search = SEARCH * count**3 + count * pass_ + tries_for(count) * count * size * TRY
-        if search <= SHARE * iterations * pass_ and ARRAYS * 8 * count * size <= MEMORY:
+        search_time = SEARCH_TIME * count**3 + count * pass_time + tries_for(count) * count * size * TRY_TIME
+        if search_time <= SHARE * iterations * pass_time and SEARCH_ARRAYS * 8 * count * size <= MEMORY_LIMIT:
             return count
     return WINDOWS[-1]
 
@@ -224,8 +270,10 @@ def blend_of(count: int, sequences: int) -> Blend:
     """
     weights = np.zeros((2, count))
     weights[:, -1] = 1.0
-    tries, found = tries_for(count), np.zeros((2, FOUND))
-    found[:, LEAST], found[:, BOUND] = np.inf, -np.inf
+    tries = tries_for(count)
+    found = np.zeros((2, FOUND))
+    found[:, LEAST] = np.inf
+    found[:, BOUND] = -np.inf
     return Blend(
         payoffs=np.zeros((sequences + 2, count)),
         values=np.zeros((sequences + 2, count)),

@@ -14,16 +14,17 @@ from rlccfr.games.public.labels import ChanceLabels, chance_labels
 from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.walks.walk_layout import SharedDraws
 
-_DRAWN: dict[str, tuple[int, int] | None] = {"public": None, "opponent": (1, 0), "own": (0, 1)}
-"""For each traverser, the player whose private state is drawn; None if no state is."""
+_DRAWN_PLAYER: dict[str, tuple[int, int] | None] = {"public": None, "opponent": (1, 0), "own": (0, 1)}
+"""For each choice of a sampler's ``chance``: the player whose private state is drawn, for each traverser; None if no
+state is drawn."""
 
-_KNOWN: WeakKeyDictionary[GameTree, dict[str, SharedDraws]] = WeakKeyDictionary()
+_draws_of_games: WeakKeyDictionary[GameTree, dict[str, SharedDraws]] = WeakKeyDictionary()
 
 
 def shared_draws(game: Game, sampler: Sampler) -> SharedDraws:
-    """Return the draws that a sampler shares among a game's histories; none for other samplers and public-tree games.
+    """Return the draws that a sampler shares among a game's histories; they are computed once for each game.
 
-    They are computed once for each game.
+    There are none for samplers that share no draws, and none for public-tree games, whose own passes draw.
 
     Raises:
         ComponentError: the game has no public tree.
@@ -31,35 +32,43 @@ def shared_draws(game: Game, sampler: Sampler) -> SharedDraws:
     if sampler.exact or sampler.chance not in SHARED_CHANCE or isinstance(game, PublicGame):
         nothing = np.zeros((2, 0), np.int32)
         return SharedDraws(nothing, nothing, np.zeros(1, np.int64), np.zeros(0), np.zeros(0))
-    known = _KNOWN.setdefault(game, {})
-    if sampler.chance not in known:
-        drawn = _DRAWN[sampler.chance]
+    draws_by_chance = _draws_of_games.setdefault(game, {})
+    if sampler.chance not in draws_by_chance:
+        drawn_player = _DRAWN_PLAYER[sampler.chance]
         try:
-            labels = chance_labels(game, drawn or (None,))
+            labels = chance_labels(game, drawn_player or (None,))
         except GameError as error:
             name = repr(sampler.id) if sampler.id else f"chance={sampler.chance!r}"
             raise ComponentError(f"{name} needs a public tree, but {error}; take sampler='chance' instead") from None
-        known[sampler.chance] = _of(labels)
-    return known[sampler.chance]
+        draws_by_chance[sampler.chance] = _joined(labels)
+    return draws_by_chance[sampler.chance]
 
 
-def _of(labels: list[ChanceLabels]) -> SharedDraws:
-    """Return the draws of both traversers from one labelling each, or from one for both."""
-    draws = [len(one.first_label) - 1 for one in labels]
-    first = np.cumsum([0, *(len(one.probability) for one in labels)])
-    probability = np.concatenate([one.probability for one in labels])
-    begin = np.concatenate([one.first_label[:-1] + start for one, start in zip(labels, first, strict=False)])
-    begin = np.append(begin, first[-1])
+def _joined(labels: list[ChanceLabels]) -> SharedDraws:
+    """Return the draws of both traversers from one labelling for each, or from one for both."""
+    # With two labellings, the second one's draws and labels are numbered after the first one's.
+    draw_offsets = np.cumsum([0, *(len(labelling.first_label) - 1 for labelling in labels)])
+    label_offsets = np.cumsum([0, *(len(labelling.probability) for labelling in labels)])
+    draws = []
+    outcome_labels = []
+    first_labels = []
+    for labelling, draw_offset, label_offset in zip(labels, draw_offsets, label_offsets, strict=False):
+        draws.append(_shifted(labelling.draw, draw_offset))
+        outcome_labels.append(_shifted(labelling.label, label_offset))
+        first_labels.append(labelling.first_label[:-1] + label_offset)
+    draw = np.stack(draws)
+    label = np.stack(outcome_labels)
+    if len(labels) == 1:  # both traversers share the draws
+        draw = np.repeat(draw, 2, axis=0)
+        label = np.repeat(label, 2, axis=0)
+    first_label = np.append(np.concatenate(first_labels), label_offsets[-1])
+    probability = np.concatenate([labelling.probability for labelling in labels])
     total = np.concatenate([[0.0], np.cumsum(probability)])
-    cumulative = total[1:] - np.repeat(total[begin[:-1]], np.diff(begin))
-    draw = np.stack([_raised(one.draw, by) for one, by in zip(labels, (0, draws[0]), strict=False)])
-    label = np.stack([_raised(one.label, by) for one, by in zip(labels, first, strict=False)])
-    if len(labels) == 1:
-        draw, label = np.repeat(draw, 2, axis=0), np.repeat(label, 2, axis=0)
-    return SharedDraws(draw, label, begin, probability, cumulative)
+    cumulative = total[1:] - np.repeat(total[first_label[:-1]], np.diff(first_label))
+    return SharedDraws(draw, label, first_label, probability, cumulative)
 
 
-def _raised(numbers: np.ndarray, by: int) -> np.ndarray:
-    """Return numbers, of which -1 stays as it is and all others are raised."""
-    raised: np.ndarray = np.where(numbers < 0, -1, numbers + by).astype(np.int32)
-    return raised
+def _shifted(numbers: np.ndarray, offset: int) -> np.ndarray:
+    """Return ``numbers + offset`` as int32, but -1 where a number is -1, which stands for none."""
+    shifted: np.ndarray = np.where(numbers < 0, -1, numbers + offset).astype(np.int32)
+    return shifted

@@ -43,23 +43,33 @@ from rlccfr.kernels.control.keep import looked, next_look
 from rlccfr.kernels.control.observe import observed
 from rlccfr.kernels.handles import handle_of
 
-_MEMORY, _DIGEST, _KEPT = "control", "controller", "kept"
-"""Names under which a controlled run's memory, a digest of its controller, and the policies kept are saved."""
+_CONTROLLER_STATE = "control"
+"""Name under which the controller's state is saved: ``Control.memory``."""
 
-_WIDEST = int(np.diff(FIRST_SETTING).max())
+_DIGEST = "controller"
+"""Name under which a digest of the controller is saved."""
+
+_KEPT_POLICIES = "kept"
+"""Name under which the best average policies are saved."""
+
+_MOST_SETTINGS = int(np.diff(FIRST_SETTING).max())
 """Largest number of settings of an agent."""
 
-MOVED = 1.5
+HORIZON_CHANGE = 1.5
 """Factor by which the number of iterations aimed at must change for a decision out of turn."""
 
-APART = 1.5
+LEAST_GROWTH = 1.5
 """Factor by which iterations must have grown since the last decision for one out of turn."""
 
 
 class ControlledStepper(ExactStepper):
     """Stepper of exact iterations whose settings the rule's controller picks at each decision.
 
-    Each player keeps its best average policy of the last eighth of the run; see :mod:`rlccfr.kernels.control.keep`.
+    Each player keeps its best average policy of the last eighth of the run; see :mod:`rlccfr.kernels.control.keep`. A
+    blend (:mod:`rlccfr.engine.blending`) takes their place.
+
+    Attributes:
+        control: the controller, and its state in this run.
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
@@ -72,13 +82,14 @@ class ControlledStepper(ExactStepper):
         self.take(self.control, keep=self.blender is None)
 
     def take(self, control: Control, *, keep: bool = True) -> None:
-        """Go on with another controller and memory.
+        """Go on with another controller, and with its state.
 
         Args:
+            control: the controller and its state.
             keep: whether the best average policies are kept.
         """
         self.control = control._replace(kept=np.zeros(self.form.num_sequences if keep else 0))
-        self._handle: Any = handle_of(self.control, CONTROL)
+        self._control_handle: Any = handle_of(self.control, CONTROL)
 
     @property
     def costs(self) -> dict[str, float]:
@@ -91,19 +102,25 @@ class ControlledStepper(ExactStepper):
         is at most one in so few iterations. Otherwise the next one stays where it is.
         """
         super().aim(iterations)
-        memory, done = self.control.memory, self.state.iteration
-        memory[LOOK] = next_look(done, iterations) if len(self.control.kept) else NEVER
-        memory[HORIZON], decided = iterations, memory[DECIDED]
-        if memory[DECISIONS] and (not decided / MOVED <= iterations <= decided * MOVED or 0 < decided <= done):
-            soon = max(done, math.ceil(APART * memory[SEEN_AT]))
-            memory[NEXT] = min(soon, next_mark(done, iterations))
+        controller_state = self.control.memory
+        done = self.state.iteration
+        controller_state[LOOK] = next_look(done, iterations) if len(self.control.kept) else NEVER
+        controller_state[HORIZON] = iterations
+        if not controller_state[DECISIONS]:
+            return
+        last_horizon = controller_state[DECIDED]
+        moved = not last_horizon / HORIZON_CHANGE <= iterations <= last_horizon * HORIZON_CHANGE
+        if moved or 0 < last_horizon <= done:
+            soonest = max(done, math.ceil(LEAST_GROWTH * controller_state[SEEN_AT]))
+            controller_state[NEXT] = min(soonest, next_mark(done, iterations))
 
     def _run(self, iterations: int) -> None:
         if self._crew is not None or self.blender is not None:
             super()._run(iterations)
         else:  # in one call, with all decisions that fall due
             game, run, control = self._handles
-            rule, procedure = self.binding.rule_handle, self.binding.procedure
+            rule = self.binding.rule_handle
+            procedure = self.binding.procedure
             controlled_iterations(game, run, rule, procedure, control, iterations, self.nodes_per_iteration)
         if self.state.iteration >= self.control.memory[LOOK]:
             looked(*self._handles)
@@ -115,56 +132,64 @@ class ControlledStepper(ExactStepper):
     @property
     def _handles(self) -> tuple[Any, Any, Any]:
         """Handles of the game that passes run over, the run and the controller."""
-        over = self._copy or self.state
-        return over.game_handle, over.run_handle, self._handle
+        return self._arrays.game_handle, self._arrays.run_handle, self._control_handle
 
     def own_sums(self) -> np.ndarray:
         """See :meth:`FlatStepper.own_sums`; of the present and the kept policy, each player has the better one."""
-        memory, sums = self.control.memory, super().own_sums()
-        if memory[LOOKED_AT] < 0 or not np.isfinite(sums).all():  # policies kept must not hide an overflow
+        controller_state = self.control.memory
+        sums = super().own_sums()
+        looked_at = controller_state[LOOKED_AT]
+        if looked_at < 0 or not np.isfinite(sums).all():  # policies kept must not hide an overflow
             return sums
-        kept = self._kept()
-        if memory[LOOKED_AT] < self.state.iteration:
-            return better_of(self.form, kept, memory[KEPT : KEPT + 2], sums)
-        return kept
+        kept_sums = self._kept_sums()
+        if looked_at < self.state.iteration:
+            return better_of(self.form, kept_sums, controller_state[KEPT : KEPT + 2], sums)
+        return kept_sums
 
-    def _kept(self) -> np.ndarray:
-        """Return the kept policies, over the sequences of ``form``."""
-        kept = self.control.kept
-        return kept.copy() if self._crew is None or not len(kept) else kept[self._crew.sequences]
+    def _kept_sums(self) -> np.ndarray:
+        """Return the kept policies, over the sequences of ``form``; empty if none is to be kept."""
+        kept_sums = self.control.kept
+        if self._crew is None or not len(kept_sums):
+            return kept_sums.copy()
+        return kept_sums[self._crew.sequences]
 
     def restart(self) -> None:
         """Go back to the start of a run with one thread."""
-        tables, memory = (self._copy or self.state).tables, self.control.memory
+        tables = self._arrays.tables
         tables.regret.fill(0.0)
         tables.policy_sum.fill(0.0)
         tables.policy[:] = self.form.uniform_policy()
         self.state.counts.fill(0)
-        memory[:] = first_memory(self.state.game)
+        self.control.memory[:] = first_memory(self.state.game)
 
     def observe(self) -> np.ndarray:
-        """Return what the controller would see now, (21,)."""
-        over = self._copy or self.state
-        observed(over.game_handle, over.run_handle, self._handle)
+        """Return what the controller would see now, (21,); see :data:`rlccfr.components.controller.OBSERVATION`."""
+        observed(*self._handles)
         return self.control.inputs[: len(OBSERVATION)]
 
     def saved(self) -> dict[str, np.ndarray]:
-        return {**super().saved(), _MEMORY: self.control.memory, _KEPT: self._kept(), _DIGEST: self._digest}
+        return {
+            **super().saved(),
+            _CONTROLLER_STATE: self.control.memory,
+            _KEPT_POLICIES: self._kept_sums(),
+            _DIGEST: self._digest,
+        }
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         if not np.array_equal(saved[_DIGEST], self._digest):
             raise CheckpointError("this run's controller has changed since the run was saved; start anew")
         super().restore(saved)
-        self.take(self.control, keep=len(saved[_KEPT]) > 0)
-        self.control.memory[:] = saved[_MEMORY]
-        if len(self.control.kept):
-            self.control.kept[... if self._crew is None else self._crew.sequences] = saved[_KEPT]
+        kept_sums = saved[_KEPT_POLICIES]
+        self.take(self.control, keep=len(kept_sums) > 0)
+        self.control.memory[:] = saved[_CONTROLLER_STATE]
+        if len(kept_sums):
+            self.control.kept[... if self._crew is None else self._crew.sequences] = kept_sums
 
     @property
     def _digest(self) -> np.ndarray:
         """Digest of the controller's weights and choices."""
-        parts = (self.control.weights, self.control.choices)
-        return np.frombuffer(hashlib.sha256(b"".join(part.tobytes() for part in parts)).digest(), np.uint8)
+        content = self.control.weights.tobytes() + self.control.choices.tobytes()
+        return np.frombuffer(hashlib.sha256(content).digest(), np.uint8)
 
 
 def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Control:
@@ -173,35 +198,42 @@ def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Co
     Args:
         decisions: number of decisions that may be forced and are recorded.
     """
-    size = len(OBSERVATION)
-    layers, total, first = controller.layers, sum(controller.counts), 0
-    choices = np.zeros((total, _WIDEST))
-    for own in controller.choices:
-        choices[first : first + len(own), : own.shape[1]] = own
-        first += len(own)
+    observation_size = len(OBSERVATION)
+    num_choices = sum(controller.counts)
+    # All agents' choices below each other, padded with zeros to the same number of settings.
+    choices = np.zeros((num_choices, _MOST_SETTINGS))
+    first = 0
+    for agent_choices in controller.choices:
+        num_agent_choices, num_settings = agent_choices.shape
+        choices[first : first + num_agent_choices, :num_settings] = agent_choices
+        first += num_agent_choices
     return Control(
         weights=controller.single_weights,
         members=len(controller.members),
-        layers=np.array(layers, np.int64),
+        layers=np.array(controller.layers, np.int64),
         choices=choices,
         features=features_of(game),
         memory=first_memory(game),
         forced=np.full((decisions, AGENTS), -1, np.int64),
-        trace=np.zeros((decisions, size + AGENTS + 1)),
-        inputs=np.zeros(size + total),
-        hidden=np.zeros((3, max(map(max, layers))), np.float32),
+        trace=np.zeros((decisions, observation_size + AGENTS + 1)),
+        inputs=np.zeros(observation_size + num_choices),
+        hidden=np.zeros((3, max(max(sizes) for sizes in controller.layers)), np.float32),
         rows=np.zeros((CHUNK + 1, 5)),
         kept=np.zeros(0),
     )
 
 
 def first_memory(game: GameTree) -> np.ndarray:
-    """Return the memory of a controlled run before its first decision; see the kernels' ``control_layout``."""
-    memory = np.zeros(MEMORY)
-    memory[PICKS : PICKS + AGENTS], memory[SEEN_AT], memory[START] = -1.0, -1.0, np.nan
-    memory[LOOK], memory[LOOKED_AT], memory[KEPT : KEPT + 2] = NEVER, -1.0, np.inf
-    memory[RANGE] = np.log10(game.utility_range or 1.0)
-    return memory
+    """Return the controller's state before its first decision, (MEMORY,); see the kernels' ``control_layout``."""
+    controller_state = np.zeros(MEMORY)
+    controller_state[PICKS : PICKS + AGENTS] = -1.0
+    controller_state[SEEN_AT] = -1.0
+    controller_state[START] = np.nan
+    controller_state[LOOK] = NEVER
+    controller_state[LOOKED_AT] = -1.0
+    controller_state[KEPT : KEPT + 2] = np.inf
+    controller_state[RANGE] = np.log10(game.utility_range or 1.0)
+    return controller_state
 
 
 def features_of(game: GameTree) -> np.ndarray:
@@ -211,8 +243,16 @@ def features_of(game: GameTree) -> np.ndarray:
     share of chance among the inner histories, and of ends among all.
     """
     actor = np.ascontiguousarray(game.histories["actor"])  # of a field with strides; a copy is counted faster
-    actions = np.diff(game.view.first_sequence.astype(np.int64))
-    inner = max(int(np.count_nonzero(actor != TERMINAL)), 1)
-    mean, most = float(actions.mean()) if len(actions) else 0.0, int(actions.max(initial=0))
-    chance, depth = int(np.count_nonzero(actor == CHANCE)) / inner, game.depth / (game.depth + 10)
-    return np.array([mean / (mean + 4), most / (most + 4), depth, chance, 1 - inner / game.num_histories])
+    num_actions = np.diff(game.view.first_sequence.astype(np.int64))  # at each infoset
+    num_inner = max(int(np.count_nonzero(actor != TERMINAL)), 1)
+    mean_actions = float(num_actions.mean()) if len(num_actions) else 0.0
+    most_actions = int(num_actions.max(initial=0))
+    return np.array(
+        [
+            mean_actions / (mean_actions + 4),
+            most_actions / (most_actions + 4),
+            game.depth / (game.depth + 10),
+            int(np.count_nonzero(actor == CHANCE)) / num_inner,
+            1 - num_inner / game.num_histories,
+        ]
+    )

@@ -1,11 +1,16 @@
-"""A run: its tables, the components bound to it, and the stepper that advances it."""
+"""A run: its tables, the components bound to it, and the stepper that advances it.
+
+Each kind of iteration has a stepper; one is chosen when components are bound. To add a kind, write a module with a
+:class:`~rlccfr.engine.stepper.Stepper` and add a line to :data:`STEPPERS`.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,12 +28,38 @@ from rlccfr.engine.buckets.responding import check_responding  # noqa: E402
 from rlccfr.engine.public.public_state import PublicState  # noqa: E402
 from rlccfr.engine.state import RunState  # noqa: E402
 from rlccfr.engine.stepper import CHUNK, Stepper  # noqa: E402
-from rlccfr.engine.steppers import stepper_for  # noqa: E402
 
 __all__ = ["CHUNK", "Engine", "RunOptions", "checked_threads"]
 
 _STEPPER = "learned_"
 """Prefix of the stepper's arrays in a file; it comes from the time when only models had some."""
+
+
+class StepperKind(NamedTuple):
+    """A kind of iteration: a test for the bindings that it serves, and the import path of its stepper."""
+
+    serves: Callable[[Binding], bool]
+    path: str
+
+
+STEPPERS = (
+    StepperKind(lambda binding: binding.public and binding.sampler.exact, "rlccfr.engine.public.passes:PublicStepper"),
+    StepperKind(lambda binding: binding.public, "rlccfr.engine.public.passes:DrawnStepper"),
+    StepperKind(lambda binding: binding.abstraction.responds, "rlccfr.engine.buckets.responding:RespondingStepper"),
+    StepperKind(lambda binding: binding.learns, "rlccfr.engine.learning.learned:LearnedStepper"),
+    StepperKind(lambda binding: binding.rule.controller is not None, "rlccfr.engine.controlled:ControlledStepper"),
+    StepperKind(lambda binding: binding.sampler.exact, "rlccfr.engine.exact:ExactStepper"),
+    StepperKind(lambda binding: binding.is_quick, "rlccfr.engine.walks:QuickStepper"),
+    StepperKind(lambda binding: True, "rlccfr.engine.walks:WalkStepper"),
+)
+"""All kinds of iteration; the first that serves a binding is used. Modules are imported when they are needed."""
+
+
+def stepper_for(state: Any, binding: Binding, previous: Stepper[Any] | None = None) -> Stepper[Any]:
+    """Return a new stepper of the first kind that serves a binding; see :class:`Stepper`."""
+    path = next(kind.path for kind in STEPPERS if kind.serves(binding))
+    stepper: Stepper[Any] = resolve_name(path)(state, binding, previous)
+    return stepper
 
 
 @contextmanager
@@ -43,11 +74,13 @@ def _named_failures(binding: Binding) -> Iterator[None]:
     except (RLCCFRError, MemoryError):
         raise
     except Exception as error:  # another author's function may raise anything
-        if not (foreign := binding.foreign_functions):
+        foreign_functions = binding.foreign_functions
+        if not foreign_functions:
             raise
         hint = "; with NUMBA_DISABLE_JIT=1 in the environment, the error names the line"
-        failure = what_failed(error, foreign.values(), otherwise=hint)
-        raise FailedRunError(f"{' or '.join(foreign)} fails in a run: {failure}") from error
+        failure = what_failed(error, foreign_functions.values(), otherwise=hint)
+        names = " or ".join(foreign_functions)
+        raise FailedRunError(f"{names} fails in a run: {failure}") from error
 
 
 class Engine:
@@ -116,23 +149,26 @@ class Engine:
         """
         if abstraction.responds:  # before the game's hands are split, which takes a while
             check_responding(rule, sampler, self.options, isinstance(self.game, PublicGame))
-        base = self._over_buckets(abstraction)
-        game = base.game if isinstance(self.game, PublicGame) else self.game
-        binding = Binding.of(game, rule, sampler, abstraction, self.options, base.iteration)
-        previous = self._stepper if base is self._state else None
+        old_state = self._over_buckets(abstraction)
+        game = old_state.game if isinstance(self.game, PublicGame) else self.game
+        binding = Binding.of(game, rule, sampler, abstraction, self.options, old_state.iteration)
+        # The old stepper's tables and models may stay valid; a new state, over other buckets, has none.
+        previous = self._stepper if old_state is self._state else None
         if previous is not None:
             previous.publish()
-        new = previous is None or not binding.keeps_models_of(previous.binding)
-        state = base.ready_for(binding)
+        starts_anew = previous is None or not binding.keeps_models_of(previous.binding)
+        # Build everything on a copy of the state, so that a failure leaves the old components bound.
+        state = old_state.ready_for(binding)
         with _named_failures(binding):
-            if new:
+            if starts_anew:
                 state.refresh(binding)
-            stepper = stepper_for(state, binding, None if new else previous)
+            stepper = stepper_for(state, binding, None if starts_anew else previous)
             begin = time.thread_time()
-            if new and state.iteration:
+            if starts_anew and state.iteration:
                 stepper.enter()
         elapsed = time.thread_time() - begin if stepper.learns else 0.0
-        self._state, self._stepper = state, stepper
+        self._state = state
+        self._stepper = stepper
         return elapsed
 
     def _over_buckets(self, abstraction: Abstraction) -> Any:
@@ -144,10 +180,11 @@ class Engine:
         merged = None
         if abstraction.buckets is not None:
             merged = merged_game(self.game, abstraction.buckets, abstraction.key)
-            merged = None if merged.tree is self.game else merged
+            if merged.tree is self.game:  # each infoset is its own bucket
+                merged = None
         if self._state is not None:
-            present = self._state.merged
-            if merged is present or (merged is not None and merged.alike(present)):
+            present_merged = self._state.merged
+            if merged is present_merged or (merged is not None and merged.alike(present_merged)):
                 return self._state
             if self.iteration:
                 raise ComponentError("buckets can't change during a run: keep the abstraction, or start a new solver")
@@ -187,10 +224,11 @@ class Engine:
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return, by name, all arrays that the next iteration depends on, except for the components."""
-        return {**{f"{_STEPPER}{name}": array for name, array in self.stepper.saved().items()}, **self.state.saved()}
+        stepper_arrays = {f"{_STEPPER}{name}": array for name, array in self.stepper.saved().items()}
+        return {**stepper_arrays, **self.state.saved()}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Restore the arrays that :meth:`saved` returned; the same components must be bound."""
         self._state = self._state.restored(saved)
-        learned = {name.removeprefix(_STEPPER): saved[name] for name in saved if name.startswith(_STEPPER)}
-        self.stepper.restore(learned)
+        stepper_arrays = {name.removeprefix(_STEPPER): saved[name] for name in saved if name.startswith(_STEPPER)}
+        self.stepper.restore(stepper_arrays)

@@ -1,4 +1,4 @@
-"""Evaluation of policies, with one working memory per game or quotient."""
+"""Evaluation of policies over a compiled game or a quotient, with one evaluator for each."""
 
 from __future__ import annotations
 
@@ -34,21 +34,23 @@ class PolicyEvaluator:
 
 
 def better_of(
-    form: SequenceForm, kept: np.ndarray, values: Sequence[float] | np.ndarray, sums: np.ndarray
+    form: SequenceForm, kept_sums: np.ndarray, kept_values: Sequence[float] | np.ndarray, sums: np.ndarray
 ) -> np.ndarray:
-    """Return policy sums of which each player has the less exploitable: those kept, or others.
+    """Return policy sums, (m,), of which each player has the less exploitable: those kept, or others.
 
     Args:
-        kept: (m,) policy sums.
-        values: value of a best response to each player's kept policy.
+        kept_sums: (m,) policy sums.
+        kept_values: the opponent's value of a best response to each player's kept policy.
         sums: (m,) other policy sums.
     """
-    found, present = kept.copy(), evaluated(form, form.normalised(sums))
+    better_sums = kept_sums.copy()
+    values = evaluated(form, form.normalised(sums))  # player 0's value, then each player's best response
     for player in range(2):
-        if present[2 - player] < values[player]:
-            own = form.sequences_of(player)
-            found[own] = sums[own]
-    return found
+        opponent_response = values[2 - player]
+        if opponent_response < kept_values[player]:
+            sequences = form.sequences_of(player)
+            better_sums[sequences] = sums[sequences]
+    return better_sums
 
 
 _evaluators: WeakKeyDictionary[SequenceForm, PolicyEvaluator] = WeakKeyDictionary()
@@ -79,7 +81,7 @@ def centred_values(game: GameTree, policy: np.ndarray) -> tuple[float, float, fl
 
 def evaluator_of(form: SequenceForm) -> PolicyEvaluator:
     """Return the evaluator of a game or quotient, which is made at first use."""
-    found = _evaluators.get(form)
-    if found is None:
-        found = _evaluators[form] = PolicyEvaluator(form)
-    return found
+    evaluator = _evaluators.get(form)
+    if evaluator is None:
+        evaluator = _evaluators[form] = PolicyEvaluator(form)
+    return evaluator

@@ -24,31 +24,39 @@ _OVER_CLASSES = "over_classes"
 """Name under which a saved run says whether its passes run over the quotient: the two differ by rounding."""
 
 TIMED = 0.01
-"""CPU seconds after which iterations count as timed."""
+"""CPU seconds after which the measured time of an iteration is used, not the predicted one."""
 
 
 class ExactStepper(FlatStepper):
     """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration.
 
     Where the game's quotient gives the same iterates, the passes run over the quotient.
+
+    Attributes:
+        blender: what makes the players' blends; None without blends.
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
-        self._seconds, self._iterations = 0.0, 0
+        self._timed_seconds = 0.0
+        self._timed_iterations = 0
         self._set_up()
 
     def _set_up(self, reduce: bool = True) -> None:
-        """Choose the game or, if ``reduce``, perhaps its quotient, and divide it among threads if there are several."""
-        quotient = quotient_for_run(self.state, self.binding) if reduce else None
-        self._quotient, self._crew = quotient, None
+        """Choose the form that passes run over, and who makes them.
+
+        Args:
+            reduce: whether passes may run over the game's quotient.
+        """
+        self._quotient = quotient_for_run(self.state, self.binding) if reduce else None
+        # Threads need infosets in another order, so that they run over a renumbered form even without a quotient.
+        self._crew = None
         if self.binding.options.threads > 1:
             from rlccfr.engine.threads import crew_for
 
-            self._crew = crew_for(quotient or Quotient.whole(self.state.game), self.binding)
-        if self._crew is not None:
-            quotient = self._crew.form
-        self._copy = None if quotient is None else RunCopy(self.state, quotient)
+            self._crew = crew_for(self._quotient or Quotient.whole(self.state.game), self.binding)
+        pass_form = self._quotient if self._crew is None else self._crew.form
+        self._copy = None if pass_form is None else RunCopy(self.state, pass_form)
         self.blender: Blender | None = None
         if self.binding.options.blend:
             from rlccfr.engine.blending import Blender
@@ -56,18 +64,25 @@ class ExactStepper(FlatStepper):
             state = self.state
             self.blender = Blender(self.form, state.game.utility_range, state.iteration, self.tables.policy_sum)
 
+    @property
+    def _arrays(self) -> RunState | RunCopy:
+        """The tables that passes work on, with their handles."""
+        return self._copy or self.state
+
     def advance(self, iterations: int, max_nodes: int) -> None:
-        before, begin = self.state.iteration, time.thread_time()
+        before = self.state.iteration
+        begin = time.thread_time()
         self._run(min(iterations, CHUNK, -(-max_nodes // self.nodes_per_iteration)))
-        self._seconds += time.thread_time() - begin
-        self._iterations += self.state.iteration - before
+        self._timed_seconds += time.thread_time() - begin
+        self._timed_iterations += self.state.iteration - before
 
     def _run(self, iterations: int) -> None:
         """Run at most ``iterations`` iterations."""
-        before, blender = self.state.iteration, self.blender
+        blender = self.blender
         if blender is None:
             self._iterate(self._rows(iterations))
             return
+        before = self.state.iteration
         rows = self._rows(min(iterations, blender.room(before)))
         try:
             self._iterate(rows)
@@ -83,11 +98,14 @@ class ExactStepper(FlatStepper):
 
     def _iterate(self, rows: np.ndarray) -> None:
         """Run the iterations of a schedule."""
-        over, binding, cost = self._copy or self.state, self.binding, self.nodes_per_iteration
+        game = self._arrays.game_handle
+        run = self._arrays.run_handle
+        binding = self.binding
+        cost = self.nodes_per_iteration
         if self._crew is not None:
-            self._crew.run(over.game_handle, over.run_handle, binding, rows, cost)
+            self._crew.run(game, run, binding, rows, cost)
         else:
-            exact_iterations(over.game_handle, over.run_handle, binding.rule_handle, binding.procedure, rows, cost)
+            exact_iterations(game, run, binding.rule_handle, binding.procedure, rows, cost)
 
     @property
     def costs(self) -> dict[str, float] | None:
@@ -95,8 +113,10 @@ class ExactStepper(FlatStepper):
         return None if self.blender is None else self._costs()
 
     def _costs(self) -> dict[str, float]:
-        timed = self._seconds > TIMED
-        seconds = self._seconds / self._iterations if timed else pass_cost(self.form.view) * 1e-9
+        if self._timed_seconds > TIMED:
+            seconds = self._timed_seconds / self._timed_iterations
+        else:
+            seconds = pass_cost(self.form.view) * 1e-9
         return {"iterations": 1.0, "nodes": float(self.nodes_per_iteration), "seconds": seconds}
 
     def aim(self, iterations: int) -> None:
@@ -104,9 +124,10 @@ class ExactStepper(FlatStepper):
             self.blender.aim(iterations)
 
     def finish(self) -> bool:
-        if self.blender is not None:
-            self.blender.blend(self.state.iteration, self.tables.policy_sum)
-        return self.blender is not None
+        if self.blender is None:
+            return False
+        self.blender.blend(self.state.iteration, self.tables.policy_sum)
+        return True
 
     def own_sums(self) -> np.ndarray:
         """See :meth:`FlatStepper.own_sums`; of the present policy and the blend, each player has the better one."""

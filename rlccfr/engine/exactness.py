@@ -18,10 +18,10 @@ RESOLVED = 1e-3
 REFINED = 1e-6
 """The same share, up to which a solution is refined if its game is small."""
 
-ALIKE_UNITS = 4
+SAME_UNITS = 4
 """Units in the last place by which two payoffs may differ that count as one."""
 
-ALIKE = 1e-12
+SAME_SHARE = 1e-12
 """Largest difference of two payoffs that count as one, as a share of the payoffs' range."""
 
 ROUNDING = float(np.finfo(float).eps)
@@ -47,8 +47,8 @@ class PayoffScale(NamedTuple):
             differences = np.diff(payoffs)
             payoff_range = payoffs[-1] - payoffs[0]
         # 0.1 + 0.2 and 0.3 are one payoff: they differ by rounding, and by next to nothing beside the range.
-        rounding = ALIKE_UNITS * np.spacing(np.abs(payoffs[1:]))
-        differs = (differences > rounding) | (differences > ALIKE * payoff_range)
+        rounding = SAME_UNITS * np.spacing(np.abs(payoffs[1:]))
+        differs = (differences > rounding) | (differences > SAME_SHARE * payoff_range)
         return cls(float(payoffs[0]), float(payoffs[-1]), float(differences[differs].min(initial=np.inf)))
 
     def share(self, factor: float) -> float:
@@ -83,9 +83,8 @@ class PayoffScale(NamedTuple):
             )
         if self.is_resolved(max(exploitability, rounding)):
             return ""
-        hidden = f"beside {payoffs}, double precision hides differences as small as {self.difference:.3g}"
+        reason = f"beside {payoffs}, double precision hides differences as small as {self.difference:.3g}"
         if rational:
-            return f"not exact: {hidden}: the value is exact, but the policy's probabilities are rounded"
-        return (
-            f"not exact: {hidden}, so value and exploitability may be off by about {max(exploitability, rounding):.1g}"
-        )
+            return f"not exact: {reason}: the value is exact, but the policy's probabilities are rounded"
+        error = max(exploitability, rounding)
+        return f"not exact: {reason}, so value and exploitability may be off by about {error:.1g}"

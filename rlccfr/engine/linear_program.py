@@ -38,16 +38,19 @@ LEAST_TOLERANCE = 1e-10
 """Least tolerance that HiGHS allows."""
 
 RESCALING = 2.0**13
-"""What the sides and the costs of a program are multiplied by for the second run, so that tolerances count for less."""
+"""Factor on a program's right-hand sides and costs in the second run, so that absolute tolerances count for less."""
 
-_one_at_a_time = threading.Lock()
-"""highspy's locks are of the class, so that a second program at the same time would fail."""
+_one_program_at_a_time = threading.Lock()
+"""highspy has one lock for all its instances, so that a second program at the same time would fail."""
 
-OVERHEAD, LAW = 0.0016, (-15.23, 0.5356, 0.7721, 0.3095)
-"""CPU seconds of the smallest program, and the constants of the law for the time beyond that.
+OVERHEAD = 0.0016
+"""CPU seconds of the smallest program."""
 
-The law gives the logarithm at size 1, and the power of each number of :func:`program_size`. Fitted to
-benchmarks/results/exact.csv by ``python -m benchmarks.exact --fit``.
+LAW = (-15.23, 0.5356, 0.7721, 0.3095)
+"""Constants of the law for the CPU seconds beyond :data:`OVERHEAD`, which is a product of powers of the sizes.
+
+The first is the law's logarithm where all sizes are 1; then comes the power of each number of :func:`program_size`.
+Fitted to benchmarks/results/exact.csv by ``python -m benchmarks.exact --fit``.
 """
 
 FACTOR = 1.5
@@ -98,13 +101,14 @@ def solve_exactly(
     """Solve a game by a linear program over the classes of its sequences.
 
     The program has one variable per class of player 0's sequences and per class of player 1's infosets. Player 1's
-    policy is read off its dual solution. HiGHS solves it, after a constant was subtracted from all payoffs. Where the
-    solution is less exact than :class:`ExactSolution` promises, HiGHS goes on with narrower tolerances, and a small
-    game is then solved in rational numbers. Source: von Stengel, "Efficient computation of behavior strategies", GEB
-    1996; Koller, Megiddo and von Stengel, "Efficient computation of equilibria for extensive two-person games", GEB
+    policy is read off the dual solution. HiGHS solves the program, after a constant was subtracted from all payoffs.
+    Where its solution is less exact than :class:`ExactSolution` promises, HiGHS goes on with narrower tolerances, and a
+    small game is then solved in rational numbers. Source: von Stengel, "Efficient computation of behavior strategies",
+    GEB 1996; Koller, Megiddo and von Stengel, "Efficient computation of equilibria for extensive two-person games", GEB
     1996.
 
     Args:
+        game: a compiled game.
         seconds: time limit, by the clock; none by default. :func:`predicted_time` predicts the time.
         progress: function that is called repeatedly with the seconds passed, as a share of those predicted.
 
@@ -113,6 +117,12 @@ def solve_exactly(
         TypeError: the game is not a compiled one.
         GameError: the game is solved by its public tree.
         RLCCFRError: the game has payoffs that are not finite, or the program could not be solved.
+
+    Examples:
+        >>> import rlccfr
+        >>> solution = rlccfr.solve_exactly(rlccfr.load_game("kuhn"))
+        >>> round(solution.value, 6), solution.exploitability < 1e-9
+        (-0.055556, True)
     """
     checked_tree(game, "a linear program")
     import highspy  # noqa: F401  (so that its import does not count)
@@ -135,11 +145,11 @@ def _solved(game: GameTree, scale: PayoffScale, clock: _Clock) -> ExactSolution:
         solution = _solved_by_highs(game, scale, clock)
     except BudgetError:
         raise
-    except RLCCFRError:
-        refined = _solved_in_fractions(game, scale, clock, game.uniform_policy()) if small else None
-        if refined is None:
+    except RLCCFRError:  # HiGHS did not take the program, or did not solve it
+        rational = _solved_in_fractions(game, scale, clock, game.uniform_policy()) if small else None
+        if rational is None:
             raise
-        return refined
+        return rational
     if small and scale.needs_rational_numbers(solution.exploitability):
         return _solved_in_fractions(game, scale, clock, solution.policy.probabilities) or solution
     return solution
@@ -150,20 +160,26 @@ def _solved_by_highs(game: GameTree, scale: PayoffScale, clock: _Clock) -> Exact
     quotient = centred_quotient_of(game)
     program = _Program(quotient or centred_form(game) or game)
 
-    def solution_of(sums: np.ndarray) -> ExactSolution:
+    def measured(variables: np.ndarray, duals: np.ndarray) -> ExactSolution:
+        """Return the policy that the program's variables and dual values stand for, with its exploitability."""
+        sums = program.sums(variables, duals)
         policy = Policy.from_sums(game, sums if quotient is None else sums[quotient.place])
-        centre, value, first, second = centred_values(game, policy.probabilities)
-        exploitability = nash_conv_of(first, second) / 2
-        caveat = scale.caveat(exploitability, rational=False)
+        centre, value, response_0, response_1 = centred_values(game, policy.probabilities)
+        exploitability = nash_conv_of(response_0, response_1) / 2
         return ExactSolution(
-            policy, value + centre, exploitability, 0.0, (first + centre, second - centre), caveat=caveat
+            policy=policy,
+            value=value + centre,
+            exploitability=exploitability,
+            cpu_seconds=0.0,  # set by the caller
+            best_response=(response_0 + centre, response_1 - centre),
+            caveat=scale.caveat(exploitability, rational=False),
         )
 
     with closing(_solutions(program, game.name, clock)) as solutions:
-        solution = solution_of(program.sums(*next(solutions)))
+        solution = measured(*next(solutions))
         if scale.needs_narrower_tolerances(solution.exploitability):
-            refined = [solution_of(program.sums(*variables)) for variables in solutions]
-            solution = min([solution, *refined], key=lambda one: one.exploitability)
+            refined = [measured(variables, duals) for variables, duals in solutions]
+            solution = min([solution, *refined], key=lambda candidate: candidate.exploitability)
     return solution
 
 
@@ -174,11 +190,17 @@ def _solved_in_fractions(game: GameTree, scale: PayoffScale, clock: _Clock, star
     if equilibrium is None:
         return None
     policy = Policy.from_sums(game, equilibrium.probabilities)
-    first, second = rational_game.best_responses(policy.probabilities)
-    exploitability = float((first + second) / 2)
-    caveat = scale.caveat(exploitability, rational=True)
-    responses = (float(first), float(second))
-    return ExactSolution(policy, float(equilibrium.value), exploitability, 0.0, responses, rational=True, caveat=caveat)
+    response_0, response_1 = rational_game.best_responses(policy.probabilities)
+    exploitability = float((response_0 + response_1) / 2)
+    return ExactSolution(
+        policy=policy,
+        value=float(equilibrium.value),
+        exploitability=exploitability,
+        cpu_seconds=0.0,  # set by the caller
+        best_response=(float(response_0), float(response_1)),
+        rational=True,
+        caveat=scale.caveat(exploitability, rational=True),
+    )
 
 
 class _Clock:
@@ -211,7 +233,8 @@ class PredictedTime(NamedTuple):
     factor: float
 
     def __str__(self) -> str:
-        least, most = self.seconds / self.factor, self.seconds * self.factor
+        least = self.seconds / self.factor
+        most = self.seconds * self.factor
         return f"{self.seconds:.2g} s (usually {least:.2g} to {most:.2g} s)"
 
 
@@ -221,8 +244,8 @@ def predicted_time(game: GameTree) -> PredictedTime:
     A refinement in rational numbers is not counted; few games need one.
     """
     constant, *powers = LAW
-    logs = np.log(program_size(game))
-    return PredictedTime(OVERHEAD + float(np.exp(constant + powers @ logs)), FACTOR)
+    log_sizes = np.log(program_size(game))
+    return PredictedTime(OVERHEAD + float(np.exp(constant + powers @ log_sizes)), FACTOR)
 
 
 def program_size(game: GameTree) -> tuple[int, int, int]:
@@ -234,9 +257,11 @@ def program_size(game: GameTree) -> tuple[int, int, int]:
         more infosets.
     """
     quotient = centred_quotient_of(game)
-    whole = centred_form(game) or game
-    form, pairs = (whole, whole.num_leaf_pairs) if quotient is None else (quotient, quotient.pairs)
-    return 1 + pairs, 1 + form.num_sequences, 1 + int((game.histories["actor"] == CHANCE).sum())
+    num_chance_nodes = int((game.histories["actor"] == CHANCE).sum())
+    if quotient is not None:
+        return 1 + quotient.pairs, 1 + quotient.num_sequences, 1 + num_chance_nodes
+    form = centred_form(game) or game
+    return 1 + form.num_leaf_pairs, 1 + form.num_sequences, 1 + num_chance_nodes
 
 
 def _solutions(program: _Program, name: str, clock: _Clock) -> Generator[tuple[np.ndarray, np.ndarray], None, None]:
@@ -246,7 +271,7 @@ def _solutions(program: _Program, name: str, clock: _Clock) -> Generator[tuple[n
     """
     import highspy
 
-    with _one_at_a_time, highspy.Highs() as highs:  # type: ignore[no-untyped-call]
+    with _one_program_at_a_time, highspy.Highs() as highs:  # type: ignore[no-untyped-call]
         highs.silent()
         highs.setOptionValue("threads", 1)
         highs.setOptionValue("small_matrix_value", LEAST_ENTRY)
@@ -271,8 +296,9 @@ def _run(highs: highspy.Highs, name: str, clock: _Clock) -> tuple[np.ndarray, np
 
     highs.startSolve()
     while not highs.wait(POLL)[0]:
-        clock.goes_on()
-    status, solution = highs.getModelStatus(), highs.getSolution()
+        clock.goes_on()  # only reports progress: HiGHS has the time limit itself
+    status = highs.getModelStatus()
+    solution = highs.getSolution()
     if status == highspy.HighsModelStatus.kTimeLimit:
         raise BudgetError(
             f"the linear program of {name!r} did not end in {clock.limit:g} seconds; give it more, or iterate instead"
@@ -292,28 +318,32 @@ class _Program:
     - x is a realisation plan of player 0: x(empty) = 1, and the x of an infoset's actions sum to the x before it;
     - u(I) >= the payoff of each action at I to player 1 under x, plus the u of the infosets below the action.
 
-    Twins share a variable, which counts once for each of them; a class of infosets below a sequence counts
-    ``multiplicity`` times. HiGHS's tolerances are absolute, so each u(I) and its rows are divided by chance's part of
-    reaching I, and payoffs by the largest of them.
+    In a quotient, twins are sequences of one class: they share a variable, which counts once for each of them; a class
+    of infosets below a sequence counts ``multiplicity`` times. HiGHS's tolerances are absolute, so each u(I) and its
+    rows are divided by chance's part of reaching I, and payoffs by the largest of them.
     """
 
     def __init__(self, form: SequenceForm) -> None:
-        self._view, self._size, self._owner = form.view, form.num_sequences, form.owner
         view = form.view
-        self._twin = view.twin.astype(np.int64) if len(view.twin) else np.arange(self._size)
-        own = self._owner < view.infoset_begin[1]
-        self._places = [self._numbered(own, 0), self._numbered(~own, 1)]
+        self._view = view
+        self._num_sequences = form.num_sequences
+        self._owner = form.owner  # (m,) infoset of each sequence
+        self._twin = view.twin.astype(np.int64) if len(view.twin) else np.arange(self._num_sequences)
+        is_player_0s = self._owner < view.infoset_begin[1]
+        self._x_of = self._numbered(is_player_0s, 0)  # (m + 2,) number of each sequence's x among the x
+        self._row_of = self._numbered(~is_player_0s, 1)  # (m + 2,) row of each of player 1's sequences
 
-    def _numbered(self, own: np.ndarray, player: int) -> np.ndarray:
-        """Return the number of each of a player's sequences, (m + 2,): 0 for the empty one, -1 for the other player's.
+    def _numbered(self, is_players: np.ndarray, player: int) -> np.ndarray:
+        """Number a player's sequences, (m + 2,): 0 for the empty one, -1 for the other player's; twins share a number.
 
-        Twins share a number.
+        Args:
+            is_players: (m,) whether each sequence is the player's.
         """
-        first = own & (self._twin == np.arange(self._size))
-        number = np.full(self._size + 2, -1)
-        number[self._size + player] = 0
-        number[:-2][first] = 1 + np.arange(first.sum())
-        number[:-2][own] = number[self._twin[own]]
+        is_first_twin = is_players & (self._twin == np.arange(self._num_sequences))
+        number = np.full(self._num_sequences + 2, -1)
+        number[self._num_sequences + player] = 0
+        number[:-2][is_first_twin] = 1 + np.arange(is_first_twin.sum())
+        number[:-2][is_players] = number[self._twin[is_players]]
         return number
 
     def model(self) -> highspy.HighsLp:
@@ -323,62 +353,85 @@ class _Program:
         """
         import highspy
 
-        plans = int(self._places[0].max()) + 1
-        limits, flows = self._limits(), self._flows()
-        matrix = sparse.vstack([limits, flows], "csr")
+        num_x = int(self._x_of.max()) + 1
+        response_rows = self._response_rows()
+        plan_rows = self._plan_rows()
+        matrix = sparse.vstack([response_rows, plan_rows], "csr")
         matrix.eliminate_zeros()
-        rows, columns = matrix.shape
-        free = np.arange(columns) >= plans
+        num_rows, num_columns = matrix.shape
         program = highspy.HighsLp()
-        program.num_row_, program.num_col_ = rows, columns
-        program.col_cost_ = (np.arange(columns) == plans).astype(float)
-        program.col_lower_ = np.where(free, -np.inf, 0.0)
-        program.col_upper_ = np.full(columns, np.inf)
-        of_flows = np.append(np.zeros(flows.shape[0] - 1), 1.0)
-        program.row_lower_ = np.append(np.full(limits.shape[0], -np.inf), of_flows)
-        program.row_upper_ = np.append(np.zeros(limits.shape[0]), of_flows)
+        program.num_row_ = num_rows
+        program.num_col_ = num_columns
+        # Minimise u(empty), the first column after the x, over x >= 0 and free u.
+        program.col_cost_ = (np.arange(num_columns) == num_x).astype(float)
+        program.col_lower_ = np.where(np.arange(num_columns) >= num_x, -np.inf, 0.0)
+        program.col_upper_ = np.full(num_columns, np.inf)
+        # Rows of player 1's sequences are at most 0. Those of player 0's infosets equal 0, and x(empty) equals 1.
+        plan_sides = np.append(np.zeros(plan_rows.shape[0] - 1), 1.0)
+        program.row_lower_ = np.append(np.full(response_rows.shape[0], -np.inf), plan_sides)
+        program.row_upper_ = np.append(np.zeros(response_rows.shape[0]), plan_sides)
         program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr, matrix.indices
+        program.a_matrix_.start_ = matrix.indptr
+        program.a_matrix_.index_ = matrix.indices
         program.a_matrix_.value_ = matrix.data
         return program
 
     def rescale(self, highs: highspy.Highs) -> None:
         """Let both plans sum to more than 1, so that HiGHS's absolute tolerances are a smaller share of them."""
         highs.changeRowBounds(highs.getNumRow() - 1, RESCALING, RESCALING)  # x(empty)
-        highs.changeColCost(int(self._places[0].max()) + 1, RESCALING)  # u(empty)
+        highs.changeColCost(int(self._x_of.max()) + 1, RESCALING)  # u(empty)
 
-    def _limits(self) -> sparse.coo_array:
-        """Return the rows of player 1's sequences, each at most 0: the payoff and the u below it less its own u."""
-        view, (plan, response) = self._view, self._places
-        split, plans, responses = int(view.infoset_begin[1]), plan.max() + 1, response.max() + 1
+    def _response_rows(self) -> sparse.coo_array:
+        """Return the rows of player 1's sequences: a sequence's payoff, plus the u below it, less the u it belongs to.
+
+        Each row is at most 0. The u are numbered from u(empty), 0, on.
+        """
+        view = self._view
+        first_infoset = int(view.infoset_begin[1])  # player 1's infosets come after player 0's
+        num_x = self._x_of.max() + 1
+        num_rows = self._row_of.max() + 1
+        # The u that each row bounds from below: that of the sequence's infoset.
+        u_of_row = np.zeros(num_rows, np.int64)
+        sequences = np.flatnonzero(self._row_of[:-2] >= 0)
+        u_of_row[self._row_of[sequences]] = 1 + self._owner[sequences] - first_infoset
+        # The infosets below each sequence add their u to its row, once for each infoset of a class.
+        infosets = np.arange(first_infoset, len(view.parent))
+        multiplicity = view.multiplicity[infosets] if len(view.multiplicity) else np.ones(len(infosets))
+        parent_row = self._row_of[view.parent[infosets].astype(np.int64)]
+        # Payoffs of pairs of sequences; each row is divided by chance's reach of its u, and each u stands for so much.
         payoff = payoff_matrix(view, 1).tocoo()
-        worth = np.zeros(responses, np.int64)  # the u of each of player 1's sequences
-        theirs = np.flatnonzero(response[:-2] >= 0)
-        worth[response[theirs]] = 1 + self._owner[theirs] - split
-        below = np.arange(split, len(view.parent))
-        times = view.multiplicity[below] if len(view.multiplicity) else np.ones(len(below))
-        above, paid = response[view.parent[below].astype(np.int64)], response[payoff.col]
-        chance = np.append(1.0, view.chance_weight[split:])  # of each u
-        chance[chance == 0.0] = 1.0
-        payoffs = payoff.data / chance[worth[paid]]
+        payoff_row = self._row_of[payoff.col]
+        chance_reach = np.append(1.0, view.chance_weight[first_infoset:])  # of each u
+        chance_reach[chance_reach == 0.0] = 1.0
+        payoffs = payoff.data / chance_reach[u_of_row[payoff_row]]
         payoffs /= np.abs(payoffs).max(initial=0.0) or 1.0
-        rows = np.concatenate([paid, above, np.arange(responses)])
-        columns = np.concatenate([plan[payoff.row], plans + 1 + below - split, plans + worth])
-        entries = np.concatenate([payoffs, times * chance[1:] / chance[worth[above]], np.full(responses, -1.0)])
-        return sparse.coo_array((entries, (rows, columns)), (responses, plans + 1 + len(below)))
+        child_entries = multiplicity * chance_reach[1:] / chance_reach[u_of_row[parent_row]]
+        rows = np.concatenate([payoff_row, parent_row, np.arange(num_rows)])
+        columns = np.concatenate(
+            [self._x_of[payoff.row], num_x + 1 + infosets - first_infoset, num_x + u_of_row],
+        )
+        entries = np.concatenate([payoffs, child_entries, np.full(num_rows, -1.0)])
+        return sparse.coo_array((entries, (rows, columns)), (num_rows, num_x + 1 + len(infosets)))
 
-    def _flows(self) -> sparse.coo_array:
+    def _plan_rows(self) -> sparse.coo_array:
         """Return the rows of player 0's infosets, each 0: their sequences' x less the x before; then x(empty), 1."""
-        view, plan = self._view, self._places[0]
-        split, own = int(view.infoset_begin[1]), np.flatnonzero(plan[:-2] >= 0)
-        rows = np.concatenate([self._owner[own], np.arange(split), [split]])
-        columns = np.concatenate([plan[own], plan[view.parent[:split].astype(np.int64)], [0]])
-        entries = np.concatenate([np.ones(len(own)), np.full(split, -1.0), [1.0]])
-        return sparse.coo_array((entries, (rows, columns)), (split + 1, plan.max() + 2 + len(view.parent) - split))
+        view = self._view
+        num_infosets = int(view.infoset_begin[1])
+        sequences = np.flatnonzero(self._x_of[:-2] >= 0)
+        parent_x = self._x_of[view.parent[:num_infosets].astype(np.int64)]
+        rows = np.concatenate([self._owner[sequences], np.arange(num_infosets), [num_infosets]])
+        columns = np.concatenate([self._x_of[sequences], parent_x, [0]])
+        entries = np.concatenate([np.ones(len(sequences)), np.full(num_infosets, -1.0), [1.0]])
+        num_u = 1 + len(view.parent) - num_infosets
+        return sparse.coo_array((entries, (rows, columns)), (num_infosets + 1, self._x_of.max() + 1 + num_u))
 
     def sums(self, variables: np.ndarray, duals: np.ndarray) -> np.ndarray:
-        """Return an array (m,) proportional to both players' policies at each infoset."""
-        plan, response = (number[:-2] for number in self._places)
-        twins = np.bincount(self._twin, minlength=self._size)[self._twin]
-        sums: np.ndarray = np.maximum(np.where(plan >= 0, variables[plan], -duals[response] / twins), 0.0)
+        """Return an array (m,) proportional to both players' policies at each infoset.
+
+        Player 1's realisation plan is the dual value of its rows, with the sign turned; twins share it equally.
+        """
+        x_of = self._x_of[:-2]
+        row_of = self._row_of[:-2]
+        num_twins = np.bincount(self._twin, minlength=self._num_sequences)[self._twin]
+        sums: np.ndarray = np.maximum(np.where(x_of >= 0, variables[x_of], -duals[row_of] / num_twins), 0.0)
         return sums

@@ -56,14 +56,17 @@ class RationalSolution(NamedTuple):
 
 def is_small(game: GameTree) -> bool:
     """Return whether a game is small enough for rational arithmetic."""
-    split = int(game.view.infoset_begin[1])
-    others = int(game.view.first_sequence[split]) - split  # of player 0's sequences: all but one at each infoset
-    columns = others + game.num_infosets - split + 1
+    infosets_0 = int(game.view.infoset_begin[1])  # number of player 0's infosets
+    infosets_1 = game.num_infosets - infosets_0
+    nonbasic_0 = int(game.view.first_sequence[infosets_0]) - infosets_0  # all but one action at each infoset
+    columns = nonbasic_0 + infosets_1 + 1
     return (game.num_sequences + 2) * columns <= MOST_ENTRIES and game.num_histories <= MOST_HISTORIES
 
 
 class RationalGame:
-    """A game's sequence form in fractions. Utilities are the game's doubles; chance's are the fractions they stand for.
+    """A game's sequence form in fractions.
+
+    Utilities are taken for the doubles that they are, and chance's probabilities for the fractions that they stand for.
 
     Attributes:
         view: the game's sequence form.
@@ -76,24 +79,32 @@ class RationalGame:
         self._num_sequences = game.num_sequences
         reach = terminal_reach(game, _chance_fractions(game))
         utility = game.utility[reach.history]
-        sums: dict[tuple[int, int], Fraction] = {}
-        for first, second, chance, payoff in zip(
+        payoff_of_pair: dict[tuple[int, int], Fraction] = {}
+        for sequence_0, sequence_1, chance_reach, payoff in zip(
             *reach.last_sequence.tolist(), reach.chance_reach, utility, strict=True
         ):
-            sums[first, second] = sums.get((first, second), Fraction(0)) + chance * Fraction(payoff)
-        self.pairs = np.array(list(sums), np.int64).reshape(-1, 2).T
-        self.payoffs = np.array([*sums.values(), None], object)[:-1]  # None keeps numpy from guessing a type
+            pair = sequence_0, sequence_1
+            payoff_of_pair[pair] = payoff_of_pair.get(pair, Fraction(0)) + chance_reach * Fraction(payoff)
+        self.pairs = np.array(list(payoff_of_pair), np.int64).reshape(-1, 2).T
+        self.payoffs = np.array([*payoff_of_pair.values(), None], object)[:-1]  # None keeps numpy from guessing a type
 
     def best_responses(self, policy: np.ndarray) -> tuple[Fraction, Fraction]:
-        """Return each player's value of a best response to a policy, (m,), whose sums at infosets are taken for 1."""
+        """Return each player's value of a best response to the other player's policy.
+
+        Args:
+            policy: (m,) probabilities; those of an infoset are divided by their sum, so that rounding does not count.
+        """
         plans = self._realisation_plans(policy)
         responses = []
         for player, sign in enumerate((1, -1)):
+            # Of each sequence: its payoff against the opponent's plan, plus the values of the infosets below it.
             values = [Fraction(0)] * (self._num_sequences + 2)
-            theirs = self.pairs[1 - player]
-            for own, other, payoff in zip(self.pairs[player], theirs, self.payoffs, strict=True):
-                if plans[other]:
-                    values[own] += sign * payoff * plans[other]
+            opponent_sequences = self.pairs[1 - player]
+            for sequence, opponent_sequence, payoff in zip(
+                self.pairs[player], opponent_sequences, self.payoffs, strict=True
+            ):
+                if plans[opponent_sequence]:
+                    values[sequence] += sign * payoff * plans[opponent_sequence]
             begin = self.view.infoset_begin
             for infoset in reversed(range(int(begin[player]), int(begin[player + 1]))):
                 values[int(self.view.parent[infoset])] += max(values[k] for k in self._sequences(infoset))
@@ -105,10 +116,10 @@ class RationalGame:
         plans = [Fraction(1)] * (self._num_sequences + 2)
         for infoset, parent in enumerate(self.view.parent.tolist()):
             sequences = self._sequences(infoset)
-            shares = [Fraction(policy[k]) for k in sequences]
-            total = sum(shares)
-            for k, share in zip(sequences, shares, strict=True):
-                plans[k] = plans[parent] * share / total
+            probabilities = [Fraction(policy[k]) for k in sequences]
+            total = sum(probabilities)
+            for k, probability in zip(sequences, probabilities, strict=True):
+                plans[k] = plans[parent] * probability / total
         return plans
 
     def _sequences(self, infoset: int) -> range:
@@ -136,22 +147,27 @@ class RationalGame:
         return self._solution(tableau, scale)
 
     def _solution(self, tableau: _Tableau, scale: int) -> RationalSolution:
-        """Read both players' plans off an optimal tableau: player 1's are the reduced costs of its slack variables."""
-        size = self._num_sequences
-        plans = [0] * (size + 2)
-        for sequence, number in zip(tableau.columns.tolist(), tableau.entries[-1, :-1], strict=True):
-            plans[sequence] = number if self._is_second(sequence) else 0
-        for sequence, number in zip(tableau.rows.tolist(), tableau.entries[:-1, -1], strict=True):
-            plans[sequence] = 0 if self._is_second(sequence) else number
-        plans[size] = plans[size + 1] = tableau.denominator
-        counts: np.ndarray = np.diff(self.view.first_sequence.astype(np.int64))
-        parents = np.repeat(self.view.parent, counts).tolist()
-        shares = [
-            plan / plans[above] if plans[above] else 0.0 for plan, above in zip(plans[:size], parents, strict=True)
+        """Read both players' realisation plans off an optimal tableau, all times its denominator."""
+        num_sequences = self._num_sequences
+        plans = [0] * (num_sequences + 2)
+        # Player 1's plan is the reduced costs of its slack variables, which are 0 in the basis.
+        for sequence, reduced_cost in zip(tableau.columns.tolist(), tableau.entries[-1, :-1], strict=True):
+            plans[sequence] = reduced_cost if self._is_player_1s(sequence) else 0
+        # Player 0's plan is the variables themselves, which are 0 outside the basis.
+        for sequence, constant in zip(tableau.rows.tolist(), tableau.entries[:-1, -1], strict=True):
+            plans[sequence] = 0 if self._is_player_1s(sequence) else constant
+        plans[num_sequences] = tableau.denominator  # the empty sequences
+        plans[num_sequences + 1] = tableau.denominator
+        num_actions: np.ndarray = np.diff(self.view.first_sequence.astype(np.int64))
+        parents = np.repeat(self.view.parent, num_actions).tolist()
+        probabilities = [
+            plan / plans[parent] if plans[parent] else 0.0
+            for plan, parent in zip(plans[:num_sequences], parents, strict=True)
         ]
-        return RationalSolution(-Fraction(tableau.entries[-1, -1], tableau.denominator * scale), np.array(shares))
+        value_of_1 = Fraction(tableau.entries[-1, -1], tableau.denominator * scale)  # u(empty)
+        return RationalSolution(-value_of_1, np.array(probabilities))
 
-    def _is_second(self, sequence: int) -> bool:
+    def _is_player_1s(self, sequence: int) -> bool:
         return sequence >= int(self.view.first_sequence[self.view.infoset_begin[1]])
 
 
@@ -180,39 +196,44 @@ class _Tableau:
         """Return the tableau of the vertex at which player 0 plays purely, and player 1 responds best.
 
         Args:
-            scale: what makes all payoffs whole numbers.
+            start: (m,) policy, whose likeliest actions player 0 chooses.
+            scale: factor that makes all payoffs whole numbers.
         """
         view = game.view
         first = view.first_sequence.astype(np.int64)
         parent = view.parent.astype(np.int64)
-        size = int(first[-1])
-        split = int(view.infoset_begin[1])
-        chosen = [int(first[i] + np.argmax(start[first[i] : first[i + 1]])) for i in range(split)]
-        outside = np.setdiff1d(np.arange(first[split]), chosen)
-        columns = np.append(outside, np.full(len(parent) - split, -1))
-        # Each sequence's x as a sum of the variables outside the basis: the chosen action takes what the others leave.
-        plan = np.zeros((size + 2, len(columns) + 1), object)
-        plan[size, -1] = 1
-        plan[outside, np.arange(len(outside))] = 1
-        for infoset in range(split):
-            others = plan[first[infoset] : first[infoset + 1]].sum(axis=0)  # the chosen one's x is still 0
-            plan[chosen[infoset]] = plan[parent[infoset]] - others
-        worth = np.zeros((size + 2, len(columns) + 1), object)  # w of each sequence of player 1, likewise
-        for own, other, payoff in zip(*game.pairs, game.payoffs, strict=True):
-            worth[other] -= int(payoff * scale) * plan[own]
+        num_sequences = int(first[-1])
+        num_infosets_0 = int(view.infoset_begin[1])
+        # The basis has the x of a chosen action at each of player 0's infosets. Outside it are the x of the others, and
+        # the slack of one action at each of player 1's infosets, which is filled in below.
+        chosen = [int(first[i] + np.argmax(start[first[i] : first[i + 1]])) for i in range(num_infosets_0)]
+        nonbasic_0 = np.setdiff1d(np.arange(first[num_infosets_0]), chosen)
+        columns = np.append(nonbasic_0, np.full(len(parent) - num_infosets_0, -1))
+        # x of each sequence of player 0, as a sum of the variables outside the basis and a constant: a chosen action
+        # has the x before its infoset, less the x of the other actions.
+        x = np.zeros((num_sequences + 2, len(columns) + 1), object)
+        x[num_sequences, -1] = 1
+        x[nonbasic_0, np.arange(len(nonbasic_0))] = 1
+        for infoset in range(num_infosets_0):
+            nonbasic_sum = x[first[infoset] : first[infoset + 1]].sum(axis=0)  # the chosen one's x is still 0
+            x[chosen[infoset]] = x[parent[infoset]] - nonbasic_sum
+        # w of each sequence of player 1, likewise; first its payoffs alone.
+        w = np.zeros((num_sequences + 2, len(columns) + 1), object)
+        for sequence_0, sequence_1, payoff in zip(*game.pairs, game.payoffs, strict=True):
+            w[sequence_1] -= int(payoff * scale) * x[sequence_0]
         # From the last infosets up: u(J) is the w of the best action there plus that action's slack.
         slack: dict[int, np.ndarray] = {}
-        for infoset in reversed(range(split, len(parent))):
+        for infoset in reversed(range(num_infosets_0, len(parent))):
             sequences = range(first[infoset], first[infoset + 1])
-            best = max(sequences, key=lambda k: worth[k, -1])
-            column = len(outside) + infoset - split
+            best = max(sequences, key=lambda k: w[k, -1])
+            column = len(nonbasic_0) + infoset - num_infosets_0
             columns[column] = best
-            most = worth[best].copy()
-            most[column] += 1
-            slack |= {k: most - worth[k] for k in sequences if k != best}
-            worth[parent[infoset]] += most
+            u = w[best].copy()
+            u[column] += 1
+            slack |= {k: u - w[k] for k in sequences if k != best}
+            w[parent[infoset]] += u
         rows = np.array([*chosen, *slack], np.int64)
-        return cls(np.array([*plan[chosen], *slack.values(), worth[size + 1]], object), rows, columns)
+        return cls(np.array([*x[chosen], *slack.values(), w[num_sequences + 1]], object), rows, columns)
 
     def is_optimal(self) -> bool:
         return bool((self.entries[-1, :-1] >= 0).all())
@@ -220,23 +241,25 @@ class _Tableau:
     def pivot(self) -> None:
         """Exchange a variable that lowers u(empty) for a basic one that it drives to 0.
 
-        It is the variable with the most negative cost. After a pivot that has not lowered u(empty), it is the one with
-        the least number, by Bland's rule, until u(empty) falls again.
+        The entering variable has the most negative cost. After a pivot that has not lowered u(empty), it is the one
+        with the least number, by Bland's rule, until u(empty) falls again.
         """
         entries = self.entries
         costs = entries[-1, :-1]
-        falling = np.flatnonzero(costs < 0)
-        key = self.columns[falling] if self._stalled else costs[falling]
-        column = int(falling[np.argmin(key)])
-        shrinking = np.flatnonzero(entries[:-1, column] < 0)
-        row = min(shrinking, key=lambda i: (Fraction(entries[i, -1], -entries[i, column]), self.rows[i]))
+        candidates = np.flatnonzero(costs < 0)
+        key = self.columns[candidates] if self._stalled else costs[candidates]
+        column = int(candidates[np.argmin(key)])
+        # The ratio test: the leaving variable is the first to fall to 0 as the entering one grows.
+        falling = np.flatnonzero(entries[:-1, column] < 0)
+        row = min(falling, key=lambda i: (Fraction(entries[i, -1], -entries[i, column]), self.rows[i]))
         self._stalled = entries[row, -1] == 0
+        # Edmonds's integer pivot: the division by the last pivot leaves no remainder.
         pivot = -entries[row, column]
-        left = entries[:, column].copy()
-        top = entries[row].copy()
-        self.entries = (entries * pivot + np.multiply.outer(left, top)) // self.denominator
-        self.entries[:, column] = -left
-        self.entries[row] = top
+        pivot_column = entries[:, column].copy()
+        pivot_row = entries[row].copy()
+        self.entries = (entries * pivot + np.multiply.outer(pivot_column, pivot_row)) // self.denominator
+        self.entries[:, column] = -pivot_column
+        self.entries[row] = pivot_row
         self.entries[row, column] = -self.denominator
         self.denominator = pivot
         self.rows[row], self.columns[column] = self.columns[column], self.rows[row]
@@ -245,17 +268,18 @@ class _Tableau:
 def _chance_fractions(game: GameTree) -> np.ndarray:
     """Return the probabilities of chance's outcomes as fractions that sum to 1 at each node, (num_histories,).
 
-    A probability stands for the simple fraction that rounds to it, if there is one, and else for itself. The largest
-    one of a node then takes what the others leave of 1.
+    A probability stands for the simple fraction that rounds to it, if there is one, and else for itself. What a node's
+    fractions then lack of 1 is added to the largest of them.
     """
-    numbers = {number: _simple_fraction(number) for number in np.unique(game.probability).tolist()}
-    fractions = np.array([*(numbers[number] for number in game.probability.tolist()), None], object)[:-1]
+    fraction_of = {number: _simple_fraction(number) for number in np.unique(game.probability).tolist()}
+    # None keeps numpy from guessing a type.
+    fractions = np.array([*(fraction_of[number] for number in game.probability.tolist()), None], object)[:-1]
     for node in np.flatnonzero(game.histories["actor"] == CHANCE):
         begin = int(game.histories["first_child"][node])
         outcomes = slice(begin, begin + int(game.histories["num_children"][node]))
-        left = 1 - sum(fractions[outcomes])
-        if left:
-            fractions[begin + int(np.argmax(game.probability[outcomes]))] += left
+        remainder = 1 - sum(fractions[outcomes])
+        if remainder:
+            fractions[begin + int(np.argmax(game.probability[outcomes]))] += remainder
     return fractions
 
 

@@ -1,4 +1,4 @@
-"""Runs over the quotient of their game, where that gives the same iterates, and over other numbers of its infosets."""
+"""Runs over the quotient of their game, where that gives the same iterates, or over its infosets in another order."""
 
 from __future__ import annotations
 
@@ -41,41 +41,47 @@ def cost_terms(view: SequenceView) -> tuple[int, int, int, int]:
     Returns:
         The numbers of sequences, of payoffs read, of blocks of payoffs, and of sequences in a form with twins.
     """
-    payoffs = int(payoffs_of(view.blocks_0).sum() + payoffs_of(view.blocks_1).sum())
-    return int(view.first_sequence[-1]), payoffs, len(view.blocks_0) + len(view.blocks_1), len(view.twin)
+    num_sequences = int(view.first_sequence[-1])
+    num_payoffs = int(payoffs_of(view.blocks_0).sum() + payoffs_of(view.blocks_1).sum())
+    num_blocks = len(view.blocks_0) + len(view.blocks_1)
+    return num_sequences, num_payoffs, num_blocks, len(view.twin)
 
 
 def payoffs_of(blocks: np.ndarray) -> np.ndarray:
-    """Return the number of payoffs, including the zeros that pad lines, that a player reads of each of its blocks."""
-    found: np.ndarray = blocks["stride"].astype(np.int64) * (blocks["opponent_end"] - blocks["opponent"])
-    return found
+    """Return the number of payoffs, (blocks,), that a player reads of each of its blocks, with zeros that pad lines."""
+    num_payoffs: np.ndarray = blocks["stride"].astype(np.int64) * (blocks["opponent_end"] - blocks["opponent"])
+    return num_payoffs
 
 
 class RunCopy:
-    """A copy of a run's tables over a quotient of its game, which may only have other numbers.
+    """A copy of a run's tables over a quotient of its game.
+
+    The quotient may have all of the game's infosets, in another order.
 
     Attributes:
-        quotient: the quotient.
-        tables: the run's tables, over the quotient's sequences.
+        quotient: the quotient, with M sequences.
+        tables: the run's tables, (M,) each, over the quotient's sequences.
         game_handle, run_handle: handles, as kernels take them.
     """
 
     def __init__(self, state: RunState, quotient: Quotient) -> None:
-        self.quotient, self._full = quotient, state.tables
+        self.quotient = quotient
+        self._run_tables = state.tables
         self.tables = Tables(*(np.ascontiguousarray(table[quotient.member]) for table in state.tables))
         self.game_handle = handle_of(Game.of(quotient), GAME)
         arrays = Run(self.tables, state.scale, state.rng, state.counts, scratch_for(quotient))
         self.run_handle = handle_of(arrays, RUN)
-        self._counts, self._published = state.counts, state.iteration
+        self._counts = state.counts
+        self._published_at = state.iteration
 
     def publish(self) -> None:
-        """Copy each class's row to all its infosets in the run's own tables, unless that is done."""
+        """Copy each class's row to all its infosets in the run's tables, unless that is done."""
         iteration = int(self._counts[0])
-        if iteration == self._published:
+        if iteration == self._published_at:
             return
-        self._published = iteration
-        for table, full in zip(self.tables, self._full, strict=True):
-            full[...] = table[self.quotient.place]
+        self._published_at = iteration
+        for table, run_table in zip(self.tables, self._run_tables, strict=True):
+            run_table[...] = table[self.quotient.place]
 
 
 def quotient_for_run(state: RunState, binding: Binding) -> Quotient | None:

@@ -30,34 +30,41 @@ from rlccfr.kernels.layout import (
 from rlccfr.kernels.passes.exact_iterations import refresh_policies
 from rlccfr.kernels.walks.scales import settle_all
 
-_SAVED = ("counts", "scale", "rng", "baseline", "uniform_count", "visits")
+_SAVED_ARRAYS = ("counts", "scale", "rng", "baseline", "uniform_count", "visits")
 _SAVED_TABLES = ("regret", "policy", "policy_sum")
-_RULE, _VALUES = "rule_", "values_"
+
+_RULE = "rule_"
+"""Prefix, in a file, of the arrays that update rules have declared."""
+
+_VALUES = "values_"
+"""Prefix, in a file, of the values of histories."""
 
 
 @dataclass(frozen=True, eq=False)
 class RunState:
     """The arrays of a run, which steppers change in place; m sequences and n infosets.
 
-    A sampled run stores regrets and policy sums times running scales (see kernels/walks/scales.py). Read
-    regrets through :meth:`true_regret`. Read policy sums through :meth:`true_policy_sum`, unless only
-    the proportions within an infoset matter.
+    A sampled run stores regrets and policy sums times running scales (see kernels/walks/scales.py). So read regrets
+    through :meth:`true_regret`. Read policy sums through :meth:`true_policy_sum`, unless only the proportions within an
+    infoset matter.
 
     Attributes:
+        game: the game that the run's tables lie over: the solver's game, or the game of its buckets.
         seed: seed of the walks and the models.
-        tables: regrets, current policy, policy sum, and the arrays that the update rule declares.
+        tables: regrets, current policy and policy sum, (m,) each, and the p arrays that the update rule declares,
+            (m, p), as ``tables.state``.
         columns: names of the rule's arrays, one per column of ``tables.state``.
         shelved: (m,) arrays that earlier update rules have declared, by name.
         counts: (2,) iterations done and histories touched. Kernels raise them, so they are correct after Ctrl-C.
         scale: (2, 3) running scales of each player's positive regrets, negative regrets and policy sum.
         rng: (1,) state of the walks' generator.
-        baseline: (m,) learned values that reduce the variance of walks.
+        baseline: (m,) learned values that reduce the variance of walks, in player 0's utility.
         uniform_count: (m,) policy sum in which all iterations have the same weight, for samplers that read it.
         visits: (n,) number of the owner's walks through each infoset.
-        history_values: values of histories that walks have learned, by what they are for; see
-            :func:`rlccfr.engine.walks.values_for`.
         scratch: working memory, overwritten by every pass.
-        merged: the solver's game, if ``game`` is it with its infosets merged into buckets; None if it is the game.
+        merged: the solver's game and its map to buckets, if ``game`` is the game of buckets; else None.
+        history_values: (rows, histories) values of histories that walks have learned, by what they are for; see
+            :func:`rlccfr.engine.walks.values_for`.
     """
 
     game: GameTree
@@ -120,21 +127,29 @@ class RunState:
 
         The tables are copies, so this state stays valid. The arrays that a switch does not change are shared.
         """
-        arrays, rule = self.rule_arrays(), binding.rule
-        own = np.zeros((self.game.num_sequences, len(rule.arrays)))
-        for column, name in enumerate(rule.arrays):
-            own[:, column] = arrays.get(name, 0.0)
+        shelved = self.rule_arrays()
+        names = binding.rule.arrays
+        rule_arrays = np.zeros((self.game.num_sequences, len(names)))
+        for column, name in enumerate(names):
+            rule_arrays[:, column] = shelved.get(name, 0.0)
         regret, policy, policy_sum, _ = self.tables
-        tables, scale = Tables(regret.copy(), policy.copy(), policy_sum.copy(), own), self.scale.copy()
+        tables = Tables(regret.copy(), policy.copy(), policy_sum.copy(), rule_arrays)
+        scale = self.scale.copy()
         settle_all(self.game.view, tables, scale)
-        learned = dict(self.history_values)  # a binding that fails must leave no new arrays here
-        return replace(self, tables=tables, scale=scale, columns=rule.arrays, shelved=arrays, history_values=learned)
+        return replace(
+            self,
+            tables=tables,
+            scale=scale,
+            columns=names,
+            shelved=shelved,
+            history_values=dict(self.history_values),  # a binding that fails must leave no new arrays here
+        )
 
     def refresh(self, binding: Binding) -> None:
         """After a switch of rules, raise regrets to the floor and set every infoset's policy from its regrets."""
-        ahead = binding.rows(self.iteration + 1, 0)[0]
+        next_row = binding.rows(self.iteration + 1, 0)[0]
         tables = handle_of(self.tables, TABLES)
-        refresh_policies(self.game_handle, tables, binding.rule_handle, ahead, binding.rule.floor)
+        refresh_policies(self.game_handle, tables, binding.rule_handle, next_row, binding.rule.floor)
 
     def rule_arrays(self) -> dict[str, np.ndarray]:
         """Return copies of all arrays that rules have declared, (m,) by name."""
@@ -147,39 +162,41 @@ class RunState:
     def true_regret(self) -> np.ndarray:
         """Return the cumulative regrets, (m,), scaled so that the newest iteration's regrets have weight 1."""
         regret = self.tables.regret
-        scale = np.empty((len(regret), 2))
+        scales = np.empty((len(regret), 2))  # of positive and of negative regrets
         for player in (0, 1):
-            scale[self.game.sequences_of(player)] = self.scale[player, [POSITIVE, NEGATIVE]]
-        return regret / np.where(regret > 0, scale[:, 0], scale[:, 1])
+            scales[self.game.sequences_of(player)] = self.scale[player, [POSITIVE, NEGATIVE]]
+        return regret / np.where(regret > 0, scales[:, 0], scales[:, 1])
 
     def true_policy_sum(self) -> np.ndarray:
         """Return the policy sum, (m,), scaled so that the newest iteration's reach-weighted policy has weight 1."""
-        true = self.tables.policy_sum.copy()
+        policy_sum = self.tables.policy_sum.copy()
         for player in (0, 1):
-            true[self.game.sequences_of(player)] /= self.scale[player, AVERAGE]
-        return true
+            policy_sum[self.game.sequences_of(player)] /= self.scale[player, AVERAGE]
+        return policy_sum
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return the arrays that the next iteration depends on, by their names in a file."""
-        found = {name: getattr(self, name) for name in _SAVED}
-        found |= {name: getattr(self.tables, name) for name in _SAVED_TABLES}
-        found |= {f"{_VALUES}{name}": array for name, array in self.history_values.items()}
-        return found | {f"{_RULE}{name}": array for name, array in self.rule_arrays().items()}
+        return {
+            **{name: getattr(self, name) for name in _SAVED_ARRAYS},
+            **{name: getattr(self.tables, name) for name in _SAVED_TABLES},
+            **{f"{_VALUES}{name}": array for name, array in self.history_values.items()},
+            **{f"{_RULE}{name}": array for name, array in self.rule_arrays().items()},
+        }
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> RunState:
         """Overwrite the arrays in place with those that :meth:`saved` returned; return the state with them.
 
         The arrays of update rules other than the current one come only with the state returned.
         """
-        for name in _SAVED:
+        for name in _SAVED_ARRAYS:
             getattr(self, name)[...] = saved[name]
         for name in _SAVED_TABLES:
             getattr(self.tables, name)[...] = saved[name]
         for name in saved:
             if name.startswith(_VALUES):
-                known = self.history_values.setdefault(name.removeprefix(_VALUES), np.empty_like(saved[name]))
-                known[...] = saved[name]
-        arrays = {name.removeprefix(_RULE): saved[name] for name in saved if name.startswith(_RULE)}
+                values = self.history_values.setdefault(name.removeprefix(_VALUES), np.empty_like(saved[name]))
+                values[...] = saved[name]
+        rule_arrays = {name.removeprefix(_RULE): saved[name] for name in saved if name.startswith(_RULE)}
         for column, name in enumerate(self.columns):
-            self.tables.state[:, column] = arrays[name]
-        return replace(self, shelved=arrays)
+            self.tables.state[:, column] = rule_arrays[name]
+        return replace(self, shelved=rule_arrays)

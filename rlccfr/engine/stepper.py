@@ -44,7 +44,8 @@ class Stepper(ABC, Generic[State]):
     """Whether evaluating takes so long that a curve should have few points."""
 
     def __init__(self, state: State, binding: Binding, previous: Stepper[State] | None = None) -> None:
-        self.state, self.binding = state, binding
+        self.state = state
+        self.binding = binding
 
     @property
     def nodes_per_iteration(self) -> int:
@@ -100,7 +101,11 @@ class Stepper(ABC, Generic[State]):
         return False
 
     def aim(self, iterations: int) -> None:
-        """Learn how many iterations the run is meant to have in all; 0 if that is open."""
+        """Learn how many iterations the run is meant to have in all.
+
+        Args:
+            iterations: their number; 0 if that is open.
+        """
 
     def finish(self) -> bool:
         """End the run, which may go on later; return whether the average policy may have changed."""
@@ -134,8 +139,8 @@ class FlatStepper(Stepper[RunState]):
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
         prepare_handles(RUN)  # the first iteration makes the run's handle, and its time counts
-        self._whole_value = None if state.merged is None else WholeEvaluator(state.merged)
-        self.sparse = self._whole_value is not None and self._whole_value.slow
+        self._evaluate_whole = None if state.merged is None else WholeEvaluator(state.merged)
+        self.sparse = self._evaluate_whole is not None and self._evaluate_whole.slow
 
     @property
     def form(self) -> SequenceForm:
@@ -160,7 +165,8 @@ class FlatStepper(Stepper[RunState]):
 
     def _run_sums(self) -> np.ndarray:
         """Return an array over the run's sequences, proportional to the average policy at each infoset."""
-        sums, form = self.own_sums(), self.form
+        sums = self.own_sums()
+        form = self.form
         return sums[form.place] if isinstance(form, Quotient) else sums
 
     def expanded(self, table: np.ndarray) -> np.ndarray:
@@ -169,18 +175,20 @@ class FlatStepper(Stepper[RunState]):
         return table if merged is None else merged.expand(table)
 
     def average_value(self) -> tuple[float, float, float]:
-        return self.abstract_value() if self._whole_value is None else self._whole_value(self._run_sums())
+        if self._evaluate_whole is None:
+            return self.abstract_value()
+        return self._evaluate_whole(self._run_sums())
 
     def abstract_value(self) -> tuple[float, float, float]:
         return evaluated(self.form, self.form.normalised(self.own_sums()))
 
     def current_value(self) -> tuple[float, float, float]:
-        if self._whole_value is None:
+        if self._evaluate_whole is None:
             return evaluated(self.form, self.tables.policy)
-        if self._whole_value.slow:
+        if self._evaluate_whole.slow:
             return np.nan, np.nan, np.nan
         self.publish()
-        return self._whole_value(self.state.tables.policy)
+        return self._evaluate_whole(self.state.tables.policy)
 
     def is_finite(self) -> bool:
         return all(np.isfinite(table).all() for table in (*self.tables, *self.state.history_values.values()))

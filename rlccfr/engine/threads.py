@@ -1,4 +1,10 @@
-"""Exact passes by several threads: how the work is divided, and who does it."""
+"""Exact passes by several threads: how the work is divided, and who does it.
+
+Each player's infosets are cut at a level, the number of the player's earlier infosets on the way. The first thread does
+the few infosets above the cut. Below the cut, the tree falls into components, such as the subtrees below one public
+state, which share no payoffs; each thread has some of these. So threads wait for each other only around the work above
+the cut; see :mod:`rlccfr.kernels.passes.threaded_iterations`.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +29,8 @@ from rlccfr.kernels.passes.threaded_iterations import Share, threaded_iterations
 LEAST_COST = 100_000.0
 """Predicted nanoseconds of an iteration from which threads pay; they wait for each other four times in each."""
 
-APART = 16
-"""Doubles between memory of different threads: two cache lines, since processors fetch lines in pairs."""
+PADDING = 16
+"""Doubles between arrays of different threads: two cache lines, since processors fetch lines in pairs."""
 
 
 class Crew:
@@ -44,17 +50,17 @@ class Crew:
 
     def run(self, game: Any, run: Any, binding: Binding, schedule: np.ndarray, cost: int) -> None:
         """Run iterations over ``form``; see :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`."""
-        common = (game, run, binding.rule_handle, binding.procedure, schedule, cost)
-        others = [self._pool.submit(partial(threaded_iterations, *common, share)) for share in self._shares[1:]]
-        threaded_iterations(*common, self._shares[0])
-        for other in others:
-            other.result()
+        iterate = partial(threaded_iterations, game, run, binding.rule_handle, binding.procedure, schedule, cost)
+        futures = [self._pool.submit(iterate, share) for share in self._shares[1:]]
+        iterate(self._shares[0])
+        for future in futures:
+            future.result()
 
 
 def crew_for(quotient: Quotient, binding: Binding) -> Crew | None:
-    """Return threads for a binding; None where one does it.
+    """Return threads for a binding; None where one thread does all.
 
-    That is so if the binding asks for one, if it passes best responses in between, or if an iteration is short.
+    One does all if the binding asks for one, if iterations contain best responses, or if an iteration is short.
     """
     threads = binding.options.threads
     if threads == 1 or binding.procedure.best_response or UNJITTED or pass_cost(quotient.view) < LEAST_COST:
@@ -65,46 +71,57 @@ def crew_for(quotient: Quotient, binding: Binding) -> Crew | None:
 def divided(form: SequenceForm, threads: int) -> Division:
     """Divide infosets and blocks of payoffs among threads.
 
-    The cuts are those with the least predicted time, of all whose levels differ by at most one between the players.
+    Of all cuts whose levels differ by at most one between the players, the one with the least predicted time is taken.
     """
-    work, levels = _Work.of(form), _levels(form)
+    work = _Work.of(form)
+    levels = _levels(form)
     deepest = int(levels.max(initial=0))
-    cuts = [(one, one + more) for one in range(deepest + 1) for more in (-1, 0, 1) if 0 <= one + more <= deepest]
-    divisions = [Division.of(form, work, levels, cut, threads) for cut in cuts or [(0, 0)]]
+    cuts = [
+        (level_0, level_1)
+        for level_0 in range(deepest + 1)
+        for level_1 in (level_0 - 1, level_0, level_0 + 1)
+        if 0 <= level_1 <= deepest
+    ]
+    divisions = [Division.of(form, work, levels, cut, threads) for cut in cuts]
     return min(divisions, key=lambda division: division.time)
 
 
-def _alone(size: int) -> np.ndarray:
+def _padded_zeros(size: int) -> np.ndarray:
     """Return zeros, (size,), that share no cache line with another array.
 
     Two threads that write to one line, each at its own place, wait for each other at each access.
     """
-    return np.zeros(size + 2 * APART)[APART : APART + size]
+    return np.zeros(size + 2 * PADDING)[PADDING : PADDING + size]
 
 
 class _Work(NamedTuple):
-    """A sequence form's blocks and their cost: which sequences each block pays, and predicted nanoseconds."""
+    """A sequence form's blocks of payoffs, with the sequences that each block pays, and what they cost.
 
-    block: np.ndarray  # of each pair of a block and a sequence in it
-    sequence: np.ndarray
-    of_block: np.ndarray  # (blocks,)
-    of_infoset: np.ndarray  # (n,)
+    A block's sequences are listed as pairs (block, sequence), of which there are P.
+    """
+
+    block: np.ndarray  # (P,)
+    sequence: np.ndarray  # (P,)
+    block_time: np.ndarray  # (blocks,): predicted nanoseconds
+    infoset_time: np.ndarray  # (n,): predicted nanoseconds
 
     @classmethod
     def of(cls, form: SequenceForm) -> _Work:
         view = form.view
-        pairs = [_places(view.blocks_0, view.leaf_0), _places(view.blocks_1, view.leaf_1)]
-        sequence, payoff, block, _ = COSTS
+        block_of_0, sequence_of_0 = _block_sequences(view.blocks_0, view.leaf_0)
+        block_of_1, sequence_of_1 = _block_sequences(view.blocks_1, view.leaf_1)
+        sequence_cost, payoff_cost, block_cost, _ = COSTS
+        num_payoffs = payoffs_of(view.blocks_0) + payoffs_of(view.blocks_1)
         return cls(
-            block=np.concatenate([one for one, _ in pairs]),
-            sequence=np.concatenate([one for _, one in pairs]),
-            of_block=payoff * (payoffs_of(view.blocks_0) + payoffs_of(view.blocks_1)) + 2.0 * block,
-            of_infoset=sequence * np.diff(view.first_sequence.astype(float)),
+            block=np.concatenate([block_of_0, block_of_1]),
+            sequence=np.concatenate([sequence_of_0, sequence_of_1]),
+            block_time=payoff_cost * num_payoffs + 2.0 * block_cost,  # each player passes over each block
+            infoset_time=sequence_cost * np.diff(view.first_sequence.astype(float)),
         )
 
 
-def _places(blocks: np.ndarray, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the block and the sequence of each place of a player's leaves."""
+def _block_sequences(blocks: np.ndarray, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a player's pairs of a block and a sequence that it pays, as two arrays."""
     width = blocks["own_end"].astype(np.int64) - blocks["own"]
     block = np.repeat(np.arange(len(blocks)), width)
     offset = np.arange(len(block)) - np.repeat(np.cumsum(width) - width, width)
@@ -114,7 +131,7 @@ def _places(blocks: np.ndarray, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarra
 class Division(NamedTuple):
     """Which thread has which infosets and blocks."""
 
-    player: np.ndarray  # (n,): of each infoset
+    player: np.ndarray  # (n,): owner of each infoset
     infosets: np.ndarray  # (n,): thread of each infoset; -1 above the cuts
     at_cut: np.ndarray  # (n,): whether the infoset is at its player's cut
     blocks: np.ndarray  # (blocks,): thread of each block
@@ -122,21 +139,35 @@ class Division(NamedTuple):
 
     @classmethod
     def of(cls, form: SequenceForm, work: _Work, levels: np.ndarray, cut: tuple[int, int], threads: int) -> Division:
-        """Divide a form that is cut at a level of each player's infosets."""
+        """Divide a form that is cut at a level of each player's infosets.
+
+        Args:
+            levels: (n,) level of each infoset.
+            cut: the level of each player's cut.
+        """
         player = (np.arange(form.num_infosets) >= form.view.infoset_begin[1]).astype(np.int64)
-        level = np.array(cut)[player]
-        below = levels >= level
-        component = _components(form, work, levels, level)
-        of_infoset, of_block = component[: form.num_infosets], component[form.num_infosets :]
-        count = int(component.max(initial=0)) + 1
-        weight = np.bincount(of_infoset[below], work.of_infoset[below], minlength=count)
-        weight += np.bincount(of_block, work.of_block, minlength=count)
-        share, loads = np.empty(count, np.int64), np.zeros(threads)
-        for one in np.argsort(-weight, kind="stable"):  # the largest first, each to the least loaded thread
-            share[one] = loads.argmin()
-            loads[share[one]] += weight[one]
-        time = float(work.of_infoset[~below].sum() + loads.max())
-        return cls(player, np.where(below, share[of_infoset], -1), levels == level, share[of_block], time)
+        cut_level = np.array(cut)[player]
+        below_cut = levels >= cut_level
+        component = _components(form, work, levels, cut_level)
+        infoset_component = component[: form.num_infosets]
+        block_component = component[form.num_infosets :]
+        # The time of each component is that of its infosets and of its blocks.
+        num_components = int(component.max(initial=0)) + 1
+        time = np.bincount(infoset_component[below_cut], work.infoset_time[below_cut], minlength=num_components)
+        time += np.bincount(block_component, work.block_time, minlength=num_components)
+        # Give each component to the thread with the least work, beginning with the largest component.
+        thread = np.empty(num_components, np.int64)
+        loads = np.zeros(threads)
+        for component_number in np.argsort(-time, kind="stable"):
+            thread[component_number] = loads.argmin()
+            loads[thread[component_number]] += time[component_number]
+        return cls(
+            player=player,
+            infosets=np.where(below_cut, thread[infoset_component], -1),
+            at_cut=levels == cut_level,
+            blocks=thread[block_component],
+            time=float(work.infoset_time[~below_cut].sum() + loads.max()),
+        )
 
     @property
     def order(self) -> np.ndarray:
@@ -144,76 +175,95 @@ class Division(NamedTuple):
         return np.lexsort((self.infosets, self.player))
 
     def shares(self, form: SequenceForm, threads: int) -> list[Share]:
-        """Return each thread's share of a form that has the order of this division."""
-        place, (most_lines, widest) = np.argsort(self.order), block_sizes(form)
-        cuts = [place[np.flatnonzero(self.at_cut & (self.player == player))[::-1]] for player in (0, 1)]
-        value, barrier = _alone(form.num_infosets), _alone(WORDS).view(np.int64)
-
-        def ends(player: int, *wanted: np.ndarray) -> list[int]:
-            """Return a player's first infoset, and for each mask that number plus the player's infosets in the mask."""
-            first = int(form.view.infoset_begin[player])
-            return [first, *(first + int((mask & (self.player == player)).sum()) for mask in wanted)]
-
-        def own(thread: int, player: int) -> list[int]:
-            """Return a row of ``Share.own``."""
-            before, mine = self.infosets < thread, self.infosets == thread
-            return ends(player, before, before | (mine & self.at_cut), before | mine)[1:]
-
+        """Return each thread's share of a form whose infosets and blocks have the order of this division."""
+        place = np.argsort(self.order)
+        most_lines, widest_block = block_sizes(form)
+        # A pass goes from the last infoset up, and so do the infosets at the cut.
+        cut_0, cut_1 = (place[np.flatnonzero(self.at_cut & (self.player == player))[::-1]] for player in (0, 1))
+        value = _padded_zeros(form.num_infosets)
+        barrier = _padded_zeros(WORDS).view(np.int64)
         return [
             Share(
                 thread=thread,
                 threads=threads,
-                own=np.array([own(thread, player) for player in (0, 1)], np.int64),
+                own=np.array([self._thread_bounds(form, thread, player) for player in (0, 1)], np.int64),
                 blocks=(int((self.blocks < thread).sum()), int((self.blocks <= thread).sum())),
-                top=np.array([ends(player, self.infosets < 0) for player in (0, 1)], np.int64),
-                cut_0=cuts[0],
-                cut_1=cuts[1],
-                line_reach=_alone(most_lines),
-                leaf=_alone(widest),
+                top=np.array([self._top_bounds(form, player) for player in (0, 1)], np.int64),
+                cut_0=cut_0,
+                cut_1=cut_1,
+                line_reach=_padded_zeros(most_lines),
+                leaf=_padded_zeros(widest_block),
                 value=value,
                 barrier=barrier,
             )
             for thread in range(threads)
         ]
 
+    def _top_bounds(self, form: SequenceForm, player: int) -> list[int]:
+        """Return a row of ``Share.top``: a player's first infoset above the cut, and the end of those."""
+        return [int(form.view.infoset_begin[player]), self._end_of(form, player, self.infosets < 0)]
 
-def _components(form: SequenceForm, work: _Work, levels: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return the component of each infoset and each block, numbered by first members.
+    def _thread_bounds(self, form: SequenceForm, thread: int, player: int) -> list[int]:
+        """Return a row of ``Share.own``: a thread's first infoset of a player, its first below the cut, and the end."""
+        before = self.infosets < thread  # the top's and earlier threads'
+        threads_own = self.infosets == thread
+        return [
+            self._end_of(form, player, before),
+            self._end_of(form, player, before | (threads_own & self.at_cut)),
+            self._end_of(form, player, before | threads_own),
+        ]
+
+    def _end_of(self, form: SequenceForm, player: int, mask: np.ndarray) -> int:
+        """Return where a player's infosets of a mask, (n,), end, if they come first in the player's order."""
+        return int(form.view.infoset_begin[player]) + int((mask & (self.player == player)).sum())
+
+
+def _components(form: SequenceForm, work: _Work, levels: np.ndarray, cut_level: np.ndarray) -> np.ndarray:
+    """Return the component of each infoset and of each block, (n + blocks,), numbered by first members.
 
     A component has whole subtrees below the cut, the blocks that pay their sequences, and the subtrees of the other
     player whose reach they read.
+
+    Args:
+        levels: (n,) level of each infoset.
+        cut_level: (n,) level of the cut of each infoset's owner.
     """
-    view, count, size = form.view, form.num_infosets, form.num_sequences
-    owner, parent = form.owner, view.parent.astype(np.int64)
-    below = np.append(levels >= level, [False, False])  # infosets, and the empty sequences' place
-    owner = np.append(owner, [count, count + 1])
-    inner = np.flatnonzero(levels > level)
-    masses: np.ndarray = np.diff(view.mass_begin.astype(np.int64))
-    infoset_of_mass = np.repeat(np.arange(count), masses)
-    met = owner[view.mass_sequence.astype(np.int64)]
-    read = below[infoset_of_mass] & below[met]
-    blocks = count + 2
-    # A sequence above the cut or an empty one has one place of its own, so that all blocks that pay it stay together.
-    places = blocks + len(work.of_block)
-    node = np.where(below[owner[work.sequence]], owner[work.sequence], places + work.sequence)
-    edges = [
-        (inner, owner[parent[inner]]),
-        (blocks + work.block, node),
-        (infoset_of_mass[read], met[read]),
-    ]
-    rows, columns = (np.concatenate([edge[side] for edge in edges]) for side in (0, 1))
-    total = places + size + 2
-    graph = sparse.coo_array((np.ones(len(rows), np.int8), (rows, columns)), (total, total))
+    view = form.view
+    num_infosets = form.num_infosets
+    parent = view.parent.astype(np.int64)
+    # Nodes of a graph: infosets and the two empty sequences' owners, blocks, and last a node for each sequence.
+    first_block = num_infosets + 2
+    first_sequence = first_block + len(work.block_time)
+    num_nodes = first_sequence + form.num_sequences + 2
+    owner = np.append(form.owner, [num_infosets, num_infosets + 1])
+    below_cut = np.append(levels >= cut_level, [False, False])
+    # Below the cut, an infoset belongs to the infoset before it.
+    inner = np.flatnonzero(levels > cut_level)
+    # A block belongs to the infosets that it pays. A sequence above the cut, or an empty one, stands for itself, so
+    # that all blocks that pay it stay together: one thread adds them up.
+    payee = owner[work.sequence]
+    paid_node = np.where(below_cut[payee], payee, first_sequence + work.sequence)
+    # An infoset's mass reads the reach of the opponent's sequences.
+    num_masses: np.ndarray = np.diff(view.mass_begin.astype(np.int64))
+    mass_infoset = np.repeat(np.arange(num_infosets), num_masses)
+    mass_owner = owner[view.mass_sequence.astype(np.int64)]
+    reads = below_cut[mass_infoset] & below_cut[mass_owner]
+    rows = np.concatenate([inner, first_block + work.block, mass_infoset[reads]])
+    columns = np.concatenate([owner[parent[inner]], paid_node, mass_owner[reads]])
+    graph = sparse.coo_array((np.ones(len(rows), np.int8), (rows, columns)), (num_nodes, num_nodes))
     label = connected_components(graph, directed=False)[1]
-    wanted = np.concatenate([label[:count], label[blocks:places]])
-    return by_first(wanted)
+    return by_first(np.concatenate([label[:num_infosets], label[first_block:first_sequence]]))
 
 
 def _levels(form: SequenceForm) -> np.ndarray:
     """Return the number of the owner's earlier infosets on the way to each infoset, (n,)."""
-    owner, parent = form.owner, form.view.parent.astype(np.int64)
-    above = np.where(parent < form.num_sequences, owner[np.minimum(parent, max(len(owner) - 1, 0))], -1)
+    owner = form.owner
+    parent = form.view.parent.astype(np.int64)
+    is_first = parent >= form.num_sequences  # the sequence before it is the empty one
+    parent_infoset = np.where(is_first, -1, owner[np.minimum(parent, max(len(owner) - 1, 0))])
     levels = np.zeros(form.num_infosets, np.int64)
-    while not np.array_equal(further := np.where(above >= 0, levels[above] + 1, 0), levels):
-        levels = further
-    return levels
+    while True:  # each round settles one more level
+        deeper = np.where(parent_infoset >= 0, levels[parent_infoset] + 1, 0)
+        if np.array_equal(deeper, levels):
+            return levels
+        levels = deeper

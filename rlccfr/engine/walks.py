@@ -30,7 +30,7 @@ kernels.announce(kernels.WALKS, "walks")
 from rlccfr.kernels.walks.quick_iterations import quick_iterations  # noqa: E402
 from rlccfr.kernels.walks.sampled_iterations import sampled_iterations  # noqa: E402
 
-_balanced: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
+_balanced_policies: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
 
 
 class QuickStepper(FlatStepper):
@@ -41,7 +41,8 @@ class QuickStepper(FlatStepper):
         self._path = handle_of(path_for(state.game), PATH)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
-        state, binding = self.state, self.binding
+        state = self.state
+        binding = self.binding
         quick_iterations(
             state.game_handle,
             state.run_handle,
@@ -53,19 +54,19 @@ class QuickStepper(FlatStepper):
         )
 
 
-_PAUSED = ("gain", "mass", "visited", "num_visited", "response")
-"""Working arrays of walks that an unfinished iteration depends on; so it does on exact values of histories."""
+_UNFINISHED = ("gain", "mass", "visited", "num_visited", "response")
+"""Working arrays of walks that an unfinished iteration depends on, besides exact values of histories."""
 
 _PLACE = "place"
-"""Name under which the place in an unfinished iteration is saved, with these arrays."""
+"""Name under which the place in an unfinished iteration is saved, beside these arrays."""
 
 
 class WalkStepper(FlatStepper):
     """Stepper for every sampler that walks, with every rule and abstraction that use no models.
 
     An iteration of many walks may be left unfinished: the next call of :meth:`advance` goes on with it. Meanwhile, the
-    average policy includes the walks done, and regrets and current policies are those before the iteration. A switch
-    of components drops the rest of the iteration, and the regrets that its walks have gathered.
+    average policy includes the walks done, while regrets and current policies are those before the iteration. A switch
+    of components drops the iteration's remaining walks, and the regrets of those done.
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
@@ -74,8 +75,10 @@ class WalkStepper(FlatStepper):
         self._memory_handle = handle_of(self._memory, WALK_MEMORY)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
-        state, binding = self.state, self.binding
-        first, iterations = state.iteration + 1, min(iterations, CHUNK)
+        state = self.state
+        binding = self.binding
+        first = state.iteration + 1
+        iterations = min(iterations, CHUNK)
         sampled_iterations(
             state.game_handle,
             state.run_handle,
@@ -89,28 +92,27 @@ class WalkStepper(FlatStepper):
         )
 
     @property
-    def _paused(self) -> tuple[str, ...]:
-        return (*_PAUSED, "history_value") if self.binding.plan.oracle else _PAUSED
-
-    @property
     def unfinished(self) -> bool:
         return bool(self._memory.place.any())
 
+    def _unfinished_arrays(self) -> dict[str, np.ndarray]:
+        """Return by name the arrays that an unfinished iteration depends on; they are not copied."""
+        names = (*_UNFINISHED, "history_value") if self.binding.plan.oracle else _UNFINISHED
+        return {_PLACE: self._memory.place, **{name: getattr(self._memory.tables, name) for name in names}}
+
     def saved(self) -> dict[str, np.ndarray]:
-        if not self.unfinished:
-            return {}
-        return {_PLACE: self._memory.place, **{name: getattr(self._memory.tables, name) for name in self._paused}}
+        return self._unfinished_arrays() if self.unfinished else {}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         if _PLACE in saved:
-            self._memory.place[:] = saved[_PLACE]
-            for name in self._paused:
-                getattr(self._memory.tables, name)[:] = saved[name]
+            for name, array in self._unfinished_arrays().items():
+                array[:] = saved[name]
 
 
 def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
-    """Return the memory of walks: the run's tables, and working arrays that are clean between iterations."""
-    game, policy = state.game, state.tables.policy
+    """Return what the walk kernel works with: the run's tables, and arrays that are clean between iterations."""
+    game = state.game
+    policy = state.tables.policy
     tables = WalkTables(
         policy=policy,
         response=state.scratch.response if binding.abstraction.best_response else policy,
@@ -136,40 +138,48 @@ def balanced_policy(game: GameTree) -> np.ndarray:
     probability at least 1 / Z, since the infosets after an action share its sequences, and only one of them is met. It
     is computed once for each game.
     """
-    if game not in _balanced:
+    if game not in _balanced_policies:
         view = game.view
         first = view.first_sequence.astype(np.int64)
-        ends = np.zeros(game.num_sequences + 2)
+        num_ends = np.zeros(game.num_sequences + 2)  # at or below each sequence
         policy = np.empty(game.num_sequences)
         for infoset in range(game.num_infosets - 1, -1, -1):  # infosets come after their parents
-            own = slice(first[infoset], first[infoset + 1])
-            ends[own] = np.maximum(ends[own], 1.0)
-            total = ends[own].sum()
-            policy[own] = ends[own] / total
-            ends[view.parent[infoset]] += total
-        _balanced[game] = policy
-    return _balanced[game]
+            sequences = slice(first[infoset], first[infoset + 1])
+            num_ends[sequences] = np.maximum(num_ends[sequences], 1.0)
+            total = num_ends[sequences].sum()
+            policy[sequences] = num_ends[sequences] / total
+            num_ends[view.parent[infoset]] += total
+        _balanced_policies[game] = policy
+    return _balanced_policies[game]
 
 
 def values_for(state: RunState, binding: Binding) -> np.ndarray:
     """Return the values of histories that a sampler's walks read, (rows, histories); (1, 0) if they read none.
 
-    Values that are learned are kept in the state, so that they survive a switch and come back after one to another
-    sampler. Initially they are 0; unless they are baselines that walks learn, those at the game's ends are the payoffs.
+    There is one row, or one per traverser if opponents play best responses. Values that are learned are kept in the
+    state. So a run that switches to another sampler and back has them again. Initially they are 0, and at the game's
+    ends the payoffs; baselines that walks learn are 0 there, too.
     """
-    game, plan = state.game, binding.plan
+    game = state.game
+    plan = binding.plan
     if not plan.by_history:
         return np.zeros((1, 0))
-    rows = 2 if binding.abstraction.best_response else 1  # then each traverser meets another opponent
-    if plan.oracle:
+    rows = _rows_of_values(binding)
+    if plan.oracle:  # computed anew in each iteration
         return np.zeros((rows, game.num_histories))
-    kind = "fitted" if plan.fitted else "replacing" if plan.values_replace else "baselines"
+    if plan.fitted:
+        kind = "fitted"
+    elif plan.values_replace:
+        kind = "replacing"
+    else:
+        kind = "baselines"
     name = f"{kind}_{rows}"
     if name not in state.history_values:
-        values = state.history_values[name] = np.zeros((rows, game.num_histories))
+        values = np.zeros((rows, game.num_histories))
         if kind != "baselines":
-            ends = game.histories["actor"] == TERMINAL
-            values[:, ends] = utility_of(game.histories)[ends]
+            is_end = game.histories["actor"] == TERMINAL
+            values[:, is_end] = utility_of(game.histories)[is_end]
+        state.history_values[name] = values
     return state.history_values[name]
 
 
@@ -177,5 +187,10 @@ def visits_for(state: RunState, binding: Binding) -> np.ndarray:
     """Return the number of walks through each history, (histories,), if a model of values needs it; else (0,)."""
     if not binding.plan.fitted:
         return np.zeros(0)
-    rows = 2 if binding.abstraction.best_response else 1  # as many as of values
-    return state.history_values.setdefault(f"visits_{rows}", np.zeros(state.game.num_histories))
+    name = f"visits_{_rows_of_values(binding)}"
+    return state.history_values.setdefault(name, np.zeros(state.game.num_histories))
+
+
+def _rows_of_values(binding: Binding) -> int:
+    """Return the number of rows of values of histories: best responses give each traverser its own opponent."""
+    return 2 if binding.abstraction.best_response else 1

@@ -7,29 +7,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.explorer.public_states import PublicStates, public_states
+from rlccfr.explorer.public_states import public_states
 from rlccfr.games.openspiel_policies import edge_names, sequence_names
 from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.play.cards import in_words, move_in_words
-from rlccfr.policies.analysis import Analysis, Histories, analysed, followed
+from rlccfr.policies.analysis import figures_of_histories, figures_of_infosets
 from rlccfr.policy import Policy
 
 MOST_NAMES = 3
-"""Largest number of moves that share a point and are named there; of more, their number is told."""
+"""Largest number of moves to one point that are named; of more moves, the page gives only their number."""
 
 ENDS = -1
 """Who moves at a point where the game has ended."""
 
 
-class Held(NamedTuple):
+class PlayerState(NamedTuple):
     """A state of a player at a point.
 
     Attributes:
         text: what the player knows.
         share: probability of the state, given the point.
-        value: the player's expected payoff; NaN where nobody leads.
+        value: the player's expected payoff in the game's units; NaN where play never leads.
         actions: for each action its name, its probability, and what it would gain against the policy.
-        words: the text for people.
+        words: the text for people; empty if there is none.
     """
 
     text: str
@@ -43,23 +43,23 @@ class Point(NamedTuple):
     """A point of the game: all that both players have seen.
 
     Attributes:
-        above: number of the point before it; -1 for the first one.
+        parent: number of the point before it; -1 for the first one.
         move: name of the move that leads to it.
         actor: 0 or 1, the player who moves; CHANCE; or ENDS.
-        share: probability of the move, given the point above.
-        value: player 0's expected payoff.
+        share: probability of the move, given the parent.
+        value: player 0's expected payoff, in the game's units.
         states: states of the player who moves. Their shares sum to less than 1 if some histories of the point have
-            ended, or the other player moves there.
-        others: states of the other player, as they were at that player's last decision, and the move made there.
+            ended, or the opponent moves there.
+        opponent_states: states of the opponent, as they were at the opponent's last decision, and the move made there.
     """
 
-    above: int
+    parent: int
     move: str
     actor: int
     share: float
     value: float
-    states: Sequence[Held]
-    others: Sequence[Held]
+    states: Sequence[PlayerState]
+    opponent_states: Sequence[PlayerState]
 
 
 class Content(NamedTuple):
@@ -78,13 +78,21 @@ class Content(NamedTuple):
 
 def content(policy: Policy) -> Content:
     """Return what a page shows of a policy of a compiled game."""
-    found = _Points(policy)
-    return Content(found, _places(policy.game.sequence_action, found.names))
+    points = _Points(policy)
+    return Content(points, _places(policy.game.sequence_action, points.names))
 
 
 def _places(numbers: np.ndarray, names: Sequence[str]) -> dict[str, int]:
-    """Return the places of actions, from the number and the name of each sequence's: by number, if names allow it."""
-    pairs = sorted(set(zip(np.unique(numbers, return_inverse=True)[1].tolist(), names, strict=True)))
+    """Return the place of each action among all actions of a game.
+
+    Actions are ordered by their numbers; but if a name belongs to several numbers, by the names' first occurrence.
+
+    Args:
+        numbers: (m,) number of each sequence's action.
+        names: name of each sequence's action.
+    """
+    ranks = np.unique(numbers, return_inverse=True)[1].tolist()
+    pairs = sorted(set(zip(ranks, names, strict=True)))
     places = {name: place for place, name in pairs}
     if len(places) == len(pairs):
         return places
@@ -92,95 +100,143 @@ def _places(numbers: np.ndarray, names: Sequence[str]) -> dict[str, int]:
 
 
 class _Points:
-    """The points, and the arrays from which they are made."""
+    """The points of a compiled game, as an iterable.
+
+    Attributes:
+        names: name of each sequence's last move, for people.
+        words: what the player knows at each infoset, for people.
+        reach: (histories,) probability of each history under the policy.
+        last_sequence: (2, histories) each player's last sequence before each history; -1 before the first move.
+        order: (histories,) histories sorted by public state; those of state k are ``order[begin[k] : begin[k + 1]]``.
+        begin: (states + 1,) places in ``order``.
+        moves: name of the move that leads to each public state.
+        mass: (states,) probability of each public state.
+    """
 
     def __init__(self, policy: Policy) -> None:
-        tree = self.tree = policy.game
+        tree = policy.game
+        self.tree = tree
         self.policy = policy
-        self.states: PublicStates = public_states(tree)
-        self.along: Histories = followed(tree, policy.probabilities)
-        self.figures: Analysis = analysed(tree, self.along)
+        self.states = public_states(tree)
+        self.history_figures = figures_of_histories(tree, policy.probabilities)
+        self.infoset_figures = figures_of_infosets(tree, self.history_figures)
         self.names = [move_in_words(tree.openspiel_name, name) for name in sequence_names(tree)]
         self.words = [in_words(tree.openspiel_name, key) for key in tree.infoset_keys]
-        self.reach = self.along.reach.prod(axis=0)
-        self.last = self._last_moves()
+        self.reach = self.history_figures.reach.prod(axis=0)
+        self.last_sequence = self._last_sequences()
         self.order = np.argsort(self.states.of_history, kind="stable")
-        self.begin = np.searchsorted(self.states.of_history[self.order], np.arange(len(self.states.parent) + 1))
+        state_numbers = np.arange(len(self.states.parent) + 1)
+        self.begin = np.searchsorted(self.states.of_history[self.order], state_numbers)
         self.moves = self._moves()
         self.mass = np.bincount(self.states.of_history, self.reach)
 
     def __iter__(self) -> Iterator[Point]:
-        of, value = self.states.of_history, self.along.value
-        worth, plain = np.bincount(of, self.reach * value), np.bincount(of, value) / np.diff(self.begin)
-        for number, above in enumerate(self.states.parent.tolist()):
+        state_of_history = self.states.of_history
+        value = self.history_figures.value
+        # A state's value is the mean over its histories by their reach, or plain where the policy never leads.
+        reach_weighted_value = np.bincount(state_of_history, self.reach * value)
+        plain_mean_value = np.bincount(state_of_history, value) / np.diff(self.begin)
+        for number, parent in enumerate(self.states.parent.tolist()):
             histories = self.order[self.begin[number] : self.begin[number + 1]]
-            mass, before = self.mass[number], self.mass[above] if above >= 0 else 1.0
-            actor = int(self.tree.histories["actor"][histories].min())
-            acting = histories[self.tree.histories["actor"][histories] == actor]  # others may have ended
+            mass = self.mass[number]
+            parent_mass = self.mass[parent] if parent >= 0 else 1.0
+            actors = self.tree.histories["actor"][histories]
+            actor = int(actors.min())
+            acting = histories[actors == actor]  # at the state's other histories the game may have ended
+            has_decision = actor < CHANCE
             yield Point(
-                above,
+                parent,
                 self.moves[number],
                 ENDS if actor == TERMINAL else actor,
-                float(mass / before) if before > 0 else 0.0,
-                float(worth[number] / mass if mass > 0 else plain[number]),
-                self._own(acting, mass) if actor < CHANCE else (),
-                self._others(acting, 1 - actor, mass) if actor < CHANCE else (),
+                float(mass / parent_mass) if parent_mass > 0 else 0.0,
+                float(reach_weighted_value[number] / mass if mass > 0 else plain_mean_value[number]),
+                self._states_of_actor(acting, mass) if has_decision else (),
+                self._states_of_opponent(acting, 1 - actor, mass) if has_decision else (),
             )
 
-    def _own(self, histories: np.ndarray, mass: float) -> list[Held]:
-        own, number = np.unique(self.tree.histories["infoset"][histories], return_inverse=True)
-        reached, found = np.bincount(number.ravel(), self.reach[histories]), []
-        for infoset, likely in zip(own.tolist(), reached.tolist(), strict=True):
+    def _states_of_actor(self, histories: np.ndarray, mass: float) -> list[PlayerState]:
+        """Return the states of the player who acts at some histories of a public state.
+
+        Args:
+            histories: (k,) the histories.
+            mass: probability of the public state.
+        """
+        infosets, infoset_index = np.unique(self.tree.histories["infoset"][histories], return_inverse=True)
+        infoset_reach = np.bincount(infoset_index.ravel(), self.reach[histories])
+        states = []
+        for infoset, reach in zip(infosets.tolist(), infoset_reach.tolist(), strict=True):
             rows = self.tree.infoset_sequences(infoset)
             actions = zip(
                 self.names[rows],
                 self.policy.probabilities[rows].tolist(),
-                self.figures.gain[rows].tolist(),
+                self.infoset_figures.gain[rows].tolist(),
                 strict=True,
             )
-            share = likely / mass if mass > 0 else 0.0
-            value = float(self.figures.value[infoset])
-            found.append(Held(self.tree.infoset_keys[infoset], share, value, tuple(actions), self.words[infoset]))
-        return found
+            share = reach / mass if mass > 0 else 0.0
+            value = float(self.infoset_figures.value[infoset])
+            states.append(
+                PlayerState(self.tree.infoset_keys[infoset], share, value, tuple(actions), self.words[infoset])
+            )
+        return states
 
-    def _others(self, histories: np.ndarray, player: int, mass: float) -> list[Held]:
-        last, number = np.unique(self.last[player, histories], return_inverse=True)
-        shares = np.bincount(number.ravel(), self.reach[histories])
-        owner, found = self.tree.owner, []
-        for sequence, share in zip(last.tolist(), shares.tolist(), strict=True):
-            if sequence >= 0:
-                text, words = (
-                    f"{one[owner[sequence]]} → {self.names[sequence]}" for one in (self.tree.infoset_keys, self.words)
-                )
-                found.append(Held(text, share / mass if mass > 0 else 0.0, words=words))
-        return found
+    def _states_of_opponent(self, histories: np.ndarray, opponent: int, mass: float) -> list[PlayerState]:
+        """Return the opponent's states at some histories, as they were at the opponent's last decision.
 
-    def _last_moves(self) -> np.ndarray:
+        Args:
+            histories: (k,) the histories.
+            opponent: the player who does not act.
+            mass: probability of the public state.
+        """
+        sequences, sequence_index = np.unique(self.last_sequence[opponent, histories], return_inverse=True)
+        sequence_reach = np.bincount(sequence_index.ravel(), self.reach[histories])
+        states = []
+        for sequence, reach in zip(sequences.tolist(), sequence_reach.tolist(), strict=True):
+            if sequence < 0:  # the opponent has not moved yet
+                continue
+            infoset = self.tree.owner[sequence]
+            move = self.names[sequence]
+            text = f"{self.tree.infoset_keys[infoset]} → {move}"
+            words = f"{self.words[infoset]} → {move}"
+            states.append(PlayerState(text, reach / mass if mass > 0 else 0.0, words=words))
+        return states
+
+    def _last_sequences(self) -> np.ndarray:
         """Return each player's last sequence before each history, (2, histories); -1 if the player has not moved."""
-        found = np.full((2, self.tree.num_histories), -1)
-        for level, above, _ in self.tree.levels():
+        last_sequence = np.full((2, self.tree.num_histories), -1)
+        for level, parents, _ in self.tree.levels():
             for player in (0, 1):
-                own = self.tree.histories["actor"][above] == player
-                found[player, level] = np.where(own, self.along.taken[level], found[player, above])
-        return found
+                has_moved = self.tree.histories["actor"][parents] == player
+                last_sequence[player, level] = np.where(
+                    has_moved, self.history_figures.sequence[level], last_sequence[player, parents]
+                )
+        return last_sequence
 
     def _moves(self) -> list[str]:
-        """Return for each point the name of the move that leads to it; of several moves, how many there are."""
-        tree, of = self.tree, self.states.of_history
-        led = np.stack([of, tree.edge_action], axis=1)[1:]
-        pairs, first = np.unique(led, axis=0, return_index=True)
-        counts = np.bincount(pairs[:, 0], minlength=len(self.states.parent))
-        named = counts[pairs[:, 0]] <= MOST_NAMES
-        asked = first[named] + 1
-        names = edge_names(tree, asked)
-        found: list[list[str]] = [[] for _ in counts]
-        for point, history in zip(pairs[named, 0].tolist(), asked.tolist(), strict=True):
-            found[point].append(move_in_words(tree.openspiel_name, names[history]))
-        dealt = tree.histories["actor"][self.along.above[first + 1]] == CHANCE
-        by_chance = np.zeros(len(counts), np.bool_)
-        by_chance[pairs[:, 0]] = dealt
-        hidden = ["one of {} deals" if chance else "one of {} moves" for chance in by_chance.tolist()]
-        return [
-            " or ".join(own) if own else text.format(count) if count else ""
-            for own, text, count in zip(found, hidden, counts.tolist(), strict=True)
-        ]
+        """Return for each point the name of the move that leads to it; of many moves, how many there are."""
+        tree = self.tree
+        num_states = len(self.states.parent)
+        # Each pair of a public state and an action that leads to it, with the first history after that move.
+        state_and_action = np.stack([self.states.of_history, tree.edge_action], axis=1)[1:]  # nothing leads to the root
+        pairs, first_row = np.unique(state_and_action, axis=0, return_index=True)
+        first_history = first_row + 1
+        states = pairs[:, 0]
+        counts = np.bincount(states, minlength=num_states)
+
+        is_named = counts[states] <= MOST_NAMES
+        named_histories = first_history[is_named]
+        names = edge_names(tree, named_histories)
+        names_of_state: list[list[str]] = [[] for _ in counts]
+        for state, history in zip(states[is_named].tolist(), named_histories.tolist(), strict=True):
+            names_of_state[state].append(move_in_words(tree.openspiel_name, names[history]))
+
+        by_chance = np.zeros(num_states, np.bool_)
+        by_chance[states] = tree.histories["actor"][self.history_figures.parent[first_history]] == CHANCE
+        moves = []
+        for state_names, count, chance in zip(names_of_state, counts.tolist(), by_chance.tolist(), strict=True):
+            if state_names:
+                moves.append(" or ".join(state_names))
+            elif count:
+                moves.append(f"one of {count} {'deals' if chance else 'moves'}")
+            else:  # the root
+                moves.append("")
+        return moves

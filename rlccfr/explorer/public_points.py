@@ -4,231 +4,308 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from rlccfr.engine.public.evaluation import public_action_values
 from rlccfr.errors import GameError
-from rlccfr.explorer.points import ENDS, Content, Held, Point, content
+from rlccfr.explorer.points import ENDS, Content, PlayerState, Point, content
 from rlccfr.games.public.cards import ACTIONS, RANKS
 from rlccfr.games.public.records import CARDS, CHANCE
 from rlccfr.policies.public_policy import PublicPolicy
 from rlccfr.policy import Policy
 
 MOST_STATES = 200_000
-"""Default limit on the states of a page, of some ten megabytes."""
+"""Default limit on the players' states on a page, which is then about ten megabytes long."""
 
 
 def any_content(policy: Policy, start: str = "", most: int = MOST_STATES) -> Content:
     """Return what a page shows of a policy of any game.
 
     Args:
+        policy: the policy.
         start, most: for a game with a public tree; see :func:`public_points`.
 
     Raises:
-        GameError: no node has the path, or a compiled game was asked for one.
+        GameError: no node has the path, or ``start`` was given for a compiled game.
     """
     if not isinstance(policy, PublicPolicy):
         if start:
-            raise GameError(f"{policy.game.name!r} has no paths to begin from: the page has all of it")
+            raise GameError(
+                f"{policy.game.name!r} has no public tree, so its page can't start at {start!r}: leave out the start, "
+                "and the page shows the whole game"
+            )
         return content(policy)
     deals = policy.game.deals
-    found = public_points(policy, start, most)
-    if not deals:
-        moves = dict.fromkeys([*policy.game.letters(0), *policy.game.letters(1)])  # all bids, and the call of one
-        return Content(found, {move: place for place, move in enumerate(moves)})
-    ranks = RANKS[: deals[0].deck.ranks][::-1] if deals[0].deck.private == 2 else ""
-    return Content(found, {name: place for place, name in enumerate(ACTIONS.values())}, ranks)
+    points = public_points(policy, start, most)
+    if not deals:  # Bluff
+        bids = dict.fromkeys([*policy.game.letters(0), *policy.game.letters(1)])  # all bids, and the call of a bid
+        return Content(points, {bid: place for place, bid in enumerate(bids)})
+    has_two_cards = deals[0].deck.private == 2
+    ranks = RANKS[: deals[0].deck.ranks][::-1] if has_two_cards else ""
+    return Content(points, {name: place for place, name in enumerate(ACTIONS.values())}, ranks)
 
 
 def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES) -> Iterator[Point]:
-    """Yield the points of a public tree from one on, those nearer to it first.
+    """Yield the points of a public tree below a start, breadth first.
 
-    Once ``most`` states were yielded, what lies below is left out: a page could not hold it.
+    Once ``most`` states were yielded, the points below are left out: a page could not hold them.
 
     Args:
+        policy: the policy.
         start: path of the first point, such as ``rc/KhQd2c/``; by default the game's first decision.
-        most: number of states.
+        most: largest number of states.
 
     Raises:
         GameError: no node has that path.
         PolicyError: the private states have no names.
     """
     policy.game.require_names()
-    return iter(_Points(policy, policy.game.node(start), most))
+    return iter(_PublicPoints(policy, policy.game.node(start), most))
 
 
 class _Reach(NamedTuple):
-    """How likely play has led to a node.
+    """How likely play leads to a node.
 
     Attributes:
-        own: for each player, (rows,): probability that the player's moves lead there, by private state.
-        factor: probability of one pair of private states and one board, times the number of such boards.
+        of_player: for each player, (rows,): probability that the player's own moves lead there, by private state.
+        chance_factor: probability of one pair of private states and one board, times the number of boards that are
+            the same up to suits.
     """
 
-    own: tuple[np.ndarray, np.ndarray]
-    factor: float
+    of_player: tuple[np.ndarray, np.ndarray]
+    chance_factor: float
 
 
-class _Figures(NamedTuple):
+class _NodeFigures(NamedTuple):
     """Figures of a policy at a node.
 
     Attributes:
-        likely: for each player, (rows,): probability of the row and the node, over the reach's factor.
-        mass: their sum.
-        probabilities: (actions, rows) the policy of the player who acts; empty if nobody does.
-        worth: (actions, rows) the player's expected payoff after each action; NaN where the opponent never leads.
+        row_mass: for each player, (rows,): probability of the private state and the node, over the reach's chance
+            factor.
+        mass: sum of either player's ``row_mass``.
+        probabilities: (actions, rows) policy of the player who acts; empty if nobody does.
+        action_values: (actions, rows) that player's expected payoff after each action; NaN where the opponent never
+            leads there.
     """
 
-    likely: list[np.ndarray]
+    row_mass: list[np.ndarray]
     mass: float
     probabilities: np.ndarray
-    worth: np.ndarray
+    action_values: np.ndarray
 
 
-class _Pending(NamedTuple):
-    """A point that is still to be yielded: its node, the point above, and what was found on the way."""
+class _PendingPoint(NamedTuple):
+    """A point that is still to be yielded.
+
+    Attributes:
+        node: index of the public node.
+        parent: number of the point above; -1 for the first one.
+        reach: how likely play leads to the node.
+        share: probability of the move to the node, given the point above.
+        value: player 0's expected payoff there; NaN if it is unknown.
+    """
 
     node: int
-    above: int
+    parent: int
     reach: _Reach
     share: float
     value: float
 
 
-class _Points:
-    """The points from a node on."""
+class _PublicPoints:
+    """The points below a node, as an iterable."""
 
     def __init__(self, policy: PublicPolicy, start: int, most: int) -> None:
-        self.policy, self.game, self.start, self.most = policy, policy.game, start, most
-        self.values = public_action_values(policy.game, policy.table)
+        self.policy = policy
+        self.game = policy.game
+        self.start = start
+        self.most = most
+        self.counterfactual_values = public_action_values(policy.game, policy.table)
         self.nodes = policy.game.view.nodes
 
     def __iter__(self) -> Iterator[Point]:
-        pending = deque([_Pending(self.start, -1, self._reach_of(self.start), 1.0, float("nan"))])
-        number, left = 0, self.most
-        while pending:
-            here = pending.popleft()
-            figures = self._figures(here.node, here.reach)
-            point = self._point(here, figures)
+        queue = deque([_PendingPoint(self.start, -1, self._reach_from_root(self.start), 1.0, float("nan"))])
+        number = 0
+        states_left = self.most
+        while queue:
+            pending = queue.popleft()
+            figures = self._figures(pending.node, pending.reach)
+            point = self._point(pending, figures)
             yield point
-            left -= len(point.states) + len(point.others)
-            if left > 0:
-                pending.extend(self._following(here, number, figures))
+            states_left -= len(point.states) + len(point.opponent_states)
+            if states_left > 0:
+                queue.extend(self._children_of(pending, number, figures))
             number += 1
 
-    def _figures(self, node: int, reach: _Reach) -> _Figures:
+    def _figures(self, node: int, reach: _Reach) -> _NodeFigures:
+        """Return the figures at a node."""
         kind = int(self.nodes["kind"][node])
-        met = [self._met(node, 1 - player, reach.own[1 - player]) for player in (0, 1)]
-        likely = [size * own * other for size, own, other in zip(self._sizes(node), reach.own, met, strict=True)]
-        mass = float(likely[0].sum())
+        opponent_reach = [self._compatible_reach(node, 1 - player, reach.of_player[1 - player]) for player in (0, 1)]
+        row_mass = [
+            size * own_reach * compatible
+            for size, own_reach, compatible in zip(self._row_sizes(node), reach.of_player, opponent_reach, strict=True)
+        ]
+        mass = float(row_mass[0].sum())
         if kind >= CHANCE:
-            return _Figures(likely, mass, np.zeros((0, 0)), np.zeros((0, 0)))
-        probabilities, first = self.policy.at(node), int(self.nodes["table"][node])
+            return _NodeFigures(row_mass, mass, np.zeros((0, 0)), np.zeros((0, 0)))
+        probabilities = self.policy.at(node)
+        first_entry = int(self.nodes["table"][node])
+        counterfactual_values = self.counterfactual_values[first_entry : first_entry + probabilities.size]
+        # A counterfactual value is weighted by the opponent's reach; without that weight, it is an expected payoff.
         with np.errstate(invalid="ignore", divide="ignore"):
-            worth = self.values[first : first + probabilities.size].reshape(probabilities.shape) / met[kind]
-        return _Figures(likely, mass, probabilities, worth)
+            action_values = counterfactual_values.reshape(probabilities.shape) / opponent_reach[kind]
+        return _NodeFigures(row_mass, mass, probabilities, action_values)
 
-    def _following(self, here: _Pending, number: int, figures: _Figures) -> Iterator[_Pending]:
-        """Yield the points below one, with the probability of the move to each, and player 0's value after it."""
-        kind = int(self.nodes["kind"][here.node])
-        for place, child in enumerate(self._children(here.node)):
-            reach, value = self._below(here.node, child, here.reach), float("nan")
+    def _children_of(self, pending: _PendingPoint, number: int, figures: _NodeFigures) -> Iterator[_PendingPoint]:
+        """Yield the points below a point, each with the probability of the move to it and player 0's value after it.
+
+        Args:
+            pending: the point above.
+            number: its number on the page.
+            figures: its figures.
+        """
+        kind = int(self.nodes["kind"][pending.node])
+        for action, child in enumerate(self._child_nodes(pending.node)):
+            reach = self._child_reach(pending.node, child, pending.reach)
+            value = float("nan")
             if kind < CHANCE:
-                taken = figures.likely[kind] * figures.probabilities[place]
-                share = float(taken.sum() / figures.mass) if figures.mass > 0 else 0.0
+                # The mean over the player's private states, each as likely as it is here.
+                action_mass = figures.row_mass[kind] * figures.probabilities[action]
+                share = float(action_mass.sum() / figures.mass) if figures.mass > 0 else 0.0
                 if share > 0:
-                    value = float(np.nansum(taken * figures.worth[place]) / taken.sum()) * (1 if kind == 0 else -1)
+                    sign = 1 if kind == 0 else -1
+                    value = float(np.nansum(action_mass * figures.action_values[action]) / action_mass.sum()) * sign
             else:
-                before, after = figures.mass * here.reach.factor, self._figures(child, reach).mass * reach.factor
-                share = after / before if before > 0 else 0.0
-            yield _Pending(child, number, reach, share, value)
+                mass_before = figures.mass * pending.reach.chance_factor
+                mass_after = self._figures(child, reach).mass * reach.chance_factor
+                share = mass_after / mass_before if mass_before > 0 else 0.0
+            yield _PendingPoint(child, number, reach, share, value)
 
-    def _point(self, here: _Pending, figures: _Figures) -> Point:
-        node, kind = here.node, int(self.nodes["kind"][here.node])
-        move = self._move(node) if here.above >= 0 else self.game.path(node)
+    def _point(self, pending: _PendingPoint, figures: _NodeFigures) -> Point:
+        """Return what the page shows at a node."""
+        node = pending.node
+        kind = int(self.nodes["kind"][node])
+        move = self._move_to(node) if pending.parent >= 0 else self.game.path(node)
         if kind >= CHANCE:
-            return Point(here.above, move, CHANCE if kind == CHANCE else ENDS, here.share, here.value, (), ())
+            actor = CHANCE if kind == CHANCE else ENDS
+            return Point(pending.parent, move, actor, pending.share, pending.value, (), ())
         with np.errstate(invalid="ignore"):
-            shares = [own / figures.mass for own in figures.likely]
-        value = (figures.probabilities * figures.worth).sum(axis=0)
-        mean = float(np.nansum(shares[kind] * value)) if figures.mass > 0 else float("nan")
-        names = self._names(node, 1 - kind)
+            shares = [row_mass / figures.mass for row_mass in figures.row_mass]
+        row_values = (figures.probabilities * figures.action_values).sum(axis=0)
+        mean_value = float(np.nansum(shares[kind] * row_values)) if figures.mass > 0 else float("nan")
+        opponent_names = self._row_names(node, 1 - kind)
+        opponent_shares = np.nan_to_num(shares[1 - kind])
         return Point(
-            here.above,
+            pending.parent,
             move,
             kind,
-            here.share,
-            mean if kind == 0 else -mean,
-            self._held(node, kind, shares[kind], value, figures),
-            [Held(name, float(share)) for name, share in zip(names, np.nan_to_num(shares[1 - kind]), strict=True)],
+            pending.share,
+            mean_value if kind == 0 else -mean_value,
+            self._states_of_actor(node, kind, shares[kind], row_values, figures),
+            [PlayerState(name, float(share)) for name, share in zip(opponent_names, opponent_shares, strict=True)],
         )
 
-    def _held(self, node: int, player: int, shares: np.ndarray, value: np.ndarray, figures: _Figures) -> list[Held]:
-        """Return the states of the player who acts, from each row's share and value."""
-        moves, gains = [self._move(child) for child in self._children(node)], figures.worth - value
-        found = []
-        for row, (name, share) in enumerate(zip(self._names(node, player), np.nan_to_num(shares), strict=True)):
-            actions = zip(moves, figures.probabilities[:, row].tolist(), gains[:, row].tolist(), strict=True)
-            found.append(Held(name, float(share), float(value[row]), tuple(actions)))
-        return found
+    def _states_of_actor(
+        self, node: int, player: int, shares: np.ndarray, row_values: np.ndarray, figures: _NodeFigures
+    ) -> list[PlayerState]:
+        """Return the states of the player who acts.
 
-    def _names(self, node: int, player: int) -> list[str]:
+        Args:
+            node: index of the public node.
+            player: the player who acts there.
+            shares: (rows,) probability of each private state, given the node.
+            row_values: (rows,) the player's expected payoff with each private state.
+            figures: figures at the node.
+        """
+        moves = [self._move_to(child) for child in self._child_nodes(node)]
+        gains = figures.action_values - row_values
+        states = []
+        for row, (name, share) in enumerate(zip(self._row_names(node, player), np.nan_to_num(shares), strict=True)):
+            actions = zip(moves, figures.probabilities[:, row].tolist(), gains[:, row].tolist(), strict=True)
+            states.append(PlayerState(name, float(share), float(row_values[row]), tuple(actions)))
+        return states
+
+    def _row_names(self, node: int, player: int) -> list[str]:
+        """Return the names of a player's private states at a node."""
         if self.game.private_names:
             return list(self.game.private_names[player])
         return self.game.row_names(node)
 
-    def _move(self, node: int) -> str:
-        above = int(self.game.parents[node])
-        if self.nodes["kind"][above] == CHANCE:
+    def _move_to(self, node: int) -> str:
+        """Return the name of the move, or of the board cards, that lead to a node."""
+        parent = int(self.game.parents[node])
+        if self.nodes["kind"][parent] == CHANCE:
             return self.game.deals[int(self.nodes["deal"][node])].board_name
         letter: str = self.game.moves[node].decode().strip()
         return ACTIONS.get(letter, letter) if self.game.deals else letter
 
-    def _children(self, node: int) -> range:
-        first = int(self.nodes["first_child"][node])
-        return range(first, first + int(self.nodes["num_children"][node]))
+    def _child_nodes(self, node: int) -> range:
+        first_child = int(self.nodes["first_child"][node])
+        return range(first_child, first_child + int(self.nodes["num_children"][node]))
 
-    def _reach_of(self, node: int) -> _Reach:
+    def _reach_from_root(self, node: int) -> _Reach:
+        """Return the reach of any node, by following the path from the root to it."""
         path = [node]
-        while (above := int(self.game.parents[path[-1]])) >= 0:
-            path.append(above)
+        while (parent := int(self.game.parents[path[-1]])) >= 0:
+            path.append(parent)
+        path.reverse()
         rows = self.game.view.deals["rows"][0]
         reach = _Reach((np.ones(rows[0]), np.ones(rows[1])), self.game.unit)
-        for above, below in zip(path[:0:-1], path[-2::-1], strict=True):
-            reach = self._below(above, below, reach)
+        for parent, child in pairwise(path):
+            reach = self._child_reach(parent, child, reach)
         return reach
 
-    def _below(self, node: int, child: int, reach: _Reach) -> _Reach:
-        """Return the reach of a child."""
-        kind, own = int(self.nodes["kind"][node]), list(reach.own)
+    def _child_reach(self, node: int, child: int, reach: _Reach) -> _Reach:
+        """Return the reach of a child, from the reach of its parent ``node``."""
+        kind = int(self.nodes["kind"][node])
+        player_reach = list(reach.of_player)
         if kind < CHANCE:
-            own[kind] = own[kind] * self.policy.at(node)[child - int(self.nodes["first_child"][node])]
-            return _Reach((own[0], own[1]), reach.factor)
-        view, at = self.game.view, int(self.nodes["deal"][child])
-        before, deal = self.game.deals[int(self.nodes["deal"][node])], self.game.deals[at]
+            action = child - int(self.nodes["first_child"][node])
+            player_reach[kind] = player_reach[kind] * self.policy.at(node)[action]
+            return _Reach((player_reach[0], player_reach[1]), reach.chance_factor)
+        # Board cards are dealt. Each row after them descends from one row before them, which hands its reach on.
+        view = self.game.view
+        deal_index = int(self.nodes["deal"][child])
+        deal_before = self.game.deals[int(self.nodes["deal"][node])]
+        deal_after = self.game.deals[deal_index]
         for player in (0, 1):
-            edge, rows = int(view.deals["edge"][at, player]), int(view.deals["rows"][at, player])
-            own[player] = own[player][view.above[edge : edge + rows]]
-        return _Reach((own[0], own[1]), reach.factor * deal.orbit * deal.share / before.share)
+            first_edge = int(view.deals["edge"][deal_index, player])
+            num_rows = int(view.deals["rows"][deal_index, player])
+            player_reach[player] = player_reach[player][view.above[first_edge : first_edge + num_rows]]
+        chance_factor = reach.chance_factor * deal_after.orbit * deal_after.share / deal_before.share
+        return _Reach((player_reach[0], player_reach[1]), chance_factor)
 
-    def _sizes(self, node: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return for each player the number of private states in each row."""
+    def _row_sizes(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return for each player the number of private states in each row, (rows,)."""
         if not self.game.deals:
             return self.game.mass
         sizes = self.game.deals[int(self.nodes["deal"][node])].sizes.astype(float)
         return sizes, sizes
 
-    def _met(self, node: int, player: int, own: np.ndarray) -> np.ndarray:
-        """Return the sum of a player's reach over the private states that one of the opponent's allows, by rows."""
-        if not self.game.deals:
-            return np.full(len(self.game.mass[1 - player]), float(self.game.mass[player] @ own))
-        view, at = self.game.view, int(self.nodes["deal"][node])
-        deal, rows = view.deals[at], len(own)
-        reach = np.repeat(own, self.game.deals[at].sizes)
-        hands = view.hands[int(deal["hand"]) : int(deal["hand"]) + len(reach)]
-        firsts = view.firsts[int(deal["row"]) : int(deal["row"]) + rows].astype(np.int64)
-        of_card = np.bincount(hands[:, 0], reach, CARDS) + np.bincount(hands[:, 1], reach, CARDS)
-        found: np.ndarray = reach.sum() - of_card[firsts].sum(axis=1) + own
-        return found
+    def _compatible_reach(self, node: int, player: int, reach: np.ndarray) -> np.ndarray:
+        """Return a player's reach, summed over the private states that are possible beside each of the opponent's.
+
+        Args:
+            node: index of the public node.
+            player: the player whose reach is summed.
+            reach: (rows,) that player's reach.
+
+        Returns:
+            (opponent's rows,) array.
+        """
+        if not self.game.deals:  # rolls of dice exclude nothing
+            return np.full(len(self.game.mass[1 - player]), float(self.game.mass[player] @ reach))
+        view = self.game.view
+        deal_index = int(self.nodes["deal"][node])
+        deal = view.deals[deal_index]
+        num_rows = len(reach)
+        hand_reach = np.repeat(reach, self.game.deals[deal_index].sizes)
+        hands = view.hands[int(deal["hand"]) : int(deal["hand"]) + len(hand_reach)]
+        first_hands = view.firsts[int(deal["row"]) : int(deal["row"]) + num_rows].astype(np.int64)
+        # All hands, less those with either card; the same hand was then subtracted twice, so it is added once.
+        card_reach = np.bincount(hands[:, 0], hand_reach, CARDS) + np.bincount(hands[:, 1], hand_reach, CARDS)
+        compatible: np.ndarray = hand_reach.sum() - card_reach[first_hands].sum(axis=1) + reach
+        return compatible

@@ -12,6 +12,7 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.records import CHANCE
 
 Levels = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""Histories of each depth, their parents, and their places among siblings."""
 
 
 class PublicStates(NamedTuple):
@@ -32,80 +33,99 @@ def public_states(tree: GameTree) -> PublicStates:
     Two histories of the same depth share a public state if a player can't tell them apart, or can't tell apart two
     histories below them, and so on from history to history. That is the closure of what the players can't tell apart,
     their common knowledge; see Kovařík et al., "Rethinking formal models of partially observable multiagent decision
-    making", AIJ 2022. Infosets say what a player knows at own decisions, and so what the player did not know before.
-    Where they say nothing, at chance nodes and after a player's last decision, the player is taken to know the names of
-    all moves since the last own infoset.
+    making", AIJ 2022. An infoset says what a player knows at a decision, and so what the player did not know before.
+    At chance nodes and after a player's last decision infosets say nothing. There the player is taken to know the names
+    of all moves since the player's last infoset.
     """
     levels: Levels = [(np.zeros(1, np.int64), np.full(1, -1), np.zeros(1, np.int64)), *tree.levels()]
-    known, silent = _known(tree, levels), _silent(tree, levels)
-    joined = np.full(tree.num_histories, -1)
-    place = np.zeros(tree.num_histories, np.int64)
+    knowledge = _knowledge(tree, levels)
+    says_nothing = _infosets_say_nothing(tree, levels)
+    component = np.full(tree.num_histories, -1)
+    place = np.zeros(tree.num_histories, np.int64)  # of each history among those of its depth
+    # From the deepest histories up, since what can't be told apart below can't be told apart above either.
     for depth in range(len(levels) - 1, -1, -1):
         histories = levels[depth][0]
         place[histories] = np.arange(len(histories))
         links = []
         for player in (0, 1):
-            own = histories[(tree.histories["actor"][histories] == player) | silent[player, histories]]
-            links.append(_links(known[player, own], place[own]))
+            decides = tree.histories["actor"][histories] == player
+            linked = histories[decides | says_nothing[player, histories]]
+            links.append(_links(knowledge[player, linked], place[linked]))
         if depth + 1 < len(levels):
-            below, above, _ = levels[depth + 1]
-            links.append(_links(joined[below], place[above]))
-        joined[histories] = _components(len(histories), links)
-    return _numbered(tree, levels, joined)
+            children, parents, _ = levels[depth + 1]
+            links.append(_links(component[children], place[parents]))
+        component[histories] = _components(len(histories), links)
+    return _numbered(tree, levels, component)
 
 
-def _known(tree: GameTree, levels: Levels) -> np.ndarray:
-    """Return for each player a number, (2, histories), that is equal where the player knows the same, at one depth."""
-    found = np.zeros((2, tree.num_histories), np.int64)
-    for histories, above, _ in levels[1:]:
+def _knowledge(tree: GameTree, levels: Levels) -> np.ndarray:
+    """Return what each player knows at each history, (2, histories), as numbers; at one depth, equal means the same."""
+    knowledge = np.zeros((2, tree.num_histories), np.int64)
+    for histories, parents, _ in levels[1:]:
         for player in (0, 1):
             decides = tree.histories["actor"][histories] == player
-            known = np.where(decides, tree.histories["infoset"][histories], found[player, above])
-            seen = np.where(decides, -1, tree.edge_action[histories])
-            pairs = np.stack([decides, known, seen], axis=1)
-            found[player, histories] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
-    return found
+            # At own decisions the infoset says all; elsewhere, what was known before and the name of the last move.
+            infoset_or_before = np.where(decides, tree.histories["infoset"][histories], knowledge[player, parents])
+            last_move = np.where(decides, -1, tree.edge_action[histories])
+            facts = np.stack([decides, infoset_or_before, last_move], axis=1)
+            knowledge[player, histories] = np.unique(facts, axis=0, return_inverse=True)[1].ravel()
+    return knowledge
 
 
-def _silent(tree: GameTree, levels: Levels) -> np.ndarray:
-    """Return where infosets say nothing of what each player knows, (2, histories)."""
-    acts = np.stack([tree.histories["actor"] == player for player in (0, 1)])
-    for histories, above, _ in reversed(levels[1:]):
+def _infosets_say_nothing(tree: GameTree, levels: Levels) -> np.ndarray:
+    """Return where infosets say nothing of what each player knows, (2, histories).
+
+    That is at chance nodes, and where the player makes no decision from there on.
+    """
+    acts_below = np.stack([tree.histories["actor"] == player for player in (0, 1)])
+    for histories, parents, _ in reversed(levels[1:]):
         for player in (0, 1):
-            np.logical_or.at(acts[player], above, acts[player, histories])
-    found: np.ndarray = ~acts | (tree.histories["actor"] == CHANCE)
-    return found
+            np.logical_or.at(acts_below[player], parents, acts_below[player, histories])
+    says_nothing: np.ndarray = ~acts_below | (tree.histories["actor"] == CHANCE)
+    return says_nothing
 
 
-def _numbered(tree: GameTree, levels: Levels, joined: np.ndarray) -> PublicStates:
-    """Number the components of all depths from the root on, those below one state by the first action to each."""
-    found, parents, count = np.empty_like(joined), [], 0
-    for histories, above, _ in levels:
-        size = int(joined[histories].max()) + 1
-        parent, action = np.full(size, -1), np.full(size, np.iinfo(np.int64).max)
-        np.minimum.at(action, joined[histories], tree.edge_action[histories])
-        if above[0] >= 0:
-            parent[joined[histories]] = found[above]
-        order = np.lexsort((action, parent))
+def _numbered(tree: GameTree, levels: Levels, component: np.ndarray) -> PublicStates:
+    """Number the components of all depths from the root on.
+
+    States of one depth are ordered by their parents, and those below one parent by the first action to each.
+
+    Args:
+        tree: the game.
+        levels: histories, their parents and places, depth by depth.
+        component: (histories,) component of each history among those of its depth.
+    """
+    of_history = np.empty_like(component)
+    parents_by_depth = []
+    num_states = 0
+    for histories, parents, _ in levels:
+        size = int(component[histories].max()) + 1
+        parent_state = np.full(size, -1)
+        first_action = np.full(size, np.iinfo(np.int64).max)
+        np.minimum.at(first_action, component[histories], tree.edge_action[histories])
+        if parents[0] >= 0:  # not the root
+            parent_state[component[histories]] = of_history[parents]
+        order = np.lexsort((first_action, parent_state))
         rank = np.empty_like(order)
         rank[order] = np.arange(size)
-        found[histories] = count + rank[joined[histories]]
-        parents.append(parent[order])
-        count += size
-    return PublicStates(found, np.concatenate(parents))
+        of_history[histories] = num_states + rank[component[histories]]
+        parents_by_depth.append(parent_state[order])
+        num_states += size
+    return PublicStates(of_history, np.concatenate(parents_by_depth))
 
 
 def _links(group: np.ndarray, member: np.ndarray) -> np.ndarray:
-    """Return links, (2, k), that connect the members of each group."""
+    """Return links, (2, k), that chain the members of each group."""
     order = np.argsort(group, kind="stable")
-    group, member = group[order], member[order]
-    same = group[1:] == group[:-1]
-    return np.stack([member[:-1][same], member[1:][same]])
+    group = group[order]
+    member = member[order]
+    is_same_group = group[1:] == group[:-1]
+    return np.stack([member[:-1][is_same_group], member[1:][is_same_group]])
 
 
 def _components(count: int, links: list[np.ndarray]) -> np.ndarray:
-    """Return the component of each of ``count`` members, numbered by their first members."""
+    """Return the connected component of each of ``count`` members, numbered by their first members."""
     ends = np.concatenate(links, axis=1)
     graph = sparse.coo_array((np.ones(ends.shape[1], np.bool_), (ends[0], ends[1])), (count, count))
-    found: np.ndarray = csgraph.connected_components(graph, directed=False)[1]
-    return found
+    component: np.ndarray = csgraph.connected_components(graph, directed=False)[1]
+    return component

@@ -28,13 +28,14 @@ MOST_BYTES = 2_000_000_000
 LEAST_HISTORIES = 20_000
 """Fewest histories of a game that is kept; smaller games compile too fast to be worth a file."""
 
-_VIEW, _CLASSES = "view_", "classes_"
+_VIEW = "view_"
+_CLASSES = "classes_"
 
 
 def cache_folder() -> Path:
     """Return the folder of kept games: ``$RLCCFR_CACHE``, or the system's cache folder for the user."""
-    if told := os.environ.get("RLCCFR_CACHE"):
-        return Path(told)
+    if folder := os.environ.get("RLCCFR_CACHE"):
+        return Path(folder)
     from platformdirs import user_cache_path
 
     return user_cache_path("rlccfr")
@@ -51,17 +52,23 @@ def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
         classes = Classes(**{name: arrays.pop(f"{_CLASSES}{name}") for name in Classes._fields})
         keys = arrays.pop("infoset_keys").tobytes().decode().split("\0")[:-1]
         arrays["histories"] = arrays["histories"].view(HISTORY)  # a file does not store the records' alignment
-        depth, digest = int(arrays.pop("depth")), str(arrays.pop("content_hash"))
+        depth = int(arrays.pop("depth"))
+        content_hash = str(arrays.pop("content_hash"))
         tree = GameTree(
-            name=openspiel_name, openspiel_name=openspiel_name, restore_recall=restore_recall,
-            view=SequenceView(**view), infoset_keys=tuple(keys), depth=depth, classes=classes,
+            name=openspiel_name,
+            openspiel_name=openspiel_name,
+            restore_recall=restore_recall,
+            view=SequenceView(**view),
+            infoset_keys=tuple(keys),
+            depth=depth,
+            classes=classes,
             opponent_payoffs=ZERO_SUM,
-            **arrays,
-        )  # fmt: skip
+            **arrays,  # those that are left are fields of a tree by their names
+        )
     except Exception as error:  # missing, damaged or old: the game is compiled anew
         raise_if_interrupt(error)
         return None
-    if tree.content_hash != digest or len(keys) != tree.num_infosets:
+    if tree.content_hash != content_hash or len(keys) != tree.num_infosets:
         return None
     with contextlib.suppress(OSError):
         os.utime(_path(openspiel_name, restore_recall))  # so that games in use are deleted last
@@ -76,8 +83,9 @@ def keep_game(tree: GameTree) -> None:
     Args:
         tree: a game that OpenSpiel ships; the string of any other game says nothing about its code.
     """
-    small, read = tree.num_histories < LEAST_HISTORIES, "filename=" in tree.openspiel_name
-    if small or read or any("\0" in key for key in tree.infoset_keys):
+    is_small = tree.num_histories < LEAST_HISTORIES
+    is_from_file = "filename=" in tree.openspiel_name
+    if is_small or is_from_file or any("\0" in key for key in tree.infoset_keys):
         return
     arrays = {
         "histories": tree.histories,

@@ -54,15 +54,16 @@ def centre_of(game: GameTree) -> float:
     utility = np.sort(game.utility[game.histories["actor"] == TERMINAL])
     if utility[0] <= 0.0 <= utility[-1]:
         return 0.0
-    middle = utility[[(len(utility) - 1) // 2, len(utility) // 2]]
-    return float(middle[0] / 2 + middle[1] / 2)  # their sum may be above the largest double
+    lower_median = utility[(len(utility) - 1) // 2]
+    upper_median = utility[len(utility) // 2]
+    return float(lower_median / 2 + upper_median / 2)  # their sum may be above the largest double
 
 
 def centred_form(game: GameTree) -> CentredForm | None:
     """Return a game's form with its centre subtracted, which is made at first use; None if the centre is 0."""
     if game not in _centred:
         centre = centre_of(game)
-        _centred[game] = None if centre == 0.0 else _made(game, centre)
+        _centred[game] = None if centre == 0.0 else _subtract(game, centre)
     return _centred[game]
 
 
@@ -88,10 +89,11 @@ def terminal_reach(game: GameTree, probability: np.ndarray | None = None) -> Ter
     return TerminalReach(terminals, chance_reach[terminals], last_sequence[:, terminals])
 
 
-def _made(game: GameTree, centre: float) -> CentredForm:
+def _subtract(game: GameTree, centre: float) -> CentredForm:
+    """Return a game's form after a number was subtracted from player 0's utility at each terminal."""
     reach = terminal_reach(game)
     payoffs = reach.chance_reach * (game.utility[reach.history] - centre)
-    pairs = (reach.last_sequence[0], reach.last_sequence[1])
-    payoff = sparse.coo_array((payoffs, pairs), (game.num_sequences + 2,) * 2).tocsr()
+    sequence_pairs = (reach.last_sequence[0], reach.last_sequence[1])
+    payoff = sparse.coo_array((payoffs, sequence_pairs), (game.num_sequences + 2,) * 2).tocsr()
     payoff.eliminate_zeros()
     return CentredForm(game.view._replace(**payoff_blocks(payoff)), centre, payoff.nnz)

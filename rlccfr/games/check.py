@@ -40,11 +40,13 @@ def registered_code(game: Any, name: str, known: Collection[str], load: Callable
         raise_if_interrupt(error)
         return _strangers([game])
     named = {word for word in re.findall(r"\w+", name) if word in known}
-    own = _strangers(games)
-    return own if own or not named <= {one.get_type().short_name for one in games} else None
+    loaded = {inner.get_type().short_name for inner in games}
+    strangers = _strangers(games)
+    return strangers if strangers or not named <= loaded else None
 
 
 def _strangers(games: Iterable[Any]) -> tuple[type, ...]:
+    """Return the classes of those games whose classes are not of OpenSpiel's packages."""
     return tuple(type(game) for game in games if type(game).__module__.partition(".")[0] not in SHIPPED_IN)
 
 
@@ -52,7 +54,8 @@ def _inside(game: Any, load: Callable[..., Any]) -> Iterator[Any]:
     """Yield the games that are parameters of a game, such as the one that ``misere`` turns around."""
     for value in game.get_parameters().values():
         if isinstance(value, dict) and "name" in value:
-            inner = load(value["name"], {key: other for key, other in value.items() if key != "name"})
+            parameters = {key: parameter for key, parameter in value.items() if key != "name"}
+            inner = load(value["name"], parameters)
             yield inner
             yield from _inside(inner, load)
 
@@ -77,25 +80,28 @@ def is_played_as(tree: GameTree, game: Any, utility_sum: float = 0.0) -> bool:
 
 
 def _agrees(tree: GameTree, state: Any, utility_sum: float, rng: np.random.Generator) -> bool:
+    """Return whether one random playout from OpenSpiel's root, which is changed, agrees with a compiled game."""
     number = 0
     while True:
         record = tree.histories[number]
         if record["actor"] == TERMINAL or state.is_terminal():
-            ended = record["actor"] == TERMINAL and state.is_terminal()
-            if not ended:
+            both_end = record["actor"] == TERMINAL and state.is_terminal()
+            if not both_end:
                 return False
             utility, opponent_utility = state.returns()
             size = abs(utility) + abs(opponent_utility)
             same_sum = near(utility + opponent_utility, utility_sum, size)
             return bool(utility == utility_of(tree.histories)[number] and same_sum)
-        first = int(record["first_child"])
-        children = slice(first, first + int(record["num_children"]))
+        first_child = int(record["first_child"])
+        children = slice(first_child, first_child + int(record["num_children"]))
         if state.is_chance_node():
             outcomes = [(action, chance) for action, chance in state.chance_outcomes() if chance != 0]
             actions = [action for action, _ in outcomes]
-            same = record["actor"] == CHANCE and [chance for _, chance in outcomes] == list(tree.probability[children])
+            chances = [chance for _, chance in outcomes]
+            same = record["actor"] == CHANCE and chances == list(tree.probability[children])
         else:
-            actor, actions = int(state.current_player()), state.legal_actions()
+            actor = int(state.current_player())
+            actions = state.legal_actions()
             same = record["actor"] == actor and (
                 tree.infoset_keys[record["infoset"]] == state.information_state_string(actor)
             )
@@ -103,4 +109,4 @@ def _agrees(tree: GameTree, state: Any, utility_sum: float, rng: np.random.Gener
             return False
         index = int(rng.integers(len(actions)))
         state.apply_action(actions[index])
-        number = first + index
+        number = first_child + index

@@ -32,6 +32,7 @@ MOST_OF_TYPICAL = 1e-9
 """What it may be at any end, as a share of the geometric mean of all sizes: payoffs that cancel leave some of it."""
 
 DOUBLE = float(np.finfo(float).eps)
+"""Unit of rounding of doubles."""
 
 
 def broken_at(name: str, place: str, fault: str) -> GameError:
@@ -81,11 +82,12 @@ Fault = tuple[int, str] | None
 
 def _listed_twice(walk: Traversal) -> Fault:
     """Find a history that lists an action or outcome twice."""
-    parent, action = walk.parent[1:], walk.action[1:]
+    parent = walk.parent[1:]
+    action = walk.action[1:]
     siblings = parent[1:] == parent[:-1]
     if not (siblings & (action[1:] <= action[:-1])).any():
         return None  # every list ascends, as nearly all games' do
-    order = np.lexsort((action, parent))
+    order = np.lexsort((action, parent))  # equal actions of one history are then neighbours
     twice = (np.diff(parent[order]) == 0) & (np.diff(action[order]) == 0)
     if not twice.any():
         return None
@@ -99,41 +101,42 @@ def _other_actions(walk: Traversal, counts: np.ndarray, first_child: np.ndarray)
     decisions = np.flatnonzero(walk.infoset >= 0)
     if not len(decisions):
         return None
-    example = np.empty(len(walk.infoset_keys), np.int64)
-    example[walk.infoset[decisions[::-1]]] = decisions[::-1]  # the last one that is written is the first history
-    like = np.zeros(len(counts), np.int64)
-    like[decisions] = example[walk.infoset[decisions]]
-    differs = counts[decisions] != counts[like[decisions]]
-    if not differs.any():
+    first_of_infoset = np.empty(len(walk.infoset_keys), np.int64)
+    first_of_infoset[walk.infoset[decisions[::-1]]] = decisions[::-1]  # the one that is written last is the first
+    counterpart = np.zeros(len(counts), np.int64)  # of each decision, its infoset's first history
+    counterpart[decisions] = first_of_infoset[walk.infoset[decisions]]
+    differs = counts[decisions] != counts[counterpart[decisions]]
+    if differs.any():
+        history = int(decisions[differs][0])
+    else:
         # Each action is compared with the one in the same place at the infoset's first history.
         child = np.flatnonzero(walk.infoset[walk.parent[1:]] >= 0) + 1
-        above = walk.parent[child]
-        twin = first_child[like[above]] + child - first_child[above]
-        odd = walk.action[child] != walk.action[twin]
-        if not odd.any():
+        parent = walk.parent[child]
+        counterpart_child = first_child[counterpart[parent]] + child - first_child[parent]
+        other_action = walk.action[child] != walk.action[counterpart_child]
+        if not other_action.any():
             return None
-        history = int(above[odd][0])
-    else:
-        history = int(decisions[differs][0])
+        history = int(parent[other_action][0])
 
-    def offered(at: int) -> str:
-        return brief(walk.action[first_child[at] : first_child[at] + counts[at]].tolist())
+    def actions_at(number: int) -> str:
+        return brief(walk.action[first_child[number] : first_child[number] + counts[number]].tolist())
 
-    first = int(like[history])
+    first = int(counterpart[history])
     key = brief(walk.infoset_keys[walk.infoset[history]])
-    elsewhere = after(actions_to(first, walk.parent, walk.action))
+    after_first = after(actions_to(first, walk.parent, walk.action))
     return history, (
-        f"infoset {key} of player {walk.actor[history]} offers the actions {offered(history)}, but {offered(first)} "
-        f"{elsewhere}; all histories of an infoset must offer the same actions"
+        f"infoset {key} of player {walk.actor[history]} offers the actions {actions_at(history)}, but "
+        f"{actions_at(first)} {after_first}; all histories of an infoset must offer the same actions"
     )
 
 
 def _wrong_chances(walk: Traversal, counts: np.ndarray, first_child: np.ndarray) -> Fault:
     """Find a history at which chance's probabilities are no probabilities."""
-    chance = walk.actor == CHANCE
-    sums = np.bincount(walk.parent[1:], walk.probability[1:], len(counts))
-    wrong = chance & ~near(sums, 1.0)
-    wrong[walk.parent[1:][~(walk.probability[1:] >= 0)]] = True  # the negation finds NaN, too
+    parent = walk.parent[1:]
+    probability = walk.probability[1:]
+    sums = np.bincount(parent, probability, len(counts))
+    wrong = (walk.actor == CHANCE) & ~near(sums, 1.0)
+    wrong[parent[~(probability >= 0)]] = True  # the negation finds NaN, too
     if not wrong.any():
         return None
     history = int(np.flatnonzero(wrong)[0])
@@ -144,7 +147,8 @@ def _wrong_chances(walk: Traversal, counts: np.ndarray, first_child: np.ndarray)
 def _wrong_utilities(walk: Traversal, utility_sum: float) -> Fault:
     """Find a terminal history at which the players' utilities are not finite or do not sum to the constant."""
     ends = np.flatnonzero(walk.actor == TERMINAL)
-    first, second = walk.utility[ends], walk.opponent_utility[ends]
+    first = walk.utility[ends]
+    second = walk.opponent_utility[ends]
     finite = np.isfinite(first) & np.isfinite(second)
     if not finite.all():
         place = int(np.flatnonzero(~finite)[0])
@@ -177,9 +181,9 @@ def sum_tolerance(sizes: np.ndarray, unit: float = DOUBLE) -> np.ndarray:
     if not len(paid):
         return np.zeros_like(sizes)
     typical = float(np.exp(np.log(paid).mean()))
-    left = UNITS * unit * float(paid.max())
-    of_size = np.minimum(left, max(MOST_OF_SIZE, UNITS * unit) * sizes)
-    of_typical = min(left, max(MOST_OF_TYPICAL, UNITS * unit) * typical)
+    of_largest = UNITS * unit * float(paid.max())
+    of_size = np.minimum(of_largest, max(MOST_OF_SIZE, UNITS * unit) * sizes)
+    of_typical = min(of_largest, max(MOST_OF_TYPICAL, UNITS * unit) * typical)
     return np.asarray(max(OF_SIZE, UNITS * unit) * sizes + np.maximum(of_size, of_typical))
 
 

@@ -15,12 +15,15 @@ from rlccfr.games.records import CHANCE, HISTORY, TERMINAL, SequenceView, utilit
 from rlccfr.games.symmetry import refine
 
 MOST_CHILDREN = int(np.iinfo(HISTORY["num_children"]).max)
+"""Largest number of a history's children, which its record can hold."""
 
 
 class _Infosets(NamedTuple):
-    begin: np.ndarray  # (3,)
-    first_sequence: np.ndarray  # (n + 1,)
-    raw_id: np.ndarray  # (n,)
+    """The infosets in their final order; n infosets."""
+
+    begin: np.ndarray  # (3,): where each player's infosets begin, and their end
+    first_sequence: np.ndarray  # (n + 1,): where each infoset's sequences begin
+    raw_id: np.ndarray  # (n,): each one's number in the traversal
     of_history: np.ndarray  # (histories,): infoset, -1 where nobody decides
 
 
@@ -44,37 +47,31 @@ def build(
     Raises:
         GameError: a history has too many children, or the payoff matrix is too large.
     """
-    parent, num_children = walk.parent, walk.num_children
+    parent = walk.parent
+    num_children = walk.num_children
     if num_children.max(initial=0) > MOST_CHILDREN:
         raise GameError(
             f"{name!r} has a history with more than {MOST_CHILDREN:,} children, which the engine can't hold"
         )
+
+    # The sequence form is made while histories stand level by level.
     infosets = _number_infosets(walk, num_children)
-    histories = np.zeros(len(parent), HISTORY)
-    histories["first_child"] = np.where(num_children > 0, 1 + np.cumsum(num_children) - num_children, -1)
-    histories["num_children"] = num_children
-    histories["actor"] = walk.actor
-    histories["infoset"] = infosets.of_history
-    histories["even"] = _even_chances(walk.actor, walk.probability, parent)
-    first_sequence = infosets.first_sequence.astype(np.int64)  # NumPy 2.5 refuses -1 beside numbers without a sign
-    histories["first_sequence"] = np.where(infosets.of_history >= 0, first_sequence[infosets.of_history], -1)
+    histories = _history_records(walk, infosets, num_children)
     num_sequences = int(infosets.first_sequence[-1])
-    taken = _sequence_taken(histories, parent)
-    chance_reach, last = _reach(histories, walk.probability, parent, walk.depth, taken, num_sequences)
+    sequence_taken = _sequence_taken(histories, parent)
+    chance_reach, last_sequence = _reach(histories, walk.probability, parent, walk.depth, sequence_taken, num_sequences)
     sequence_action = np.zeros(num_sequences, np.int64)
-    sequence_action[taken[taken >= 0]] = walk.action[taken >= 0]
-    view, payoff = _sequence_view(infosets, histories, chance_reach, last, walk.utility)
+    decided = sequence_taken >= 0
+    sequence_action[sequence_taken[decided]] = walk.action[decided]
+    view, payoff = _sequence_view(infosets, histories, chance_reach, last_sequence, walk.utility)
+
+    # Then the histories are put into the order in which walks read them.
     place = _places_for_walks(histories, parent, walk.depth)
-    histories = _moved(histories, place)
-    inner = histories["num_children"] > 0
-    histories["first_child"][inner] = place[histories["first_child"][inner]]
-    ends = histories["actor"] == TERMINAL
-    utility_of(histories)[ends] = _moved(walk.utility, place)[ends]
     return GameTree(
         name=name,
         openspiel_name=openspiel_name,
         restore_recall=restore_recall,
-        histories=histories,
+        histories=_moved_histories(histories, place, walk.utility),
         probability=_moved(walk.probability, place),
         edge_action=_moved(walk.action, place),
         view=view,
@@ -86,12 +83,26 @@ def build(
     )
 
 
+def _history_records(walk: Traversal, infosets: _Infosets, num_children: np.ndarray) -> np.ndarray:
+    """Return the records of the histories, (histories,) of HISTORY, in the order of the traversal."""
+    histories = np.zeros(len(walk.parent), HISTORY)
+    histories["first_child"] = np.where(num_children > 0, 1 + np.cumsum(num_children) - num_children, -1)
+    histories["num_children"] = num_children
+    histories["actor"] = walk.actor
+    histories["infoset"] = infosets.of_history
+    histories["even"] = _even_chances(walk.actor, walk.probability, walk.parent)
+    first_sequence = infosets.first_sequence.astype(np.int64)  # NumPy 2.5 refuses -1 beside numbers without a sign
+    histories["first_sequence"] = np.where(infosets.of_history >= 0, first_sequence[infosets.of_history], -1)
+    return histories
+
+
 def _even_chances(actor: np.ndarray, probability: np.ndarray, parent: np.ndarray) -> np.ndarray:
     """Return, for each history, whether chance moves there with equally likely outcomes, up to rounding."""
-    least, most = np.ones(len(actor)), np.zeros(len(actor))
-    np.minimum.at(least, parent[1:], probability[1:])
-    np.maximum.at(most, parent[1:], probability[1:])
-    even: np.ndarray = (actor == CHANCE) & (most - least <= ROUNDING)
+    lowest = np.ones(len(actor))
+    highest = np.zeros(len(actor))
+    np.minimum.at(lowest, parent[1:], probability[1:])
+    np.maximum.at(highest, parent[1:], probability[1:])
+    even: np.ndarray = (actor == CHANCE) & (highest - lowest <= ROUNDING)
     return even
 
 
@@ -101,17 +112,22 @@ def _number_infosets(walk: Traversal, num_children: np.ndarray) -> _Infosets:
     Among infosets with the same number of earlier moves, those with equal numbers of actions are neighbours. The
     inner loops of passes then have the same length many times in a row.
     """
-    decision = walk.infoset >= 0
-    raw_actions = np.zeros(len(walk.infoset_keys), np.int64)
-    raw_actions[walk.infoset[decision]] = num_children[decision]
-    raw_id = np.lexsort((raw_actions, walk.infoset_level, walk.infoset_player))
+    is_decision = walk.infoset >= 0
+    num_actions = np.zeros(len(walk.infoset_keys), np.int64)
+    num_actions[walk.infoset[is_decision]] = num_children[is_decision]
+    raw_id = np.lexsort((num_actions, walk.infoset_level, walk.infoset_player))
     new_id = np.empty_like(raw_id)
     new_id[raw_id] = np.arange(len(raw_id))
-    of_history = np.where(decision, new_id[walk.infoset], -1) if len(raw_id) else walk.infoset
-    first_sequence = np.concatenate([[0], np.cumsum(raw_actions[raw_id])]).astype(np.uint32)
-    num_first = int((walk.infoset_player == 0).sum())
-    begin = np.array([0, num_first, len(raw_id)], np.uint32)
+    of_history = np.where(is_decision, new_id[walk.infoset], -1) if len(raw_id) else walk.infoset
+    first_sequence = np.concatenate([[0], np.cumsum(num_actions[raw_id])]).astype(np.uint32)
+    num_first_player = int((walk.infoset_player == 0).sum())
+    begin = np.array([0, num_first_player, len(raw_id)], np.uint32)
     return _Infosets(begin, first_sequence, raw_id, of_history)
+
+
+def _level_slices(depth: np.ndarray) -> list[slice]:
+    """Return the histories of each depth, from 0 on, as a slice; ``depth`` ascends."""
+    return [slice(*np.searchsorted(depth, [level, level + 1])) for level in range(int(depth[-1]) + 1)]
 
 
 def _places_for_walks(histories: np.ndarray, parent: np.ndarray, depth: np.ndarray) -> np.ndarray:
@@ -119,16 +135,23 @@ def _places_for_walks(histories: np.ndarray, parent: np.ndarray, depth: np.ndarr
 
     A walk then finds most of its next histories nearby, which saves a quarter of its time on Royal.
     """
-    levels = [slice(*np.searchsorted(depth, [level, level + 1])) for level in range(int(depth[-1]) + 1)]
-    size = np.ones(len(histories), np.int64)
+    levels = _level_slices(depth)
+    subtree_size = np.ones(len(histories), np.int64)  # the history itself counts
     for level in levels[:0:-1]:
-        size += np.bincount(parent[level], size[level], len(size)).astype(np.int64)
-    place, children_at = np.zeros(len(size), np.int64), np.ones(len(size), np.int64)
+        subtree_size += np.bincount(parent[level], subtree_size[level], len(subtree_size)).astype(np.int64)
+
+    place = np.zeros(len(histories), np.int64)
+    first_child_place = np.ones(len(histories), np.int64)
     for level in levels[1:]:
-        above, eldest = parent[level], histories["first_child"][parent[level]]
-        place[level] = children_at[above] + np.arange(level.start, level.stop) - eldest
-        below = np.cumsum(size[level] - 1) - (size[level] - 1)
-        children_at[level] = children_at[above] + histories["num_children"][above] + below - below[eldest - level.start]
+        parents = parent[level]
+        eldest = histories["first_child"][parents]
+        place[level] = first_child_place[parents] + np.arange(level.start, level.stop) - eldest
+        # Behind the siblings come the descendants of the eldest, then those of the next one.
+        descendants = subtree_size[level] - 1
+        descendants_before = np.cumsum(descendants) - descendants
+        of_elder_siblings = descendants_before - descendants_before[eldest - level.start]
+        siblings_end = first_child_place[parents] + histories["num_children"][parents]
+        first_child_place[level] = siblings_end + of_elder_siblings
     return place
 
 
@@ -139,12 +162,25 @@ def _moved(array: np.ndarray, place: np.ndarray) -> np.ndarray:
     return moved
 
 
+def _moved_histories(histories: np.ndarray, place: np.ndarray, utility: np.ndarray) -> np.ndarray:
+    """Return the records with each history moved to its place, and with the utilities of terminals.
+
+    A terminal's record holds its utility in place of its first child and sequence, so utilities are set last.
+    """
+    moved = _moved(histories, place)
+    has_children = moved["num_children"] > 0
+    moved["first_child"][has_children] = place[moved["first_child"][has_children]]
+    is_terminal = moved["actor"] == TERMINAL
+    utility_of(moved)[is_terminal] = _moved(utility, place)[is_terminal]
+    return moved
+
+
 def _sequence_taken(histories: np.ndarray, parent: np.ndarray) -> np.ndarray:
     """Return, for each history, the sequence of the last action; -1 after chance and at the root."""
-    index = np.arange(len(histories)) - histories["first_child"][parent]
+    action_index = np.arange(len(histories)) - histories["first_child"][parent]
     decided = histories["actor"][parent] < CHANCE
     decided[0] = False
-    return np.where(decided, histories["first_sequence"][parent] + index, -1)
+    return np.where(decided, histories["first_sequence"][parent] + action_index, -1)
 
 
 def _reach(
@@ -152,38 +188,57 @@ def _reach(
     probability: np.ndarray,
     parent: np.ndarray,
     depth: np.ndarray,
-    taken: np.ndarray,
+    sequence_taken: np.ndarray,
     num_sequences: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return chance's reach of each history, and each player's last sequence before it, (2, histories)."""
     chance_reach = np.ones(len(histories))
-    last = np.empty((2, len(histories)), np.int64)
-    last[:, 0] = num_sequences, num_sequences + 1
+    last_sequence = np.empty((2, len(histories)), np.int64)
+    last_sequence[:, 0] = num_sequences, num_sequences + 1  # the empty sequences
     mover = histories["actor"][parent]
-    for level in range(1, int(depth[-1]) + 1):
-        here = slice(*np.searchsorted(depth, [level, level + 1]))
-        chance_reach[here] = chance_reach[parent[here]] * probability[here]
+    for level in _level_slices(depth)[1:]:
+        parents = parent[level]
+        chance_reach[level] = chance_reach[parents] * probability[level]
         for player in (0, 1):
-            last[player, here] = np.where(mover[here] == player, taken[here], last[player, parent[here]])
-    return chance_reach, last
+            last_sequence[player, level] = np.where(
+                mover[level] == player, sequence_taken[level], last_sequence[player, parents]
+            )
+    return chance_reach, last_sequence
 
 
 def _sequence_view(
-    infosets: _Infosets, histories: np.ndarray, chance_reach: np.ndarray, last: np.ndarray, utility: np.ndarray
+    infosets: _Infosets,
+    histories: np.ndarray,
+    chance_reach: np.ndarray,
+    last_sequence: np.ndarray,
+    utility: np.ndarray,
 ) -> tuple[SequenceView, sparse.csr_array]:
-    """Return the sequence form, and player 0's payoffs, (m + 2, m + 2), summed over chance."""
-    num_infosets, num_sequences = len(infosets.raw_id), int(infosets.first_sequence[-1])
-    decision = np.flatnonzero(infosets.of_history >= 0)
-    infoset = infosets.of_history[decision]
-    owner = histories["actor"][decision]
+    """Return the sequence form, and player 0's payoffs, (m + 2, m + 2), summed over chance.
+
+    Args:
+        infosets: the infosets in their final order.
+        histories: (histories,) of HISTORY, in the order of the traversal, as the other arrays.
+        chance_reach: (histories,) chance's reach.
+        last_sequence: (2, histories) each player's last sequence.
+        utility: (histories,) player 0's utility at terminals.
+    """
+    num_infosets = len(infosets.raw_id)
+    num_sequences = int(infosets.first_sequence[-1])
+    decisions = np.flatnonzero(infosets.of_history >= 0)
+    infoset = infosets.of_history[decisions]
+    owner = histories["actor"][decisions]
+    # By perfect recall, all histories of an infoset have the same last sequence of its owner.
     parent = np.empty(num_infosets, np.uint32)
-    parent[infoset] = last[owner, decision]
+    parent[infoset] = last_sequence[owner, decisions]
+    opponent_sequence = last_sequence[1 - owner, decisions]
     mass = sparse.coo_array(
-        (chance_reach[decision], (infoset, last[1 - owner, decision])), (num_infosets, num_sequences + 2)
+        (chance_reach[decisions], (infoset, opponent_sequence)), (num_infosets, num_sequences + 2)
     ).tocsr()
-    leaf = np.flatnonzero(histories["actor"] == TERMINAL)
-    value = chance_reach[leaf] * utility[leaf]
-    payoff = sparse.coo_array((value, (last[0, leaf], last[1, leaf])), (num_sequences + 2,) * 2).tocsr()
+
+    terminals = np.flatnonzero(histories["actor"] == TERMINAL)
+    weighted_utility = chance_reach[terminals] * utility[terminals]
+    sequence_pairs = (last_sequence[0, terminals], last_sequence[1, terminals])
+    payoff = sparse.coo_array((weighted_utility, sequence_pairs), (num_sequences + 2,) * 2).tocsr()
     payoff.eliminate_zeros()
     view = SequenceView(
         infoset_begin=infosets.begin,

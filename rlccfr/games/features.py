@@ -11,8 +11,8 @@ from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.openspiel import openspiel_game
 
-_kept: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
-_kept_of_histories: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
+_infoset_features_of: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
+_history_features_of: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionary()
 
 
 def infoset_features(game: GameTree) -> np.ndarray:
@@ -24,9 +24,9 @@ def infoset_features(game: GameTree) -> np.ndarray:
     Raises:
         ComponentError: the game offers no such tensors.
     """
-    if game not in _kept:
-        _kept[game] = _infoset_features(game)
-    return _kept[game]
+    if game not in _infoset_features_of:
+        _infoset_features_of[game] = _infoset_features(game)
+    return _infoset_features_of[game]
 
 
 def history_features(game: GameTree) -> np.ndarray:
@@ -41,30 +41,31 @@ def history_features(game: GameTree) -> np.ndarray:
     Raises:
         ComponentError: the game offers no such tensors.
     """
-    if game not in _kept_of_histories:
-        _kept_of_histories[game] = _history_features(game)
-    return _kept_of_histories[game]
+    if game not in _history_features_of:
+        _history_features_of[game] = _history_features(game)
+    return _history_features_of[game]
 
 
 def _history_features(game: GameTree) -> np.ndarray:
-    opened, histories = _with_tensors(game), game.histories
+    opened = _with_tensors(game)
+    histories = game.histories
     size = opened.information_state_tensor_size()
-    row = np.cumsum(histories["infoset"] >= 0) - 1
+    row = np.cumsum(histories["infoset"] >= 0) - 1  # of each history where a player moves
     tensors = np.empty((row[-1] + 1, 2, size), np.float32)
-    last = np.zeros((row[-1] + 1, opened.num_distinct_actions()), np.float32)
+    last_action = np.zeros((row[-1] + 1, opened.num_distinct_actions()), np.float32)  # one-hot
     stack = [(0, -1, opened.new_initial_state())]
     while stack:
         number, action, state = stack.pop()
-        here = histories[number]
-        if here["infoset"] >= 0:
+        record = histories[number]
+        if record["infoset"] >= 0:
             tensors[row[number]] = [state.information_state_tensor(player) for player in (0, 1)]
             if action >= 0:
-                last[row[number], action] = 1.0
-        first = int(here["first_child"])
-        for child in range(first, first + int(here["num_children"])):
+                last_action[row[number], action] = 1.0
+        first_child = int(record["first_child"])
+        for child in range(first_child, first_child + int(record["num_children"])):
             action = int(game.edge_action[child])
-            stack.append((child, action if here["infoset"] >= 0 else -1, state.child(action)))
-    return np.hstack([tensors.reshape(len(tensors), -1), last])
+            stack.append((child, action if record["infoset"] >= 0 else -1, state.child(action)))
+    return np.hstack([tensors.reshape(len(tensors), -1), last_action])
 
 
 def _with_tensors(game: GameTree) -> Any:
@@ -86,20 +87,20 @@ def _with_tensors(game: GameTree) -> Any:
 def _infoset_features(game: GameTree) -> np.ndarray:
     opened = _with_tensors(game)
     tensors = np.empty((game.num_infosets, opened.information_state_tensor_size()), np.float32)
-    for infoset, actions in enumerate(_ways_there(game)):
+    for infoset, actions in enumerate(_paths(game)):
         state = opened.new_initial_state()
         for action in actions:
             state.apply_action(action)
         tensors[infoset] = state.information_state_tensor(state.current_player())
-    return np.hstack([tensors, _means_on_the_way(game, tensors)]) if game.restore_recall else tensors
+    return np.hstack([tensors, _means_over_past(game, tensors)]) if game.restore_recall else tensors
 
 
 def moves_before(game: GameTree) -> list[tuple[int, ...]]:
     """Return, for each infoset, the actions of both players that lead to one of its histories."""
-    return [tuple(actions) for actions in _ways_there(game, chance=False)]
+    return [tuple(actions) for actions in _paths(game, chance=False)]
 
 
-def _ways_there(game: GameTree, *, chance: bool = True) -> list[list[int]]:
+def _paths(game: GameTree, *, chance: bool = True) -> list[list[int]]:
     """Return, for each infoset, OpenSpiel's actions that lead to one of its histories.
 
     Args:
@@ -112,27 +113,28 @@ def _ways_there(game: GameTree, *, chance: bool = True) -> list[list[int]]:
     parent = np.full(len(histories), -1)
     parent[children] = np.repeat(inner, counts)
     decisions = np.flatnonzero(histories["infoset"] >= 0)
-    example = np.empty(game.num_infosets, np.int64)
-    example[histories["infoset"][decisions]] = decisions
-    ways = []
-    for history in example.tolist():
+    last_history = np.empty(game.num_infosets, np.int64)  # of each infoset
+    last_history[histories["infoset"][decisions]] = decisions
+    paths = []
+    for history in last_history.tolist():
         actions = []
         while history > 0:
             above = int(parent[history])
             if chance or histories["infoset"][above] >= 0:
                 actions.append(int(game.edge_action[history]))
             history = above
-        ways.append(actions[::-1])
-    return ways
+        paths.append(actions[::-1])
+    return paths
 
 
-def _means_on_the_way(game: GameTree, tensors: np.ndarray) -> np.ndarray:
+def _means_over_past(game: GameTree, tensors: np.ndarray) -> np.ndarray:
     """Return, for each infoset, the mean tensor over it and its owner's infosets before it, (n, d)."""
-    infoset_of = np.repeat(np.arange(game.num_infosets), np.diff(game.view.first_sequence))
-    total, count = tensors.copy(), np.ones((game.num_infosets, 1), np.float32)
-    for infoset, sequence in enumerate(game.view.parent.tolist()):  # parents come first
-        if sequence < game.num_sequences:
-            above = infoset_of[sequence]
-            total[infoset] += total[above]
-            count[infoset] += count[above]
+    owner = game.owner
+    total = tensors.copy()
+    count = np.ones((game.num_infosets, 1), np.float32)
+    for infoset, parent in enumerate(game.view.parent.tolist()):  # parents come first
+        if parent < game.num_sequences:
+            infoset_before = owner[parent]
+            total[infoset] += total[infoset_before]
+            count[infoset] += count[infoset_before]
     return total / count

@@ -84,13 +84,13 @@ class SequenceForm:
         """
         with np.errstate(invalid="ignore"):  # of infinities
             sums = self.row_sums(probabilities)
-            sound = np.isclose(sums, 1) & (self.row_sums(~(probabilities >= 0)) == 0)
-        if not sound.all():
-            first = int(np.flatnonzero(~sound)[0])
-            least = probabilities[self.infoset_sequences(first)].min()
+            is_distribution = np.isclose(sums, 1) & (self.row_sums(~(probabilities >= 0)) == 0)
+        if not is_distribution.all():
+            infoset = int(np.flatnonzero(~is_distribution)[0])
+            least = probabilities[self.infoset_sequences(infoset)].min()
             raise PolicyError(
                 "probabilities must be at least 0 and sum to 1 over each infoset's sequences; those of infoset "
-                f"{first} sum to {sums[first]:.6g}, and the least is {least:.6g}"
+                f"{infoset} sum to {sums[infoset]:.6g}, and the least is {least:.6g}"
             )
 
     def normalised(self, sums: np.ndarray) -> np.ndarray:
@@ -163,7 +163,10 @@ class GameTree(SequenceForm):
         return len(self.histories)
 
     def levels(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield, depth by depth from 1 on, the histories of that depth, those above them, and places among siblings."""
+        """Yield, depth by depth from 1 on, the histories of that depth, their parents, and their places among siblings.
+
+        Each is an array (histories of that depth,).
+        """
         level = np.zeros(1, np.int64)
         while True:
             counts = self.histories["num_children"][level].astype(np.int64)
@@ -178,10 +181,11 @@ class GameTree(SequenceForm):
     def num_leaf_pairs(self) -> int:
         """Number of pairs of the players' last sequences whose leaves have a payoff other than 0."""
         view = self.view
-        paid = np.concatenate([[0], np.cumsum(view.payoff_0 != 0)])
+        num_paid_before = np.concatenate([[0], np.cumsum(view.payoff_0 != 0)])
         blocks = {name: view.blocks_0[name].astype(np.int64) for name in BLOCK.names or () if name != "factor"}
-        end = blocks["payoff"] + blocks["stride"] * (blocks["opponent_end"] - blocks["opponent"])
-        return int((paid[end] - paid[blocks["payoff"]]).sum())
+        begin = blocks["payoff"]
+        end = begin + blocks["stride"] * (blocks["opponent_end"] - blocks["opponent"])
+        return int((num_paid_before[end] - num_paid_before[begin]).sum())
 
     @cached_property
     def max_actions(self) -> int:
@@ -202,9 +206,10 @@ class GameTree(SequenceForm):
     @cached_property
     def content_hash(self) -> str:
         """Hash of both views, which are all that a run without models reads: equal hashes give equal runs."""
-        fields, ends = {name: self.histories[name] for name in HISTORY.names or ()}, self.histories["actor"] == TERMINAL
+        fields = {name: self.histories[name] for name in HISTORY.names or ()}
+        is_terminal = self.histories["actor"] == TERMINAL
         for name in ("first_child", "first_sequence"):  # as in earlier layouts, so that kept hashes stay valid
-            fields[name] = np.where(ends, np.int32(-1), fields[name])
+            fields[name] = np.where(is_terminal, np.int32(-1), fields[name])
         digest = hashlib.sha256()
         for array in (self.utility, self.probability, *fields.values(), *self.view):
             digest.update(np.ascontiguousarray(array).tobytes())

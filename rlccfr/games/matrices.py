@@ -43,6 +43,12 @@ def matrix_game(
     Raises:
         GameError: the payoffs are no matrices of finite numbers, the game is not constant-sum, or the names do not fit
             it or were not given by keyword.
+
+    Examples:
+        >>> import rlccfr
+        >>> game = rlccfr.matrix_game([[1, -1], [-1, 1]], rows=["heads", "tails"])
+        >>> game.num_infosets, game.num_sequences
+        (2, 4)
     """
     import pyspiel
 
@@ -59,8 +65,9 @@ def matrix_game(
         opponent_matrix, opponent_unit = _checked_matrix(opponent_payoffs, "player 1's payoffs")
         constant = _constant_sum(matrix, opponent_matrix, max(unit, opponent_unit))
     names = [_checked_names(rows, matrix.shape[0], "rows"), _checked_names(columns, matrix.shape[1], "columns")]
-    told_apart = (matrix.tolist(), names, constant) if constant else (matrix.tolist(), names)
-    key = f"matrix_{hashlib.sha256(repr(told_apart).encode()).hexdigest()[:12]}"
+    # Equal matrices with equal names are one game of OpenSpiel's.
+    content = (matrix.tolist(), names, constant) if constant else (matrix.tolist(), names)
+    key = f"matrix_{hashlib.sha256(repr(content).encode()).hexdigest()[:12]}"
     spiel_game = kept_object(f"{key}()")
     if spiel_game is None:
         spiel_game = pyspiel.create_matrix_game(key, "A matrix game", *names, matrix.tolist(), (-matrix).tolist())

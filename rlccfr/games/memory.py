@@ -8,7 +8,10 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 PROC = Path("/proc")
+"""Where Linux tells of processes and of memory."""
+
 CGROUPS = Path("/sys/fs/cgroup")
+"""Where Linux tells of containers: its control groups."""
 
 
 class Container(NamedTuple):
@@ -58,6 +61,7 @@ def _containers() -> Iterator[int]:
     for _, controllers, inner in groups:
         if (version := VERSIONS.get(controllers)) is None:
             continue
+        # A limit of any group around this one holds, too.
         path = PurePosixPath(inner)
         for group in (path, *path.parents):
             folder = CGROUPS / version.folder / group.relative_to("/")
@@ -66,6 +70,7 @@ def _containers() -> Iterator[int]:
                 counts = _numbers(folder / "memory.stat")
             except (OSError, ValueError):  # without a limit, which is the word max, or not visible from inside
                 continue
+            # Files in the cache count as used, but are given back.
             yield free + sum(counts.get(version.prefix + name, 0) for name in RECLAIMABLE)
 
 

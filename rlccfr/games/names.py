@@ -97,8 +97,11 @@ def openspiel_name(name: str) -> str:
         return NAMED_GAMES[name].openspiel_name
     if is_file(name):
         return spiel_name(name)
-    found = parts_of(name, PARAMETRISED)
-    return name if found is None else PARAMETRISED[found[0]].member(found[1])
+    parts = parts_of(name, PARAMETRISED)
+    if parts is None:
+        return name
+    short, arguments = parts
+    return PARAMETRISED[short].member(arguments)
 
 
 def short_name(openspiel_name: str) -> str:
@@ -119,12 +122,17 @@ def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> Gam
 
     Raises:
         GameError: the kind or a parameter is unknown, or a value is out of range.
+
+    Examples:
+        >>> import rlccfr
+        >>> rlccfr.random_game("poker", seed=1, hands=2).name
+        'random_poker(seed=1,hands=2)'
     """
     if kind not in RANDOM_KINDS:
         raise GameError(f"there are random games of the kinds {' and '.join(RANDOM_KINDS)}, not {kind!r}")
-    given = ",".join(f"{name}={value}" for name, value in {"seed": seed, **parameters}.items())
-    found: GameTree = load_game(f"random_{kind}({given})")
-    return found
+    arguments = ",".join(f"{name}={value}" for name, value in {"seed": seed, **parameters}.items())
+    game: GameTree = load_game(f"random_{kind}({arguments})")
+    return game
 
 
 def load_game(
@@ -162,8 +170,13 @@ def load_game(
             zero-sum nor constant-sum, breaks a claim (:mod:`rlccfr.games.claims`), hides its chance probabilities or
             information states, has imperfect recall, can't be played by OpenSpiel, or has more histories than the limit
             or than fit into memory.
+
+    Examples:
+        >>> import rlccfr
+        >>> rlccfr.load_game("kuhn")
+        GameTree('kuhn', histories=58, infosets=12, sequences=24)
     """
-    from rlccfr.games.openspiel import MAX_HISTORIES, compile_game, name_of
+    from rlccfr.games.openspiel import name_of
     from rlccfr.games.public.names import PUBLIC, is_public, public_game
 
     name = as_name(name)
@@ -173,15 +186,32 @@ def load_game(
         if max_histories is not None or restore_recall is not None:
             raise GameError(f"{name!r} is not built history by history: leave out max_histories and restore_recall")
         return public_game(name)
-    named = NAMED_GAMES.get(name) if isinstance(name, str) else None
+    return _compiled(name, restore_recall, max_histories, progress, known_names=(*NAMED_GAMES, *PUBLIC))
+
+
+def _compiled(
+    name: Any,
+    restore_recall: bool | None,
+    max_histories: int | None,
+    progress: Callable[[float], None] | None,
+    known_names: tuple[str, ...],
+) -> GameTree:
+    """Compile a game history by history; see :func:`load_game`.
+
+    Args:
+        known_names: names to suggest, beside OpenSpiel's, in place of an unknown one.
+    """
+    from rlccfr.games.openspiel import MAX_HISTORIES, compile_game
+
+    is_text = isinstance(name, str)
     if restore_recall is None:
-        restore_recall = bool(named and named.restore_recall)
+        restore_recall = is_text and name in NAMED_GAMES and NAMED_GAMES[name].restore_recall
     limit = MAX_HISTORIES if max_histories is None else whole_number(max_histories, "max_histories", 1, GameError)
     return compile_game(
-        openspiel_name(name) if isinstance(name, str) else name,
-        name=shown(name) if isinstance(name, str) else name,
+        openspiel_name(name) if is_text else name,
+        name=shown(name) if is_text else name,
         restore_recall=restore_recall,
         max_histories=limit,
-        known_names=(*NAMED_GAMES, *PUBLIC),
+        known_names=known_names,
         progress=progress,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import itertools
 import math
@@ -9,8 +10,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import open_spiel.python
 import pyspiel
 
 from rlccfr.errors import GameError, RLCCFRError, brief, first_line, raised_in
@@ -22,7 +25,6 @@ from rlccfr.games.flat_tree import GameTree, OpponentPayoffs
 from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.gambit.files import shown
 from rlccfr.games.generated.spiel import rules_of
-from rlccfr.games.near_names import hint_for
 from rlccfr.games.playable import playable
 from rlccfr.games.traversal import traverse
 from rlccfr.interrupts import raise_if_interrupt
@@ -36,6 +38,9 @@ SOLVED = (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_S
 A constant-sum game is solved by player 0's payoffs. Player 1's are their negatives plus a constant, so the equilibria
 are those of the zero-sum game.
 """
+
+IN_PYTHON = "python_"
+"""How OpenSpiel's names of its games in Python begin."""
 
 _OBJECTS: dict[str, Any] = {}
 """Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
@@ -62,13 +67,14 @@ def compile_game(
         raise GameError(f"a game is a name, an OpenSpiel string or a game of OpenSpiel's, not {brief(openspiel_name)}")
     name = name or shown(openspiel_name)
     game = _open(openspiel_name, known_names, name)
-    shipped = openspiel_name not in _OBJECTS and _registered_code(game, openspiel_name) is None
-    if shipped and (kept := find_game(openspiel_name, restore_recall)) is not None:
+    # Games that OpenSpiel ships may be in the cache. Their code changes only with OpenSpiel's version.
+    is_shipped = openspiel_name not in _OBJECTS and _registered_code(game, openspiel_name) is None
+    if is_shipped and (cached := find_game(openspiel_name, restore_recall)) is not None:
         with _quiet():
-            current = is_played_as(kept, game, declared_sum(game, name))
-        if current and kept.num_histories <= max_histories:
+            is_current = is_played_as(cached, game, declared_sum(game, name))
+        if is_current and cached.num_histories <= max_histories:
             return replace(
-                kept,
+                cached,
                 name=name,
                 openspiel_name=openspiel_name,
                 opponent_payoffs=_opponent_payoffs(game, name, openspiel_name),
@@ -99,7 +105,7 @@ def compile_game(
         restore_recall=restore_recall,
         opponent_payoffs=_opponent_payoffs(game, name, openspiel_name),
     )
-    if shipped:
+    if is_shipped:
         keep_game(tree)
     return tree
 
@@ -156,6 +162,31 @@ def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") 
         raise_if_interrupt(error)
         raise GameError(f"OpenSpiel can't load {brief(name)}: {first_line(error)}") from error
     return _checked(game, name)
+
+
+def hint_for(short_name: str, names: Iterable[str]) -> str:
+    """Return a hint for an unknown name: the nearest of the names, or how to load what it may stand for.
+
+    OpenSpiel's games in Python have no names until their modules are imported. A game of its C++ side may have a name
+    near to such a name, but is another game.
+
+    Args:
+        short_name: the name, without parameters.
+        names: the names of games.
+    """
+    in_python = short_name.startswith(IN_PYTHON)
+    comparable = [name for name in names if name.startswith(IN_PYTHON) or not in_python]
+    near = difflib.get_close_matches(short_name, comparable, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    if in_python:
+        file = Path(open_spiel.python.__path__[0], "games", f"{short_name.removeprefix(IN_PYTHON)}.py")
+        return (
+            "OpenSpiel registers its games in Python when they are imported: in Python by `import "
+            f"open_spiel.python.games`, in a shell by `rlccfr --load {file if file.exists() else 'FILE'}` before the "
+            "command"
+        )
+    return "`rlccfr games` lists the names (your own are loaded by `rlccfr --load FILE`, before the command)"
 
 
 def _checked(game: Any, name: str) -> Any:
@@ -221,11 +252,12 @@ def name_of(game: pyspiel.Game) -> str:
                     return name
             except Exception as error:  # OpenSpiel does not know it by this name
                 raise_if_interrupt(error)
-    taken = name.partition("(")[0] in pyspiel.registered_names()
-    places = (name if count == 0 else f"{name}#{count}" for count in itertools.count(int(taken)))
-    found = next(place for place in places if _OBJECTS.get(place, game) is game)
-    _OBJECTS[found] = game
-    return found
+    # The name itself if OpenSpiel has no game of that name, or else the name and a number.
+    first_number = int(name.partition("(")[0] in pyspiel.registered_names())
+    candidates = (name if number == 0 else f"{name}#{number}" for number in itertools.count(first_number))
+    free_name = next(candidate for candidate in candidates if _OBJECTS.get(candidate, game) is game)
+    _OBJECTS[free_name] = game
+    return free_name
 
 
 def kept_object(name: str) -> pyspiel.Game | None:
@@ -287,11 +319,11 @@ def solvable_names() -> dict[str, str]:
     They are zero-sum or constant-sum, with chance probabilities and information states. All of them can be loaded
     without parameters; some are larger than any size limit.
     """
-    kinds = [kind for kind in pyspiel.registered_games() if kind.default_loadable]
     return {
         kind.short_name: kind.long_name
-        for kind in kinds
-        if kind.min_num_players <= 2 <= kind.max_num_players
+        for kind in pyspiel.registered_games()
+        if kind.default_loadable
+        and kind.min_num_players <= 2 <= kind.max_num_players
         and kind.utility in SOLVED
         and kind.chance_mode != pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC
         and (kind.provides_information_state_string or kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS)

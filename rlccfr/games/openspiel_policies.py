@@ -17,7 +17,7 @@ def edge_names(tree: GameTree, numbers: np.ndarray | None = None) -> list[str]:
     """Return OpenSpiel's name of the action that leads to each history; the root's is empty.
 
     Args:
-        numbers: histories that are asked for; the names of others may then be missing.
+        numbers: histories whose names are needed; the names of others may then be missing.
     """
     names = [""] * tree.num_histories
     for number, state in states_of(tree, None if numbers is None else _with_ancestors(tree, numbers)):
@@ -29,11 +29,11 @@ def edge_names(tree: GameTree, numbers: np.ndarray | None = None) -> list[str]:
 def sequence_names(tree: GameTree) -> list[str]:
     """Return the name of each sequence's action, as OpenSpiel gives it at one of the infoset's histories."""
     names = [""] * tree.num_sequences
-    decides = np.flatnonzero(tree.histories["actor"] < CHANCE)
-    first = decides[np.unique(tree.histories["infoset"][decides], return_index=True)[1]]
-    asked = set(first.tolist())
-    for number, state in states_of(tree, _with_ancestors(tree, first)):
-        if number in asked:
+    decisions = np.flatnonzero(tree.histories["actor"] < CHANCE)
+    first_of_infoset = decisions[np.unique(tree.histories["infoset"][decisions], return_index=True)[1]]
+    first_histories = set(first_of_infoset.tolist())
+    for number, state in states_of(tree, _with_ancestors(tree, first_of_infoset)):
+        if number in first_histories:
             sequences = tree.infoset_sequences(int(tree.histories["infoset"][number]))
             player = int(tree.histories["actor"][number])
             names[sequences] = [state.action_to_string(player, int(a)) for a in tree.sequence_action[sequences]]
@@ -42,32 +42,31 @@ def sequence_names(tree: GameTree) -> list[str]:
 
 def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
     """Return a mask, (histories,), of the histories with these numbers and of all histories above them."""
-    counts = tree.histories["num_children"].astype(np.int64)
     parent = np.full(tree.num_histories, -1)
-    inner = np.flatnonzero(counts)
-    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts[inner]) - counts[inner], counts[inner])
-    parent[np.repeat(tree.histories["first_child"][inner], counts[inner]) + offsets] = np.repeat(inner, counts[inner])
-    found = np.zeros(tree.num_histories, np.bool_)
+    for level, above, _ in tree.levels():
+        parent[level] = above
+    # Upwards, a generation at a time, until all ancestors are in.
+    mask = np.zeros(tree.num_histories, np.bool_)
     while len(numbers):
-        found[numbers] = True
+        mask[numbers] = True
         above = np.unique(parent[numbers])
-        numbers = above[(above >= 0) & ~found[above]]
-    return found
+        numbers = above[(above >= 0) & ~mask[above]]
+    return mask
 
 
-def states_of(tree: GameTree, wanted: np.ndarray | None = None) -> Iterator[tuple[int, Any]]:
+def states_of(tree: GameTree, selected: np.ndarray | None = None) -> Iterator[tuple[int, Any]]:
     """Yield the number and OpenSpiel's state of each history that has children.
 
     Args:
-        wanted: mask of the histories to yield, which must include all those above them. By default all are yielded.
+        selected: mask of the histories to yield, which must include all those above them. By default all are yielded.
     """
-    above = [(0, openspiel_game(tree).new_initial_state())]
-    while above:
-        number, state = above.pop()
+    pending = [(0, openspiel_game(tree).new_initial_state())]
+    while pending:
+        number, state = pending.pop()
         yield number, state
         for child in _children(tree, number):
-            if tree.histories["num_children"][child] and (wanted is None or wanted[child]):
-                above.append((child, state.child(int(tree.edge_action[child]))))
+            if tree.histories["num_children"][child] and (selected is None or selected[child]):
+                pending.append((child, state.child(int(tree.edge_action[child]))))
 
 
 def _children(tree: GameTree, number: int) -> range:

@@ -22,13 +22,13 @@ class Parametrised:
     name: str
     parameters: Mapping[str, tuple[int, int, int]]
 
-    def values(self, given: Mapping[str, int]) -> dict[str, int]:
-        """Return the value of each parameter; those not given have their defaults.
+    def values(self, arguments: Mapping[str, int]) -> dict[str, int]:
+        """Return the value of each parameter; those without an argument have their defaults.
 
         Raises:
             GameError: a parameter is unknown, or a value is out of range.
         """
-        for parameter, value in given.items():
+        for parameter, value in arguments.items():
             if parameter not in self.parameters:
                 if not self.parameters:
                     raise GameError(f"{self.name} has no parameters: leave out {parameter!r}")
@@ -36,7 +36,7 @@ class Parametrised:
             _, least, most = self.parameters[parameter]
             if not least <= value <= most:
                 raise GameError(f"{parameter} of {self.name} must be from {least} to {most}, not {value}")
-        return {name: bounds[0] for name, bounds in self.parameters.items()} | dict(given)
+        return {name: bounds[0] for name, bounds in self.parameters.items()} | dict(arguments)
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,13 @@ class InOpenSpiel(Parametrised):
     deck: tuple[str, ...]
     dealt: int
 
-    def member(self, given: Mapping[str, int]) -> str:
+    def member(self, arguments: Mapping[str, int]) -> str:
         """Return the OpenSpiel string of one game.
 
         Raises:
             GameError: a parameter is unknown, a value is out of range, or the deck is too small.
         """
-        values = self.values(given)
+        values = self.values(arguments)
         if math.prod(values[name] for name in self.deck) < self.dealt:
             raise GameError(
                 f"{self.name} deals {self.dealt} cards: {' times '.join(self.deck)} must be at least that many"
@@ -67,24 +67,25 @@ class InOpenSpiel(Parametrised):
         return self.template.format(**values)
 
 
-def parts_of(name: str, known: Mapping[str, Parametrised]) -> tuple[str, dict[str, int]] | None:
-    """Return the parts of the name of one of the games known; None for the name of another game.
+def parts_of(name: str, games: Mapping[str, Parametrised]) -> tuple[str, dict[str, int]] | None:
+    """Return the parts of the name of one of some games, as :func:`parsed` does; None for the name of another game.
 
     Raises:
         GameError: a parameter is given twice, or is not a whole number.
     """
-    found, (kind, bracket, _) = parsed(name), name.partition("(")
-    if found is None and bracket and kind.strip() in known:
-        parameters = known[kind.strip()].parameters
-        example = ",".join(f"{parameter}={values[0]}" for parameter, values in parameters.items())
-        if not parameters:
-            raise GameError(f"{kind} has no parameters, but {brief(name)} gives some")
-        if not name.endswith(")"):
-            raise GameError(f"{brief(name)} has no closing bracket at its end")
-        raise GameError(
-            f"the parameters of {brief(name)} must be non-negative whole numbers, as in '{kind}({example})'"
-        )
-    return found if found and found[0] in known else None
+    parts = parsed(name)
+    if parts is not None:
+        return parts if parts[0] in games else None
+    kind, bracket, _ = name.partition("(")
+    if not bracket or kind.strip() not in games:
+        return None
+    parameters = games[kind.strip()].parameters
+    if not parameters:
+        raise GameError(f"{kind} has no parameters, but {brief(name)} gives some")
+    if not name.endswith(")"):
+        raise GameError(f"{brief(name)} has no closing bracket at its end")
+    example = ",".join(f"{parameter}={bounds[0]}" for parameter, bounds in parameters.items())
+    raise GameError(f"the parameters of {brief(name)} must be non-negative whole numbers, as in '{kind}({example})'")
 
 
 def parsed(name: str) -> tuple[str, dict[str, int]] | None:
@@ -93,10 +94,10 @@ def parsed(name: str) -> tuple[str, dict[str, int]] | None:
     Raises:
         GameError: a parameter is given twice.
     """
-    found = re.fullmatch(r"(\w+)(?:\(((?:\s*\w+\s*=\s*\d{1,18}\s*(?:,(?!\s*\))|(?=\))))*)\))?", name)
-    if found is None:
+    match = re.fullmatch(r"(\w+)(?:\(((?:\s*\w+\s*=\s*\d{1,18}\s*(?:,(?!\s*\))|(?=\))))*)\))?", name)
+    if match is None:
         return None
-    given = re.findall(r"(\w+)\s*=\s*(\d+)", found[2] or "")
-    if len(dict(given)) < len(given):
+    arguments = re.findall(r"(\w+)\s*=\s*(\d+)", match[2] or "")
+    if len(dict(arguments)) < len(arguments):
         raise GameError(f"{name!r} gives a parameter twice")
-    return found[1], {parameter: int(value) for parameter, value in given}
+    return match[1], {parameter: int(value) for parameter, value in arguments}

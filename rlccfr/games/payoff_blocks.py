@@ -22,8 +22,8 @@ ROUNDING = 1e-13
 It is also the largest difference between probabilities of chance that count as equal.
 """
 
-
 MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
+"""Largest number of payoffs in all blocks, which a block's record can address."""
 
 
 def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) -> dict[str, np.ndarray]:
@@ -42,31 +42,42 @@ def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) ->
     Raises:
         GameError: the blocks take more numbers than the engine can address.
     """
-    coo = payoff.tocoo()
+    entries = payoff.tocoo()
     size = payoff.shape[0]
-    graph = sparse.coo_array((np.ones(coo.nnz), (coo.row, coo.col + size)), (2 * size, 2 * size))
-    _, label = connected_components(graph, directed=False)
-    part = label[coo.row]
-    rows, row_part = np.unique(coo.row), label[np.unique(coo.row)]
-    columns, column_part = np.unique(coo.col), label[np.unique(coo.col) + size]
-    parts = label.max() + 1
-    area = np.bincount(row_part, minlength=parts) * np.bincount(column_part, minlength=parts)
-    is_sparse = np.bincount(part, minlength=parts) < DENSE_FILL * area
 
-    # A dense part is one block with the part's id; in other parts each row is a block with its own id.
-    row_block = np.where(is_sparse[row_part], parts + np.arange(len(rows)), row_part)
-    block = row_block[np.searchsorted(rows, coo.row)]
-    dense = ~is_sparse[column_part]
-    split = is_sparse[part]
-    columns = np.concatenate([columns[dense], coo.col[split]])
-    column_block = np.concatenate([column_part[dense], block[split]])
+    # Rows and columns are nodes of a graph, and entries its edges; its components are the connected parts.
+    edges = (entries.row, entries.col + size)
+    graph = sparse.coo_array((np.ones(entries.nnz), edges), (2 * size, 2 * size))
+    _, component = connected_components(graph, directed=False)
+    entry_component = component[entries.row]
+    rows = np.unique(entries.row)
+    columns = np.unique(entries.col)
+    row_component = component[rows]
+    column_component = component[columns + size]
+    num_components = component.max() + 1
+    num_rows = np.bincount(row_component, minlength=num_components)
+    num_columns = np.bincount(column_component, minlength=num_components)
+    num_entries = np.bincount(entry_component, minlength=num_components)
+    is_sparse = num_entries < DENSE_FILL * (num_rows * num_columns)
+
+    # A dense part is one block with the part's id; in other parts each row is a block with its own id. A column is in
+    # one block of a dense part, but in the block of each row of a sparse part in which it has an entry.
+    row_block = np.where(is_sparse[row_component], num_components + np.arange(len(rows)), row_component)
+    entry_block = row_block[np.searchsorted(rows, entries.row)]
+    dense_columns = ~is_sparse[column_component]
+    sparse_entries = is_sparse[entry_component]
+    columns = np.concatenate([columns[dense_columns], entries.col[sparse_entries]])
+    column_block = np.concatenate([column_component[dense_columns], entry_block[sparse_entries]])
+
+    # Blocks are numbered anew without gaps.
     ids, row_block = np.unique(row_block, return_inverse=True)
-    block, column_block = np.searchsorted(ids, block), np.searchsorted(ids, column_block)
-    leaf_0, begin_0, place_0 = _by_block(rows, row_block, len(ids), block, coo.row)
-    leaf_1, begin_1, place_1 = _by_block(columns, column_block, len(ids), block, coo.col)
-    blocks_0, payoff_0 = _payoff_lines(block, begin_0, begin_1, place_0, place_1, coo.data)
-    second = -coo.data if second is None else second
-    blocks_1, payoff_1 = _payoff_lines(block, begin_1, begin_0, place_1, place_0, second)
+    entry_block = np.searchsorted(ids, entry_block)
+    column_block = np.searchsorted(ids, column_block)
+    leaf_0, begin_0, place_0 = _by_block(rows, row_block, len(ids), entry_block, entries.row)
+    leaf_1, begin_1, place_1 = _by_block(columns, column_block, len(ids), entry_block, entries.col)
+    blocks_0, payoff_0 = _payoff_lines(entry_block, begin_0, begin_1, place_0, place_1, entries.data)
+    payoffs_to_1 = -entries.data if second is None else second
+    blocks_1, payoff_1 = _payoff_lines(entry_block, begin_1, begin_0, place_1, place_0, payoffs_to_1)
     return {
         "leaf_0": leaf_0.astype(np.uint32),
         "leaf_1": leaf_1.astype(np.uint32),
@@ -78,36 +89,72 @@ def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) ->
 
 
 def _by_block(
-    sequences: np.ndarray, block_of: np.ndarray, num_blocks: int, entry_block: np.ndarray, entry: np.ndarray
+    sequences: np.ndarray,
+    sequence_block: np.ndarray,
+    num_blocks: int,
+    entry_block: np.ndarray,
+    entry_sequence: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sequences in order of their blocks, the start of each block, and each entry's place within its block.
+    """Sort one player's sequences by their blocks.
 
     A sequence may be in several blocks, so an entry is found by its pair (block, sequence).
+
+    Args:
+        sequences: the player's sequences that have payoffs, once for each block that they are in.
+        sequence_block: the block of each of them.
+        entry_block: (entries,) block of each entry of the payoff matrix.
+        entry_sequence: (entries,) the player's sequence of each entry.
+
+    Returns:
+        The sequences in order of their blocks; (blocks + 1,) where each block begins; and (entries,) each entry's place
+        within its block.
     """
-    order = np.lexsort((sequences, block_of))
-    leaf, block = sequences[order], block_of[order]
-    begin = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=num_blocks))])
+    order = np.lexsort((sequences, sequence_block))
+    leaf = sequences[order]
+    leaf_block = sequence_block[order]
+    begin = np.concatenate([[0], np.cumsum(np.bincount(leaf_block, minlength=num_blocks))])
     size = int(sequences.max(initial=0)) + 1
-    place = np.searchsorted(block * size + leaf, entry_block * size + entry) - begin[entry_block]
+    place = np.searchsorted(leaf_block * size + leaf, entry_block * size + entry_sequence) - begin[entry_block]
     return leaf, begin, place
 
 
 def _payoff_lines(
-    block: np.ndarray, own: np.ndarray, opponent: np.ndarray, place: np.ndarray, line: np.ndarray, data: np.ndarray
+    entry_block: np.ndarray,
+    own_begin: np.ndarray,
+    opponent_begin: np.ndarray,
+    own_place: np.ndarray,
+    opponent_place: np.ndarray,
+    payoffs: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a player's blocks and payoffs; ``own`` and ``opponent`` say where each block's sequences begin."""
-    stride = -(-np.diff(own) // LANES) * LANES
-    begin = np.concatenate([[0], np.cumsum(stride * np.diff(opponent))])
+    """Return a player's blocks, (blocks,) of BLOCK, and payoffs: a line for each of the opponent's sequences.
+
+    Args:
+        entry_block: (entries,) block of each entry of the payoff matrix.
+        own_begin: (blocks + 1,) where each block's sequences of the player begin.
+        opponent_begin: (blocks + 1,) where each block's sequences of the opponent begin.
+        own_place: (entries,) place of the player's sequence within the block.
+        opponent_place: (entries,) place of the opponent's sequence within the block.
+        payoffs: (entries,) the player's payoffs.
+
+    Raises:
+        GameError: the blocks take more numbers than the engine can address.
+    """
+    stride = -(-np.diff(own_begin) // LANES) * LANES  # lengths of lines, rounded up to whole registers
+    begin = np.concatenate([[0], np.cumsum(stride * np.diff(opponent_begin))])
     if begin[-1] > MOST_PAYOFFS:
         raise GameError(f"the game's payoff matrix takes {begin[-1]:,} numbers, more than the engine can address")
-    payoff = np.zeros(int(begin[-1]))
-    payoff[begin[block] + line * stride[block] + place] = data
-    factor, shared, payoff = _shared_lines(payoff, begin)
+    lines = np.zeros(int(begin[-1]))
+    lines[begin[entry_block] + opponent_place * stride[entry_block] + own_place] = payoffs
+    factor, shared_begin, lines = _shared_lines(lines, begin)
     blocks = np.zeros(len(stride), BLOCK)
-    blocks["own"], blocks["own_end"] = own[:-1], own[1:]
-    blocks["opponent"], blocks["opponent_end"] = opponent[:-1], opponent[1:]
-    blocks["payoff"], blocks["stride"], blocks["factor"] = shared, stride, factor
-    return blocks, payoff
+    blocks["own"] = own_begin[:-1]
+    blocks["own_end"] = own_begin[1:]
+    blocks["opponent"] = opponent_begin[:-1]
+    blocks["opponent_end"] = opponent_begin[1:]
+    blocks["payoff"] = shared_begin
+    blocks["stride"] = stride
+    blocks["factor"] = factor
+    return blocks, lines
 
 
 def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -116,31 +163,36 @@ def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np
     In poker, for example, blocks for the same cards after different betting are equal up to a factor.
 
     Args:
+        payoff: payoffs, block after block.
         begin: (blocks + 1,) place where each block's payoffs begin; the last entry is their end.
 
     Returns:
         Each block's factor, which is its payoff of largest absolute value; the place where its payoffs, divided by the
-        factor, begin; and the payoffs that are kept.
+        factor, begin; and the payoffs that are stored.
     """
     length = np.diff(begin)
-    factor, shared, kept, size = np.empty(len(length)), np.empty(len(length), np.int64), [], 0
-    for entries in np.unique(length):
-        blocks = np.flatnonzero(length == entries)
-        rows = payoff[begin[blocks][:, None] + np.arange(entries)]
+    factor = np.empty(len(length))
+    shared_begin = np.empty(len(length), np.int64)
+    stored: list[np.ndarray] = []
+    num_stored = 0
+    for block_length in np.unique(length):  # only blocks of one length can be equal
+        blocks = np.flatnonzero(length == block_length)
+        rows = payoff[begin[blocks][:, None] + np.arange(block_length)]
+        # Of payoffs that are the largest up to rounding, the first, so that equal blocks take the same one.
         sizes = np.abs(rows)
         largest = np.argmax(sizes > (1 - ROUNDING) * sizes.max(axis=1, keepdims=True), axis=1)
         factor[blocks] = rows[np.arange(len(rows)), largest]
         rows /= factor[blocks][:, None]
-        first, of_row = _distinct(rows)
-        shared[blocks] = size + entries * of_row
-        kept.append(rows[first].ravel())
-        size += entries * len(first)
-    return factor, shared, np.concatenate(kept) if kept else payoff
+        first_equal, number = _distinct(rows)
+        shared_begin[blocks] = num_stored + block_length * number
+        stored.append(rows[first_equal].ravel())
+        num_stored += block_length * len(first_equal)
+    return factor, shared_begin, np.concatenate(stored) if stored else payoff
 
 
 def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices of rows that differ beyond rounding, and for each row the number of the one that it equals."""
     numbers: dict[bytes, int] = {}
     rounded = np.round(rows / ROUNDING) + 0.0  # turns -0.0 into 0.0, which has other bytes
-    of_row = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rounded])
-    return np.unique(of_row, return_index=True)[1], of_row
+    number = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rounded])
+    return np.unique(number, return_index=True)[1], number

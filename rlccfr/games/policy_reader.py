@@ -48,6 +48,7 @@ def from_openspiel(tree: GameTree, policy: Any) -> np.ndarray:
     for history, state in states_of(tree):
         record = tree.histories[history]
         infoset = int(record["infoset"])
+        # The first history of an infoset speaks for all.
         if record["actor"] >= CHANCE or visited[infoset]:
             continue
         visited[infoset] = True
@@ -71,8 +72,7 @@ def _what_is_missing(tree: GameTree, missing: np.ndarray) -> str:
     Args:
         missing: mask of these infosets, (infosets,).
     """
-    first_of_second = int(tree.view.infoset_begin[1])
-    by_player = (missing[:first_of_second], missing[first_of_second:])
+    by_player = (missing[tree.infosets_of(0)], missing[tree.infosets_of(1)])
     example = brief(tree.infoset_keys[int(np.flatnonzero(missing)[0])])
     for player, absent in enumerate(by_player):
         if absent.all() and not by_player[1 - player].any():

@@ -1,9 +1,15 @@
-"""The quotient of a game: its sequence form with one infoset for each class of infosets that must have equal values."""
+"""The quotient of a game: its sequence form with one infoset for each class of infosets that must have equal values.
+
+Classes come from colour refinement (:mod:`rlccfr.games.symmetry`). They are checked here before they are used: they
+must be an *equitable partition*, in which all members of a class see the same classes, equally often. docs/adr/0020
+has the proof that CFR on the quotient then computes what CFR on the game does.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,7 +30,7 @@ TOLERANCE = 1e-11
 
 @dataclass(frozen=True, eq=False)
 class Quotient(SequenceForm):
-    """A game's sequence form with one infoset per class; M sequences and N infosets.
+    """A game's sequence form with one infoset per class; M sequences and N infosets, of the game's m and n.
 
     The infoset is its class's first member, with all of its actions. Actions in one class are *twins*: only the first
     of them has payoffs and infosets below it.
@@ -46,17 +52,19 @@ class Quotient(SequenceForm):
 
         Entries may differ by rounding: members of a class may list their actions in different orders.
         """
-        for some in (slice(64), slice(None)):  # most tables that are not constant differ early
-            one, other = table[self._others[some]], table[self._first[some]]
-            if not (np.isfinite(other) & (np.abs(one - other) <= ROUNDING * np.abs(other))).all():
+        for subset in (slice(64), slice(None)):  # most tables that are not constant differ early
+            entries = table[self._represented[subset]]
+            expected = table[self._representatives[subset]]
+            close = np.abs(entries - expected) <= ROUNDING * np.abs(expected)
+            if not (np.isfinite(expected) & close).all():
                 return False
         return True
 
     @classmethod
     def whole(cls, game: GameTree) -> Quotient:
         """Return the quotient of a game in which each infoset is a class of its own."""
-        every = np.arange(game.num_sequences)
-        return cls(game.view, every, every, game.num_leaf_pairs)
+        sequences = np.arange(game.num_sequences)
+        return cls(game.view, sequences, sequences, game.num_leaf_pairs)
 
     def rearranged(self, infosets: np.ndarray, blocks: np.ndarray) -> Quotient:
         """Return the same quotient, renumbered.
@@ -66,50 +74,53 @@ class Quotient(SequenceForm):
             blocks: the blocks of payoffs in their new order.
         """
         view = self.view
-        member, first = _gathered(view.first_sequence, infosets)
-        masses, mass_begin = _gathered(view.mass_begin, infosets)
-        place = np.empty(len(member) + 2, np.uint32)
-        place[member] = np.arange(len(member))
-        place[-2:] = len(member), len(member) + 1
-        moved = view._replace(
-            first_sequence=first,
-            parent=place[view.parent[infosets]],
+        old_sequences, first_sequence = _reordered_ranges(view.first_sequence, infosets)
+        mass_entries, mass_begin = _reordered_ranges(view.mass_begin, infosets)
+        # The two empty sequences stay behind all others.
+        num_sequences = len(old_sequences)
+        new_number = np.empty(num_sequences + 2, np.uint32)
+        new_number[old_sequences] = np.arange(num_sequences)
+        new_number[-2:] = num_sequences, num_sequences + 1
+        renumbered = view._replace(
+            first_sequence=first_sequence,
+            parent=new_number[view.parent[infosets]],
             chance_weight=view.chance_weight[infosets],
             mass_begin=mass_begin,
-            mass_sequence=place[view.mass_sequence[masses]],
-            mass_probability=view.mass_probability[masses],
-            leaf_0=place[view.leaf_0],
-            leaf_1=place[view.leaf_1],
+            mass_sequence=new_number[view.mass_sequence[mass_entries]],
+            mass_probability=view.mass_probability[mass_entries],
+            leaf_0=new_number[view.leaf_0],
+            leaf_1=new_number[view.leaf_1],
             blocks_0=view.blocks_0[blocks],
             blocks_1=view.blocks_1[blocks],
             multiplicity=view.multiplicity[infosets] if len(view.multiplicity) else view.multiplicity,
-            twin=place[view.twin[member]] if len(view.twin) else view.twin,
+            twin=new_number[view.twin[old_sequences]] if len(view.twin) else view.twin,
         )
-        return Quotient(moved, self.member[member], place[self.place], self.pairs)
+        return Quotient(renumbered, self.member[old_sequences], new_number[self.place], self.pairs)
 
     @cached_property
-    def _first(self) -> np.ndarray:
-        """The sequence of the quotient that stands for each of ``_others``, as a sequence of the game."""
-        first: np.ndarray = self.member[self.place][self._others]
-        return first
-
-    @cached_property
-    def _others(self) -> np.ndarray:
+    def _represented(self) -> np.ndarray:
         """The game's sequences that another one stands for."""
         return np.flatnonzero(self.member[self.place] != np.arange(len(self.place)))
 
+    @cached_property
+    def _representatives(self) -> np.ndarray:
+        """The game's sequence that stands for each of ``_represented``."""
+        representatives: np.ndarray = self.member[self.place][self._represented]
+        return representatives
 
-def _gathered(begin: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of entries whose owners are put into another order, and where each owner's now begin.
+
+def _reordered_ranges(begin: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices of entries whose owners are put into another order, and where each owner's now begin.
 
     Args:
         begin: (owners + 1,) where each owner's entries begin.
         order: (owners,) the owners in their new order.
     """
-    old = begin.astype(np.int64)
-    counts = np.diff(old)[order]
-    new = np.concatenate([[0], np.cumsum(counts)])
-    return np.arange(new[-1]) + np.repeat(old[:-1][order] - new[:-1], counts), new.astype(np.uint32)
+    old_begin = begin.astype(np.int64)
+    counts = np.diff(old_begin)[order]
+    new_begin = np.concatenate([[0], np.cumsum(counts)])
+    shift = np.repeat(old_begin[:-1][order] - new_begin[:-1], counts)
+    return np.arange(new_begin[-1]) + shift, new_begin.astype(np.uint32)
 
 
 _quotients: WeakKeyDictionary[GameTree, Quotient | None] = WeakKeyDictionary()
@@ -124,8 +135,8 @@ def quotient_of(game: GameTree) -> Quotient | None:
     """
     if game not in _quotients:
         centred = centred_form(game)
-        sound = centred is None or _quotient_by(centred.view, game.classes) is not None
-        _quotients[game] = _quotient_by(game.view, game.classes) if sound else None
+        equitable_if_centred = centred is None or _quotient_by(centred.view, game.classes) is not None
+        _quotients[game] = _quotient_by(game.view, game.classes) if equitable_if_centred else None
     return _quotients[game]
 
 
@@ -135,102 +146,150 @@ def centred_quotient_of(game: GameTree) -> Quotient | None:
     if centred is None:
         return quotient_of(game)
     if game not in _centred_quotients:
-        quotient = _quotient_by(centred.view, game.classes)
-        if quotient is None:  # the game's classes may be too coarse, or miss a symmetry that the constant hides
-            quotient = _quotient_by(centred.view, refine(centred.view, payoff_matrix(centred.view)))
-        _centred_quotients[game] = quotient
+        centred_quotient = _quotient_by(centred.view, game.classes)
+        if centred_quotient is None:  # the game's classes may be too coarse, or miss a symmetry that the constant hides
+            centred_classes = refine(centred.view, payoff_matrix(centred.view))
+            centred_quotient = _quotient_by(centred.view, centred_classes)
+        _centred_quotients[game] = centred_quotient
     return _centred_quotients[game]
 
 
 def _quotient_by(view: SequenceView, classes: Classes) -> Quotient | None:
     """Return the quotient by classes; None if each sequence is alone, or they are not an equitable partition."""
-    alone = classes.sequence.max() + 1 == len(classes.sequence)
-    return None if alone else quotient(view, payoff_matrix(view), classes)
+    each_alone = classes.sequence.max() + 1 == len(classes.sequence)
+    return None if each_alone else quotient(view, payoff_matrix(view), classes)
+
+
+class _Representatives(NamedTuple):
+    """The infosets and sequences that stand for their classes; M sequences and N infosets, of the game's m and n."""
+
+    infoset: np.ndarray  # (N,): the first infoset of each class, ascending
+    first_sequence: np.ndarray  # (N + 1,): where each one's sequences begin in the quotient
+    member: np.ndarray  # (M,): see Quotient
+    place: np.ndarray  # (m + 2,): see Quotient; the two empty sequences come last
 
 
 def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> Quotient | None:
     """Return the quotient by classes, or None if they are not an equitable partition.
 
     Args:
+        view: the game's sequence form, of n infosets and m sequences.
         payoff: player 0's payoffs, (m + 2, m + 2), see :func:`rlccfr.games.symmetry.payoff_matrix`.
+        classes: the classes of its infosets and sequences.
     """
-    first = view.first_sequence.astype(np.int64)
-    chosen = np.unique(classes.infoset, return_index=True)[1]
-    actions = np.diff(first)[chosen]
-    begin = np.concatenate([[0], np.cumsum(actions)])
-    size = int(begin[-1])
-    member = np.arange(size) + np.repeat(first[chosen] - begin[:-1], actions)
-    number = np.full(classes.sequence.max() + 1, -1)
-    number[classes.sequence[-2:]] = size, size + 1
-    number[classes.sequence[member[::-1]]] = np.arange(size)[::-1]  # of twins, the first
-    place = number[classes.sequence]
-    if place.min() < 0:  # some class has no sequence of a chosen infoset
+    representatives = _choose_representatives(view, classes)
+    if representatives is None:
         return None
-    twin, parent, sizes = place[member], place[view.parent[chosen]], np.bincount(place, minlength=size + 2)
-    multiplicity = np.bincount(classes.infoset) / sizes[parent]
+    infoset, first_sequence, member, place = representatives
+    num_sequences = len(member)
+    twin = place[member]
+    parent = place[view.parent[infoset]]
+    class_sizes = np.bincount(place, minlength=num_sequences + 2)
+    multiplicity = np.bincount(classes.infoset) / class_sizes[parent]
 
-    into = sparse.csr_array((np.ones(len(place)), place, np.arange(len(place) + 1)), (len(place), size + 2))
-    mass, own, theirs = _masses(view) @ into, payoff @ into, (payoff.T.tocsr() @ into)
-    alone = np.concatenate([member, [len(place) - 2, len(place) - 1]])
+    # Multiplied from the right, this matrix adds up columns of one class.
+    sum_over_classes = sparse.csr_array(
+        (np.ones(len(place)), place, np.arange(len(place) + 1)), (len(place), num_sequences + 2)
+    )
+    mass = _masses(view) @ sum_over_classes
+    payoff_0 = payoff @ sum_over_classes
+    payoff_1 = payoff.T.tocsr() @ sum_over_classes
+    # The classes are equitable if each infoset and sequence has the sums of the one that stands for it.
+    member_or_empty = np.concatenate([member, [len(place) - 2, len(place) - 1]])
     if not (
-        _same_tree(view, classes.infoset, chosen, place, parent, multiplicity)
-        and _near(mass, mass[chosen][classes.infoset])
-        and all(_near(sums, sums[alone][place]) for sums in (own, theirs))
+        _same_tree(view, classes.infoset, representatives, parent, multiplicity)
+        and _near(mass, mass[infoset][classes.infoset])
+        and all(_near(sums, sums[member_or_empty][place]) for sums in (payoff_0, payoff_1))
     ):
         return None
-    mass = mass[chosen]
-    firsts = np.append(twin == np.arange(size), [True, True])
-    paid = without_residues(sparse.csr_array(sparse.diags_array(firsts.astype(float)) @ own[alone]))
-    entries = paid.tocoo()
-    row, column = entries.row, entries.col
+
+    # Of twins, the first has the payoffs of all.
+    is_first_twin = np.append(twin == np.arange(num_sequences), [True, True])
+    keep_first_twins = sparse.diags_array(is_first_twin.astype(float))
+    reduced_payoff = without_residues(sparse.csr_array(keep_first_twins @ payoff_0[member_or_empty]))
+    entries = reduced_payoff.tocoo()
+    # An entry is the row's own payoff, summed over the column's class. Player 1's is the column's own, summed over the
+    # row's class.
+    payoffs_to_1 = -reduced_payoff.data * class_sizes[entries.row] / class_sizes[entries.col]
+    reduced_mass = mass[infoset]
     reduced = SequenceView(
-        infoset_begin=np.searchsorted(chosen, view.infoset_begin).astype(np.uint32),
-        first_sequence=begin.astype(np.uint32),
+        infoset_begin=np.searchsorted(infoset, view.infoset_begin).astype(np.uint32),
+        first_sequence=first_sequence.astype(np.uint32),
         parent=parent.astype(np.uint32),
-        chance_weight=view.chance_weight[chosen],
-        mass_begin=mass.indptr.astype(np.uint32),
-        mass_sequence=mass.indices.astype(np.uint32),
-        mass_probability=mass.data,
-        **payoff_blocks(paid, -paid.data * sizes[row] / sizes[column]),
+        chance_weight=view.chance_weight[infoset],
+        mass_begin=reduced_mass.indptr.astype(np.uint32),
+        mass_sequence=reduced_mass.indices.astype(np.uint32),
+        mass_probability=reduced_mass.data,
+        **payoff_blocks(reduced_payoff, payoffs_to_1),
         multiplicity=multiplicity,
-        twin=np.zeros(0, np.uint32) if firsts.all() else twin.astype(np.uint32),
+        twin=np.zeros(0, np.uint32) if is_first_twin.all() else twin.astype(np.uint32),
     )
-    return Quotient(reduced, member, place[:-2], paid.nnz)
+    return Quotient(reduced, member, place[:-2], reduced_payoff.nnz)
+
+
+def _choose_representatives(view: SequenceView, classes: Classes) -> _Representatives | None:
+    """Return the first infoset of each class with its sequences; None if some class of sequences has none of these."""
+    old_first_sequence = view.first_sequence.astype(np.int64)
+    infoset = np.unique(classes.infoset, return_index=True)[1]
+    num_actions = np.diff(old_first_sequence)[infoset]
+    first_sequence = np.concatenate([[0], np.cumsum(num_actions)])
+    size = int(first_sequence[-1])
+    member = np.arange(size) + np.repeat(old_first_sequence[infoset] - first_sequence[:-1], num_actions)
+
+    # From classes of sequences to sequences of the quotient; the last one written stays, so of twins, the first.
+    sequence_of_class = np.full(classes.sequence.max() + 1, -1)
+    sequence_of_class[classes.sequence[-2:]] = size, size + 1
+    sequence_of_class[classes.sequence[member[::-1]]] = np.arange(size)[::-1]
+    place = sequence_of_class[classes.sequence]
+    return None if place.min() < 0 else _Representatives(infoset, first_sequence, member, place)
 
 
 def _masses(view: SequenceView) -> sparse.csr_array:
     """Return the chance reach of each infoset, summed over histories with the same opponent sequence, (n, m + 2)."""
     shape = (len(view.parent), int(view.first_sequence[-1]) + 2)
-    parts = (view.mass_probability, view.mass_sequence.astype(np.int64), view.mass_begin.astype(np.int64))
-    return sparse.csr_array(parts, shape)
+    csr_arrays = (view.mass_probability, view.mass_sequence.astype(np.int64), view.mass_begin.astype(np.int64))
+    return sparse.csr_array(csr_arrays, shape)
 
 
 def _same_tree(
     view: SequenceView,
     class_of: np.ndarray,
-    chosen: np.ndarray,
-    place: np.ndarray,
+    representatives: _Representatives,
     parent: np.ndarray,
     multiplicity: np.ndarray,
 ) -> bool:
     """Return whether infosets of one class agree.
 
     They must have parents of one class, actions of the same classes, and equally many of their class below a parent.
+
+    Args:
+        class_of: (n,) class of each infoset.
+        parent: (N,) the parent of each infoset of the quotient.
+        multiplicity: (N,) number of infosets of each class below one parent.
     """
-    first, above = view.first_sequence.astype(np.int64), view.parent.astype(np.int64)
-    actions, infosets = np.diff(first), len(above)
-    if not (np.array_equal(place[above], parent[class_of]) and np.array_equal(actions, actions[chosen][class_of])):
+    infoset = representatives.infoset
+    place = representatives.place
+    first_sequence = view.first_sequence.astype(np.int64)
+    old_parent = view.parent.astype(np.int64)
+    num_actions = np.diff(first_sequence)
+    num_infosets = len(old_parent)
+    if not np.array_equal(place[old_parent], parent[class_of]):
         return False
-    owner = np.repeat(np.arange(infosets), actions)
+    if not np.array_equal(num_actions, num_actions[infoset][class_of]):
+        return False
+
+    # Members may list their actions in different orders, so the classes of the actions are compared sorted.
+    owner = np.repeat(np.arange(num_infosets), num_actions)
     sorted_places = place[:-2][np.lexsort((place[:-2], owner))]
-    counterpart = np.arange(len(owner)) + (first[chosen[class_of]] - first[:-1])[owner]
+    counterpart = np.arange(len(owner)) + (first_sequence[infoset[class_of]] - first_sequence[:-1])[owner]
     if not np.array_equal(sorted_places, sorted_places[counterpart]):
         return False
-    pairs, times = np.unique(above * infosets + class_of, return_counts=True)
-    return np.array_equal(times, multiplicity[pairs % infosets])
+
+    pairs, counts = np.unique(old_parent * num_infosets + class_of, return_counts=True)  # pairs of a parent and a class
+    return np.array_equal(counts, multiplicity[pairs % num_infosets])
 
 
-def _near(one: sparse.csr_array, other: sparse.csr_array) -> bool:
+def _near(sums: sparse.csr_array, expected: sparse.csr_array) -> bool:
     """Return whether two matrices are equal up to rounding."""
-    difference = abs(one - other)
-    return bool(difference.nnz == 0 or difference.max() <= TOLERANCE * abs(one).max())
+    difference = abs(sums - expected)
+    return bool(difference.nnz == 0 or difference.max() <= TOLERANCE * abs(sums).max())

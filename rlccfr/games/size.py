@@ -8,11 +8,19 @@ from rlccfr.errors import GameError
 from rlccfr.games.memory import available_memory
 from rlccfr.games.playable import CHANCE_MOVES, Playable, State
 
-BYTES, BYTES_TO_BUILD = 300, 200
-"""Peak memory per history in bytes while a game is compiled, infosets included; and the part after the traversal."""
+BYTES = 300
+"""Peak memory per history in bytes while a game is compiled, infosets included."""
 
-ESTIMATES, PLAYOUTS, CERTAINLY = 31, 32, 10
-"""A game is refused early if most of 31 estimates, each the mean of 32 playouts, exceed ten times the limit.
+BYTES_TO_BUILD = 200
+"""The part of it that is taken after the traversal."""
+
+ESTIMATES = 31
+"""Number of estimates of a game's size, each the mean of PLAYOUTS playouts."""
+
+PLAYOUTS = 32
+
+CERTAINLY = 10
+"""A game is refused early if most estimates exceed this many times the limit.
 
 A playout's estimate of the number of histories is unbiased (Knuth 1975), and so is the mean of several. By Markov's
 inequality the mean exceeds ten times the truth with a probability of at most 0.1. That 16 of 31 such means do so has a
@@ -26,15 +34,16 @@ def check_size(game: Playable, name: str, max_histories: int) -> None:
     Raises:
         GameError: the game almost certainly has more histories than the limit, or than there is memory for.
     """
-    left = available_memory()
-    room = max_histories if left is None else min(max_histories, left // BYTES)
-    rng, above = np.random.default_rng(0), 0
+    available = available_memory()
+    limit = max_histories if available is None else min(max_histories, available // BYTES)
+    rng = np.random.default_rng(0)
+    num_above = 0
     for count in range(1, ESTIMATES + 1):
-        above += _estimated_above(CERTAINLY * room, game, rng)
-        if max(above, count - above) > ESTIMATES // 2:
+        num_above += _estimated_above(CERTAINLY * limit, game, rng)
+        if max(num_above, count - num_above) > ESTIMATES // 2:  # a majority, whatever the other estimates say
             break
-    if above > ESTIMATES // 2:
-        raise too_many_histories(name, max_histories) if room == max_histories else _out_of_memory(name, left)
+    if num_above > ESTIMATES // 2:
+        raise too_many_histories(name, max_histories) if limit == max_histories else _out_of_memory(name, available)
 
 
 def check_memory(name: str, histories: int) -> None:
@@ -43,9 +52,9 @@ def check_memory(name: str, histories: int) -> None:
     Raises:
         GameError: there is too little memory.
     """
-    left = available_memory()
-    if left is not None and histories * BYTES_TO_BUILD > left:
-        raise _out_of_memory(name, left)
+    available = available_memory()
+    if available is not None and histories * BYTES_TO_BUILD > available:
+        raise _out_of_memory(name, available)
 
 
 def too_many_histories(name: str, max_histories: int) -> GameError:
@@ -56,10 +65,10 @@ def too_many_histories(name: str, max_histories: int) -> GameError:
     )
 
 
-def _out_of_memory(name: str, left: int | None) -> GameError:
+def _out_of_memory(name: str, available: int | None) -> GameError:
     return GameError(
         f"{name!r} does not fit into memory: compiling takes about {BYTES} bytes per history, and "
-        f"{(left or 0) / 1e9:.3g} GB are left; take a smaller game"
+        f"{(available or 0) / 1e9:.3g} GB are left; take a smaller game"
     )
 
 
@@ -67,7 +76,9 @@ def _estimated_above(bound: int, game: Playable, rng: np.random.Generator) -> bo
     """Return whether the mean of several playouts' estimates of the number of histories exceeds a bound."""
     total = 0
     for _ in range(PLAYOUTS):
-        state, width = game.new_initial_state(), 1
+        # Knuth's estimate: at each depth, the product of the numbers of children on the way to there.
+        state = game.new_initial_state()
+        width = 1
         total += 1
         while moves := _moves(state):
             width *= len(moves)

@@ -18,25 +18,26 @@ from scipy import sparse
 from rlccfr.games.flat_tree import Classes
 from rlccfr.games.records import SequenceView
 
-RELATIVE, ABSOLUTE = 1e-12, 1e-15
-"""Neighbours in sorted order count as equal if they differ by at most RELATIVE times the lower one's size.
+RELATIVE = 1e-12
+"""Neighbours in sorted order count as equal if they differ by at most this share of the lower one's size."""
 
-Numbers of at most ABSOLUTE times the largest one count as 0, and smaller differences as none.
-"""
+ABSOLUTE = 1e-15
+"""Numbers of at most this share of the largest one count as 0, and smaller differences as none."""
 
 MOST_ROUNDS = 200
 """Number of rounds after which a game counts as without symmetry; only games of several hundred moves need more."""
 
 SEED = 20260
+"""Seed of the colours."""
 
 
 class _Edges(NamedTuple):
-    """What each node sees, grouped by the node that sees."""
+    """What each node sees, grouped by the node that sees; a node is a sequence or an infoset."""
 
-    seen: np.ndarray
-    weight: np.ndarray  # random; one per kind of edge and number on it
-    nodes: np.ndarray  # those that see anything
-    begin: np.ndarray  # where the edges of each of them begin
+    seen: np.ndarray  # (edges,): the node that is seen
+    weight: np.ndarray  # (edges,) of uint64: random; one per kind of edge and number on it
+    seers: np.ndarray  # (seers,): the nodes that see anything, ascending
+    begin: np.ndarray  # (seers,): where the edges of each of them begin
 
 
 def payoff_matrix(view: SequenceView, player: int = 0) -> sparse.csr_array:
@@ -46,27 +47,33 @@ def payoff_matrix(view: SequenceView, player: int = 0) -> sparse.csr_array:
     """
     blocks, payoff = (view.blocks_0, view.payoff_0) if player == 0 else (view.blocks_1, view.payoff_1)
     leaves = (view.leaf_0, view.leaf_1)
-    begin, end, first, last = (blocks[name].astype(np.int64) for name in ("own", "own_end", "opponent", "opponent_end"))
-    width = end - begin
-    size = width * (last - first)
+    own_begin = blocks["own"].astype(np.int64)
+    opponent_begin = blocks["opponent"].astype(np.int64)
+    width = blocks["own_end"].astype(np.int64) - own_begin
+    height = blocks["opponent_end"].astype(np.int64) - opponent_begin
+
+    # A block has a line for each of the opponent's sequences, and in it a column for each of the player's.
+    size = width * height
     block = np.repeat(np.arange(len(size)), size)
-    line, column = np.divmod(np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size), width[block])
-    value = payoff[blocks["payoff"][block] + line * blocks["stride"][block] + column] * blocks["factor"][block]
-    own, opponent = leaves[player][begin[block] + column], leaves[1 - player][first[block] + line]
-    places = (own, opponent) if player == 0 else (opponent, own)
+    place_in_block = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    line, column = np.divmod(place_in_block, width[block])
+    entries = payoff[blocks["payoff"][block] + line * blocks["stride"][block] + column] * blocks["factor"][block]
+    own_sequence = leaves[player][own_begin[block] + column].astype(np.int64)
+    opponent_sequence = leaves[1 - player][opponent_begin[block] + line].astype(np.int64)
+    pairs = (own_sequence, opponent_sequence) if player == 0 else (opponent_sequence, own_sequence)
     shape = (int(view.first_sequence[-1]) + 2,) * 2
-    found = sparse.coo_array((value, tuple(place.astype(np.int64) for place in places)), shape).tocsr()
-    found.eliminate_zeros()
-    return found
+    matrix = sparse.coo_array((entries, pairs), shape).tocsr()
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def without_residues(payoff: sparse.csr_array) -> sparse.csr_array:
     """Return a matrix without the entries that are 0 but for rounding."""
-    found = payoff.copy()
-    sizes = np.abs(found.data)
-    found.data[sizes <= ABSOLUTE * sizes.max(initial=0.0)] = 0.0
-    found.eliminate_zeros()
-    return found
+    cleaned = payoff.copy()
+    sizes = np.abs(cleaned.data)
+    cleaned.data[sizes <= ABSOLUTE * sizes.max(initial=0.0)] = 0.0
+    cleaned.eliminate_zeros()
+    return cleaned
 
 
 def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
@@ -77,23 +84,32 @@ def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
     classes.
 
     Args:
+        view: the sequence form, of n infosets and m sequences.
         payoff: result of :func:`payoff_matrix`.
     """
-    num_infosets, num_sequences = len(view.parent), int(view.first_sequence[-1])
+    num_infosets = len(view.parent)
+    num_sequences = int(view.first_sequence[-1])
     random = np.random.default_rng(SEED)
     edges = _edges(view, without_residues(payoff), random)
-    actions = _counts(view.first_sequence)
-    second = np.arange(num_infosets) >= view.infoset_begin[1]
-    kind = np.concatenate([np.repeat(second, actions), [2, 3], 4 + 2 * actions + second])
-    colour, count = np.unique(kind, return_inverse=True)[1], 0
+
+    # At first a node's colour is its kind: sequences of either player, the two empty ones, and infosets by their
+    # player and number of actions. Nodes are numbered in that order.
+    num_actions = _counts(view.first_sequence)
+    is_second_player = np.arange(num_infosets) >= view.infoset_begin[1]
+    kind = np.concatenate(
+        [np.repeat(is_second_player, num_actions), [2, 3], 4 + 2 * num_actions + is_second_player],
+    )
+    colour = np.unique(kind, return_inverse=True)[1]
+    num_colours = 0
     for _ in range(MOST_ROUNDS):
-        if (now := int(colour.max()) + 1) == count:
+        previous_num_colours = num_colours
+        num_colours = int(colour.max()) + 1
+        if num_colours == previous_num_colours:
             break
-        count = now
-        code = random.integers(0, 2**64, count, dtype=np.uint64)
-        seen = np.zeros(len(colour), np.uint64)
-        seen[edges.nodes] = np.add.reduceat(code[colour[edges.seen]] * edges.weight, edges.begin)
-        colour = _joined(colour, seen)
+        code = random.integers(0, 2**64, num_colours, dtype=np.uint64)
+        sight = np.zeros(len(colour), np.uint64)  # a hash of what each node sees
+        sight[edges.seers] = np.add.reduceat(code[colour[edges.seen]] * edges.weight, edges.begin)
+        colour = _split_colours(colour, sight)
     else:
         colour = np.arange(len(colour))
     return Classes(by_first(colour[num_sequences + 2 :]), by_first(colour[: num_sequences + 2]))
@@ -101,23 +117,30 @@ def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
 
 def _edges(view: SequenceView, payoff: sparse.csr_array, random: np.random.Generator) -> _Edges:
     """Return all edges of the sequence form as a graph: sequences first, then infosets."""
-    num_infosets, num_sequences = len(view.parent), payoff.shape[0] - 2
+    num_infosets = len(view.parent)
+    num_sequences = payoff.shape[0] - 2
     infoset = num_sequences + 2 + np.arange(num_infosets)
-    own, sequence = np.repeat(infoset, _counts(view.first_sequence)), np.arange(num_sequences)
+    sequence = np.arange(num_sequences)
+    owner = np.repeat(infoset, _counts(view.first_sequence))
     parent = view.parent.astype(np.int64)
+
+    # Edges of the tree, in both directions; all edges of one kind have the same weight.
+    tree_edges = [(owner, sequence), (sequence, owner), (infoset, parent), (parent, infoset)]
+    tree_weights = random.integers(0, 2**64, len(tree_edges), dtype=np.uint64) | np.uint64(1)
+    # Edges with numbers: payoffs, in both directions, and chance's reach.
     entries = payoff.tocoo()
-    meeting = np.repeat(infoset, _counts(view.mass_begin))
-    kinds = [(own, sequence), (sequence, own), (infoset, parent), (parent, infoset)]
-    seer = [one for one, _ in kinds] + [entries.row, entries.col, meeting]
-    seen = [other for _, other in kinds] + [entries.col, entries.row, view.mass_sequence.astype(np.int64)]
-    weights = random.integers(0, 2**64, len(kinds), dtype=np.uint64) | np.uint64(1)
-    weight = [np.full(len(one), w) for (one, _), w in zip(kinds, weights, strict=True)]
-    paid = _weights(entries.data, random)
-    weight += [paid, paid, _weights(view.mass_probability, random)]
-    seers = np.concatenate(seer).astype(np.int64)
-    order = np.argsort(seers, kind="stable")
-    nodes, begin = np.unique(seers[order], return_index=True)
-    return _Edges(np.concatenate(seen).astype(np.int64)[order], np.concatenate(weight)[order], nodes, begin)
+    payoff_weights = _weights(entries.data, random)
+    mass_owner = np.repeat(infoset, _counts(view.mass_begin))
+    mass_weights = _weights(view.mass_probability, random)
+
+    seer = [*(seer for seer, _ in tree_edges), entries.row, entries.col, mass_owner]
+    seen = [*(seen for _, seen in tree_edges), entries.col, entries.row, view.mass_sequence.astype(np.int64)]
+    weight = [np.full(len(nodes), w) for (nodes, _), w in zip(tree_edges, tree_weights, strict=True)]
+    weight += [payoff_weights, payoff_weights, mass_weights]
+    all_seers = np.concatenate(seer).astype(np.int64)
+    order = np.argsort(all_seers, kind="stable")
+    seers, begin = np.unique(all_seers[order], return_index=True)
+    return _Edges(np.concatenate(seen).astype(np.int64)[order], np.concatenate(weight)[order], seers, begin)
 
 
 def _counts(begin: np.ndarray) -> np.ndarray:
@@ -129,29 +152,29 @@ def _counts(begin: np.ndarray) -> np.ndarray:
 def _weights(numbers: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Return a random odd weight for each number; numbers that are equal up to rounding get the same one."""
     order = np.argsort(numbers, kind="stable")
-    rising = numbers[order]
-    least = np.maximum(RELATIVE * np.abs(rising[:-1]), ABSOLUTE * np.abs(numbers).max(initial=0.0))
+    ascending = numbers[order]
+    tolerance = np.maximum(RELATIVE * np.abs(ascending[:-1]), ABSOLUTE * np.abs(numbers).max(initial=0.0))
     with np.errstate(over="ignore"):  # of a difference above the largest double, which is no rounding
-        steps = np.diff(rising) > least
-    of_rising = np.concatenate([[0], np.cumsum(steps)])[: len(numbers)]
-    weight = random.integers(0, 2**64, len(numbers) + 1, dtype=np.uint64) | np.uint64(1)
-    found = np.empty(len(numbers), np.uint64)
-    found[order] = weight[of_rising]
-    return found
+        is_step = np.diff(ascending) > tolerance
+    group = np.concatenate([[0], np.cumsum(is_step)])[: len(numbers)]
+    group_weight = random.integers(0, 2**64, len(numbers) + 1, dtype=np.uint64) | np.uint64(1)
+    weights = np.empty(len(numbers), np.uint64)
+    weights[order] = group_weight[group]
+    return weights
 
 
-def _joined(colour: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Give each distinct pair of a colour and what it sees a new colour, counted from 0."""
-    order = np.lexsort((seen, colour))
-    new = (np.diff(colour[order]) != 0) | (seen[order][1:] != seen[order][:-1])
-    found = np.empty_like(colour)
-    found[order] = np.concatenate([[0], np.cumsum(new)])[: len(colour)]
-    return found
+def _split_colours(colour: np.ndarray, sight: np.ndarray) -> np.ndarray:
+    """Give each distinct pair of a colour and a hash of what a node sees a new colour, counted from 0."""
+    order = np.lexsort((sight, colour))
+    is_new = (np.diff(colour[order]) != 0) | (sight[order][1:] != sight[order][:-1])
+    new_colour = np.empty_like(colour)
+    new_colour[order] = np.concatenate([[0], np.cumsum(is_new)])[: len(colour)]
+    return new_colour
 
 
 def by_first(colour: np.ndarray) -> np.ndarray:
     """Number colours anew, in order of their first members."""
-    _, first, of_each = np.unique(colour, return_index=True, return_inverse=True)
+    _, first, colour_number = np.unique(colour, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    return rank[of_each].astype(np.int32)
+    return rank[colour_number].astype(np.int32)

@@ -24,22 +24,22 @@ NO_TEXT = -1
 REPORT_EVERY = 20_000
 """Number of histories between two checks of free memory and two calls of ``progress``: about a sixth of a second."""
 
-Last = tuple[int, ...]
+LastMove = tuple[int, ...]
 """A player's last (infoset, action), or () if the player has not moved."""
 
 
-_Child = tuple[int, float, tuple[Last, Last]]
+_Child = tuple[int, float, tuple[LastMove, LastMove]]
 """A history that is still to be visited: the action or outcome that leads to it, the probability of that outcome or 1,
 and each player's last move. Its state is made only at the visit, since some states take megabytes."""
 
 
-class _Open(NamedTuple):
+class _OpenHistory(NamedTuple):
     """A history with children that are still to be visited."""
 
     state: Any
     number: int
     depth: int
-    share: float  # each child's share of all work, as if siblings were of equal size
+    child_share: float  # each child's share of all work, as if siblings were of equal size
     children: list[_Child]  # the last one is visited next
 
 
@@ -59,9 +59,18 @@ class _Columns:
     def __len__(self) -> int:
         return len(self.parent)
 
-    def add(self, above: _Open, action: int, probability: float, actor: int, infoset: int) -> None:
-        self.parent.append(above.number)
-        self.depth.append(above.depth + 1)
+    def add(self, parent: _OpenHistory, action: int, probability: float, actor: int, infoset: int) -> None:
+        """Add a history.
+
+        Args:
+            parent: the history above.
+            action: the action or outcome that leads to the new one.
+            probability: that of the outcome; 1 after an action.
+            actor: 0, 1, CHANCE or TERMINAL.
+            infoset: the actor's infoset; -1 where nobody decides.
+        """
+        self.parent.append(parent.number)
+        self.depth.append(parent.depth + 1)
         self.action.append(action)
         self.actor.append(actor)
         self.infoset.append(infoset)
@@ -108,67 +117,85 @@ def traverse(
     Raises:
         GameError: a claim is broken, or there are more histories than ``max_histories`` or than memory holds.
     """
-    columns, seen, done = _Columns(), _SeenInfosets(restore_recall), 0.0
-    stack = [_Open(None, -1, -1, 1.0, [(-1, 1.0, ((), ()))])]
+    columns = _Columns()
+    infosets = _SeenInfosets(restore_recall)
+    _visit_all(game, name, columns, infosets, max_histories, progress)
+    check_memory(name, len(columns))
+    walk = _breadth_first(columns, infosets)
+    check_claims(walk, name, utility_sum)
+    return walk, len(infosets.forgetful)
+
+
+def _visit_all(
+    game: Playable,
+    name: str,
+    columns: _Columns,
+    infosets: _SeenInfosets,
+    max_histories: int,
+    progress: Callable[[float], None] | None,
+) -> None:
+    """Add all histories of a game to ``columns``, depth first, and their infosets to ``infosets``; see
+    :func:`traverse`."""
+    share_done = 0.0
+    # The root is the only child of a history that does not exist.
+    stack = [_OpenHistory(None, -1, -1, 1.0, [(-1, 1.0, ((), ()))])]
     while stack:
-        above, here = stack[-1], len(columns)
-        if not above.children:
+        parent = stack[-1]
+        number = len(columns)
+        if not parent.children:  # all below it is visited
             stack.pop()
             continue
-        if here >= max_histories or above.depth > MOST_MOVES:
-            raise _too_large(name, here, max_histories)
-        if here % REPORT_EVERY == 0:
-            _check_room(game, name, here, max_histories, progress, done)
-        action, probability, last = above.children.pop()
-        state = game.new_initial_state() if above.state is None else above.state.child(action)
+        if number >= max_histories or parent.depth > MOST_MOVES:
+            raise _too_large(name, number, max_histories)
+        if number % REPORT_EVERY == 0:
+            _check_room(game, name, number, max_histories, progress, share_done)
+
+        action, probability, last_moves = parent.children.pop()
+        state = game.new_initial_state() if parent.state is None else parent.state.child(action)
         actor = int(state.current_player())  # games in Python may return an enum, which has no order
         if actor in (0, 1):
             actions = state.legal_actions()
             key = state.information_state_string(actor)
-            infoset = seen.number(actor, key, last[actor], actions) if isinstance(key, str) else NO_TEXT
-            columns.add(above, action, probability, actor, infoset)
+            infoset = infosets.number(actor, key, last_moves[actor], actions) if isinstance(key, str) else NO_TEXT
+            columns.add(parent, action, probability, actor, infoset)
             if infoset == NO_TEXT:
                 raise columns.broken(name, f"the information state is {brief(key)}; it must be a text")
-            children = _after_decision(actor, infoset, actions, last)
+            children = _after_decision(actor, infoset, actions, last_moves)
         elif actor == GAME_ENDS:
-            columns.add(above, action, probability, TERMINAL, -1)
+            columns.add(parent, action, probability, TERMINAL, -1)
             columns.end(state.returns(), name)
-            done += above.share
+            share_done += parent.child_share
             continue
         else:
-            columns.add(above, action, probability, CHANCE, -1)
-            children = _after_chance(state, last) if actor == CHANCE_MOVES else []
+            columns.add(parent, action, probability, CHANCE, -1)
+            children = _after_chance(state, last_moves) if actor == CHANCE_MOVES else []
         if not children:
             raise columns.broken(name, _stuck(actor))
-        stack.append(_Open(state, here, above.depth + 1, above.share / len(children), children))
-    check_memory(name, len(columns))
-    walk = _breadth_first(columns, seen)
-    check_claims(walk, name, utility_sum)
-    return walk, len(seen.forgetful)
+        stack.append(_OpenHistory(state, number, parent.depth + 1, parent.child_share / len(children), children))
 
 
 def _check_room(
     game: Playable,
     name: str,
-    here: int,
+    num_visited: int,
     max_histories: int,
     progress: Callable[[float], None] | None,
-    done: float,
+    share_done: float,
 ) -> None:
     """Refuse a game that does not fit into the limit or into memory, and call ``progress`` with the share done.
 
     See :mod:`rlccfr.games.size`.
     """
-    if here == REPORT_EVERY:  # smaller games are compiled sooner than their size is estimated
+    if num_visited == REPORT_EVERY:  # smaller games are compiled sooner than their size is estimated
         check_size(game, name, max_histories)
-    check_memory(name, here)
+    check_memory(name, num_visited)
     if progress:
-        progress(done)
+        progress(share_done)
 
 
-def _too_large(name: str, here: int, max_histories: int) -> GameError:
+def _too_large(name: str, num_visited: int, max_histories: int) -> GameError:
     """Return the error for a game with more histories than the limit, or else with too long a path."""
-    if here >= max_histories:
+    if num_visited >= max_histories:
         return too_many_histories(name, max_histories)
     return GameError(f"{name!r} goes on after {MOST_MOVES:,} moves; games with longer paths are not solved")
 
@@ -184,58 +211,68 @@ def _stuck(actor: int) -> str:
     return f"the player to move is {actor}; it must be 0, 1, {CHANCE_MOVES} for chance or {GAME_ENDS} at the end"
 
 
-def _after_decision(actor: int, infoset: int, actions: list[int], last: tuple[Last, Last]) -> list[_Child]:
+def _after_decision(
+    actor: int, infoset: int, actions: list[int], last_moves: tuple[LastMove, LastMove]
+) -> list[_Child]:
     """Return the histories below a player's decision, the last action first, so that the first one is visited next."""
-    first, second = last
+    last_0, last_1 = last_moves
     if actor == 0:
-        return [(action, 1.0, ((infoset, action), second)) for action in reversed(actions)]
-    return [(action, 1.0, (first, (infoset, action))) for action in reversed(actions)]
+        return [(action, 1.0, ((infoset, action), last_1)) for action in reversed(actions)]
+    return [(action, 1.0, (last_0, (infoset, action))) for action in reversed(actions)]
 
 
-def _after_chance(state: State, last: tuple[Last, Last]) -> list[_Child]:
+def _after_chance(state: State, last_moves: tuple[LastMove, LastMove]) -> list[_Child]:
     """Return the histories below a chance node, the last outcome first, without outcomes of probability 0.
 
     Other numbers that are no probabilities stay in, for the check that follows.
     """
     outcomes = reversed(state.chance_outcomes())
-    return [(outcome, probability, last) for outcome, probability in outcomes if probability != 0]
+    return [(outcome, probability, last_moves) for outcome, probability in outcomes if probability != 0]
 
 
-def _breadth_first(columns: _Columns, seen: _SeenInfosets) -> Traversal:
+def _breadth_first(columns: _Columns, infosets: _SeenInfosets) -> Traversal:
     """Return the histories level by level: those of a level are in the order in which they were visited."""
     arrays = {name: np.array(column) for name, column in vars(columns).items()}
-    ends = arrays["actor"] == TERMINAL
+    is_terminal = arrays["actor"] == TERMINAL
     for name in ("utility", "opponent_utility"):
-        returns = np.zeros(len(ends))
-        returns[ends] = arrays[name]
+        returns = np.zeros(len(is_terminal))
+        returns[is_terminal] = arrays[name]
         arrays[name] = returns
     order = np.argsort(arrays["depth"], kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     arrays = {name: column[order] for name, column in arrays.items()}
+    # Parents are histories, which have new numbers now.
     arrays["parent"] = np.where(arrays["parent"] >= 0, rank[arrays["parent"]], -1)
     return Traversal(
         **arrays,
-        infoset_player=np.array(seen.owners),
-        infoset_level=np.array(seen.levels),
-        infoset_keys=seen.keys,
+        infoset_player=np.array(infosets.owners),
+        infoset_level=np.array(infosets.levels),
+        infoset_keys=infosets.keys,
     )
 
 
 class _SeenInfosets:
-    """Numbering of infosets in order of discovery, which also finds those without perfect recall."""
+    """Numbering of infosets in order of discovery, which also finds those without perfect recall.
+
+    Attributes:
+        owners: player of each infoset.
+        levels: number of earlier moves of that player.
+        keys: information state of each infoset.
+        forgetful: numbers of the infosets whose histories differ in their owner's last move.
+    """
 
     def __init__(self, restore_recall: bool) -> None:
         self._restore_recall = restore_recall
-        self._ids: dict[Any, int] = {}
-        self._last: list[Last] = []
+        self._numbers: dict[Any, int] = {}
+        self._last_moves: list[LastMove] = []
         self._actions: list[list[int]] = []
         self.owners = array("b")
         self.levels = array("i")
         self.keys: list[str] = []
         self.forgetful: set[int] = set()
 
-    def number(self, player: int, text: str, last: Last, actions: list[int]) -> int:
+    def number(self, player: int, text: str, last_move: LastMove, actions: list[int]) -> int:
         """Return the number of the infoset with information state ``text``, and put its actions in order.
 
         Histories of one infoset may list the same actions in different orders. Then ``actions`` is brought to the
@@ -245,21 +282,21 @@ class _SeenInfosets:
         Args:
             player: the infoset's owner.
             text: the information state.
-            last: its owner's last move.
+            last_move: its owner's last move.
             actions: the actions that the history offers.
         """
-        key = (player, text, last) if self._restore_recall else (player, text)
-        infoset = self._ids.setdefault(key, len(self._ids))
+        key = (player, text, last_move) if self._restore_recall else (player, text)
+        infoset = self._numbers.setdefault(key, len(self._numbers))
         if infoset == len(self.keys):
             self.owners.append(player)
-            self.levels.append(self.levels[last[0]] + 1 if last else 0)
+            self.levels.append(self.levels[last_move[0]] + 1 if last_move else 0)
             self.keys.append(text)
-            self._last.append(last)
+            self._last_moves.append(last_move)
             self._actions.append(actions)
             return infoset
-        if self._last[infoset] != last:
+        if self._last_moves[infoset] != last_move:
             self.forgetful.add(infoset)
-        first = self._actions[infoset]
-        if actions != first and sorted(actions) == sorted(first):
-            actions[:] = first
+        first_actions = self._actions[infoset]
+        if actions != first_actions and sorted(actions) == sorted(first_actions):
+            actions[:] = first_actions
         return infoset

@@ -9,7 +9,7 @@ import numpy as np
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.networks.inputs import Inputs
 from rlccfr.networks.learners import Learner, State
-from rlccfr.networks.memory import Memory
+from rlccfr.networks.reservoir import Reservoir
 from rlccfr.networks.settings import Networks
 
 
@@ -21,10 +21,11 @@ class AverageModel:
 
     def __init__(self, game: GameTree, player: int, networks: Networks, inputs: Inputs, seed: Sequence[int]) -> None:
         self._first = game.view.first_sequence[:-1]
-        memory = Memory(game, networks.memory, seed, vectors=True, full=networks.full_memory)
-        self._learner = Learner(game, player, inputs, networks.policy, memory, seed)
+        reservoir = Reservoir(game, networks.memory, seed, vectors=True, full=networks.full_memory)
+        self._learner = Learner(game, player, inputs, networks.policy, reservoir, seed)
 
     def observe(self, increment: np.ndarray, decay: float) -> None:
+        """Multiply the weight of earlier iterations by ``decay``, then add one iteration's increments, (m,)."""
         self._learner.discount(decay)
         self._learner.observe(np.add.reduceat(increment, self._first), increment)
 
@@ -53,31 +54,42 @@ class PlayedModels:
     switch it is the average policy up to the switch, with the weight of the iterations before it.
 
     Args:
+        policy: (player's sequences,) the policy that is played before any model.
         weight: weight of the policy.
-        kept: largest number of models, a random sample of all (reservoir sampling); 0 keeps every model. What was
+        capacity: largest number of models, a random sample of all (reservoir sampling); 0 keeps every model. What was
             played under a model that is not kept has no part in the average.
         seed: seed of the sample.
+
+    Attributes:
+        first: (player's sequences,) the policy.
+        snapshots: (weights,) each model that is kept, numbered from 1 on; see :meth:`Advantages.snapshot`.
     """
 
-    def __init__(self, policy: np.ndarray, weight: float = 0.0, kept: int = 0, seed: Sequence[int] = (0,)) -> None:
+    def __init__(self, policy: np.ndarray, weight: float = 0.0, capacity: int = 0, seed: Sequence[int] = (0,)) -> None:
         self.first = policy.copy()
         self.snapshots: list[np.ndarray] = []
-        self._weights = np.array([weight])
-        self._kept, self._seed = kept, seed
-        self._seen, self._playing = 0, 0  # number of models added; number of the model that is played, -1 if not kept
+        self._weights = np.array([weight])  # (number of models + 1,)
+        self._capacity = capacity
+        self._seed = seed
+        self._num_added = 0
+        self._playing = 0  # number of the model that is played; -1 if it is not kept
 
     def add(self, snapshot: np.ndarray) -> None:
         """Add a model by its snapshot; it is played from now on."""
-        self._seen += 1
-        if not self._kept or len(self.snapshots) < self._kept:
+        self._num_added += 1
+        if not self._capacity or len(self.snapshots) < self._capacity:
             self.snapshots.append(snapshot)
             self._weights = np.append(self._weights, 0.0)
             self._playing = len(self.snapshots)
             return
-        place = int(np.random.default_rng([*self._seed, self._seen]).integers(self._seen))
-        self._playing = place + 1 if place < self._kept else -1
-        if place < self._kept:
-            self.snapshots[place], self._weights[place + 1] = snapshot, 0.0
+        # Reservoir sampling: the new model takes the place of a random one, with probability capacity / models added.
+        place = int(np.random.default_rng([*self._seed, self._num_added]).integers(self._num_added))
+        if place < self._capacity:
+            self.snapshots[place] = snapshot
+            self._weights[place + 1] = 0.0
+            self._playing = place + 1
+        else:
+            self._playing = -1
 
     def play(self, decay: float) -> None:
         """Multiply all weights by ``decay``, then add one iteration of the newest model."""
@@ -98,7 +110,8 @@ class PlayedModels:
         Models that are kept stand for all that were added, so the policy's weight is scaled down with their number.
         """
         weights: np.ndarray = self._weights.copy()
-        weights[0] *= len(self.snapshots) / self._seen if self._seen else 1.0
+        if self._num_added:
+            weights[0] *= len(self.snapshots) / self._num_added
         if not weights.any():
             weights[0] = 1.0
         weights /= weights.sum()
@@ -106,11 +119,14 @@ class PlayedModels:
 
     def state(self) -> State:
         snapshots = np.array(self.snapshots) if self.snapshots else np.zeros((0, 0))
-        counts = np.array([self._seen, self._playing])
+        counts = np.array([self._num_added, self._playing])
         return {"first": self.first, "snapshots": snapshots, "weights": self._weights, "counts": counts}
 
     def restore(self, state: State) -> None:
-        self.first, self._weights = state["first"], state["weights"]
+        self.first = state["first"]
+        self._weights = state["weights"]
         self.snapshots = list(state["snapshots"])
-        known = len(self.snapshots)  # a file that has no counts is of a time when every model was kept
-        self._seen, self._playing = map(int, state.get("counts", [known, known]))
+        num_kept = len(self.snapshots)
+        counts = state.get("counts", [num_kept, num_kept])  # a file without counts is of a time when all were kept
+        self._num_added = int(counts[0])
+        self._playing = int(counts[1])

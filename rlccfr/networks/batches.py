@@ -17,13 +17,17 @@ class Batches:
     """Batches of one model's rows, drawn by weight.
 
     Args:
+        inputs: the model's inputs, with m sequences and n infosets.
         size: largest number of rows of a batch. If there are no more rows than that, each batch has all of them.
+        device: where the batches are to lie.
     """
 
     def __init__(self, inputs: Inputs, size: int, device: torch.device) -> None:
-        self._inputs, self._size, self._device = inputs, size, device
-        self._mask = np.zeros((len(inputs.matrix), inputs.num_outputs), np.float32)
-        self._mask.flat[inputs.position] = 1.0
+        self._inputs = inputs
+        self._size = size
+        self._device = device
+        self._is_sequence = np.zeros((len(inputs.matrix), inputs.num_outputs), np.float32)  # 1 where an output is one
+        self._is_sequence.flat[inputs.position] = 1.0
 
     def of(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], steps: int) -> Iterator[Batch]:
         """Yield a batch for each training step; none if no row has a weight.
@@ -33,26 +37,30 @@ class Batches:
             weight: (n,) weights over infosets.
             seed: seed of the draws.
         """
-        weight = weight[self._inputs.infoset]
-        rows = np.flatnonzero(weight)
+        inputs = self._inputs
+        row_weight = weight[inputs.infoset]
+        rows = np.flatnonzero(row_weight)
         if not len(rows):
             return
-        goal = np.zeros(self._mask.shape, np.float32)
-        goal.flat[self._inputs.position] = target
-        share = weight[rows] / weight[rows].sum()
+        goal = np.zeros(self._is_sequence.shape, np.float32)
+        goal.flat[inputs.position] = target
+        share = row_weight[rows] / row_weight[rows].sum()
+        # Few rows: each batch has all of them, and the loss weighs them.
         if len(rows) <= self._size:
-            scale = self._mask[rows] * share[:, None].astype(np.float32)
-            batch = self._tensors(self._inputs.matrix[rows], goal[rows], scale)
+            scale = self._is_sequence[rows] * share[:, None].astype(np.float32)
+            batch = self._tensors(inputs.matrix[rows], goal[rows], scale)
             for _ in range(steps):
                 yield batch
             return
-        luck = np.random.default_rng([*seed, 1]).random((steps, self._size))
-        drawn = rows[np.minimum(np.searchsorted(np.cumsum(share), luck), len(rows) - 1)]
+        # Many rows: they are drawn by weight, with replacement, so that the loss weighs them alike.
+        draws = np.random.default_rng([*seed, 1]).random((steps, self._size))
+        drawn_rows = rows[np.minimum(np.searchsorted(np.cumsum(share), draws), len(rows) - 1)]
         # The arrays stand side by side, so that a batch is gathered at once.
-        packed, batches = self._tensors(np.hstack([self._inputs.matrix, goal, self._mask / self._size]), drawn)
-        widths = [self._inputs.matrix.shape[1], self._inputs.num_outputs, self._inputs.num_outputs]
-        for chosen in batches:
-            yield torch.split(packed.index_select(0, chosen), widths, 1)
+        packed_arrays = np.hstack([inputs.matrix, goal, self._is_sequence / self._size])
+        packed, rows_of_batches = self._tensors(packed_arrays, drawn_rows)
+        widths = [inputs.matrix.shape[1], inputs.num_outputs, inputs.num_outputs]
+        for batch_rows in rows_of_batches:
+            yield torch.split(packed.index_select(0, batch_rows), widths, 1)
 
     def _tensors(self, *arrays: np.ndarray) -> Batch:
         return tuple(torch.from_numpy(array).to(self._device) for array in arrays)

@@ -25,31 +25,32 @@ class Branches(nn.Module):
 
     def __init__(self, cards: Sequence[np.ndarray], columns: int, width: int, outputs: int) -> None:
         super().__init__()
-        known = np.concatenate(cards)
-        self._cards = [torch.from_numpy(group) for group in cards]
-        self._bets = torch.from_numpy(np.setdiff1d(np.arange(columns), known))
+        self._card_columns = [torch.from_numpy(group) for group in cards]
+        self._bet_columns = torch.from_numpy(np.setdiff1d(np.arange(columns), np.concatenate(cards)))
         # A group's embedding is the sum of its cards', a linear function of the group's columns.
         self.embeddings = nn.ModuleList(nn.Linear(len(group), width, bias=False) for group in cards)
         self.cards = nn.ModuleList(nn.Linear(n * width, width) for n in (len(cards), 1, 1))
-        self.bets = nn.ModuleList(nn.Linear(n, width) for n in (len(self._bets), width))
+        self.bets = nn.ModuleList(nn.Linear(n, width) for n in (len(self._bet_columns), width))
         self.joined = nn.ModuleList(nn.Linear(n * width, width) for n in (2, 1, 1))
         self.head = nn.Linear(width, outputs)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
 
     def forward(self, matrix: torch.Tensor) -> torch.Tensor:
-        """Return the outputs for rows of inputs."""
-        groups = zip(self._cards, self.embeddings, strict=True)
+        """Return the outputs, (rows, outputs), for rows of inputs, (rows, columns)."""
+        groups = zip(self._card_columns, self.embeddings, strict=True)
         cards = torch.cat([embedding(matrix[:, columns]) for columns, embedding in groups], 1)
         for layer in self.cards:
             cards = torch.relu(layer(cards))
-        bets = torch.relu(self.bets[0](matrix[:, self._bets]))
+        bets = torch.relu(self.bets[0](matrix[:, self._bet_columns]))
         bets = torch.relu(self.bets[1](bets) + bets)
         joined = torch.relu(self.joined[0](torch.cat([cards, bets], 1)))
         for layer in self.joined[1:]:
             joined = torch.relu(layer(joined) + joined)
-        mean, spread = joined.mean(1, keepdim=True), joined.std(1, keepdim=True)
-        outputs: torch.Tensor = self.head((joined - mean) / (spread + 1e-6))
+        # Each row is brought to mean 0 and standard deviation 1 before the last layer.
+        mean = joined.mean(1, keepdim=True)
+        standard_deviation = joined.std(1, keepdim=True)
+        outputs: torch.Tensor = self.head((joined - mean) / (standard_deviation + 1e-6))
         return outputs
 
 
@@ -57,7 +58,8 @@ class CardNetwork:
     """A model by :class:`Branches`, trained by Adam on the weighted squared error; see :class:`Model`."""
 
     def __init__(self, inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> None:
-        self._inputs, self._settings = inputs, settings
+        self._inputs = inputs
+        self._settings = settings
         self._batches = Batches(inputs, settings.batch_size, torch.device("cpu"))
         self._matrix = torch.from_numpy(inputs.matrix)
         self._begin(seed)
@@ -66,17 +68,17 @@ class CardNetwork:
         """Make a network with new weights."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(np.random.SeedSequence([*seed, 0]).generate_state(1)[0]))
-            self._network = self._new()
+            self._network = self._new_network()
         self._adam = torch.optim.Adam(self._network.parameters(), lr=self._settings.learning_rate)
 
-    def _new(self) -> Branches:
+    def _new_network(self) -> Branches:
         inputs = self._inputs
         return Branches(inputs.cards, inputs.matrix.shape[1], self._settings.hidden, inputs.num_outputs)
 
     def predict(self, weights: np.ndarray | None = None) -> np.ndarray:
         network = self._network
         if weights is not None:
-            network = self._new()
+            network = self._new_network()
             nn.utils.vector_to_parameters(torch.from_numpy(weights), network.parameters())
         with torch.inference_mode():
             output = network(self._matrix).numpy()
@@ -86,10 +88,11 @@ class CardNetwork:
         return np.asarray(nn.utils.parameters_to_vector(self._network.parameters()).detach().numpy().copy())
 
     def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1, steps: int = 0) -> None:
-        new = self._settings.from_scratch and not steps
-        if new:
-            self._begin(seed)
-        steps = steps or self._settings.train_steps * (1 if new else times)
+        if not steps:
+            if self._settings.from_scratch:
+                self._begin(seed)
+                times = 1  # with new weights, a fit takes the usual number of steps, however much there is to learn
+            steps = self._settings.train_steps * times
         for matrix, goal, scale in self._batches.of(target, weight, seed, steps):
             self._adam.zero_grad()
             (scale * (self._network(matrix) - goal) ** 2).sum().div(2).backward()
@@ -97,25 +100,33 @@ class CardNetwork:
             self._adam.step()
 
     def state(self) -> dict[str, np.ndarray]:
-        moments = {name: [self._adam.state[one].get(name) for one in self._network.parameters()] for name in _MOMENTS}
-        none = [torch.zeros_like(one) for one in self._network.parameters()]
-        steps = next((int(one["step"]) for one in self._adam.state.values()), 0)
-        found = {name: found if steps else none for name, found in moments.items()}
-        kept = {name: nn.utils.parameters_to_vector(one).numpy().copy() for name, one in found.items()}
-        return {"weights": self.weights(), **kept, "steps": np.array([steps])}
+        parameters = list(self._network.parameters())
+        steps = next((int(adam_state["step"]) for adam_state in self._adam.state.values()), 0)
+        arrays = {}
+        for name in _MOMENTS:
+            # Adam has no moments before its first step.
+            moments = [
+                self._adam.state[parameter][name] if steps else torch.zeros_like(parameter) for parameter in parameters
+            ]
+            arrays[name] = nn.utils.parameters_to_vector(moments).numpy().copy()
+        return {"weights": self.weights(), **arrays, "steps": np.array([steps])}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         parameters = list(self._network.parameters())
         nn.utils.vector_to_parameters(torch.from_numpy(state["weights"].copy()), parameters)
         self._adam = torch.optim.Adam(parameters, lr=self._settings.learning_rate)
-        at = 0
-        for one in parameters if state["steps"][0] else []:
-            part = slice(at, at + one.numel())
-            at += one.numel()
-            self._adam.state[one] = {
-                "step": torch.tensor(float(state["steps"][0])),
-                **{name: torch.from_numpy(state[name][part].copy()).view_as(one) for name in _MOMENTS},
+        steps = float(state["steps"][0])
+        if not steps:
+            return
+        begin = 0
+        for parameter in parameters:
+            entries = slice(begin, begin + parameter.numel())
+            begin = entries.stop
+            self._adam.state[parameter] = {
+                "step": torch.tensor(steps),
+                **{name: torch.from_numpy(state[name][entries].copy()).view_as(parameter) for name in _MOMENTS},
             }
 
 
 _MOMENTS = ("exp_avg", "exp_avg_sq")
+"""Names of Adam's moments in PyTorch: the means of the gradient and of its square."""

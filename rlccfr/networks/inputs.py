@@ -18,8 +18,8 @@ class Inputs(NamedTuple):
     and the sequence's action among the features.
     """
 
-    matrix: np.ndarray  # (rows, d) float32
-    num_outputs: int
+    matrix: np.ndarray  # (rows, d) float32, features in [-1, 1]
+    num_outputs: int  # of each row
     position: np.ndarray  # (m,): place of each sequence in the flattened (rows, num_outputs)
     infoset: np.ndarray  # (rows,): the player's infoset, counted from 0; for a model of histories, the row itself
     cards: tuple[np.ndarray, ...] = ()  # columns of cards, a group for each time at which cards are dealt; if wanted
@@ -37,39 +37,57 @@ def inputs_of(game: GameTree, player: int, *, per_sequence: bool, cards: bool = 
     Raises:
         ComponentError: the game offers no information state tensors, or nothing in them is a card.
     """
-    infosets, sequences = game.infosets_of(player), game.sequences_of(player)
+    infosets = game.infosets_of(player)
+    sequences = game.sequences_of(player)
     features = _scaled(infoset_features(game)[infosets])
-    counts = np.diff(game.view.first_sequence)[infosets]
-    infoset = np.repeat(np.arange(len(counts)), counts)
-    actions, column = np.unique(game.sequence_action[sequences], return_inverse=True)
-    groups = _cards(game, infosets, features) if cards else ()
-    if not per_sequence:
-        position = infoset * len(actions) + column
-        return Inputs(features.astype(np.float32), len(actions), position, np.arange(len(counts)), groups)
-    matrix = np.hstack([features[infoset], np.eye(len(actions))[column]]).astype(np.float32)
-    return Inputs(matrix, 1, np.arange(len(infoset)), infoset, groups)
+    num_actions = np.diff(game.view.first_sequence)[infosets]
+    infoset = np.repeat(np.arange(len(num_actions)), num_actions)  # of each sequence
+    # The player's actions in the whole game, and the place of each sequence's action among them.
+    actions, action_column = np.unique(game.sequence_action[sequences], return_inverse=True)
+    card_groups = _card_columns(game, infosets, features) if cards else ()
+    if per_sequence:
+        one_hot_action = np.eye(len(actions))[action_column]
+        return Inputs(
+            matrix=np.hstack([features[infoset], one_hot_action]).astype(np.float32),
+            num_outputs=1,
+            position=np.arange(len(infoset)),
+            infoset=infoset,
+            cards=card_groups,
+        )
+    return Inputs(
+        matrix=features.astype(np.float32),
+        num_outputs=len(actions),
+        position=infoset * len(actions) + action_column,
+        infoset=np.arange(len(num_actions)),
+        cards=card_groups,
+    )
 
 
-def _cards(game: GameTree, infosets: slice, features: np.ndarray) -> tuple[np.ndarray, ...]:
+def _card_columns(game: GameTree, infosets: slice, features: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the columns that depend on chance, grouped by the number of moves before which they are 0.
 
     A column is a card's if it takes several values after the same moves of both players.
+
+    Args:
+        infosets: the player's infosets.
+        features: (player's infosets, d) features.
 
     Raises:
         ComponentError: there is no such column.
     """
     moves = moves_before(game)[infosets]
-    rows: dict[tuple[int, ...], list[int]] = {}
-    for row, way in enumerate(moves):
-        rows.setdefault(way, []).append(row)
-    varies = np.any([np.ptp(features[own], axis=0) > 0 for own in rows.values()], axis=0)
-    length = np.array([len(way) for way in moves])
+    rows_by_moves: dict[tuple[int, ...], list[int]] = {}
+    for row, moves_of_row in enumerate(moves):
+        rows_by_moves.setdefault(moves_of_row, []).append(row)
+    is_card = np.any([np.ptp(features[rows], axis=0) > 0 for rows in rows_by_moves.values()], axis=0)
+    num_moves = np.array([len(moves_of_row) for moves_of_row in moves])
     groups: dict[int, list[int]] = {}
-    for column in np.flatnonzero(varies):
-        groups.setdefault(int(length[features[:, column] != 0].min()), []).append(int(column))
+    for column in np.flatnonzero(is_card):
+        first_seen = int(num_moves[features[:, column] != 0].min())
+        groups.setdefault(first_seen, []).append(int(column))
     if not groups:
         raise ComponentError(f"nothing that players see in {game.name!r} is dealt: take model='mlp'")
-    return tuple(np.array(groups[first]) for first in sorted(groups))
+    return tuple(np.array(groups[first_seen]) for first_seen in sorted(groups))
 
 
 def inputs_of_histories(game: GameTree) -> Inputs:

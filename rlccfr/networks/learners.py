@@ -9,11 +9,13 @@ import numpy as np
 from rlccfr.components import UpdateRule
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.networks.inputs import Inputs
-from rlccfr.networks.memory import Memory
 from rlccfr.networks.models import Model, make_model
+from rlccfr.networks.reservoir import Reservoir
 from rlccfr.networks.settings import Approximator, Networks
 
 State = dict[str, np.ndarray]
+"""Arrays by name, from which an object can be restored."""
+
 ENTRY_FITS = 25
 """Number of fits whose training steps the first fit takes when models take over from tables; see ``Model.fit``."""
 
@@ -21,31 +23,49 @@ ENTRY_FITS = 25
 class Learner:
     """A model, and the data to whose weighted mean it is fitted; the weights are called masses.
 
-    Unless stated otherwise, arrays are over all infosets (n,) and sequences (m,) of the game; only the player's entries
-    are used.
+    The data are of three kinds: fresh ones since the last fit, older ones in a reservoir, and those of tables that the
+    models have taken over from. Unless stated otherwise, arrays are over all infosets (n,) and sequences (m,) of the
+    game; only the player's entries are used.
 
     Attributes:
+        infosets, sequences: the player's infosets and sequences.
+        infoset_of: (player's sequences,) infoset of each sequence, counted from the player's first.
+        unit: factor from the numbers that the model works with to targets and predictions.
+        reservoir: older data.
+        model: the model.
+        fresh_mass, fresh: (n,) and (m,) sums of the data since the last fit.
+        past_mass, past: (n,) and (m,) sums of the data taken over from tables.
         values: (player's sequences,) predictions of the model after its last fit; 0 before the first.
+        fits: (1,) number of fits so far.
     """
 
     def __init__(
-        self, game: GameTree, player: int, inputs: Inputs, settings: Approximator, memory: Memory, seed: Sequence[int]
+        self,
+        game: GameTree,
+        player: int,
+        inputs: Inputs,
+        settings: Approximator,
+        reservoir: Reservoir,
+        seed: Sequence[int],
     ) -> None:
-        self.infosets, self.sequences = game.infosets_of(player), game.sequences_of(player)
-        counts = np.diff(game.view.first_sequence)[self.infosets]
-        self.infoset_of = np.repeat(np.arange(len(counts)), counts)  # infoset of each own sequence, from 0
+        self.infosets = game.infosets_of(player)
+        self.sequences = game.sequences_of(player)
+        num_actions = np.diff(game.view.first_sequence)[self.infosets]
+        self.infoset_of = np.repeat(np.arange(len(num_actions)), num_actions)
         self.unit = 1.0
-        self.memory = memory
+        self.reservoir = reservoir
         self.model: Model = make_model(inputs, settings, seed)
-        self.fresh_mass, self.fresh = np.zeros(game.num_infosets), np.zeros(game.num_sequences)
-        self.past_mass, self.past = np.zeros(game.num_infosets), np.zeros(game.num_sequences)
+        self.fresh_mass = np.zeros(game.num_infosets)
+        self.fresh = np.zeros(game.num_sequences)
+        self.past_mass = np.zeros(game.num_infosets)
+        self.past = np.zeros(game.num_sequences)
         self.values = np.zeros(len(self.infoset_of))
         self.fits = np.zeros(1, np.int64)
         self._seed = seed
 
     def discount(self, factor: float) -> None:
         """Multiply the weight of all data so far by ``factor``."""
-        self.memory.discount(factor)
+        self.reservoir.discount(factor)
         if factor != 1.0:
             for sums in (self.fresh_mass, self.fresh, self.past_mass, self.past):
                 sums *= factor
@@ -56,29 +76,32 @@ class Learner:
         self.fresh[self.sequences] += vector[self.sequences]
 
     def learn(self, relabelled: np.ndarray | None = None) -> None:
-        """Fit the model to all data, then move the data since the last fit into the memory.
+        """Fit the model to all data, then move the data since the last fit into the reservoir.
 
         Args:
             relabelled: (player's sequences,) targets of older data, in place of their own.
         """
-        old_mass = (self.memory.mass() + self.past_mass)[self.infosets]
+        old_mass = (self.reservoir.mass() + self.past_mass)[self.infosets]
         if relabelled is None:
-            old = (self.memory.vector() + self.past)[self.sequences]
+            old_sum = (self.reservoir.vector() + self.past)[self.sequences]
         else:
-            old = old_mass[self.infoset_of] * relabelled
-        weight = old_mass + self.fresh_mass[self.infosets]
-        self.fit(divided(old + self.fresh[self.sequences], weight[self.infoset_of]), weight)
-        self.memory.add(np.flatnonzero(self.fresh_mass > 0), self.fresh_mass, self.fresh)
+            old_sum = old_mass[self.infoset_of] * relabelled
+        mass = old_mass + self.fresh_mass[self.infosets]
+        target = divided(old_sum + self.fresh[self.sequences], mass[self.infoset_of])
+        self.fit(target, mass)
+        self.reservoir.add(np.flatnonzero(self.fresh_mass > 0), self.fresh_mass, self.fresh)
         self.forget_fresh()
 
     def enter(self, mass: np.ndarray, vector: np.ndarray) -> None:
         """Take over from tables, which give the masses (n,) and vectors (m,) of all earlier data.
 
-        These data stay outside the memory, which might drop a row by chance, and with it an infoset's whole past.
+        These data stay outside the reservoir, which might drop a row by chance, and with it an infoset's whole past.
         """
-        self.past_mass[self.infosets], self.past[self.sequences] = mass[self.infosets], vector[self.sequences]
-        own = mass[self.infosets]
-        self.fit(divided(vector[self.sequences], own[self.infoset_of]), own, entering=True)
+        player_mass = mass[self.infosets]
+        player_vector = vector[self.sequences]
+        self.past_mass[self.infosets] = player_mass
+        self.past[self.sequences] = player_vector
+        self.fit(divided(player_vector, player_mass[self.infoset_of]), player_mass, entering=True)
 
     def step(self, steps: int) -> None:
         """Take training steps on the data since the last fit alone; these stay for the next fit."""
@@ -103,24 +126,28 @@ class Learner:
 
     def forget_fresh(self) -> None:
         """Discard the data observed since the last fit."""
-        self.fresh_mass[:], self.fresh[:] = 0.0, 0.0
+        self.fresh_mass[:] = 0.0
+        self.fresh[:] = 0.0
 
     def state(self) -> State:
-        own = {name: getattr(self, name) for name in _OF_LEARNER}
-        return own | prefixed("memory", self.memory.state()) | prefixed("model", self.model.state())
+        arrays = {name: getattr(self, name) for name in _SAVED_ARRAYS}
+        return arrays | prefixed("memory", self.reservoir.state()) | prefixed("model", self.model.state())
 
     def restore(self, state: State) -> None:
-        for name in _OF_LEARNER:
+        for name in _SAVED_ARRAYS:
             getattr(self, name)[:] = state[name]
-        self.memory.restore(unprefixed("memory", state))
+        self.reservoir.restore(unprefixed("memory", state))
         self.model.restore(unprefixed("model", state))
 
 
-_OF_LEARNER = ("fresh_mass", "fresh", "past_mass", "past", "values", "fits")
+_SAVED_ARRAYS = ("fresh_mass", "fresh", "past_mass", "past", "values", "fits")
 
 
 class Advantages:
-    """One player's advantages V under a rule with networks; regret = (mass of all data) x V."""
+    """One player's advantages V under a rule with networks; regret = (mass of all data) x V.
+
+    If the rule weighs actions by their mean advantages, a second model learns these.
+    """
 
     def __init__(self, game: GameTree, player: int, rule: UpdateRule, inputs: Inputs, seed: Sequence[int]) -> None:
         assert rule.networks is not None
@@ -130,83 +157,98 @@ class Advantages:
         self._negative_ratio = np.ones(1)  # ratio of negative to positive regret's discounts since the last fit
         self._positive = np.ones(1)  # discount of positive regret since then
         self._observed = np.zeros(1)  # iterations since then
-        self._learner = self._new_learner(game, player, inputs, [*seed, 0], vectors=not self._networks.relabel)
-        weighs = self._networks.action_weight is not None
-        self._mean = self._new_learner(game, player, inputs, [*seed, 1], vectors=True) if weighs else None
+        self._value_learner = self._new_learner(game, player, inputs, [*seed, 0], vectors=not self._networks.relabel)
+        self._mean_learner: Learner | None = None
+        if self._networks.action_weight is not None:
+            self._mean_learner = self._new_learner(game, player, inputs, [*seed, 1], vectors=True)
 
     def _new_learner(
         self, game: GameTree, player: int, inputs: Inputs, seed: Sequence[int], *, vectors: bool
     ) -> Learner:
         networks = self._networks
-        memory = Memory(game, networks.memory, seed, vectors=vectors, full=networks.full_memory)
-        learner = Learner(game, player, inputs, networks.value, memory, seed)
+        reservoir = Reservoir(game, networks.memory, seed, vectors=vectors, full=networks.full_memory)
+        learner = Learner(game, player, inputs, networks.value, reservoir, seed)
         learner.unit = self._utility_range
         return learner
 
-    def rows(self) -> np.ndarray:
-        """Return the rows, (player's sequences,), from which the policy follows: the advantages, or weighted ones."""
-        return self._weighted(self._learner.values, self._weights())
+    @property
+    def _learners(self) -> list[Learner]:
+        return [self._value_learner] if self._mean_learner is None else [self._value_learner, self._mean_learner]
+
+    def predicted_regrets(self) -> np.ndarray:
+        """Return the advantages, (player's sequences,), from which the policy follows; weighted if the rule says so."""
+        return self._weighted(self._value_learner.values, self._weights())
 
     def snapshot(self) -> np.ndarray:
-        """Return a one-dimensional array from which :meth:`rows_of` reproduces the current rows."""
-        learners = [self._learner] if self._mean is None else [self._learner, self._mean]
-        return np.concatenate([learner.model.weights() for learner in learners])
+        """Return a one-dimensional array from which :meth:`predicted_regrets_of` reproduces the current advantages."""
+        return np.concatenate([learner.model.weights() for learner in self._learners])
 
-    def rows_of(self, snapshot: np.ndarray) -> np.ndarray:
-        """Return the rows as they were when the snapshot was taken."""
-        if self._mean is None:
-            return self._learner.values_of(snapshot)
-        values, mean = np.split(snapshot, 2)
-        return self._weighted(self._learner.values_of(values), self._weights(self._mean.values_of(mean)))
+    def predicted_regrets_of(self, snapshot: np.ndarray) -> np.ndarray:
+        """Return what :meth:`predicted_regrets` did when the snapshot was taken."""
+        if self._mean_learner is None:
+            return self._value_learner.values_of(snapshot)
+        value_weights, mean_weights = np.split(snapshot, 2)
+        action_weights = self._weights(self._mean_learner.values_of(mean_weights))
+        return self._weighted(self._value_learner.values_of(value_weights), action_weights)
 
     @staticmethod
     def _weighted(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return advantages, the positive ones weighted; where none is positive, the best one stays the best."""
         return np.where(values > 0, weights * values, values)
 
-    def _weights(self, mean: np.ndarray | None = None) -> np.ndarray:
+    def _weights(self, mean_advantages: np.ndarray | None = None) -> np.ndarray:
         """Return factors of regrets and policies, (player's sequences,).
 
         They follow from mean advantages, by default the current ones.
         """
-        if self._mean is None or self._networks.action_weight is None:
-            return np.ones(len(self._learner.values))
-        return self._networks.action_weight((self._mean.values if mean is None else mean) / self._utility_range)
+        if self._mean_learner is None or self._networks.action_weight is None:
+            return np.ones(len(self._value_learner.values))
+        if mean_advantages is None:
+            mean_advantages = self._mean_learner.values
+        return self._networks.action_weight(mean_advantages / self._utility_range)
 
     def observe(self, mass: np.ndarray, gain: np.ndarray, positive: float, negative: float) -> None:
-        """Apply one iteration's discounts, then add its masses (n,) and instantaneous regrets (m,)."""
+        """Apply one iteration's discounts, then add its masses (n,) and instantaneous regrets (m,).
+
+        Args:
+            positive, negative: discounts of positive and of negative regrets.
+        """
         self._negative_ratio *= negative / positive if positive > 0 else 1.0
         self._positive *= positive
         self._observed += 1
-        self._learner.discount(positive)
-        if self._mean is not None:
-            self._mean.observe(mass, gain)
+        self._value_learner.discount(positive)
+        if self._mean_learner is not None:
+            self._mean_learner.observe(mass, gain)
             gain = gain.copy()
-            gain[self._learner.sequences] *= self._weights()
-        self._learner.observe(mass, gain)
+            gain[self._value_learner.sequences] *= self._weights()
+        self._value_learner.observe(mass, gain)
 
     def learn(self) -> None:
         """Fit the models to all data."""
-        if self._mean is not None:
-            self._mean.learn()
-        learner = self._learner
-        old = np.maximum(learner.values, self._floor)
-        old = np.where(old > 0, old, self._negative_ratio * old)
+        if self._mean_learner is not None:
+            self._mean_learner.learn()
+        learner = self._value_learner
+        # The last fit's advantages under the rule's floor and discounts; the learner has discounted them as if all were
+        # positive, so that negative ones lack only the ratio of the two discounts.
+        old_values = np.maximum(learner.values, self._floor)
+        old_values = np.where(old_values > 0, old_values, self._negative_ratio * old_values)
         if self._networks.bootstrapped:
-            mass = learner.fresh_mass[learner.infosets]
-            newest = divided(learner.fresh[learner.sequences], mass[learner.infoset_of])
-            learner.fit(self._positive * old + self._observed * newest, mass)
+            fresh_mass = learner.fresh_mass[learner.infosets]
+            fresh_mean = divided(learner.fresh[learner.sequences], fresh_mass[learner.infoset_of])
+            learner.fit(self._positive * old_values + self._observed * fresh_mean, fresh_mass)
             learner.forget_fresh()
         else:
-            learner.learn(old if self._networks.relabel else None)
-        self._negative_ratio[:], self._positive[:], self._observed[:] = 1.0, 1.0, 0.0
+            learner.learn(old_values if self._networks.relabel else None)
+        self._negative_ratio[:] = 1.0
+        self._positive[:] = 1.0
+        self._observed[:] = 0.0
 
     def step(self, steps: int) -> None:
         """Take training steps on the newest data in place of a fit."""
-        for learner in [self._learner] if self._mean is None else [self._learner, self._mean]:
+        for learner in self._learners:
             learner.step(steps)
 
-    def enter(self, mass: np.ndarray, regret: np.ndarray, weight: float, *mean: np.ndarray) -> None:
+    def enter(self, mass: np.ndarray, regret: np.ndarray, weight: float, *mean_advantages: np.ndarray) -> None:
         """Take over from tables.
 
         In the bootstrapped form V is a sum of advantages: their mean, times the weight of the past.
@@ -215,29 +257,33 @@ class Advantages:
             mass: (n,) total mass of all past data.
             regret: (m,) regrets.
             weight: total weight of all past iterations.
-            mean: (n,) masses and (m,) sums of regrets, for the factors of regrets and policies, if there are any.
+            mean_advantages: (n,) masses and (m,) sums of regrets, for the factors of regrets and policies, if there are
+                any.
         """
-        learner = self._learner
+        learner = self._value_learner
         if self._networks.bootstrapped:
-            own = mass[learner.infosets]
-            target = weight * divided(regret[learner.sequences], own[learner.infoset_of])
-            learner.fit(target, own, entering=True)
+            player_mass = mass[learner.infosets]
+            target = weight * divided(regret[learner.sequences], player_mass[learner.infoset_of])
+            learner.fit(target, player_mass, entering=True)
         else:
             learner.enter(mass, regret)
-        if self._mean is not None and mean:
-            self._mean.enter(*mean)
+        if self._mean_learner is not None and mean_advantages:
+            self._mean_learner.enter(*mean_advantages)
 
     def state(self) -> State:
-        own = {"negative_ratio": self._negative_ratio, "positive": self._positive, "observed": self._observed}
-        mean = {} if self._mean is None else prefixed("mean", self._mean.state())
-        return own | prefixed("value", self._learner.state()) | mean
+        state = {"negative_ratio": self._negative_ratio, "positive": self._positive, "observed": self._observed}
+        state |= prefixed("value", self._value_learner.state())
+        if self._mean_learner is not None:
+            state |= prefixed("mean", self._mean_learner.state())
+        return state
 
     def restore(self, state: State) -> None:
-        self._negative_ratio[:], self._positive[:] = state["negative_ratio"], state["positive"]
+        self._negative_ratio[:] = state["negative_ratio"]
+        self._positive[:] = state["positive"]
         self._observed[:] = state["observed"]
-        self._learner.restore(unprefixed("value", state))
-        if self._mean is not None:
-            self._mean.restore(unprefixed("mean", state))
+        self._value_learner.restore(unprefixed("value", state))
+        if self._mean_learner is not None:
+            self._mean_learner.restore(unprefixed("mean", state))
 
 
 def divided(sums: np.ndarray, mass: np.ndarray) -> np.ndarray:
@@ -247,10 +293,10 @@ def divided(sums: np.ndarray, mass: np.ndarray) -> np.ndarray:
 
 
 def prefixed(prefix: str, state: State) -> State:
-    """Return a part's state under its names in the state of the whole."""
+    """Return the state of a component under its names in the state of the whole."""
     return {f"{prefix}.{name}": array for name, array in state.items()}
 
 
 def unprefixed(prefix: str, state: State) -> State:
-    """Return a part's state from the state of the whole."""
+    """Return the state of a component from the state of the whole."""
     return {name[len(prefix) + 1 :]: array for name, array in state.items() if name.startswith(f"{prefix}.")}

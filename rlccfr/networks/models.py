@@ -22,12 +22,16 @@ from rlccfr.networks.inputs import Inputs
 from rlccfr.networks.settings import Approximator
 
 BETAS = (0.9, 0.999)
-_lock = threading.Lock()
-_threads_before: list[int] = []
+"""Adam's decay rates of the two moments."""
 
-Layers = list[tuple[torch.Tensor, torch.Tensor]]
 LARGEST_GRADIENT = 1.0
 """Norm to which gradients are clipped, as in Brown et al. 2019."""
+
+Layers = list[tuple[torch.Tensor, torch.Tensor]]
+"""Each layer's weights, (inputs, outputs), and biases, (outputs,)."""
+
+_lock = threading.Lock()
+_threads_before: list[int] = []  # PyTorch's number of threads before each call of one_thread that has not ended
 
 
 class Model(Protocol):
@@ -71,8 +75,8 @@ class Table:
         return self._values.copy()
 
     def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1, steps: int = 0) -> None:
-        known = weight[self._infoset] > 0
-        self._values[known] = target[known]
+        has_weight = weight[self._infoset] > 0
+        self._values[has_weight] = target[has_weight]
 
     def state(self) -> dict[str, np.ndarray]:
         return {"values": self._values}
@@ -92,16 +96,17 @@ class Mlp:
         self._settings = settings
         self._inputs = inputs
         self._matrix = torch.from_numpy(inputs.matrix).to(self._device)
-        columns = inputs.matrix.shape[1]
         self._batches = Batches(inputs, settings.batch_size, self._device)
-        self._sizes = _sizes(columns, settings, inputs.num_outputs)
-        length = sum((n + 1) * m for n, m in self._sizes)
-        self._flat, self._gradient, self._mean, self._square = torch.zeros((4, length), device=self._device)
-        # On the CPU the kernel works on the same memory.
-        tensors = (self._flat, self._gradient, self._mean, self._square)
-        self._arrays = [tensor.numpy() for tensor in tensors] if self._device.type == "cpu" else []
+        self._sizes = _sizes(inputs.matrix.shape[1], settings, inputs.num_outputs)
+        num_weights = sum((n + 1) * m for n, m in self._sizes)
+        # Weights, gradient, and Adam's means of the gradient and of its square.
+        tensors = torch.zeros((4, num_weights), device=self._device)
+        self._weights, self._gradient, self._mean, self._square = tensors
+        # On the CPU, Adam's kernel works on the same memory through arrays.
+        self._adam_arrays = [tensor.numpy() for tensor in tensors] if self._device.type == "cpu" else []
         self._steps = 0
-        self._layers, self._gradients = _views(self._flat, self._sizes), _views(self._gradient, self._sizes)
+        self._layers = _views(self._weights, self._sizes)
+        self._layer_gradients = _views(self._gradient, self._sizes)
         self._begin(seed)
 
     def _begin(self, seed: Sequence[int]) -> None:
@@ -109,7 +114,7 @@ class Mlp:
         rng = np.random.default_rng([*seed, 0])
         bounds = np.concatenate([np.full((n + 1) * m, max(n, 1) ** -0.5) for n, m in self._sizes])
         weights = rng.uniform(-bounds, bounds).astype(np.float32)
-        self._flat.copy_(torch.from_numpy(weights))
+        self._weights.copy_(torch.from_numpy(weights))
         self._mean.zero_()
         self._square.zero_()
         self._steps = 0
@@ -123,56 +128,61 @@ class Mlp:
         return np.asarray(output.reshape(-1)[self._inputs.position], np.float64)
 
     def weights(self) -> np.ndarray:
-        return np.asarray(self._flat.cpu().numpy().copy())
+        return np.asarray(self._weights.cpu().numpy().copy())
 
     @torch.inference_mode()
     def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1, steps: int = 0) -> None:
-        new = self._settings.from_scratch and not steps
-        if new:
-            self._begin(seed)
-        # A fit that begins with new weights takes the usual number of steps, however much there is to learn.
-        steps = steps or self._settings.train_steps * (1 if new else times)
-        for batch in self._batches.of(target, weight, seed, steps):
-            self._step(*batch)
+        if not steps:
+            if self._settings.from_scratch:
+                self._begin(seed)
+                times = 1  # with new weights, a fit takes the usual number of steps, however much there is to learn
+            steps = self._settings.train_steps * times
+        for matrix, goal, scale in self._batches.of(target, weight, seed, steps):
+            self._step(matrix, goal, scale)
 
     def _step(self, matrix: torch.Tensor, goal: torch.Tensor, scale: torch.Tensor) -> None:
         """Perform one training step on sum(scale (output - goal)^2) / 2."""
-        *values, output = _forward(matrix, self._layers)
-        error = (output - goal).mul_(scale)
+        *layer_inputs, output = _forward(matrix, self._layers)
+        # Backpropagation: the gradient of the loss by each layer's outputs, from the last layer to the first.
+        output_gradient = (output - goal).mul_(scale)
         for index in reversed(range(len(self._layers))):
-            weight_gradient, bias_gradient = self._gradients[index]
-            torch.mm(values[index].t(), error, out=weight_gradient)
-            torch.sum(error, 0, out=bias_gradient)
-            if index:
-                error = torch.mm(error, self._layers[index][0].t()).mul_(values[index].sign())
+            weight_gradient, bias_gradient = self._layer_gradients[index]
+            torch.mm(layer_inputs[index].t(), output_gradient, out=weight_gradient)
+            torch.sum(output_gradient, 0, out=bias_gradient)
+            if index:  # through the ReLU, whose derivative is the sign of its outputs
+                weights = self._layers[index][0]
+                output_gradient = torch.mm(output_gradient, weights.t()).mul_(layer_inputs[index].sign())
         self._steps += 1
         self._descend()
 
     def _descend(self) -> None:
         """Perform one step of Adam (Kingma and Ba, ICLR 2015) along the clipped gradient."""
+        # The corrections for the moments' start at 0 are in the step's size and in the spread.
         step = self._settings.learning_rate / (1 - BETAS[0] ** self._steps)
         spread = (1 - BETAS[1] ** self._steps) ** 0.5
-        if self._arrays:
+        if self._adam_arrays:
             rates = np.array([LARGEST_GRADIENT, 1 - BETAS[0], 1 - BETAS[1], step, 1 / spread], np.float32)
-            adam_step(*self._arrays, *rates)
+            adam_step(*self._adam_arrays, *rates)
             return
         norm = float(torch.linalg.vector_norm(self._gradient))
         if norm > LARGEST_GRADIENT:
             self._gradient.mul_(LARGEST_GRADIENT / norm)
         self._mean.lerp_(self._gradient, 1 - BETAS[0])
         self._square.mul_(BETAS[1]).addcmul_(self._gradient, self._gradient, value=1 - BETAS[1])
-        self._flat.addcdiv_(self._mean, self._square.sqrt().div_(spread).add_(float(EPSILON)), value=-step)
+        root = self._square.sqrt().div_(spread).add_(float(EPSILON))
+        self._weights.addcdiv_(self._mean, root, value=-step)
 
     def state(self) -> dict[str, np.ndarray]:
-        tensors = {"weights": self._flat, "mean": self._mean, "square": self._square}
-        return {name: tensor.cpu().numpy().copy() for name, tensor in tensors.items()} | {
-            "steps": np.array([self._steps])
-        }
+        arrays = {name: tensor.cpu().numpy().copy() for name, tensor in self._saved_tensors().items()}
+        return arrays | {"steps": np.array([self._steps])}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        for name, tensor in (("weights", self._flat), ("mean", self._mean), ("square", self._square)):
+        for name, tensor in self._saved_tensors().items():
             tensor.copy_(torch.from_numpy(state[name]))
         self._steps = int(state["steps"][0])
+
+    def _saved_tensors(self) -> dict[str, torch.Tensor]:
+        return {"weights": self._weights, "mean": self._mean, "square": self._square}
 
 
 def make_model(inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> Model:
@@ -181,7 +191,9 @@ def make_model(inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> M
         from rlccfr.networks.card_network import CardNetwork
 
         return CardNetwork(inputs, settings, seed)
-    return Table(inputs, settings, seed) if settings.kind == "table" else Mlp(inputs, settings, seed)
+    if settings.kind == "table":
+        return Table(inputs, settings, seed)
+    return Mlp(inputs, settings, seed)
 
 
 @contextmanager
@@ -199,38 +211,47 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         with _lock:
-            last = len(_threads_before) == 1
-            threads = _threads_before.pop(0 if last else -1)
-            if last:
-                torch.set_num_threads(threads)
+            # The first number is the one from before all calls, so that it stays until the last one ends.
+            num_threads = _threads_before[0]
+            _threads_before.pop()
+            if not _threads_before:
+                torch.set_num_threads(num_threads)
 
 
 def _device(name: str) -> torch.device:
-    there = torch.cuda.is_available()
-    if name == "cuda" and not there:
+    """Return the device that the settings name.
+
+    Raises:
+        ComponentError: it is CUDA's, and there is none.
+    """
+    has_cuda = torch.cuda.is_available()
+    if name == "cuda" and not has_cuda:
         raise ComponentError("device='cuda' needs a CUDA device and a PyTorch built for it; use 'cpu' or 'auto'")
-    return torch.device("cuda" if there and name != "cpu" else "cpu")
+    return torch.device("cuda" if has_cuda and name != "cpu" else "cpu")
 
 
-def _sizes(inputs: int, settings: Approximator, outputs: int) -> list[tuple[int, int]]:
-    widths = [inputs, *[settings.hidden] * settings.layers, outputs]
+def _sizes(num_inputs: int, settings: Approximator, num_outputs: int) -> list[tuple[int, int]]:
+    """Return each layer's numbers of inputs and of outputs."""
+    widths = [num_inputs, *[settings.hidden] * settings.layers, num_outputs]
     return list(pairwise(widths))
 
 
 def _forward(matrix: torch.Tensor, layers: Layers) -> list[torch.Tensor]:
-    """Return the matrix and the output of each layer."""
+    """Return the matrix and the output of each layer, (rows, outputs) each."""
     values = [matrix]
-    for weight, bias in layers[:-1]:
-        values.append(torch.addmm(bias, values[-1], weight).relu_())
-    weight, bias = layers[-1]
-    return [*values, torch.addmm(bias, values[-1], weight)]
+    for weights, bias in layers[:-1]:
+        values.append(torch.addmm(bias, values[-1], weights).relu_())
+    weights, bias = layers[-1]
+    return [*values, torch.addmm(bias, values[-1], weights)]
 
 
 def _views(flat: torch.Tensor, sizes: Sequence[tuple[int, int]]) -> Layers:
-    """Return each layer's weights and bias as views of a flat tensor."""
+    """Return each layer's weights and biases as views of a flat tensor."""
     views: Layers = []
-    at = 0
-    for n, m in sizes:
-        views.append((flat[at : at + n * m].view(n, m), flat[at + n * m : at + (n + 1) * m]))
-        at += (n + 1) * m
+    begin = 0
+    for num_inputs, num_outputs in sizes:
+        bias_begin = begin + num_inputs * num_outputs
+        end = bias_begin + num_outputs
+        views.append((flat[begin:bias_begin].view(num_inputs, num_outputs), flat[bias_begin:end]))
+        begin = end
     return views

@@ -44,10 +44,10 @@ class Approximator:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        _one_of("model", self.kind, get_args(Kind))
-        _one_of("device", self.device, ("cpu", "cuda", "auto"))
+        _check_one_of("model", self.kind, get_args(Kind))
+        _check_one_of("device", self.device, ("cpu", "cuda", "auto"))
         for name in ("hidden", "train_steps", "batch_size"):
-            _at_least_one(name, getattr(self, name))
+            _check_at_least_one(name, getattr(self, name))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,12 +73,12 @@ class HistoryNetwork:
 
     def __post_init__(self) -> None:
         for name in ("traversals", "train_every"):
-            _at_least_one(name, getattr(self, name))
+            _check_at_least_one(name, getattr(self, name))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Networks:
-    """Settings of the networks that learn an update rule's advantages: their targets, data and memory.
+    """Settings of the networks that learn an update rule's advantages: their targets, data and reservoir.
 
     The value model V is the mean of all advantages, each weighted by the reach of chance and the opponent (the mass).
     So regret = N V, where N is the mass of all data. With an exact fit after every iteration, a rule with networks
@@ -99,8 +99,8 @@ class Networks:
         average: form of the average policy. ``"network"`` is the policy model. ``"value_networks"`` keeps every value
             model, weighted by its exact reach. ``"table"`` is the sampled average, as in a tabular rule.
         traversals: number of walks per player and iteration, if the sampler walks.
-        memory: largest number of rows kept per model; a row holds one infoset's data of one fit.
-        full_memory: which rows are kept in a full memory: a random sample of all (``"reservoir"``), or the newest
+        memory: largest number of rows in each model's reservoir; a row holds one infoset's data of one fit.
+        full_memory: which rows a full reservoir keeps: a random sample of all (``"reservoir"``), or the newest
             (``"window"``).
         kept_networks: largest number of value models that ``average="value_networks"`` keeps, by reservoir sampling;
             0 keeps all.
@@ -132,21 +132,21 @@ class Networks:
     skipped_steps: int = 0
 
     def __post_init__(self) -> None:
-        _one_of("average", self.average, get_args(Average))
-        _one_of("full_memory", self.full_memory, get_args(FullMemory))
+        _check_one_of("average", self.average, get_args(Average))
+        _check_one_of("full_memory", self.full_memory, get_args(FullMemory))
         if self.kept_networks and self.average != "value_networks":
             raise ComponentError("kept_networks needs average='value_networks', which keeps some")
         if self.skipped_steps and (self.relabel or self.bootstrapped):
             raise ComponentError("skipped_steps needs a rule whose data keep their own targets, such as deep_cfr")
         for name in ("traversals", "memory", "train_every"):
-            _at_least_one(name, getattr(self, name))
+            _check_at_least_one(name, getattr(self, name))
 
 
-def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ComponentError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+def _check_one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ComponentError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
 
 
-def _at_least_one(name: str, value: int) -> None:
+def _check_at_least_one(name: str, value: int) -> None:
     if value < 1:
         raise ComponentError(f"{name} must be at least 1, not {value!r}")

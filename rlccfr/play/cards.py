@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rlccfr.games.public.cards import ACTIONS
 
 SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
+PLAIN_SIGNS = {"│": "|", "─": "-"} | {suit: letter for letter, suit in SUITS.items()}
 KUHN = "JQK"
 LEDUC = ("J♠", "J♥", "Q♠", "Q♥", "K♠", "K♥")
 LEDUC_MOVES = str.maketrans("012", "fcr", " ")
@@ -17,16 +18,16 @@ _FIELD = re.compile(r"\[([^\]:]*):? ?([^\]]*)\]")
 _CARDS = re.compile(r"(?:[2-9TJQKA][cdhs])+")
 
 
-class Seen(NamedTuple):
+class Knowledge(NamedTuple):
     """What a player knows in a game of cards.
 
     Attributes:
-        own: the player's cards.
+        hand: the player's cards.
         board: the cards that both players see.
         facts: what else there is to say, such as the moves so far.
     """
 
-    own: Sequence[str]
+    hand: Sequence[str]
     board: Sequence[str]
     facts: Sequence[str]
 
@@ -38,8 +39,8 @@ def described(game: str, text: str) -> list[str]:
         game: OpenSpiel's name of the game, or the name of one with a public tree.
         text: what the player knows: an information state string, or what a table with a public tree says.
     """
-    if seen := seen_in(game, text):
-        return [*_hands(seen.own, seen.board), *seen.facts]
+    if knowledge := knowledge_in(game, text):
+        return [*_drawn_hand_and_board(knowledge.hand, knowledge.board), *knowledge.facts]
     fields = _FIELD.findall(text)
     return [f"{name}: {value}" for name, value in fields if value] or text.splitlines() or [""]
 
@@ -50,10 +51,11 @@ def in_words(game: str, text: str) -> str:
     Args:
         game, text: see :func:`described`; the text of a game without cards comes back as it is.
     """
-    if not (seen := seen_in(game, text)):
+    knowledge = knowledge_in(game, text)
+    if not knowledge:
         return text
-    board = [f"board {' '.join(seen.board)}"] if seen.board else []
-    return ", ".join(filter(None, [" ".join(seen.own), *board, *seen.facts]))
+    board = f"board {' '.join(knowledge.board)}" if knowledge.board else ""
+    return ", ".join(filter(None, [" ".join(knowledge.hand), board, *knowledge.facts]))
 
 
 def move_in_words(game: str, name: str) -> str:
@@ -64,14 +66,15 @@ def move_in_words(game: str, name: str) -> str:
         name: OpenSpiel's name of the move.
     """
     kind = game.partition("(")[0]
-    if kind in ("kuhn_poker", "leduc_poker") and (found := re.fullmatch(r"(?:Chance outcome|Deal):(\d)", name)):
-        return (KUHN if kind == "kuhn_poker" else _leduc_cards(game))[int(found[1])]
-    if kind == "universal_poker" and (found := re.fullmatch(r"player=-?\d move=(?:Deal )?(.*)", name)):
-        return " ".join(_named(found[1])) or found[1]
+    if kind in ("kuhn_poker", "leduc_poker") and (match := re.fullmatch(r"(?:Chance outcome|Deal):(\d)", name)):
+        cards = KUHN if kind == "kuhn_poker" else _leduc_cards(game)
+        return cards[int(match[1])]
+    if kind == "universal_poker" and (match := re.fullmatch(r"player=-?\d move=(?:Deal )?(.*)", name)):
+        return " ".join(_card_names(match[1])) or match[1]
     return name
 
 
-def seen_in(game: str, text: str) -> Seen | None:
+def knowledge_in(game: str, text: str) -> Knowledge | None:
     """Return what a player knows; None in a game without cards.
 
     Args:
@@ -79,16 +82,17 @@ def seen_in(game: str, text: str) -> Seen | None:
     """
     kind = game.partition("(")[0]
     if kind == "kuhn_poker" and re.fullmatch(r"[0-2][pb]*", text):
-        return Seen([KUHN[int(text[0])]], [], [_moves(text[1:], {"p": "pass", "b": "bet"})])
+        return Knowledge([KUHN[int(text[0])]], [], [_moves(text[1:], {"p": "pass", "b": "bet"})])
     fields = dict(_FIELD.findall(text))
     if kind == "leduc_poker" and "Private" in fields:
         return _leduc(fields, _leduc_cards(game))
     if kind == "universal_poker" and fields:
+        hand = _card_names(fields.get("Private", ""))
+        board = _card_names(fields.get("Public", ""))
         moves = _moves(fields.get("Sequences", ""), ACTIONS)
-        own, board = _named(fields.get("Private", "")), _named(fields.get("Public", ""))
-        return Seen(own, board, [f"pot: {fields.get('Pot', '?')}", moves])
-    if found := re.match(r"Cards: (\w+)(?:  Board: (\w+))?  (.*)", text):
-        return Seen(_named(found[1]), _named(found[2] or ""), [found[3]])
+        return Knowledge(hand, board, [f"pot: {fields.get('Pot', '?')}", moves])
+    if match := re.match(r"Cards: (\w+)(?:  Board: (\w+))?  (.*)", text):  # a game with a public tree
+        return Knowledge(_card_names(match[1]), _card_names(match[2] or ""), [match[3]])
     return None
 
 
@@ -106,22 +110,29 @@ def plain(line: str, encoding: str) -> str:
     try:
         line.encode(encoding)
     except (UnicodeEncodeError, LookupError):
-        letters = {suit: letter for letter, suit in SUITS.items()}
-        line = "".join(
-            letters.get(sign, {"│": "|", "─": "-"}.get(sign, "+" if "┌" <= sign <= "┘" else sign)) for sign in line
-        )
-        return line.encode("ascii", "replace").decode()
+        return "".join(map(_plain_sign, line)).encode("ascii", "replace").decode()
     return line
 
 
-def _hands(own: Sequence[str], board: Sequence[str]) -> list[str]:
+def _plain_sign(sign: str) -> str:
+    """Return what stands for a suit or a line of a card in ASCII; other signs as they are."""
+    if "┌" <= sign <= "┘":  # the corners
+        return "+"
+    return PLAIN_SIGNS.get(sign, sign)
+
+
+def _drawn_hand_and_board(hand: Sequence[str], board: Sequence[str]) -> list[str]:
+    """Return the lines of a hand and, if there is one, of a board to the right of it, with words below."""
     if not board:
-        return drawn(own)
-    lines = [f"{left}   {right}" for left, right in zip(drawn(own), drawn(board), strict=True)]
-    return [*lines, f"{'cards' if len(own) > 1 else 'card':<{7 * len(own) + 2}}board"]
+        return drawn(hand)
+    lines = [f"{of_hand}   {of_board}" for of_hand, of_board in zip(drawn(hand), drawn(board), strict=True)]
+    word = "cards" if len(hand) > 1 else "card"
+    width = 7 * len(hand) + 2  # where the board begins
+    return [*lines, f"{word:<{width}}board"]
 
 
-def _named(cards: str) -> list[str]:
+def _card_names(cards: str) -> list[str]:
+    """Return the names of cards such as ``KhQd``; none for a text that names no cards."""
     return [card[0] + SUITS[card[1]] for card in re.findall("..", cards)] if _CARDS.fullmatch(cards) else []
 
 
@@ -129,15 +140,19 @@ def _leduc_cards(game: str) -> Sequence[str]:
     return KUHN if re.search(r"suit_isomorphism=true\b", game, re.IGNORECASE) else LEDUC
 
 
-def _leduc(fields: dict[str, str], names: Sequence[str]) -> Seen:
-    own, board = names[int(fields["Private"])], fields.get("Public", "")
-    letters = "|".join(filter(None, (fields.get(name, "") for name in ("Round1", "Round2"))))
-    moves = _moves(letters.translate(LEDUC_MOVES), ACTIONS)
-    pot = [] if fields.get("Pot") == "0" else [f"pot: {fields.get('Pot', '?')}"]  # a game that has ended has none
-    return Seen([own], [names[int(board)]] if board else [], [*pot, moves])
+def _leduc(fields: dict[str, str], names: Sequence[str]) -> Knowledge:
+    """Return what a player knows in Leduc poker, from the fields of an information state string."""
+    hand = [names[int(fields["Private"])]]
+    board = [names[int(fields["Public"])]] if fields.get("Public") else []
+    rounds = [fields.get("Round1", ""), fields.get("Round2", "")]
+    letters = "|".join(filter(None, rounds))
+    facts = [_moves(letters.translate(LEDUC_MOVES), ACTIONS)]
+    if fields.get("Pot") != "0":  # a game that has ended has no pot
+        facts.insert(0, f"pot: {fields.get('Pot', '?')}")
+    return Knowledge(hand, board, facts)
 
 
 def _moves(letters: str, words: dict[str, str]) -> str:
     """Return moves in words; the size of a raise, a number of more than one digit, stays."""
-    told = " ".join(words.get(move, move) for move in re.findall(r"\d\d+|.", letters))
-    return f"moves: {told or 'none yet'}"
+    moves = " ".join(words.get(move, move) for move in re.findall(r"\d\d+|.", letters))
+    return f"moves: {moves or 'none yet'}"

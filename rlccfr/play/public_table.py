@@ -28,19 +28,22 @@ class PublicTable:
 
     def __init__(self, policy: PublicPolicy, rng: np.random.Generator) -> None:
         policy.game.require_names()
-        self._policy, self._game, self._rng, self._node = policy, policy.game, rng, 0
+        self._policy = policy
+        self._game = policy.game
+        self._rng = rng
+        self._node = 0
         self._moves: list[str] = []
         self._board = np.zeros(0, np.int64)
         self._rows = [0, 0]
         if self._game.deals:
             deck = self._game.deals[0].deck
-            self._image = np.arange(deck.size)  # the tree's card for each card dealt
-            dealt = rng.permutation(deck.size)[: 2 * deck.private]
-            self._hands = [np.sort(own) for own in dealt.reshape(2, deck.private)]
+            self._tree_card = np.arange(deck.size)  # the tree's card for each card of the deck
+            cards = rng.permutation(deck.size)[: 2 * deck.private]
+            self._hands = [np.sort(hand) for hand in cards.reshape(2, deck.private)]
             self._find_rows()
         else:
-            weights = [mass / mass.sum() for mass in self._game.mass]
-            self._rows = [int(rng.choice(len(one), p=one)) for one in weights]
+            probabilities = [mass / mass.sum() for mass in self._game.mass]
+            self._rows = [int(rng.choice(len(of_player), p=of_player)) for of_player in probabilities]
 
     @property
     def actor(self) -> int | None:
@@ -49,12 +52,14 @@ class PublicTable:
 
     def known(self, player: int) -> str:
         if not self._game.deals:
-            own = [f"Dice: {self._game.private_names[player][self._rows[player]]}"]
+            fields = [f"Dice: {self._game.private_names[player][self._rows[player]]}"]
         else:
             suits = self._game.deals[0].deck.suits
-            own = [f"Cards: {names_of(self._hands[player], suits)}"]
-            own += [f"Board: {names_of(self._board, suits)}"] if len(self._board) else []
-        return "  ".join([*own, f"Moves: {' '.join(self._moves) or 'none yet'}"])
+            fields = [f"Cards: {names_of(self._hands[player], suits)}"]
+            if len(self._board):
+                fields.append(f"Board: {names_of(self._board, suits)}")
+        fields.append(f"Moves: {' '.join(self._moves) or 'none yet'}")
+        return "  ".join(fields)
 
     def actions(self) -> Sequence[str]:
         letters = self._game.letters(self._node)
@@ -66,52 +71,59 @@ class PublicTable:
     def probabilities(self) -> np.ndarray:
         actor = self.actor
         assert actor is not None
-        found: np.ndarray = self._policy.at(self._node)[:, self._rows[actor]]
-        return found
+        probabilities: np.ndarray = self._policy.at(self._node)[:, self._rows[actor]]
+        return probabilities
 
     def take(self, action: int) -> None:
         self._moves.append(self.actions()[action])
-        self._node = self._first() + action
+        self._node = self._first_child() + action
         while self._game.view.nodes["kind"][self._node] == CHANCE:
             self._deal()
 
     def payoffs(self) -> tuple[float, float]:
-        own = self._payoff()
-        return own, -own
+        payoff = self._payoff()
+        return payoff, -payoff
 
     def _payoff(self) -> float:
         """Return player 0's payoff."""
         node = self._game.view.nodes[self._node]
         if node["kind"] == DICE:
-            return self._of_dice(node)
+            return self._payoff_of_dice(node)
         if node["kind"] == FOLD:
             return float(node["payoff"])
-        group = np.searchsorted(self._dealt().group_end, self._rows, side="right")
-        return float(node["payoff"] * np.sign(group[0] - group[1]))
+        # Rows are sorted by the strength of their hands; equal hands share a group.
+        strength = np.searchsorted(self._current_deal().group_end, self._rows, side="right")
+        return float(node["payoff"] * np.sign(strength[0] - strength[1]))
 
-    def _of_dice(self, node: np.void) -> float:
+    def _payoff_of_dice(self, node: np.void) -> float:
         """Return player 0's payoff after a call: the last bid holds if enough dice count for it."""
         matches = self._game.view.matches
-        quantity, face = int(node["table"]) // matches.shape[1] + 1, int(node["table"]) % matches.shape[1]
-        rows = self._rows[0], len(self._game.mass[0]) + self._rows[1]
-        holds = int(matches[rows[0], face]) + int(matches[rows[1], face]) >= quantity
-        return float(self._game.view.payoffs[0 if holds == (node["payoff"] > 0) else 1])
+        num_faces = matches.shape[1]
+        quantity = int(node["table"]) // num_faces + 1
+        face = int(node["table"]) % num_faces
+        first_row = self._rows[0]
+        second_row = len(self._game.mass[0]) + self._rows[1]  # player 1's rolls follow player 0's
+        bid_holds = int(matches[first_row, face]) + int(matches[second_row, face]) >= quantity
+        player_0_wins = bid_holds == (node["payoff"] > 0)
+        return float(self._game.view.payoffs[0 if player_0_wins else 1])
 
     def _deal(self) -> None:
         """Deal the next cards of the board, and go to the node for them."""
-        before, nodes = self._dealt(), self._game.view.nodes
-        children = range(self._first(), self._first() + int(nodes["num_children"][self._node]))
+        before = self._current_deal()
+        nodes = self._game.view.nodes
+        children = range(self._first_child(), self._first_child() + int(nodes["num_children"][self._node]))
         deals = [self._game.deals[int(nodes["deal"][child])] for child in children]
-        held = np.concatenate([*self._hands, self._board])
-        left = np.setdiff1d(np.arange(before.deck.size), held)
-        cards = self._rng.choice(left, len(deals[0].board) - len(before.board), replace=False)
-        images = before.permutations[:, self._image[cards]]
+        dealt_cards = np.concatenate([*self._hands, self._board])
+        cards_left = np.setdiff1d(np.arange(before.deck.size), dealt_cards)
+        cards = self._rng.choice(cards_left, len(deals[0].board) - len(before.board), replace=False)
+        # Among the permutations of suits that keep the board, one leads from these cards to a board of the tree.
+        images = before.permutations[:, self._tree_card[cards]]
         codes = codes_of(images, before.deck.size)
         for child, deal in zip(children, deals, strict=True):
-            own = codes_of(deal.board[None, len(before.board) :], before.deck.size)[0]
-            found = np.flatnonzero(codes == own)
-            if len(found):
-                self._image = before.permutations[found[0]][self._image]
+            code_of_child = codes_of(deal.board[None, len(before.board) :], before.deck.size)[0]
+            fitting = np.flatnonzero(codes == code_of_child)
+            if len(fitting):
+                self._tree_card = before.permutations[fitting[0]][self._tree_card]
                 self._board = np.append(self._board, cards)
                 self._moves.append("|")
                 self._node = child
@@ -120,14 +132,16 @@ class PublicTable:
         raise AssertionError("some permutation leads to a board of the tree")
 
     def _find_rows(self) -> None:
-        deal = self._dealt()
+        """Find the row of each player's hand, on the board as it is now."""
+        deal = self._current_deal()
         codes = codes_of(deal.deck.hands, deal.deck.size)
         for player, hand in enumerate(self._hands):
-            number = np.flatnonzero(codes == codes_of(self._image[hand][None], deal.deck.size)[0])[0]
-            self._rows[player] = int(deal.row_of_hand[number])
+            code = codes_of(self._tree_card[hand][None], deal.deck.size)[0]
+            hand_number = np.flatnonzero(codes == code)[0]
+            self._rows[player] = int(deal.row_of_hand[hand_number])
 
-    def _dealt(self) -> Deal:
+    def _current_deal(self) -> Deal:
         return self._game.deals[int(self._game.view.nodes["deal"][self._node])]
 
-    def _first(self) -> int:
+    def _first_child(self) -> int:
         return int(self._game.view.nodes["first_child"][self._node])

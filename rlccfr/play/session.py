@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.play.cards import described, in_words, seen_in
+from rlccfr.play.cards import described, in_words, knowledge_in
 from rlccfr.play.tables import Table
 
 HELP = (
@@ -17,7 +17,7 @@ HELP = (
     "?               this help",
     "quit            leave",
 )
-FEWEST = 10
+FEWEST_FOR_INTERVAL = 10
 """Least number of games for which an interval is shown."""
 
 QUIT = ("q", "quit", "exit")
@@ -35,23 +35,23 @@ class Decision(NamedTuple):
         state: what the person knew in a game of cards, in one line; empty in other games.
         actions: names of the actions.
         probabilities: what the policy does there.
-        taken: number of the action that was taken.
+        action: number of the action that the person took.
     """
 
     game: int
     state: str
     actions: Sequence[str]
     probabilities: np.ndarray
-    taken: int
+    action: int
 
 
-def _result(own: float, other: float) -> str:
-    """Say what a game ended with, for the person who got ``own``."""
-    if own != -other:  # the game is not zero-sum
-        return f"You get {own:g}, and the policy gets {other:g}"
-    if own == 0:
+def _result(payoff: float, policy_payoff: float) -> str:
+    """Say what a game ended with, for the person who gets ``payoff``."""
+    if payoff != -policy_payoff:  # the game is not zero-sum
+        return f"You get {payoff:g}, and the policy gets {policy_payoff:g}"
+    if payoff == 0:
         return "Nobody wins"
-    return f"You {'win' if own > 0 else 'lose'} {abs(own):g}"
+    return f"You {'win' if payoff > 0 else 'lose'} {abs(payoff):g}"
 
 
 class Session:
@@ -64,6 +64,9 @@ class Session:
         game: OpenSpiel's name of the game, or the name of one with a public tree.
         unit: name of what payoffs count, such as "chips".
         rng: source of the policy's moves.
+
+    Attributes:
+        payoffs: the person's payoff in each game that is over.
     """
 
     def __init__(
@@ -75,9 +78,13 @@ class Session:
         unit: str,
         rng: np.random.Generator,
     ) -> None:
-        self._deal, self._ask, self._tell = deal, ask, tell
-        self._name, self._unit, self._rng = game, unit, rng
-        self._last: Decision | None = None
+        self._deal = deal
+        self._ask = ask
+        self._tell = tell
+        self._name = game
+        self._unit = unit
+        self._rng = rng
+        self._last_decision: Decision | None = None
         self.payoffs: list[float] = []
 
     def play(self, games: int | None, seat: int | None) -> None:
@@ -91,7 +98,8 @@ class Session:
             while games is None or len(self.payoffs) < games:
                 self._game(len(self.payoffs) % 2 if seat is None else seat)
         except (Left, EOFError):
-            if not self.payoffs or (self._last and self._last.game > len(self.payoffs)):  # else it was just told
+            is_in_game = self._last_decision and self._last_decision.game > len(self.payoffs)
+            if not self.payoffs or is_in_game:  # otherwise the score was just told
                 self._tell(f"Score: {self.score()}.")
 
     def score(self) -> str:
@@ -100,65 +108,67 @@ class Session:
         if not count:
             return "no game is over yet"
         games = "1 game" if count == 1 else f"{count:,} games"
-        told = f"{sum(self.payoffs):+g} {self._unit} after {games}"
-        if count < FEWEST:
-            return told
+        score = f"{sum(self.payoffs):+g} {self._unit} after {games}"
+        if count < FEWEST_FOR_INTERVAL:
+            return score
         from scipy import stats
 
         error = float(stats.t.ppf(0.975, count - 1) * np.std(self.payoffs, ddof=1)) / count**0.5
-        return f"{told}; {np.mean(self.payoffs):+.3g} ± {error:.2g} per game (95 %)"
+        return f"{score}; {np.mean(self.payoffs):+.3g} ± {error:.2g} per game (95 %)"
 
     def _game(self, seat: int) -> None:
+        """Play one game, in which the person has a seat."""
         table = self._deal()
         self._tell(f"Game {len(self.payoffs) + 1}: you are player {seat}.")
-        shown = 0
+        cards_on_board = 0
         while (actor := table.actor) is not None:
-            seen = seen_in(self._name, table.known(actor))
-            if seen and len(seen.board) > shown:
-                self._tell(f"  The board is {' '.join(seen.board)}")
-                shown = len(seen.board)
-            actions, likely = table.actions(), table.probabilities()
+            knowledge = knowledge_in(self._name, table.known(actor))
+            if knowledge and len(knowledge.board) > cards_on_board:
+                self._tell(f"  The board is {' '.join(knowledge.board)}")
+                cards_on_board = len(knowledge.board)
+            actions = table.actions()
+            probabilities = table.probabilities()
             if actor == seat:
-                known = table.known(seat)
-                taken = self._answer(known, actions)
-                state = in_words(self._name, known) if seen else ""
-                self._last = Decision(len(self.payoffs) + 1, state, actions, likely, taken)
+                text = table.known(seat)
+                action = self._answer(text, actions)
+                state = in_words(self._name, text) if knowledge else ""
+                self._last_decision = Decision(len(self.payoffs) + 1, state, actions, probabilities, action)
             else:
-                taken = int(self._rng.choice(len(likely), p=likely / likely.sum()))
-                self._tell(f"  Player {actor}: {actions[taken]}")
-            table.take(taken)
+                action = int(self._rng.choice(len(probabilities), p=probabilities / probabilities.sum()))
+                self._tell(f"  Player {actor}: {actions[action]}")
+            table.take(action)
         payoffs = table.payoffs()
-        own = payoffs[seat]
-        self.payoffs.append(own)
-        if held := table.known(1 - seat):
+        self.payoffs.append(payoffs[seat])
+        if opponent_text := table.known(1 - seat):
             self._tell(f"What player {1 - seat} knew:")
-            for line in described(self._name, held):
+            for line in described(self._name, opponent_text):
                 self._tell(f"  {line}")
-        self._tell(f"{_result(own, payoffs[1 - seat])}. Score: {self.score()}.")
+        self._tell(f"{_result(payoffs[seat], payoffs[1 - seat])}. Score: {self.score()}.")
         self._tell("")
 
-    def _answer(self, known: str, actions: Sequence[str]) -> int:
+    def _answer(self, text: str, actions: Sequence[str]) -> int:
         """Ask until the person makes a move, and return its number."""
-        for line in described(self._name, known):
+        for line in described(self._name, text):
             self._tell(f"  {line}")
         while True:
             moves = "   ".join(f"{number}: {name}" for number, name in enumerate(actions, 1))
-            text = self._ask(f"  {moves}   (? for help) > ").strip()
-            found = self._move(text, actions)
-            if found is not None:
-                return found
-            self._reply(text, actions)
+            answer = self._ask(f"  {moves}   (? for help) > ").strip()
+            action = self._action_named(answer, actions)
+            if action is not None:
+                return action
+            self._reply(answer, actions)
 
-    def _move(self, text: str, actions: Sequence[str]) -> int | None:
-        """Return the number of the move that an answer names; None if it names none, or several."""
-        if text.isdecimal():
-            return int(text) - 1 if len(text) < 6 and 1 <= int(text) <= len(actions) else None
-        if not text:
+    def _action_named(self, answer: str, actions: Sequence[str]) -> int | None:
+        """Return the index of the move that an answer names; None if it names none, or several."""
+        if answer.isdecimal():
+            is_number_of_move = len(answer) < 6 and 1 <= int(answer) <= len(actions)
+            return int(answer) - 1 if is_number_of_move else None
+        if not answer:
             return None
-        whole = [number for number, name in enumerate(actions) if name.lower() == text.lower()]
-        begun = [number for number, name in enumerate(actions) if name.lower().startswith(text.lower())]
-        found = whole or begun
-        return found[0] if len(found) == 1 else None
+        same_name = [action for action, name in enumerate(actions) if name.lower() == answer.lower()]
+        same_beginning = [action for action, name in enumerate(actions) if name.lower().startswith(answer.lower())]
+        candidates = same_name or same_beginning
+        return candidates[0] if len(candidates) == 1 else None
 
     def _reply(self, text: str, actions: Sequence[str]) -> None:
         """Answer what is no move.
@@ -183,13 +193,13 @@ class Session:
             self._tell(f"  {line}")
 
     def _advice(self) -> list[str]:
-        if self._last is None:
+        """Return lines on what the policy would have done at the person's last decision."""
+        last = self._last_decision
+        if last is None:
             return ["You have not decided anything yet."]
-        last = self._last
-        return [
-            f"At your last decision, in game {last.game}{f' ({last.state})' if last.state else ''}, the policy has:",
-            *(
-                f"  {name}: {likely:.1%}{' (your move)' if number == last.taken else ''}"
-                for number, (name, likely) in enumerate(zip(last.actions, last.probabilities, strict=True))
-            ),
-        ]
+        state = f" ({last.state})" if last.state else ""
+        lines = [f"At your last decision, in game {last.game}{state}, the policy has:"]
+        for action, (name, probability) in enumerate(zip(last.actions, last.probabilities, strict=True)):
+            remark = " (your move)" if action == last.action else ""
+            lines.append(f"  {name}: {probability:.1%}{remark}")
+        return lines

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rlccfr.games.records import CHANCE, TERMINAL
-from rlccfr.play.cards import move_in_words, seen_in
+from rlccfr.play.cards import knowledge_in, move_in_words
 from rlccfr.policy import Policy
 
 
@@ -46,7 +46,9 @@ class CompiledTable:
     def __init__(self, policy: Policy, rng: np.random.Generator) -> None:
         from rlccfr.games.openspiel import openspiel_game
 
-        self._policy, self._tree, self._rng = policy, policy.game, rng
+        self._policy = policy
+        self._tree = policy.game
+        self._rng = rng
         self._state: Any = openspiel_game(self._tree).new_initial_state()
         self._history = 0
         self._known = ["", ""]
@@ -78,11 +80,12 @@ class CompiledTable:
     def _let_chance_move(self) -> None:
         while self._tree.histories["actor"][self._history] == CHANCE:
             children = self._children()
-            chances = self._tree.probability[children.start : children.stop]
-            self._go(children[int(self._rng.choice(len(children), p=chances / chances.sum()))])
+            probabilities = self._tree.probability[children.start : children.stop]
+            outcome = int(self._rng.choice(len(children), p=probabilities / probabilities.sum()))
+            self._go(children[outcome])
         if self.actor is not None:
             self._known[self.actor] = self._tree.infoset_keys[self._infoset()]
-        elif seen_in(self._tree.openspiel_name, self._known[0]):  # other games may say something else at the end
+        elif knowledge_in(self._tree.openspiel_name, self._known[0]):  # other games may say something else at the end
             self._known = [self._state.information_state_string(player) for player in (0, 1)]
 
     def _infoset(self) -> int:
@@ -90,9 +93,10 @@ class CompiledTable:
 
     def _children(self) -> range:
         record = self._tree.histories[self._history]
-        first = int(record["first_child"])
-        return range(first, first + int(record["num_children"]))
+        first_child = int(record["first_child"])
+        return range(first_child, first_child + int(record["num_children"]))
 
     def _go(self, child: int) -> None:
+        """Go on to a history below, in the tree and in OpenSpiel's game."""
         self._state.apply_action(int(self._tree.edge_action[child]))
         self._history = child

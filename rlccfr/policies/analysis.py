@@ -10,7 +10,7 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.records import CHANCE
 
 
-class Analysis(NamedTuple):
+class InfosetFigures(NamedTuple):
     """Figures of a policy at each of n infosets and m sequences, if both players follow it.
 
     Values are in the game's units, to the infoset's owner, who is taken to have played to reach the infoset. They are
@@ -28,59 +28,69 @@ class Analysis(NamedTuple):
     gain: np.ndarray
 
 
-class Histories(NamedTuple):
+class HistoryFigures(NamedTuple):
     """Figures of a policy at each history, if both players follow it.
 
     Attributes:
-        above: (histories,): the history above; -1 for the root.
-        taken: (histories,): the sequence that leads to it; -1 after chance and at the root.
+        parent: (histories,): the history above; -1 for the root.
+        sequence: (histories,): the sequence that leads to it; -1 after chance and at the root.
         reach: (3, histories): probability that player 0's moves, player 1's and chance's lead to it.
         value: (histories,): player 0's expected payoff there.
     """
 
-    above: np.ndarray
-    taken: np.ndarray
+    parent: np.ndarray
+    sequence: np.ndarray
     reach: np.ndarray
     value: np.ndarray
 
 
-def followed(tree: GameTree, probabilities: np.ndarray) -> Histories:
+def figures_of_histories(tree: GameTree, probabilities: np.ndarray) -> HistoryFigures:
     """Return the figures of a policy, (m,), at each history."""
-    histories, levels = tree.histories, list(tree.levels())
-    found = Histories(
-        above=np.full(tree.num_histories, -1),
-        taken=np.full(tree.num_histories, -1),
+    histories = tree.histories
+    levels = list(tree.levels())
+    figures = HistoryFigures(
+        parent=np.full(tree.num_histories, -1),
+        sequence=np.full(tree.num_histories, -1),
         reach=np.ones((3, tree.num_histories)),
         value=tree.utility.copy(),
     )
-    step = tree.probability.copy()
-    for level, above, place in levels:
-        actor = histories["actor"][above]
-        decided = actor < CHANCE
-        found.above[level] = above
-        found.taken[level[decided]] = histories["first_sequence"][above[decided]] + place[decided]
-        step[level[decided]] = probabilities[found.taken[level[decided]]]
-        found.reach[:, level] = found.reach[:, above]
-        found.reach[actor, level] *= step[level]
-    for level, above, _ in reversed(levels):
-        np.add.at(found.value, above, step[level] * found.value[level])
-    return found
+    move_probability = tree.probability.copy()
+    # From the root down: reach multiplies along the moves of whoever makes them.
+    for level, parents, action in levels:
+        actor = histories["actor"][parents]
+        by_player = actor < CHANCE
+        figures.parent[level] = parents
+        figures.sequence[level[by_player]] = histories["first_sequence"][parents[by_player]] + action[by_player]
+        move_probability[level[by_player]] = probabilities[figures.sequence[level[by_player]]]
+        figures.reach[:, level] = figures.reach[:, parents]
+        figures.reach[actor, level] *= move_probability[level]
+    # From the leaves up: values are means over the moves.
+    for level, parents, _ in reversed(levels):
+        np.add.at(figures.value, parents, move_probability[level] * figures.value[level])
+    return figures
 
 
-def analysed(tree: GameTree, along: Histories) -> Analysis:
+def figures_of_infosets(tree: GameTree, histories: HistoryFigures) -> InfosetFigures:
     """Return the figures of a policy at each infoset from those at each history."""
-    actor, infoset = tree.histories["actor"], tree.histories["infoset"]
-    decides = np.flatnonzero(actor < CHANCE)
-    others = along.reach[1 - actor[decides], decides] * along.reach[CHANCE, decides]
-    sign = np.where(actor == 0, 1.0, -1.0)
-    mass = np.bincount(infoset[decides], others, tree.num_infosets)
-    own = np.bincount(infoset[decides], others * sign[decides] * along.value[decides], tree.num_infosets)
-    moved = np.flatnonzero(along.taken >= 0)
-    above = along.above[moved]
-    weight = along.reach[1 - actor[above], above] * along.reach[CHANCE, above] * sign[above]
-    action = np.bincount(along.taken[moved], weight * along.value[moved], tree.num_sequences)
+    actor = tree.histories["actor"]
+    infoset = tree.histories["infoset"]
+    sign = np.where(actor == 0, 1.0, -1.0)  # values of histories are to player 0
+    # Histories of an infoset are weighted by the reach of the opponent and of chance, as counterfactual values are.
+    decisions = np.flatnonzero(actor < CHANCE)
+    weight = histories.reach[1 - actor[decisions], decisions] * histories.reach[CHANCE, decisions]
+    infoset_mass = np.bincount(infoset[decisions], weight, tree.num_infosets)
+    infoset_value = np.bincount(
+        infoset[decisions], weight * sign[decisions] * histories.value[decisions], tree.num_infosets
+    )
+    # The same for each action, over the histories that it leads to.
+    after_move = np.flatnonzero(histories.sequence >= 0)
+    parents = histories.parent[after_move]
+    move_weight = histories.reach[1 - actor[parents], parents] * histories.reach[CHANCE, parents] * sign[parents]
+    action_value = np.bincount(
+        histories.sequence[after_move], move_weight * histories.value[after_move], tree.num_sequences
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
-        value = own / mass
-        gain = action / mass[tree.owner] - value[tree.owner]
-    reach = np.bincount(infoset[decides], along.reach[:, decides].prod(axis=0), tree.num_infosets)
-    return Analysis(reach, value, gain)
+        value = infoset_value / infoset_mass
+        gain = action_value / infoset_mass[tree.owner] - value[tree.owner]
+    reach = np.bincount(infoset[decisions], histories.reach[:, decisions].prod(axis=0), tree.num_infosets)
+    return InfosetFigures(reach, value, gain)

@@ -39,40 +39,54 @@ def states(policy: Policy, containing: Sequence[str] = (), player: int | None = 
     """Yield the states of a policy in the game's order.
 
     Args:
+        policy: the policy.
         containing: texts that must all occur in the state's text or its words; upper and lower case are alike.
         player: player to whom the states belong; by default both.
     """
-    wanted = [one.casefold() for one in containing]
-    found = _public(policy, wanted) if isinstance(policy, PublicPolicy) else _listed(policy, wanted)
-    return (state for state in found if player in (None, state.player))
+    needles = [text.casefold() for text in containing]
+    if isinstance(policy, PublicPolicy):
+        matching = _public_states(policy, needles)
+    else:
+        matching = _compiled_states(policy, needles)
+    return (state for state in matching if player in (None, state.player))
 
 
-def _listed(policy: Policy, wanted: Sequence[str]) -> Iterator[State]:
+def _compiled_states(policy: Policy, needles: Sequence[str]) -> Iterator[State]:
+    """Yield the states of a compiled game whose texts contain all needles, which are in lower case."""
     from rlccfr.games.openspiel_policies import sequence_names
-    from rlccfr.policies.analysis import analysed, followed
+    from rlccfr.policies.analysis import figures_of_histories, figures_of_infosets
 
     tree: GameTree = policy.game
     words = [in_words(tree.openspiel_name, key) for key in tree.infoset_keys]
-    told = [f"{key}\n{own}".casefold() for key, own in zip(tree.infoset_keys, words, strict=True)]
-    numbers = [k for k, text in enumerate(told) if all(one in text for one in wanted)]
-    names, reach = sequence_names(tree), analysed(tree, followed(tree, policy.probabilities)).reach
-    for number in numbers:
-        rows = tree.infoset_sequences(number)
-        owner = int(number >= tree.view.infoset_begin[1])
-        likely = policy.probabilities[rows].tolist()
-        yield State(owner, tree.infoset_keys[number], words[number], names[rows], likely, reach[number])
+    searchable = [f"{key}\n{text}".casefold() for key, text in zip(tree.infoset_keys, words, strict=True)]
+    infosets = [infoset for infoset, text in enumerate(searchable) if all(needle in text for needle in needles)]
+    names = sequence_names(tree)
+    reach = figures_of_infosets(tree, figures_of_histories(tree, policy.probabilities)).reach
+    for infoset in infosets:
+        rows = tree.infoset_sequences(infoset)
+        owner = int(infoset >= tree.view.infoset_begin[1])
+        probabilities = policy.probabilities[rows].tolist()
+        yield State(owner, tree.infoset_keys[infoset], words[infoset], names[rows], probabilities, reach[infoset])
 
 
-def _public(policy: PublicPolicy, wanted: Sequence[str]) -> Iterator[State]:
+def _public_states(policy: PublicPolicy, needles: Sequence[str]) -> Iterator[State]:
+    """Yield the states of a public-tree game whose paths and private states contain all needles."""
     game: PublicGame = policy.game
     for node in game.decisions.tolist():
-        path, owner = game.path(node), int(game.view.nodes["kind"][node])
-        left = [one for one in wanted if one not in path.casefold()]
+        path = game.path(node)
+        owner = int(game.view.nodes["kind"][node])
+        # What the path contains need not be sought again beside each private state.
+        not_in_path = [needle for needle in needles if needle not in path.casefold()]
         names = game.row_names(node)
-        rows = [k for k, name in enumerate(names) if all(one in f"{path} {name}".casefold() for one in left)]
+        rows = [
+            row
+            for row, name in enumerate(names)
+            if all(needle in f"{path} {name}".casefold() for needle in not_in_path)
+        ]
         if not rows:
             continue
-        actions, found = game.letters(node), policy.at(node)
+        actions = game.letters(node)
+        probabilities = policy.at(node)
         for row in rows:
             text = f"{path} {names[row]}".strip()
-            yield State(owner, text, text, actions, found[:, row].tolist(), float(np.nan))
+            yield State(owner, text, text, actions, probabilities[:, row].tolist(), float(np.nan))

@@ -49,9 +49,10 @@ def exact_match(first: Policy, second: Policy) -> Match:
     Raises:
         PolicyError: the policies are for different games, or for different versions of one.
     """
-    _check_alike(first, second)
-    straight, swapped = (seated(*pair).values().game for pair in ((first, second), (second, first)))
-    seats = straight[0], first.game.opponent_payoffs.at(swapped[0])
+    _check_same_game(first, second)
+    value_as_player_0 = seated(first, second).values().game[0]
+    value_of_opponent = seated(second, first).values().game[0]  # the second policy's, as player 0
+    seats = value_as_player_0, first.game.opponent_payoffs.at(value_of_opponent)
     return Match(sum(seats) / 2, seats)
 
 
@@ -88,6 +89,7 @@ def played_match(
     moments = Moments()
     opponent = game.opponent_payoffs
     for payoffs in _played(first, second, game, pairs, seed):
+        # In the second game of a pair the first policy is player 1, whose payoff is linear in player 0's.
         moments.add(payoffs * (1.0, -opponent.slope) + (0.0, opponent.constant))
         if progress is not None:
             progress(moments.count / pairs)
@@ -105,20 +107,24 @@ def _played(
     from rlccfr.kernels.walks.playing import play_pairs
 
     handle = handle_of(Game.of(game), GAME)
-    games, *sides = np.random.SeedSequence(seed).spawn(3)
-    deal, rng = np.zeros(1, np.uint64), games.generate_state(1, np.uint64)
+    games_seed, first_seed, second_seed = np.random.SeedSequence(seed).spawn(3)
+    deal = np.zeros(1, np.uint64)  # scratch: the state from which both games of a pair draw their deal
+    rng = games_seed.generate_state(1, np.uint64)
     if not (callable(first) or callable(second)):
-        policies = _both_ways(first, second, game)
+        probabilities = _both_seatings(first, second, game)
         for begin in range(0, pairs, AT_ONCE):
             payoffs = np.empty((min(AT_ONCE, pairs - begin), 2))
-            play_pairs(handle, *policies, deal, rng, payoffs)
+            play_pairs(handle, *probabilities, deal, rng, payoffs)
             yield payoffs
         return
-    seeds = np.stack([side.generate_state(pairs) for side in sides]).tolist()
+    # A policy is drawn anew for each pair, so each pair is a kernel call of its own.
+    first_seeds = first_seed.generate_state(pairs).tolist()
+    second_seeds = second_seed.generate_state(pairs).tolist()
     for pair in range(pairs):
-        drawn = [one(own[pair]) if callable(one) else one for one, own in zip((first, second), seeds, strict=True)]
+        first_policy = first(first_seeds[pair]) if callable(first) else first
+        second_policy = second(second_seeds[pair]) if callable(second) else second
         payoffs = np.empty((1, 2))
-        play_pairs(handle, *_both_ways(drawn[0], drawn[1], game), deal, rng, payoffs)
+        play_pairs(handle, *_both_seatings(first_policy, second_policy, game), deal, rng, payoffs)
         yield payoffs
 
 
@@ -137,11 +143,14 @@ class Moments:
 
     def add(self, payoffs: np.ndarray) -> None:
         """Add payoffs, (pairs, 2)."""
-        of_pairs, count = payoffs.mean(axis=1), len(payoffs)
-        total, apart = self.count + count, float(of_pairs.mean() - self.mean.mean())
+        pair_means = payoffs.mean(axis=1)
+        new_count = len(payoffs)
+        total = self.count + new_count
+        difference = float(pair_means.mean() - self.mean.mean())
         # Deviations within the new pairs, and of the means of the old and the new ones from each other.
-        self._squares += float(((of_pairs - of_pairs.mean()) ** 2).sum()) + apart**2 * self.count * count / total
-        self.mean = self.mean + (payoffs.mean(axis=0) - self.mean) * (count / total)
+        squares_within = float(((pair_means - pair_means.mean()) ** 2).sum())
+        self._squares += squares_within + difference**2 * self.count * new_count / total
+        self.mean = self.mean + (payoffs.mean(axis=0) - self.mean) * (new_count / total)
         self.count = total
 
     @property
@@ -163,53 +172,56 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
     """
     import pandas as pd
 
-    _check_alike(first, second)
+    _check_same_game(first, second)
     tree = first.game
     if isinstance(tree, PublicGame):
         raise PolicyError(f"{tree.name!r} is solved by its public tree, which has no list of infosets")
     gaps = np.abs(first.probabilities - second.probabilities)
-    found = pd.DataFrame(
-        {"depth": _moves_before(tree), "gap": np.add.reduceat(gaps, tree.view.first_sequence[:-1]) / 2}
-    ).groupby("depth")["gap"]
-    table = found.agg(infosets="count", mean="mean", deviation=lambda gap: gap.std(ddof=0))
+    total_variation = np.add.reduceat(gaps, tree.view.first_sequence[:-1]) / 2
+    by_infoset = pd.DataFrame({"depth": _moves_before(tree), "gap": total_variation})
+    by_depth = by_infoset.groupby("depth")["gap"]
+    table = by_depth.agg(infosets="count", mean="mean", deviation=lambda gap: gap.std(ddof=0))
     return table.reset_index()
 
 
 def _moves_before(tree: GameTree) -> np.ndarray:
     """Return the number of moves of both players before each infoset, (n,); the least over its histories."""
-    histories, moves = tree.histories, np.zeros(tree.num_histories, np.int64)
-    for level, above, _ in tree.levels():
-        moves[level] = moves[above] + (histories["actor"][above] < CHANCE)
-    decides = np.flatnonzero(histories["actor"] < CHANCE)
-    found = np.full(tree.num_infosets, tree.depth)
-    np.minimum.at(found, histories["infoset"][decides], moves[decides])
-    return found
+    histories = tree.histories
+    moves_before_history = np.zeros(tree.num_histories, np.int64)
+    for level, parents, _ in tree.levels():
+        moves_before_history[level] = moves_before_history[parents] + (histories["actor"][parents] < CHANCE)
+    decisions = np.flatnonzero(histories["actor"] < CHANCE)
+    moves_before = np.full(tree.num_infosets, tree.depth)
+    np.minimum.at(moves_before, histories["infoset"][decisions], moves_before_history[decisions])
+    return moves_before
 
 
 def seated(first: P, second: P) -> P:
     """Return the policy in which player 0 plays like the first policy, and player 1 like the second."""
-    game, kind = first.game, type(first)
+    game = first.game
+    policy_class = type(first)
     if isinstance(game, PublicGame):
-        own, table = first.table, second.table
-        table = table.astype(np.promote_types(own.dtype, table.dtype))
-        places = game.view.nodes["table"][game.decisions]
-        acts = game.view.nodes["kind"][game.decisions] == 0
-        for place, size in zip(places[acts].tolist(), (game.actions * game.rows)[acts].tolist(), strict=True):
-            table[place : place + size] = own[place : place + size]
-        return kind(game, table)
-    probabilities, sequences = second.probabilities.copy(), game.sequences_of(0)
+        table = second.table.astype(np.promote_types(first.table.dtype, second.table.dtype))
+        first_entries = game.view.nodes["table"][game.decisions]
+        sizes = game.actions * game.rows
+        is_player_0 = game.view.nodes["kind"][game.decisions] == 0
+        for entry, size in zip(first_entries[is_player_0].tolist(), sizes[is_player_0].tolist(), strict=True):
+            table[entry : entry + size] = first.table[entry : entry + size]
+        return policy_class(game, table)
+    probabilities = second.probabilities.copy()
+    sequences = game.sequences_of(0)
     probabilities[sequences] = first.probabilities[sequences]
-    return kind(game, probabilities)
+    return policy_class(game, probabilities)
 
 
-def _both_ways(first: Policy, second: Policy, game: GameTree) -> tuple[np.ndarray, np.ndarray]:
+def _both_seatings(first: Policy, second: Policy, game: GameTree) -> tuple[np.ndarray, np.ndarray]:
     """Return the probabilities (m,) of both seatings of two policies of a game."""
-    _check_alike(first, second)
+    _check_same_game(first, second)
     if first.game.content_hash != game.content_hash:
         raise PolicyError(f"policies of {first.game.name!r} can't play {game.name!r}")
     return seated(first, second).probabilities, seated(second, first).probabilities
 
 
-def _check_alike(first: Policy, second: Policy) -> None:
+def _check_same_game(first: Policy, second: Policy) -> None:
     if first.game.content_hash != second.game.content_hash:
         raise PolicyError(f"a policy of {first.game.name!r} can't play against one of {second.game.name!r}")

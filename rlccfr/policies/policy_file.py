@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from rlccfr.policy import Policy
 
 FORMAT = "rlccfr-policy-1"
+"""Name and version of the format, in a file's header."""
+
 MATRIX = "matrix_"
 """Beginning of the names of matrix games, which are known in one process only."""
 
@@ -73,9 +75,9 @@ def save_policy(policy: Policy, path: Path) -> None:
 
 def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy:
     """Read a policy from a file; see :meth:`Policy.load`."""
-    given = None if game is None else checked_tree(game, "Policy.load")
+    tree = None if game is None else checked_tree(game, "Policy.load")
     saved = _read(path)
-    game = _game_of(path, saved) if given is None else given
+    game = _game_of(path, saved) if tree is None else tree
     if saved.hash != game.content_hash:
         raise of_another_game(path, saved.game, game)
     try:
@@ -98,18 +100,21 @@ def of_another_game(path: Path, named: str | None, game: Game) -> CheckpointErro
     """Return the error that a file's policy is not one of a game, or of another version of it.
 
     Args:
+        path: the file.
         named: name of the game that the file is for, if it says so.
+        game: the game that it should be for.
     """
     from rlccfr.games.gambit.files import shown
     from rlccfr.games.names import short_name
 
-    its = game.name if named is None else shown(short_name(named))
-    if its == game.name:
-        return CheckpointError(f"{path} is a policy of another version of {its!r}: its {HASH} is not the game's")
-    return CheckpointError(f"{path} is a policy of {brief(its)}, not of {game.name!r}")
+    name_in_file = game.name if named is None else shown(short_name(named))
+    if name_in_file == game.name:
+        return CheckpointError(f"{path} is a policy of another version of {game.name!r}: its {HASH} is not the game's")
+    return CheckpointError(f"{path} is a policy of {brief(name_in_file)}, not of {game.name!r}")
 
 
 def _read(path: Path) -> Saved:
+    """Read a file of any format; whatever is wrong with it is a CheckpointError."""
     read = _READERS[checked_path(path).suffix]
     try:
         data = read_bytes(path)
@@ -139,30 +144,35 @@ def _game_of(path: Path, saved: Saved) -> GameTree:
         raise CheckpointError(
             f"{path} was written by an older version and does not name its game: pass the game (--game)"
         )
-    name, found, faults = short_name(saved.game), list[GameTree](), list[str]()
-    ways: list[tuple[str, bool | None]] = [(name, None), (name, True)]
-    for source, restore_recall in [*ways, (str(path), None)] if path.suffix == ".efg" else ways:
+    name = short_name(saved.game)
+    attempts: list[tuple[str, bool | None]] = [(name, None), (name, True)]
+    if path.suffix == ".efg":
+        attempts.append((str(path), None))
+    games: list[GameTree] = []
+    faults: list[str] = []
+    for source, restore_recall in attempts:
         try:
-            found.append(load_game(source, restore_recall=restore_recall))
+            game: GameTree = load_game(source, restore_recall=restore_recall)
         except GameError as error:
             faults.append(str(error))
             continue
-        if found[-1].content_hash == saved.hash:
-            return found[-1]
-    if not found and saved.game.startswith(MATRIX):
+        if game.content_hash == saved.hash:
+            return game
+        games.append(game)
+    if not games and saved.game.startswith(MATRIX):
         raise CheckpointError(
             f"{path} is a policy of a matrix game, which no name stands for: give rlccfr.Policy.load the game, or save "
             "policies of such games as .efg, which holds the game too"
         )
-    if not found:
+    if not games:
         raise CheckpointError(f"the game of {path} can't be loaded here ({faults[0]}): pass the game (--game)")
-    return found[0]  # another one, as the caller will say
+    return games[0]  # another version of the game, as the caller will say
 
 
 def _to_csv(policy: Policy) -> bytes:
     game = policy.game
-    named = _named(policy).assign(**{HASH: game.content_hash, GAME: game.openspiel_name})
-    return str(named.to_csv(index=False)).encode()
+    frame = _with_action_names(policy).assign(**{HASH: game.content_hash, GAME: game.openspiel_name})
+    return str(frame.to_csv(index=False)).encode()
 
 
 def _from_csv(data: bytes, path: Path) -> Saved:
@@ -178,22 +188,25 @@ def _from_csv(data: bytes, path: Path) -> Saved:
         )
     if not len(frame):
         raise ValueError("it has no rows")
-    named = frame[[name for name in (HASH, GAME) if name in frame]].drop_duplicates()
-    if len(named) > 1:
+    games = frame[[name for name in (HASH, GAME) if name in frame]].drop_duplicates()
+    if len(games) > 1:
         raise ValueError("its rows name different games; the last one may be cut short")
-    found, game = named.iloc[0][HASH], named.iloc[0].get(GAME)
+    content_hash = games.iloc[0][HASH]
+    game = games.iloc[0].get(GAME)
     numbers = {name: frame[name].map(int) for name in ("player", "action")}
     # float() rounds to the nearest number; the reader of pandas does so only in some versions.
     rows = frame.assign(**numbers, probability=frame["probability"].map(float))
-    return Saved(game, found, lambda _: rows)
+    return Saved(game, content_hash, lambda _: rows)
 
 
 def _to_json(policy: Policy) -> bytes:
-    game, frame = policy.game, _named(policy).rename(columns={"action_name": "name"})
-    actions, players = frame[["action", "name", "probability"]].to_dict("records"), frame["player"].tolist()
+    game = policy.game
+    frame = _with_action_names(policy).rename(columns={"action_name": "name"})
+    actions = frame[["action", "name", "probability"]].to_dict("records")
+    players = frame["player"].tolist()
     infosets = []
-    for number, key in enumerate(game.infoset_keys):
-        rows = game.infoset_sequences(number)
+    for infoset, key in enumerate(game.infoset_keys):
+        rows = game.infoset_sequences(infoset)
         infosets.append({"player": players[rows.start], "infoset": key, "actions": actions[rows]})
     return json.dumps({**_header(game), "infosets": infosets}, indent=1).encode()
 
@@ -203,9 +216,9 @@ def _from_json(data: bytes, path: Path) -> Saved:
 
     saved = _checked(json.loads(data), path)
     rows = [
-        (one["player"], one["infoset"], action["action"], action["probability"])
-        for one in saved["infosets"]
-        for action in one["actions"]
+        (infoset["player"], infoset["infoset"], action["action"], action["probability"])
+        for infoset in saved["infosets"]
+        for action in infoset["actions"]
     ]
     frame = pd.DataFrame(rows, columns=[*IDENTITY, "probability"])
     return Saved(saved[GAME], saved[HASH], lambda _: frame)
@@ -234,9 +247,10 @@ def _to_efg(policy: Policy) -> bytes:
     from rlccfr.games.gambit.files import digest_of
     from rlccfr.games.gambit.writer import nodes_of, profile, to_efg
 
-    game, nodes = policy.game, nodes_of(policy.game)
-    told = f"{FORMAT} {HASH}={game.content_hash} nodes={digest_of(nodes.rstrip())} {GAME}={game.openspiel_name}"
-    return to_efg(game, f"{told}\n{profile(game, policy.probabilities)}", nodes).encode()
+    game = policy.game
+    nodes = nodes_of(game)
+    header = f"{FORMAT} {HASH}={game.content_hash} nodes={digest_of(nodes.rstrip())} {GAME}={game.openspiel_name}"
+    return to_efg(game, f"{header}\n{profile(game, policy.probabilities)}", nodes).encode()
 
 
 def _from_efg(data: bytes, path: Path) -> Saved:
@@ -245,11 +259,12 @@ def _from_efg(data: bytes, path: Path) -> Saved:
     from rlccfr.games.gambit.writer import read_profile
 
     comment, nodes = comment_of(data.decode(), "the file")
-    told, _, probabilities = comment.partition("\n")
-    found = re.fullmatch(rf"{FORMAT} {HASH}=(\w+) nodes=(\w+) {GAME}=(.+)", told)
-    if found is None:
+    header, _, probabilities = comment.partition("\n")
+    match = re.fullmatch(rf"{FORMAT} {HASH}=(\w+) nodes=(\w+) {GAME}=(.+)", header)
+    if match is None:
         raise CheckpointError(f"{path} holds a game and no policy; `rlccfr solve` finds one")
-    if digest_of(nodes) != found[2]:
+    content_hash, digest, name = match.groups()
+    if digest_of(nodes) != digest:
         raise ValueError("its nodes have changed since")
 
     def rows(game: GameTree) -> pd.DataFrame:
@@ -257,10 +272,10 @@ def _from_efg(data: bytes, path: Path) -> Saved:
 
         return pd.DataFrame({"probability": read_profile(game, probabilities)})
 
-    return Saved(found[3], found[1], rows)
+    return Saved(name, content_hash, rows)
 
 
-def _named(policy: Policy) -> pd.DataFrame:
+def _with_action_names(policy: Policy) -> pd.DataFrame:
     """Return :meth:`Policy.to_frame` with OpenSpiel's name of each action."""
     from rlccfr.games.openspiel_policies import sequence_names
 

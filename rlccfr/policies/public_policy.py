@@ -26,8 +26,12 @@ class PublicPolicy(Policy):
     Args:
         game: the game.
         table: shape (game.num_sequences,) array of entries that the action probabilities are proportional to, by their
-            positive parts. Where an infoset's are all 0, its policy is uniform. Types other than float32 are converted
-            to float64.
+            positive parts. Where none of an infoset's entries is positive, its policy is uniform. Types other than
+            float32 are converted to float64.
+
+    Attributes:
+        game: the game.
+        table: (m,) the entries, float32 or float64.
 
     Raises:
         PolicyError: the shape is wrong, or an entry is not finite.
@@ -37,8 +41,10 @@ class PublicPolicy(Policy):
 
     def __init__(self, game: PublicGame, table: npt.ArrayLike) -> None:
         table = np.asarray(table)
+        dtype = SINGLE if table.dtype == SINGLE else DOUBLE
+        table = np.require(table, dtype, ["C", "W"])
         self.game = game
-        self.table = table = np.require(table, SINGLE if table.dtype == SINGLE else DOUBLE, ["C", "W"])
+        self.table = table
         if table.shape != (game.num_sequences,):
             raise PolicyError(f"a policy of {game.name!r} has the shape ({game.num_sequences},), not {table.shape}")
         if not np.isfinite(table.sum()):
@@ -46,6 +52,7 @@ class PublicPolicy(Policy):
 
     @classmethod
     def uniform(cls, game: PublicGame) -> PublicPolicy:  # type: ignore[override]
+        """Return the policy that takes all legal actions with the same probability."""
         return cls(game, np.zeros(game.num_sequences, game.dtype))
 
     @classmethod
@@ -56,13 +63,17 @@ class PublicPolicy(Policy):
     @cached_property
     def probabilities(self) -> np.ndarray:  # type: ignore[override]
         """Action probabilities, (m,), in the order of the game's tables."""
-        game, found = self.game, np.empty_like(self.table)
-        first = game.view.nodes["table"][game.decisions]
-        for count, rows in np.unique(np.stack([game.actions, game.rows], axis=1), axis=0).tolist():
-            alike = first[(game.actions == count) & (game.rows == rows)]
-            places = alike[:, None] + np.arange(count * rows)
-            found[places] = shares_of(self.table[places].reshape(-1, count, rows)).reshape(places.shape)
-        return found
+        game = self.game
+        probabilities = np.empty_like(self.table)
+        first_entries = game.view.nodes["table"][game.decisions]
+        # Decisions with equal numbers of actions and rows are normalised together.
+        shapes = np.unique(np.stack([game.actions, game.rows], axis=1), axis=0).tolist()
+        for num_actions, num_rows in shapes:
+            has_shape = (game.actions == num_actions) & (game.rows == num_rows)
+            entries = first_entries[has_shape][:, None] + np.arange(num_actions * num_rows)
+            tables = self.table[entries].reshape(-1, num_actions, num_rows)
+            probabilities[entries] = shares_of(tables).reshape(entries.shape)
+        return probabilities
 
     def at(self, node: int) -> np.ndarray:
         """Return the action probabilities at a decision, shape (actions, rows).
@@ -89,7 +100,8 @@ class PublicPolicy(Policy):
             PolicyError: nobody acts there, or the game's private states have no names.
             GameError: the player can't have been dealt that.
         """
-        game, probabilities = self.game, self.at(node)
+        game = self.game
+        probabilities = self.at(node)
         game.require_names()
         if game.deals:
             row = game.deals[game.view.nodes["deal"][node]].row_named(private)
@@ -102,12 +114,15 @@ class PublicPolicy(Policy):
     def _at(self, place: int) -> np.ndarray:
         """Return the action probabilities at a decision by its place among the decisions."""
         game = self.game
-        count, rows = int(game.actions[place]), int(game.rows[place])
-        first = int(game.view.nodes["table"][game.decisions[place]])
-        own: np.ndarray = shares_of(self.table[first : first + count * rows].reshape(1, count, rows))[0]
-        return own
+        num_actions = int(game.actions[place])
+        num_rows = int(game.rows[place])
+        first_entry = int(game.view.nodes["table"][game.decisions[place]])
+        entries = self.table[first_entry : first_entry + num_actions * num_rows]
+        probabilities: np.ndarray = shares_of(entries.reshape(1, num_actions, num_rows))[0]
+        return probabilities
 
-    def _evaluated(self) -> tuple[float, float, float, float]:
+    def _centred_values(self) -> tuple[float, float, float, float]:
+        """See :meth:`Policy._centred_values`."""
         return 0.0, *self._values
 
     @cached_property
@@ -125,14 +140,16 @@ class PublicPolicy(Policy):
         """
         import pandas as pd
 
-        game, parts = self.game, []
+        game = self.game
+        tables = []
         for place, node in enumerate(game.decisions.tolist()):
-            player, letters = int(game.view.nodes["kind"][node]), game.letters(node)
+            player = int(game.view.nodes["kind"][node])
             path = game.path(node)
             infosets = [f"{path} {name}".strip() for name in game.row_names(node)]
-            for move, row in zip(letters, self._at(place), strict=True):
-                parts.append(pd.DataFrame({"player": player, "infoset": infosets, "action": move, "probability": row}))
-        return pd.concat(parts, ignore_index=True)
+            for action, probabilities in zip(game.letters(node), self._at(place), strict=True):
+                columns = {"player": player, "infoset": infosets, "action": action, "probability": probabilities}
+                tables.append(pd.DataFrame(columns))
+        return pd.concat(tables, ignore_index=True)
 
     def plot_range(self, node: int = 0, axes: Axes | None = None) -> Axes:
         """Draw what a player does at a public node; see :func:`rlccfr.policies.range_pictures.draw_range`."""
@@ -189,9 +206,9 @@ def shares_of(entries: np.ndarray) -> np.ndarray:
     """Return action probabilities in proportion to the positive parts of entries, (decisions, actions, rows)."""
     positive = np.maximum(entries, 0)
     total = positive.sum(axis=1, keepdims=True)
-    known = total > SMALLEST
-    found: np.ndarray = np.where(known, positive / np.where(known, total, 1), 1 / entries.shape[1])
-    return found
+    has_total = total > SMALLEST  # else the policy is uniform
+    shares: np.ndarray = np.where(has_total, positive / np.where(has_total, total, 1), 1 / entries.shape[1])
+    return shares
 
 
 def policy_kind(game: Game) -> type[Policy]:

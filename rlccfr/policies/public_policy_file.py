@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rlccfr.policies.public_policy import PublicPolicy
 
 FORMAT = "rlccfr-public-policy-1"
+"""Name and version of the format, in a file's header."""
+
 MOST_ROWS = 2_000_000
 """Largest number of a game's table entries that are written as a table."""
 
@@ -28,10 +30,11 @@ def checked_public_path(path: Path, game: PublicGame) -> Path:
     Raises:
         RLCCFRError: the suffix names no format, or the game is too large for it.
     """
-    kinds = (".npz", ".csv") if game.num_sequences <= MOST_ROWS else (".npz",)
-    if path.suffix not in kinds:
-        what = path.suffix or repr(path.name)
-        raise RLCCFRError(f"a policy of {game.name!r} is written as {' or '.join(kinds)}, not as {what}")
+    suffixes = (".npz", ".csv") if game.num_sequences <= MOST_ROWS else (".npz",)
+    if path.suffix not in suffixes:
+        raise RLCCFRError(
+            f"a policy of {game.name!r} is written as {' or '.join(suffixes)}, not as {path.suffix or repr(path.name)}"
+        )
     return path
 
 
@@ -54,10 +57,10 @@ def load_public_policy(path: Path, kind: type[PublicPolicy], game: PublicGame | 
     """Read a policy from a file; see :meth:`PublicPolicy.load`."""
     from rlccfr.games.public.names import public_game
 
-    name, found, table = _read(path)
+    name, content_hash, table = _read(path)
     if game is None:
         game = public_game(name)
-    if found != game.content_hash:
+    if content_hash != game.content_hash:
         raise of_another_game(path, name, game)
     return kind(game, table)
 

@@ -23,7 +23,7 @@ ACTIONS = {
 }
 """Names and colours of hold'em's actions."""
 
-LEAST = 0.01
+LEAST_PROBABILITY = 0.01
 """Bids of Bluff are drawn if some roll makes them with at least this probability."""
 
 CELL = (12, 24)
@@ -37,6 +37,7 @@ def draw_range(policy: PublicPolicy, node: int, axes: Axes | None = None) -> Axe
     actions by their mean probability over the cell's hands. In Bluff, the probability of each bid by the player's roll.
 
     Args:
+        policy: the policy.
         node: index of a public node at which a player acts.
         axes: axes to draw on; new ones by default.
 
@@ -47,8 +48,8 @@ def draw_range(policy: PublicPolicy, node: int, axes: Axes | None = None) -> Axe
     probabilities = policy.at(node)
     game.require_names()
     axes = axes if axes is not None else new_axes(7.0, 6.5)
-    where = game.path(node) or "the first decision"
-    axes.set_title(f"player {game.view.nodes['kind'][node]} at {where}")
+    player = game.view.nodes["kind"][node]
+    axes.set_title(f"player {player} at {game.path(node) or 'the first decision'}")
     moves = game.letters(node)
     if game.deals:
         _draw_hands(policy, node, probabilities, moves, axes)
@@ -75,6 +76,7 @@ def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, move
     deal = policy.game.deals[policy.game.view.nodes["deal"][node]]
     shares, names = range_grid(deal.deck.hands, deal.deck.suits, deal.row_of_hand, probabilities)
     height, width = CELL
+    # Each cell is a strip of pixels, divided among the actions from left to right.
     picture = np.ones((shares.shape[1] * height, shares.shape[2] * width, 3))
     for (i, j), name in names.items():
         edges = np.round(np.cumsum([0, *shares[:, i, j]]) * width).astype(int)
@@ -100,38 +102,53 @@ def range_grid(
 
     Args:
         hands: (hands, 1 or 2) cards of all hands.
+        suits: number of suits; a card is its rank times this, plus its suit.
         row_of_hand: (hands,) row of each hand, or -1.
         probabilities: (actions, rows) action probabilities.
     """
     rank, suit = np.divmod(hands, suits)
-    ranks = int(rank.max()) + 1
-    low, high = rank.min(axis=1), rank.max(axis=1)
-    suited = (suit == suit[:, :1]).all(axis=1) & (low < high)
-    single = hands.shape[1] == 1
-    line = np.zeros(len(hands), int) if single else ranks - 1 - np.where(suited, high, low)
-    column = ranks - 1 - (high if single else np.where(suited, low, high))
-    shape = (1 if single else ranks, ranks)
-    possible = row_of_hand >= 0
+    num_ranks = int(rank.max()) + 1
+    low = rank.min(axis=1)
+    high = rank.max(axis=1)
+    is_suited = (suit == suit[:, :1]).all(axis=1) & (low < high)
+    has_one_card = hands.shape[1] == 1
+    if has_one_card:
+        shape = (1, num_ranks)
+        line = np.zeros(len(hands), int)
+        column = num_ranks - 1 - high
+    else:  # suited hands above the diagonal
+        shape = (num_ranks, num_ranks)
+        line = num_ranks - 1 - np.where(is_suited, high, low)
+        column = num_ranks - 1 - np.where(is_suited, low, high)
+    is_possible = row_of_hand >= 0
+    cells = (line[is_possible], column[is_possible])
     counts = np.zeros(shape)
-    np.add.at(counts, (line[possible], column[possible]), 1)
-    shares = np.zeros((len(probabilities), *shape))
-    for action, own in enumerate(probabilities):
-        np.add.at(shares[action], (line[possible], column[possible]), own[row_of_hand[possible]])
+    np.add.at(counts, cells, 1)
+    sums = np.zeros((len(probabilities), *shape))
+    for action, of_action in enumerate(probabilities):
+        np.add.at(sums[action], cells, of_action[row_of_hand[is_possible]])
     names = {}
-    for i, j, first, second, same in zip(line, column, high, low, suited, strict=True):
-        if counts[i, j]:
-            kind = "" if single or first == second else "s" if same else "o"
-            names[int(i), int(j)] = RANKS[first] + ("" if single else RANKS[second]) + kind
-    return shares / np.maximum(counts, 1), names
+    for i, j, first_rank, second_rank, suited in zip(line, column, high, low, is_suited, strict=True):
+        if not counts[i, j]:
+            continue
+        if has_one_card:
+            name = RANKS[first_rank]
+        elif first_rank == second_rank:
+            name = RANKS[first_rank] + RANKS[second_rank]
+        else:
+            name = RANKS[first_rank] + RANKS[second_rank] + ("s" if suited else "o")
+        names[int(i), int(j)] = name
+    return sums / np.maximum(counts, 1), names
 
 
 def _draw_rolls(rolls: list[str], probabilities: np.ndarray, moves: list[str], axes: Axes) -> None:
     """Draw the probability of each action by the player's roll; actions that no roll takes are left out."""
-    taken = np.flatnonzero(probabilities.max(axis=1) >= LEAST)
-    probabilities, moves = probabilities[taken], [_in_words(moves[action]) for action in taken]
+    drawn = np.flatnonzero(probabilities.max(axis=1) >= LEAST_PROBABILITY)
+    probabilities = probabilities[drawn]
+    moves = [_in_words(moves[action]) for action in drawn]
     picture = axes.imshow(probabilities, aspect="auto", cmap="viridis", vmin=0, vmax=1, interpolation="nearest")
     axes.set(xticks=range(len(rolls)), yticks=range(len(moves)), xlabel="the player's roll")
-    axes.set_ylabel(f"quantity and face of the bid; those below {LEAST:.0%} are left out")
+    axes.set_ylabel(f"quantity and face of the bid; those below {LEAST_PROBABILITY:.0%} are left out")
     axes.set_xticklabels(rolls, rotation=90 if len(rolls) > 10 else 0)
     axes.set_yticklabels(moves)
     axes.figure.colorbar(picture, ax=axes, label="probability")

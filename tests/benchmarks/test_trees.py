@@ -8,7 +8,7 @@ from support import game
 
 from benchmarks import trees
 from rlccfr.agents.control.collecting import random_picks
-from rlccfr.agents.control.memory import RunMemory
+from rlccfr.agents.control.replay_buffer import ReplayBuffer
 from rlccfr.components.controller import OBSERVATION
 from rlccfr.envs.control.run import ControlRun, Episode
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_trees_find_picks_that_are_good_only_together():
-    rng, memory, found = np.random.default_rng(0), RunMemory([1], 20_000, 100.0), trees.Trees()
+    rng, memory, found = np.random.default_rng(0), ReplayBuffer([1], 20_000, 100.0), trees.Trees()
     seen = np.zeros((1, len(OBSERVATION)))
     for _ in range(20_000):
         picks = random_picks(1, rng, 1.0)

@@ -5,7 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from rlccfr.agents.team.learning import agents_rewards
 from rlccfr.envs import PRESETS, Measurement, Preset, Weights
+from rlccfr.envs.observation import weights_of
 from rlccfr.envs.reward import (
     CONVERGED_LOG,
     SCALES,
@@ -117,6 +119,28 @@ def test_costs_of_regressions_are_those_of_runs():
     for scale in SCALES:
         own = Preset("mine", PRESETS["paper-royal"].weights, scale)
         np.testing.assert_allclose(mean_costs(found, own), [1 - own.mean_reward(run) for run in runs])
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_all_rewards_come_from_one_formula_bit_for_bit(scale):
+    """The expressions below stood in three places before one function replaced them."""
+    rng = np.random.default_rng(7)
+    count = 200
+    costs_of_runs = rng.uniform(0.0, 2.0, (count, 4))
+    presets = [
+        Preset("random", tuple(Weights(*pair) for pair in rng.uniform(0.01, 1.0, (3, 2)).tolist()), scale)
+        for _ in range(count)
+    ]
+    by_arrays = agents_rewards(costs_of_runs, np.array([weights_of(weights) for weights in presets]))
+    column = SCALES.index(scale)
+    for weights, row, rewards_of_row in zip(presets, costs_of_runs, by_arrays, strict=True):
+        run = Costs(*row.tolist())
+        error = run.error(scale)
+        expected = tuple(1.0 - (alpha * error + beta * run.speed) for alpha, beta in weights.weights)
+        assert weights.rewards(run) == expected == tuple(rewards_of_row.tolist())
+        alpha, beta = np.mean(weights.weights, axis=0)
+        by_hand = alpha * costs_of_runs[..., column] + beta * costs_of_runs[..., 3]
+        np.testing.assert_array_equal(mean_costs(costs_of_runs, weights), by_hand, strict=True)
 
 
 def test_convergence_is_the_same_on_the_log_scale():

@@ -280,7 +280,7 @@ def test_random_partners_differ_and_are_seeded(evaluator):
         picks = []
         for episode in range(12):
             env.reset(seed=seed if episode == 0 else None)
-            picks.append(env._partner_cell[:2])
+            picks.append(env._partners_algorithm[:2])
         return picks
 
     assert partners(1) == partners(1)
@@ -292,7 +292,7 @@ def test_a_catalog_may_leave_nothing_to_run(broken_rules):
     env = gym.make(IDS[2], stage="abstraction", catalog=catalog).unwrapped
     for seed in range(4):
         env.reset(seed=seed)
-        assert env._partner_cell.sampler == "none"  # never the sampler with which the rule is unsound
+        assert env._partners_algorithm.sampler == "none"  # never the sampler with which the rule is unsound
     with pytest.raises(RLCCFRError, match="can run here"):
         gym.make(IDS[2], stage="abstraction", catalog=catalog, partners={"sampler": "external"})
 

@@ -22,7 +22,7 @@ from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging import unseen_games as generalisation
 from rlccfr.agents.judging.evidence import ChoosingRuns
 from rlccfr.agents.predicting.choosers import ByTeam
-from rlccfr.agents.team import training
+from rlccfr.agents.team import learning
 from rlccfr.catalog import Catalog
 from rlccfr.components import SHARED_CHANCE
 from rlccfr.envs import PRESETS, Budget, SelectorEnv
@@ -51,7 +51,7 @@ def goldens() -> dict[str, Golden]:
         "layout of games": Golden(LAYOUT, layouts),
         "environment": Golden(on_measurements("rlccfr/Selector-v0"), episodes),
         "judging": Golden(on_measurements(generalisation.VERSION), judgements),
-        "learning": Golden(on_measurements(training.VERSION), trained_teams),
+        "learning": Golden(on_measurements(learning.VERSION), trained_teams),
     }
     for kind, registry in (("update rule", update_rules), ("sampler", samplers), ("abstraction", abstractions)):
         for entry in registry:

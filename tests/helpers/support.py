@@ -164,20 +164,20 @@ def has_quick_walks(solver: rlccfr.Solver) -> bool:
 
 def without_quick_walks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the general kernel run all walks of solvers made from now on."""
-    from rlccfr.engine import steppers
+    from rlccfr.engine import engine
 
-    kinds = tuple(kind for kind in steppers.STEPPERS if not kind.path.endswith("QuickStepper"))
-    monkeypatch.setattr(steppers, "STEPPERS", kinds)
+    kinds = tuple(kind for kind in engine.STEPPERS if not kind.path.endswith("QuickStepper"))
+    monkeypatch.setattr(engine, "STEPPERS", kinds)
 
 
 def learners(solver: rlccfr.Solver) -> Sequence:
-    """Return the two players' models and memories; the solver's policies come from models."""
+    """Return the two players' models and reservoirs; the solver's policies come from models."""
     return solver._engine.stepper.players
 
 
-def model_policies(solver: rlccfr.Solver, player: int, row: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+def model_policies(solver: rlccfr.Solver, player: int, regrets: np.ndarray, next_row: np.ndarray) -> np.ndarray:
     """Return a player's policies at its sequences, which follow from a model's values and a schedule's row."""
-    return solver._engine.stepper._phases.policies(player, row, ahead)
+    return solver._engine.stepper._phases.policies(player, regrets, next_row)
 
 
 def pending_increment(solver: rlccfr.Solver) -> np.ndarray:

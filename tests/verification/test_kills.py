@@ -98,7 +98,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return [{name: value for name, value in row.items() if name != "throughput"} for row in csv.DictReader(file)]
 
 
-SAVED_OFTEN = "import rlccfr.agents.control.log as log; log.SAVE_EVERY = 0.1"
+SAVED_OFTEN = "import rlccfr.agents.control.train as train; train.SAVE_EVERY = 0.1"
 
 
 @pytest.mark.verify

@@ -30,8 +30,8 @@ def aslib(
     source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
     from rlccfr.envs.measuring.aslib import write_aslib
 
-    given = any((iterations, seconds, nodes))
-    if given and len(source.budgets) > 1:
+    has_budget = any((iterations, seconds, nodes))
+    if has_budget and len(source.budgets) > 1:
         raise RLCCFRError("a scenario has one budget; name one amount")
     written = write_aslib(source.table, directory, source.budgets[-1], source.catalog, games=source.games, folds=folds)
     print(f"written to {written}: {len(source.games)} games, {len(source.catalog):,} algorithms, {source.budgets[-1]}")

@@ -39,22 +39,24 @@ def catalog(
         _print_components(ids[0] if ids else None, markdown, json)
 
 
-def _print_algorithms(cells: list[Cell], json: bool) -> None:
-    """Print the known facts about each algorithm."""
+def _print_algorithms(algorithms: list[Cell], json: bool) -> None:
+    """Print what is known about each algorithm: guarantee, cost, needs."""
     from rlccfr.catalog.facts import facts
 
-    rows = [cell._asdict() | facts(cell)._asdict() for cell in cells]
+    rows = [algorithm._asdict() | facts(algorithm)._asdict() for algorithm in algorithms]
     if json:
         print_json(rows)
     elif len(rows) == 1:
-        print_table(("", ""), [(name.replace("_", " "), _shown(value)) for name, value in rows[0].items()])
+        print_table(("", ""), [(name.replace("_", " "), _value_text(value)) for name, value in rows[0].items()])
     else:
         names = [name for name in rows[0] if name != "reason"]
-        print_table([name.replace("_", " ") for name in names], [[_shown(row[name]) for name in names] for row in rows])
+        print_table(
+            [name.replace("_", " ") for name in names], [[_value_text(row[name]) for name in names] for row in rows]
+        )
         print("\n`rlccfr catalog UPDATE_RULE SAMPLER ABSTRACTION` has the reason.")
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) if isinstance(value, tuple) else str(value)
@@ -64,6 +66,7 @@ def _print_components(id: str | None, markdown: bool, json: bool) -> None:
     from rlccfr.catalog import Catalog
     from rlccfr.registry import abstractions, samplers, unknown, update_rules
 
+    # In the catalog's order; components of the user's own come last.
     registries: tuple[Registry[Any], ...] = (update_rules, samplers, abstractions)
     entries = [
         (registry.kind, entry)
@@ -84,12 +87,9 @@ def _print_components(id: str | None, markdown: bool, json: bool) -> None:
     else:
         rows = [(kind, entry.id, entry.summary) for kind, entry in entries]
         print_table(("axis", "id", "what"), rows)
-        for name, whole in (
-            ("paper", Catalog.paper()),
-            ("tabular", Catalog.tabular()),
-            ("extended", Catalog.extended()),
-        ):
-            print(f"\ncatalog {name}: {' x '.join(map(str, whole.shape))} = {len(whole)} algorithms", end="")
+        catalogs = {"paper": Catalog.paper(), "tabular": Catalog.tabular(), "extended": Catalog.extended()}
+        for name, catalog in catalogs.items():
+            print(f"\ncatalog {name}: {' x '.join(map(str, catalog.shape))} = {len(catalog)} algorithms", end="")
         print("\n`rlccfr catalog ID` shows formula, source and parameters; `--algorithms` lists all guarantees.")
 
 
@@ -101,14 +101,15 @@ def as_markdown(entries: list[tuple[str, Entry[Any]]]) -> str:
     lines = ["# All components", "", "Written by `make docs` from the registry; not edited by hand."]
     for kind in dict.fromkeys(kind for kind, _ in entries):
         lines += ["", f"## {kind.capitalize()}s"]
-        lines += ["\n" + as_text(kind, entry, "### ") for of, entry in entries if of == kind]
+        lines += ["\n" + as_text(kind, entry, "### ") for kind_of_entry, entry in entries if kind_of_entry == kind]
     groups: dict[tuple[str, ...], list[str]] = {}
-    cells = Catalog.extended()
-    for cell in cells:
-        known = facts(cell)
-        groups.setdefault((known.guarantee, known.reason, known.cost, ", ".join(known.needs)), []).append(str(cell))
+    algorithms = Catalog.extended()
+    for algorithm in algorithms:
+        about = facts(algorithm)
+        group = (about.guarantee, about.reason, about.cost, ", ".join(about.needs))
+        groups.setdefault(group, []).append(str(algorithm))
     lines += ["", "## Networks of the deep rules", "", *_settings_of_networks("```text", "```")]
-    lines += ["", f"## Guarantees of the {len(cells)} algorithms", ""]
+    lines += ["", f"## Guarantees of the {len(algorithms)} algorithms", ""]
     lines += ["| guarantee | reason | an iteration costs | needs | algorithms |", "|---|---|---|---|---|"]
     lines += [f"| {' | '.join(key)} | {_shortened(names)} |" for key, names in groups.items()]
     return "\n".join(lines)
@@ -122,13 +123,15 @@ def _settings_of_networks(*fence: str) -> list[str]:
     """
     from rlccfr.catalog.network_settings import NETWORK_SETTINGS, NetworkOptions, NetworkSettings
 
-    before, after = fence[:1], fence[1:]
-    lines = [
-        line for kind in (NetworkSettings, NetworkOptions) for line in (*before, str(inspect.getdoc(kind)), *after, "")
-    ]
+    lines = []
+    for kind in (NetworkSettings, NetworkOptions):
+        lines += [*fence[:1], str(inspect.getdoc(kind)), *fence[1:], ""]
     columns = [vars(settings) for settings in NETWORK_SETTINGS.values()]
     lines += [f"| | {' | '.join(NETWORK_SETTINGS)} |", "|---" * (len(columns) + 1) + "|"]
-    return [*lines, *(f"| {name} | {' | '.join(str(of[name]) for of in columns)} |" for name in columns[0])]
+    for name in columns[0]:
+        values = " | ".join(str(column[name]) for column in columns)
+        lines.append(f"| {name} | {values} |")
+    return lines
 
 
 def _shortened(names: list[str]) -> str:
@@ -150,8 +153,8 @@ def _facts(kind: str, entry: Entry[Any]) -> dict[str, Any]:
 
 def as_text(kind: str, entry: Entry[Any], mark: str = "") -> str:
     """Return a component's description, source and hyperparameters, under a heading that begins with ``mark``."""
-    shown = {name: "(by preset)" if value is None else value for name, value in entry.hyperparameters.items()}
-    defaults = ", ".join(f"{name}={value}" for name, value in shown.items())
+    values = {name: "(by preset)" if value is None else value for name, value in entry.hyperparameters.items()}
+    defaults = ", ".join(f"{name}={value}" for name, value in values.items())
     lines = [f"{mark}{entry.id} ({kind})", "", entry.description, ""]
     if entry.aliases:
         lines += [f"Also called {', '.join(entry.aliases)}.", ""]

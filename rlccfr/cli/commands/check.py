@@ -34,32 +34,30 @@ def check(
     must be unbiased. It takes seconds per component. Each component's first failure is printed; then the exit code is
     1.
     """
-    found = list(_checks(components or []))
-    if not found:
+    checks = list(_checks(components or []))
+    if not checks:
         from rlccfr.plugins import loaded
 
         files = " and ".join(Path(file).name for file in loaded.files)
-        raise ComponentError(
-            f"there is nothing to check: {files} registers no component"
-            if files
-            else "there is nothing to check: write --load FILE or --plugins before the command"
-        )
-    failed = 0
-    for what, passes in found:
+        if files:
+            raise ComponentError(f"there is nothing to check: {files} registers no component")
+        raise ComponentError("there is nothing to check: write --load FILE or --plugins before the command")
+    num_failed = 0
+    for component, run_check in checks:
         try:
-            with progress(f"checking {what}"):
-                reached = passes()
+            with progress(f"checking {component}"):
+                convergence = run_check()
         except Exception as error:  # another author's code may raise anything
             raise_if_interrupt(error)
-            failed += 1
-            print(f"{what}: {error if isinstance(error, RLCCFRError) else what_failed(error)}")
+            num_failed += 1
+            print(f"{component}: {error if isinstance(error, RLCCFRError) else what_failed(error)}")
         else:
-            print(f"{what}: passes" + (f"; {reached}" if reached else ""))
-    if failed:
-        raise RLCCFRError(f"{failed} of {len(found)} components fail")
+            print(f"{component}: passes" + (f"; {convergence}" if convergence else ""))
+    if num_failed:
+        raise RLCCFRError(f"{num_failed} of {len(checks)} components fail")
 
 
-def _checks(named: list[str]) -> Iterator[tuple[str, Callable[[], object]]]:
+def _checks(names: list[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield the names of components with their checks; without names, of those that are not the library's."""
     from rlccfr import testing
     from rlccfr.registry import abstractions, parse, samplers, unknown, update_rules
@@ -69,10 +67,10 @@ def _checks(named: list[str]) -> Iterator[tuple[str, Callable[[], object]]]:
         (samplers, testing.check_sampler),
         (abstractions, testing.check_abstraction),
     )
-    for id in (parse(name)["id"] for name in named):
+    for id in (parse(name)["id"] for name in names):
         if not any(id in registry for registry, _ in checks):
             raise unknown(id)
-    for registry, passes in checks:
-        for name in named or [entry.id for entry in registry if entry.code]:
+    for registry, check_component in checks:
+        for name in names or [entry.id for entry in registry if entry.code]:
             if parse(name)["id"] in registry:
-                yield f"{registry.kind} {name}", partial(passes, name)
+                yield f"{registry.kind} {name}", partial(check_component, name)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = ("method", *AXES, "exploitability", "throughput", "reference", "speed", "reward", "regret")
+"""Columns that are printed."""
+
 LEGEND = "reference: plain CFR's throughput, measured beside the row's runs; speed: throughput divided by reference."
 
 
@@ -67,30 +69,35 @@ def compare(
     from rlccfr.envs.episode import EpisodeSpec
 
     out = checked_path(out) if out is not None else None
-    games, presets, others = games or ["kuhn"], presets or ["accuracy"], others or []
+    games = games or ["kuhn"]
+    others = others or []
     for game in (*games, *others):
         load(game)
-    limit = budget(iterations, seconds, nodes)
     spec = EpisodeSpec.parse(
-        games, budget=limit, preset=presets, scale=scale, catalog=catalog, engine_seeds=engine_seeds or (0,),
+        games,
+        budget=budget(iterations, seconds, nodes),
+        preset=presets or ["accuracy"],
+        scale=scale,
+        catalog=catalog,
+        engine_seeds=engine_seeds or (0,),
         evaluator=store,
-    )  # fmt: skip
+    )
+    plan = TeamPlan(evaluations, seed)
     with progress(f"measuring and training on {', '.join(games)}") as report:
-        built = build_table(
-            spec, others=others, evidence=None if exhaustive else {}, plan=TeamPlan(evaluations, seed), progress=report
-        )
+        table = build_table(spec, others=others, evidence=None if exhaustive else {}, plan=plan, progress=report)
     if out is not None:
-        built.write(out)
+        table.write(out)
     if json:
-        print(built.to_json())
+        print(table.to_json())
         return
-    print_comparisons(built.frame, solve=True)
+    print_comparisons(table.frame, solve=True)
 
 
 def print_comparisons(frame: pd.DataFrame, *, solve: bool) -> None:
     """Print the rows of all games, budgets and presets, with what a linear program would achieve on each game.
 
     Args:
+        frame: the rows.
         solve: whether to solve quick programs; otherwise their times are predicted.
     """
     from rlccfr.agents.judging.exact_reference import exact_line
@@ -109,10 +116,12 @@ def print_comparison(title: str, rows: pd.DataFrame, *, speed_alone: bool = Fals
     """Print the rows of one game, the best first.
 
     Args:
+        title: title of the table.
+        rows: the rows.
         speed_alone: whether the weights ask for speed alone; otherwise, what has not converged comes last.
     """
-    by = ["reward"] if speed_alone else ["converged", "reward"]
-    ordered = rows.sort_values(by, ascending=False, kind="stable")
+    columns = ["reward"] if speed_alone else ["converged", "reward"]
+    ordered = rows.sort_values(columns, ascending=False, kind="stable")
     ordered = ordered.assign(reference=ordered["throughput"] / ordered["speed"])  # so that the three agree
     lines = [
         ["" if row["converged"] else "not converged", *(row[name] for name in SHOWN)] for _, row in ordered.iterrows()

@@ -16,11 +16,21 @@ from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.files import require_writable
 
 if TYPE_CHECKING:
+    from rlccfr.agents.team.recommendation import Recommendation
+    from rlccfr.agents.team.team import SelectorTeam
     from rlccfr.catalog import Cell
+    from rlccfr.envs.measuring.live import LiveEvaluator
 
 GAMES = ("kuhn", "leduc", "goofspiel")
-GAME, PRESET, EVALUATIONS = "kuhn", "paper-kuhn", 24  # as in `make demo`, which benchmarks repeat
+"""Games that the demo can train on; all are measured, for the SBS."""
+
+# As in `make demo`, which benchmarks repeat.
+GAME = "kuhn"
+PRESET = "paper-kuhn"
+EVALUATIONS = 24
+
 ITERATIONS = 1000
+"""Budget of each run."""
 
 
 def demo(
@@ -37,87 +47,111 @@ def demo(
     if game not in GAMES:
         raise RLCCFRError(f"the demo trains on {_listed(GAMES)}, not on {game!r}; for other games, use `rlccfr train`")
     whole_number(evaluations, "evaluations", 1, RLCCFRError)
-    policy_page, report_page = out / f"{game}.html", out / "report.html"
+    policy_page = out / f"{game}.html"
+    report_page = out / "report.html"
     for page in (policy_page, report_page):
         require_writable(page)
-    others, preset = [other for other in GAMES if other != game], f"paper-{game}"
-    for one in GAMES:
-        load(one)
-    with progress("starting"):
-        import pandas as pd
-
-        from rlccfr.agents.baselines.task import Task
-        from rlccfr.agents.judging.bench import Bench
-        from rlccfr.agents.judging.evidence import Evidence
-        from rlccfr.agents.judging.exact_reference import exact_line
-        from rlccfr.agents.team.team import SelectorTeam
-        from rlccfr.catalog import AXES
-        from rlccfr.envs.measuring.live import LiveEvaluator
-
-        evaluator = LiveEvaluator()
-        limit = {"unit": "iterations", "amount": ITERATIONS}
-        # The paper's algorithms without networks: a user can wait while all of them are measured on three games.
-        team = SelectorTeam(game, limit, preset=preset, catalog="tabular", evaluator=evaluator, seed=seed)
+    for name in GAMES:
+        load(name)
+    with progress("starting"):  # torch takes a moment
+        evaluator, team = _new_team(game, seed)
+    _train(team, game, evaluations)
+    recommendation = team.recommend()
+    _print_recommendation(recommendation)
+    _judge(team, game, evaluator)
     print(
-        f"Three DQN agents learn to pick a CFR algorithm for {game}: {ITERATIONS:,} iterations a run, weights "
-        f"{team.env.preset}.\nThey may measure {evaluations} of the {len(team.catalog)} tabular algorithms."
-    )
-    with progress("training") as report:
-        team.train(evaluations, progress=report)
-    found = team.recommend()
-    print("\nThe agents recommend (each has its own weights of error and speed; they learn the mean of the rewards)")
-    for agent, axis, id, reward in zip("ABC", AXES, found.cell, found.rewards, strict=True):
-        print(f"  {agent}  {axis.replace('_', ' '):12}  {id:17}  reward {reward:.3f}")
-    print(
-        f"  exploitability {found.exploitability:.3g}, throughput {found.throughput:,.0f} iterations/s, "
-        f"mean reward {found.mean_reward:.3f}\n"
-    )
-    evidence, env = {}, team.env
-    for one in GAMES:
-        with progress(f"measuring all {len(team.catalog)} on {one}, for comparison") as report:
-            evidence[one] = Evidence.measured(evaluator, env.catalog, one, env.budget, progress=report)
-    bench = Bench(Task(evaluator, env.catalog, game, env.budget, env.preset), evidence)
-    print_comparison(f"{game}, {env.budget}, preset {env.preset}", pd.DataFrame(bench.rows(team)))
-    print(
-        f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
-        f"average over {' and '.join(others)}.\n"
-        f"Random search measures {team.evaluations}, too: the median of 1,001 runs.\n"
-        f"{LEGEND}\nregret: the VBS's reward minus the pick's.\n{exact_line(game, solve=True)} "
         f"{duration(time.monotonic() - begin)} in all.\n"
         "Next: source .venv/bin/activate; rlccfr solve leduc; rlccfr train leduc --seconds 1; rlccfr --help"
     )
     with progress("writing pages"):
-        pages = {
-            "the recommended algorithm's policy": _policy_page(game, found.cell, policy_page),
-            "all measurements on it": _report(game, report_page),
-        }
-    for what, written in pages.items():
-        if written is not None:
-            print(f"In a browser, {what}: {written.resolve().as_uri()}")
+        _write_policy_page(game, recommendation.cell, policy_page)
+        has_report = _write_report(game, report_page)
+    print(f"In a browser, the recommended algorithm's policy: {policy_page.resolve().as_uri()}")
+    if has_report:
+        print(f"In a browser, all measurements on it: {report_page.resolve().as_uri()}")
 
 
 def _listed(games: Sequence[str]) -> str:
     return f"{', '.join(games[:-1])} or {games[-1]}"
 
 
-def _policy_page(game: str, cell: Cell, path: Path) -> Path:
+def _new_team(game: str, seed: int) -> tuple[LiveEvaluator, SelectorTeam]:
+    """Return an untrained team for a game, and the evaluator that measures for it."""
+    from rlccfr.agents.team.team import SelectorTeam
+    from rlccfr.envs.measuring.live import LiveEvaluator
+
+    evaluator = LiveEvaluator()
+    limit = {"unit": "iterations", "amount": ITERATIONS}
+    # The paper's algorithms without networks: a user can wait while all of them are measured on three games.
+    team = SelectorTeam(game, limit, preset=f"paper-{game}", catalog="tabular", evaluator=evaluator, seed=seed)
+    return evaluator, team
+
+
+def _train(team: SelectorTeam, game: str, evaluations: int) -> None:
+    print(
+        f"Three DQN agents learn to pick a CFR algorithm for {game}: {ITERATIONS:,} iterations a run, weights "
+        f"{team.env.preset}.\nThey may measure {evaluations} of the {len(team.catalog)} tabular algorithms."
+    )
+    with progress("training") as report:
+        team.train(evaluations, progress=report)
+
+
+def _print_recommendation(recommendation: Recommendation) -> None:
+    """Print the components that the agents pick, and what they achieve together."""
+    from rlccfr.catalog import AXES
+
+    print("\nThe agents recommend (each has its own weights of error and speed; they learn the mean of the rewards)")
+    for agent, axis, id, reward in zip("ABC", AXES, recommendation.cell, recommendation.rewards, strict=True):
+        print(f"  {agent}  {axis.replace('_', ' '):12}  {id:17}  reward {reward:.3f}")
+    print(
+        f"  exploitability {recommendation.exploitability:.3g}, throughput {recommendation.throughput:,.0f} "
+        f"iterations/s, mean reward {recommendation.mean_reward:.3f}\n"
+    )
+
+
+def _judge(team: SelectorTeam, game: str, evaluator: LiveEvaluator) -> None:
+    """Measure all algorithms on all games, and print how the team's pick compares with the baselines."""
+    import pandas as pd
+
+    from rlccfr.agents.baselines.task import Task
+    from rlccfr.agents.judging.bench import Bench
+    from rlccfr.agents.judging.evidence import Evidence
+    from rlccfr.agents.judging.exact_reference import exact_line
+
+    env = team.env
+    evidence = {}
+    for name in GAMES:
+        with progress(f"measuring all {len(team.catalog)} on {name}, for comparison") as report:
+            evidence[name] = Evidence.measured(evaluator, env.catalog, name, env.budget, progress=report)
+    bench = Bench(Task(evaluator, env.catalog, game, env.budget, env.preset), evidence)
+    print_comparison(f"{game}, {env.budget}, preset {env.preset}", pd.DataFrame(bench.rows(team)))
+    other_games = [name for name in GAMES if name != game]
+    print(
+        f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
+        f"average over {' and '.join(other_games)}.\n"
+        f"Random search measures {team.evaluations}, too: the median of 1,001 runs.\n"
+        f"{LEGEND}\nregret: the VBS's reward minus the pick's.\n{exact_line(game, solve=True)}",
+        end=" ",
+    )
+
+
+def _write_policy_page(game: str, algorithm: Cell, path: Path) -> None:
     """Run the recommended algorithm, and write the page on which its policy is explored."""
     from rlccfr.explorer.pages import write_page
     from rlccfr.games.names import load_game
     from rlccfr.solver import Solver
 
-    solver = Solver(load_game(game), *cell)
+    solver = Solver(load_game(game), *algorithm)
     solver.run(iterations=ITERATIONS, curve=False)
     write_page(solver.average_policy(), path)
-    return path
 
 
-def _report(game: str, path: Path) -> Path | None:
-    """Write the report of the package's measurements on the game; None if the extra for reports is not installed."""
+def _write_report(game: str, path: Path) -> bool:
+    """Write the report of the package's measurements on the game; False if the extra for reports is not installed."""
     from rlccfr.cli.commands.table import write_shipped_report
 
     try:
         write_shipped_report(game, path)
     except RLCCFRError:
-        return None
-    return path
+        return False
+    return True

@@ -25,8 +25,11 @@ EXTRAS = {
 }
 """For each extra, the distribution that it brings and what it is for."""
 
-LEAST_DISK, LEAST_MEMORY = 500_000_000, 1_000_000_000
-"""Bytes below which the doctor warns: the cache of large games, and a process with PyTorch, take as much."""
+LEAST_DISK = 500_000_000
+"""Bytes of free disk below which the doctor warns: the cache of large games may take as much."""
+
+LEAST_MEMORY = 1_000_000_000
+"""Bytes of free memory below which the doctor warns: a process with PyTorch takes as much."""
 
 
 class Finding(NamedTuple):
@@ -55,7 +58,9 @@ def doctor(
     """
     if clear_cache:
         _clear()
-    findings = [finding for part in (_versions, _kernels, _cache, _machine, _extras) for finding in _tried(part)]
+    findings = []
+    for examine in (_versions, _kernels, _cache, _machine, _extras):
+        findings += _findings_of(examine)
     trial, failure = _trial()
     findings.append(trial)
     if json:
@@ -76,12 +81,12 @@ def _clear() -> None:
     shutil.rmtree(kernels_folder(), ignore_errors=True)
 
 
-def _tried(part: Callable[[], list[Finding]]) -> list[Finding]:
-    """Return a part's findings; if it fails, that is the finding."""
+def _findings_of(examine: Callable[[], list[Finding]]) -> list[Finding]:
+    """Return an examination's findings; if it fails, that is the finding."""
     try:
-        return part()
+        return examine()
     except Exception as error:  # whatever a broken installation raises
-        what = part.__name__.strip("_")
+        what = examine.__name__.strip("_")
         return [Finding(what, f"can't be told: {what_failed(error)}", "install rlccfr again in a new environment")]
 
 
@@ -118,10 +123,10 @@ def _kernels() -> list[Finding]:
     if UNJITTED:
         return [Finding("kernels", "not compiled", "unset NUMBA_DISABLE_JIT: runs are thousands of times slower")]
     kinds = {"exact passes": PASSES, "walks": WALKS, "public trees": PUBLIC}
-    ready = [use for use, kernels in kinds.items() if is_compiled(kernels)]
-    told = f"compiled for {', '.join(ready)}" if ready else "not compiled yet"
-    advice = "" if len(ready) == len(kinds) else "nothing: the others are compiled at first use, 15 seconds each"
-    return [Finding("kernels", f"{told}, in {kernels_folder()}", advice)]
+    compiled = [use for use, kernels in kinds.items() if is_compiled(kernels)]
+    state = f"compiled for {', '.join(compiled)}" if compiled else "not compiled yet"
+    advice = "" if len(compiled) == len(kinds) else "nothing: the others are compiled at first use, 15 seconds each"
+    return [Finding("kernels", f"{state}, in {kernels_folder()}", advice)]
 
 
 def _cache() -> list[Finding]:
@@ -130,15 +135,15 @@ def _cache() -> list[Finding]:
 
     folder = cache_folder()
     size = sum(path.stat().st_size for path in kept_games())
-    home = next((one for one in (folder, *folder.parents) if one.exists()), Path("/"))
-    free = shutil.disk_usage(home).free
+    existing = next((path for path in (folder, *folder.parents) if path.exists()), Path("/"))
+    free = shutil.disk_usage(existing).free
     advice = ""
-    if not os.access(home, os.W_OK):
+    if not os.access(existing, os.W_OK):
         advice = "large games are compiled each time: set RLCCFR_CACHE to a folder that you may write to"
     elif free < LEAST_DISK:
         advice = "free some disk, or set RLCCFR_CACHE to a folder on another one"
-    told = f"{gigabytes(size)} of at most {gigabytes(MOST_BYTES)} in {folder}, {gigabytes(free)} of disk free"
-    return [Finding("games kept", told, advice)]
+    state = f"{gigabytes(size)} of at most {gigabytes(MOST_BYTES)} in {folder}, {gigabytes(free)} of disk free"
+    return [Finding("games kept", state, advice)]
 
 
 def _machine() -> list[Finding]:
@@ -146,13 +151,13 @@ def _machine() -> list[Finding]:
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     memory = available_memory()
-    low = memory is not None and memory < LEAST_MEMORY
+    is_low = memory is not None and memory < LEAST_MEMORY
     return [
         Finding("cores", str(cores), "" if cores > 1 else "a sweep takes one worker"),
         Finding(
             "memory left",
             "unknown" if memory is None else gigabytes(memory),
-            "close other programs: a process with PyTorch takes about half a gigabyte" if low else "",
+            "close other programs: a process with PyTorch takes about half a gigabyte" if is_low else "",
         ),
         Finding("encoding", sys.stdout.encoding or "unknown"),
     ]

@@ -29,22 +29,33 @@ def games(
     """
     if plot is not None and game is None:
         raise RLCCFRError("--plot draws one game: name it")
-    if game is not None:
-        tree = load(game, max_histories)
-        if plot is not None:
-            from rlccfr.games.public.view import PublicGame
-            from rlccfr.pictures import checked_picture, draw_tree, save
-
-            if isinstance(tree, PublicGame):
-                raise RLCCFRError(f"{tree.name!r} is not built history by history: leave out --plot")
-            save(draw_tree(tree), checked_picture(plot))
-        _describe(tree, json)
+    if game is None:
+        _list_games(every, json)
         return
+    tree = load(game, max_histories)
+    if plot is not None:
+        _draw(tree, plot)
+    _describe(tree, json)
+
+
+def _draw(tree: Game, path: Path) -> None:
+    """Draw a game's tree to a file."""
+    from rlccfr.games.public.view import PublicGame
+    from rlccfr.pictures import checked_picture, draw_tree, save
+
+    if isinstance(tree, PublicGame):
+        raise RLCCFRError(f"{tree.name!r} has a public tree and no tree of histories to draw: leave out --plot")
+    save(draw_tree(tree), checked_picture(path))
+
+
+def _list_games(every: bool, json: bool) -> None:
+    """Print the named games, those with a public tree and the random ones; if ``every``, OpenSpiel's, too."""
     from rlccfr.games.names import NAMED_GAMES, RANDOM_KINDS
     from rlccfr.games.public.names import LISTED
 
     rows: list[dict[str, str | None]] = [
-        {"name": g.name, "openspiel": g.openspiel_name, "description": g.description} for g in NAMED_GAMES.values()
+        {"name": named.name, "openspiel": named.openspiel_name, "description": named.description}
+        for named in NAMED_GAMES.values()
     ]
     rows += [{"name": name, "openspiel": None, "description": text} for name, text in LISTED.items()]
     seeded = {f"random_{kind}": text for kind, text in RANDOM_KINDS.items()}
@@ -64,6 +75,7 @@ def games(
 
 
 def _describe(tree: Game, json: bool) -> None:
+    """Print a game's size."""
     from rlccfr.games.public.view import PublicGame
 
     facts = _facts_of_public(tree) if isinstance(tree, PublicGame) else _facts(tree)

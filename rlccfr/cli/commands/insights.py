@@ -45,33 +45,33 @@ def insights(
     by which its picks are judged. The budget is the longest headline budget by default.
     """
     source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
-    from rlccfr.agents.judging.insights import insights as found_in
+    from rlccfr.agents.judging.insights import insights as insights_of
 
-    limits = source.budgets if any((iterations, seconds, nodes)) else source.budgets[-1:]
-    found = [
-        found_in(source.table, source.catalog, game, budget, name, scale)
+    budgets = source.budgets if any((iterations, seconds, nodes)) else source.budgets[-1:]
+    all_insights = [
+        insights_of(source.table, source.catalog, game, budget, preset, scale)
         for game in source.games
-        for budget in limits
-        for name in presets or ["accuracy"]
+        for budget in budgets
+        for preset in presets or ["accuracy"]
     ]
     source.say()
     if json:
-        print_json([_row(one) for one in found])
+        print_json([_row(insight) for insight in all_insights])
         return
-    tables = {  # equal tables share a title: the front under all presets, the times under all budgets
-        title: (frame, one.plain) for one in found for title, frame in _tables(one).items()
-    }
+    # Equal tables share a title and are printed once: the front under all presets, the times under all budgets.
+    tables = {title: (frame, insight.plain) for insight in all_insights for title, frame in _tables(insight).items()}
     for title, (frame, plain) in tables.items():
-        rows = [[_said(value, plain) for value in row] for row in frame.itertuples(index=False)]
+        rows = [[_in_words(value, plain) for value in row] for row in frame.itertuples(index=False)]
         print_table(list(frame.columns), rows, title)
         print()
 
 
-def _said(value: Any, plain: str) -> Any:
+def _in_words(value: Any, plain: str) -> Any:
     """Return a value of a table, with words for a time that is not a number.
 
     Args:
-        plain: what is known of plain CFR, whose time may be missing.
+        value: the value.
+        plain: words for plain CFR's time where it is missing.
     """
     if isinstance(value, bool):  # whether it has converged
         return "" if value else "not converged"
@@ -80,31 +80,33 @@ def _said(value: Any, plain: str) -> Any:
     return "not reached" if value == math.inf else plain
 
 
-def _tables(found: Insights) -> dict[str, pd.DataFrame]:
-    of_failed = f" ({found.left_out:,} algorithms with a failed run are left out)" if found.left_out else ""
-    head = f"{found.game}, {found.budget}"
+def _tables(insight: Insights) -> dict[str, pd.DataFrame]:
+    """Return the tables to print, by title."""
+    remark = f" ({insight.left_out:,} algorithms with a failed run are left out)" if insight.left_out else ""
+    situation = f"{insight.game}, {insight.budget}"
     return {
-        f"{head}, preset {found.preset}: effects on the mean reward{of_failed}": found.effects,
-        f"{head}, preset {found.preset}: the best with each update rule{of_failed}": found.best,
-        f"{head}: not beaten in exploitability and speed{of_failed}": found.front,
-        f"{found.game}: soonest at an exploitability, beside plain CFR{of_failed}": found.times,
+        f"{situation}, preset {insight.preset}: effects on the mean reward{remark}": insight.effects,
+        f"{situation}, preset {insight.preset}: the best with each update rule{remark}": insight.best,
+        f"{situation}: not beaten in exploitability and speed{remark}": insight.front,
+        f"{insight.game}: soonest at an exploitability, beside plain CFR{remark}": insight.times,
     }
 
 
-def _row(found: Insights) -> dict[str, Any]:
+def _row(insight: Insights) -> dict[str, Any]:
+    """Return insights as a dict for JSON, with None for times that are not finite."""
     times = [
         {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
-        for row in found.times.to_dict("records")
+        for row in insight.times.to_dict("records")
     ]
     return {
-        "game": found.game,
-        "budget": {"unit": found.budget.unit, "amount": found.budget.amount},
-        "preset": found.preset.name,
-        "scale": found.preset.scale,
-        "effects": found.effects.to_dict("records"),
-        "best": found.best.to_dict("records"),
-        "front": found.front.to_dict("records"),
+        "game": insight.game,
+        "budget": {"unit": insight.budget.unit, "amount": insight.budget.amount},
+        "preset": insight.preset.name,
+        "scale": insight.preset.scale,
+        "effects": insight.effects.to_dict("records"),
+        "best": insight.best.to_dict("records"),
+        "front": insight.front.to_dict("records"),
         "times": times,
-        "plain_cfr": found.plain,
-        "left_out": found.left_out,
+        "plain_cfr": insight.plain,
+        "left_out": insight.left_out,
     }

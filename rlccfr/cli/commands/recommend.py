@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rlccfr.envs.reward import Preset
 
 
-LONGEST = 600.0
+LONGEST_PROGRAM = 600.0
 """Predicted CPU seconds up to which a linear program is worth mentioning."""
 
 
@@ -79,74 +79,90 @@ def recommend(
     With --measure, the recommended algorithm and the best ones of other games run here, and the winner is named. These
     measurements, too, are kept in --store, and the same command does not repeat them.
     """
-    race = None if measure is None else _seconds(measure)
-    if race is not None and (team is not None or (iterations, seconds, nodes) != (None, None, None)):
-        raise RLCCFRError("--measure asks the package, and is a budget itself: leave out --team and other budgets")
-    if shipped and team is not None:
-        raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")
-    limit: dict[str, Any] | None = None
-    if (iterations, seconds, nodes) != (None, None, None):
-        limit = budget(iterations, seconds, nodes)
+    has_budget = (iterations, seconds, nodes) != (None, None, None)
+    race_seconds = None if measure is None else _seconds(measure)
+    _refuse_contradictions(team, shipped, has_budget, race_seconds)
+    limit = budget(iterations, seconds, nodes) if has_budget else None
     load(game)
-    if team is not None and catalog is not None:
-        raise RLCCFRError(
-            f"the team in {team} picks from the catalog that it was trained on: leave out --catalog, or --team to ask "
-            "the package"
-        )
     if team is not None:
-        try:
-            _ask(team, game, limit, preset, scale, store, json)
-        except CheckpointError as error:
-            raise CheckpointError(f"{error}. Or ask the package: leave out --team") from None
+        _refuse_catalog_of_team(team, catalog)
+        _ask_team(team, game, limit, preset, scale, store, json)
         return
     from rlccfr.envs.episode import parse_preset
 
     weights = parse_preset(preset or "accuracy", scale)
-    if race is not None:
-        _race(game, race, weights, catalog, store, json)
+    if race_seconds is not None:
+        _race(game, race_seconds, weights, catalog, store, json)
     else:
-        _advise(game, limit, weights, catalog, json)
+        _ask_package(game, limit, weights, catalog, json)
     if not json and (directory := trained_directory(game, limit, preset, scale)) is not None:
         print(f"your team in {directory} knows the game, too: {team_command(game, directory)}")
-
-
-def _advise(game: str, limit: dict[str, Any] | None, preset: Preset, catalog: str | None, json: bool) -> None:
-    with progress("asking the package"):
-        from rlccfr.agents.shipped.advice import recommend
-
-        found = recommend(game, limit, preset, catalog)
-    if json:
-        print_json(found.to_row())
-        return
-    print(found)
-    _print_call(game, [found.cell], found.budget)
-    if found.basis == "best measured":
-        _print_evidence(game, found.cell)
-    _print_exact(game, found.budget)
-
-
-def _print_evidence(game: str, cell: Cell) -> None:
-    """Print a command that shows the measurements of the first catalog that contains the algorithm."""
-    from rlccfr.envs.episode import parse_catalog
-    from rlccfr.games.public.names import is_public
-
-    names = ("public",) if is_public(game) else ("paper", "extended-tabular")
-    catalog = next(name for name in names if cell in set(parse_catalog(name).with_networks("sweep")))
-    print(f"its measurements: {' '.join([*called(), 'insights', quoted(game)])} --catalog {catalog}")
 
 
 def _seconds(text: str) -> float:
     """Return the number of seconds that a text such as ``10s`` or ``2.5`` stands for."""
     try:
-        found = float(text.removesuffix("s"))
+        seconds = float(text.removesuffix("s"))
     except ValueError:
-        found = 0.0
-    if not 0 < found < float("inf"):
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
         raise RLCCFRError(f"--measure takes CPU seconds, such as 10s, not {text!r}")
-    return found
+    return seconds
+
+
+def _refuse_contradictions(team: Path | None, shipped: bool, has_budget: bool, race_seconds: float | None) -> None:
+    """Refuse options that ask both the package and a team, or give two budgets."""
+    if race_seconds is not None and (team is not None or has_budget):
+        raise RLCCFRError("--measure asks the package, and is a budget itself: leave out --team and other budgets")
+    if shipped and team is not None:
+        raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")
+
+
+def _refuse_catalog_of_team(team: Path, catalog: str | None) -> None:
+    if catalog is not None:
+        raise RLCCFRError(
+            f"the team in {team} picks from the catalog that it was trained on: leave out --catalog, or --team to ask "
+            "the package"
+        )
+
+
+def _ask_package(game: str, limit: dict[str, Any] | None, preset: Preset, catalog: str | None, json: bool) -> None:
+    """Print what the package recommends from its measurements."""
+    with progress("asking the package"):
+        from rlccfr.agents.shipped.advice import recommend
+
+        advice = recommend(game, limit, preset, catalog)
+    if json:
+        print_json(advice.to_row())
+        return
+    print(advice)
+    _print_solve_command(game, [advice.cell], advice.budget)
+    if advice.basis == "best measured":
+        _print_evidence(game, advice.cell)
+    _print_exact(game, advice.budget)
+
+
+def _print_evidence(game: str, algorithm: Cell) -> None:
+    """Print a command that shows the measurements of the first catalog that contains the algorithm."""
+    from rlccfr.envs.episode import parse_catalog
+    from rlccfr.games.public.names import is_public
+
+    names = ("public",) if is_public(game) else ("paper", "extended-tabular")
+    catalog = next(name for name in names if algorithm in set(parse_catalog(name).with_networks("sweep")))
+    print(f"its measurements: {' '.join([*called(), 'insights', quoted(game)])} --catalog {catalog}")
 
 
 def _race(game: str, seconds: float, preset: Preset, catalog: str | None, store: Path, json: bool) -> None:
+    """Run the recommended algorithm and the best ones of other games, and print which has won.
+
+    Args:
+        game: name of the game.
+        seconds: budget of each run, in CPU seconds.
+        preset: weights of the reward.
+        catalog: catalog of the algorithms that may run; by default all that were measured.
+        store: directory that keeps the measurements.
+        json: whether to print JSON.
+    """
     from rlccfr.agents.shipped.advice import raced, recommend
     from rlccfr.envs.episode import parse_catalog
     from rlccfr.envs.measuring.compiled_games import compiled
@@ -154,24 +170,44 @@ def _race(game: str, seconds: float, preset: Preset, catalog: str | None, store:
     from rlccfr.envs.measuring.request import Budget
 
     with progress("running the best few") as report:
-        runs = LiveEvaluator(store)
-        within = None if catalog is None else parse_catalog(catalog)
-        advice = recommend(game, Budget("seconds", seconds), preset, catalog, runs)
-        found = raced(advice, seconds, runs, within, report)
+        evaluator = LiveEvaluator(store)
+        algorithms = None if catalog is None else parse_catalog(catalog)
+        advice_before = recommend(game, Budget("seconds", seconds), preset, catalog, evaluator)
+        advice = raced(advice_before, seconds, evaluator, algorithms, report)
     if json:
-        print_json(found.to_row())
+        print_json(advice.to_row())
         return
-    assert found.race is not None
-    shown = found.race.rename(columns={"cell": "algorithm", "throughput": "iterations/s"})
+    assert advice.race is not None
+    table = advice.race.rename(columns={"cell": "algorithm", "throughput": "iterations/s"})
     if big_blind := compiled(game).big_blind:
-        shown.insert(2, "mbb/g", 1000 * shown["exploitability"] / big_blind)
-    print_table(tuple(shown.columns), [list(row) for row in shown.itertuples(index=False)])
-    print(found)
-    _print_call(game, [found.cell], found.budget)
-    _print_exact(game, found.budget)
+        table.insert(2, "mbb/g", 1000 * table["exploitability"] / big_blind)
+    print_table(tuple(table.columns), [list(row) for row in table.itertuples(index=False)])
+    print(advice)
+    _print_solve_command(game, [advice.cell], advice.budget)
+    _print_exact(game, advice.budget)
 
 
-def _ask(
+def _ask_team(
+    directory: Path,
+    game: str,
+    limit: dict[str, Any] | None,
+    preset: str | None,
+    scale: str | None,
+    store: Path,
+    json: bool,
+) -> None:
+    """Print what a team of the user's picks, and what speaks against relying on it.
+
+    Raises:
+        CheckpointError: there is no team in the directory, or it can't be read.
+    """
+    try:
+        _print_pick(directory, game, limit, preset, scale, store, json)
+    except CheckpointError as error:
+        raise CheckpointError(f"{error}. Or ask the package: leave out --team") from None
+
+
+def _print_pick(
     directory: Path,
     game: str,
     limit: dict[str, Any] | None,
@@ -187,22 +223,29 @@ def _ask(
         from rlccfr.agents.team.team import SelectorTeam
         from rlccfr.envs.episode import parse_preset
 
-        asked = SelectorTeam.load(directory, evaluator=store)
-        weights = parse_preset(asked.env.presets[0] if preset is None else preset, scale)
-        found, learned_from, met = asked.recommend(game, limit, weights), asked.cost[0], situations(asked)
-        against = caveats(asked, found, weights)
+        team = SelectorTeam.load(directory, evaluator=store)
+        weights = parse_preset(team.env.presets[0] if preset is None else preset, scale)
+        recommendation = team.recommend(game, limit, weights)
+        num_evaluations = team.cost[0]
+        num_situations = situations(team)
+        cautions = caveats(team, recommendation, weights)
     if json:
-        about = {"team": str(directory), "evaluations": learned_from, "situations": met, "caveats": against}
-        print_json(found.to_row() | about)
+        about_team = {
+            "team": str(directory),
+            "evaluations": num_evaluations,
+            "situations": num_situations,
+            "caveats": cautions,
+        }
+        print_json(recommendation.to_row() | about_team)
         return
-    print(found)
-    over = "1 situation" if met == 1 else f"{met:,} situations"
-    learned = f"has learned from {learned_from:,} evaluations over {over} (game, budget, weights)"
-    print(f"picked by the team in {directory}, which {learned}")
-    for line in against:
-        print(f"caution: {line}")
-    _print_call(game, found.cells, found.budget, asked.env.engine_seeds[0])
-    _print_exact(game, found.budget)
+    print(recommendation)
+    experience = f"{num_evaluations:,} evaluations over "
+    experience += "1 situation" if num_situations == 1 else f"{num_situations:,} situations"
+    print(f"picked by the team in {directory}, which has learned from {experience} (game, budget, weights)")
+    for caution in cautions:
+        print(f"caution: {caution}")
+    _print_solve_command(game, recommendation.cells, recommendation.budget, team.env.engine_seeds[0])
+    _print_exact(game, recommendation.budget)
 
 
 def _print_exact(game: str, budget: Budget) -> None:
@@ -215,26 +258,27 @@ def _print_exact(game: str, budget: Budget) -> None:
     if isinstance(tree, PublicGame):  # it has no linear program here
         return
     predicted = predicted_time(tree)
-    if predicted.seconds > LONGEST:
+    if predicted.seconds > LONGEST_PROGRAM:
         return
-    within = budget.unit == "seconds" and predicted.seconds <= budget.amount
-    call = " ".join([*called(), "solve", quoted(game), "--exact"])
-    way = "better" if within else "or"
-    print(f"{way} solve it exactly by a linear program, in about {predicted}, as predicted from its size: {call}")
+    is_within_budget = budget.unit == "seconds" and predicted.seconds <= budget.amount
+    alternative = "better" if is_within_budget else "or"
+    command = " ".join([*called(), "solve", quoted(game), "--exact"])
+    print(
+        f"{alternative} solve it exactly by a linear program, in about {predicted}, as predicted from its size: "
+        f"{command}"
+    )
 
 
-def _print_call(game: str, cells: Sequence[Cell], budget: Budget, seed: int = 0) -> None:
+def _print_solve_command(game: str, algorithms: Sequence[Cell], budget: Budget, seed: int = 0) -> None:
     """Print a command that runs the pick: the loaded components, each segment's algorithm, and the engine seed."""
-    first, *others = cells
+    first, *later = algorithms
     words = [*called(), "solve", quoted(game)]
-    for axis, id in first._asdict().items():
-        words += [f"--{axis.replace('_', '-')}", quoted(id)]
-    for cell in others:
-        words += ["--then", quoted(str(cell))]
-    whole = budget.unit != "seconds"
-    words += [
-        f"--{budget.unit}",
-        str(int(budget.amount)) if whole else f"{budget.amount:.15g}",
-        *([f"--seed {seed}"] if seed else []),
-    ]
+    for axis, component in first._asdict().items():
+        words += [f"--{axis.replace('_', '-')}", quoted(component)]
+    for algorithm in later:
+        words += ["--then", quoted(str(algorithm))]
+    amount = f"{budget.amount:.15g}" if budget.unit == "seconds" else str(int(budget.amount))
+    words += [f"--{budget.unit}", amount]
+    if seed:
+        words.append(f"--seed {seed}")
     print(f"run it: {' '.join(words)}")

@@ -36,17 +36,17 @@ def reproduce(
 
         print(write_claims(store, out).read_text(), end="")
         return
-    wanted = load_experiment(paper)
+    experiment = load_experiment(paper)
     with progress(f"reproducing {paper}") as report:
         from rlccfr.experiments.running import measure, page_of, write_page
 
-        page_of(wanted, out, quick)  # before an hour's work
+        page_of(experiment, out, quick)  # before an hour's work
         try:
-            rows = measure(wanted, store, quick, report)
+            rows = measure(experiment, store, quick, report)
         except KeyboardInterrupt:
             raise Interrupted(
                 f"interrupted; {store} keeps the cases that were measured, and the same command goes on"
             ) from None
-        page = write_page(wanted, rows, out, quick)
+        page = write_page(experiment, rows, out, quick)
     print(page.read_text(), end="")
     print(f"\nThis page is {page}; its pictures are beside it.")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlccfr.cli.attempts import Attempt, Outputs
-from rlccfr.cli.checkpointing import saving, solver_for
+from rlccfr.catalog import AXES
+from rlccfr.cli.attempts import Attempt, Outputs, facts_of, nodes_title, print_facts, title_of
 from rlccfr.cli.console import (
     Interrupted,
     Iterations,
@@ -26,16 +27,16 @@ from rlccfr.cli.console import (
     quoted,
 )
 from rlccfr.cli.exact import ALLOWED, report_solution, solve_and_print
-from rlccfr.cli.progress import progress
-from rlccfr.cli.segments import check_segments, parsed, run_segments
-from rlccfr.cli.solved import counted_by, facts_of, print_facts, title_of
+from rlccfr.cli.progress import progress, stderr
 from rlccfr.cli.training_display import solving
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.files import held_file
 from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
+    from rlccfr.games.public.kinds import Game
+    from rlccfr.result import RunResult
     from rlccfr.solver import Solver
 
 COMPONENT_HELP = "Id or other name from `rlccfr catalog`, with hyperparameters if you like: "
@@ -116,114 +117,226 @@ def solve(
     that is likely to do better on the game than the default one.
     """
     from rlccfr.catalog import Cell
-    from rlccfr.games.public.view import PublicGame
 
+    # Refuse what contradicts itself, before a game is compiled.
     if exact:
         check_only(context, "--exact", ALLOWED, "solves a linear program")
     if control or controller is not None:
-        update_rule = _controlled(context, controller)
-    limited = exact or (iterations, seconds, nodes) != (None, None, None)
+        update_rule = _controlled_rule(context, controller)
+    has_budget = exact or (iterations, seconds, nodes) != (None, None, None)
     limit = budget(iterations, seconds, nodes)
-    cells = [Cell(update_rule, sampler, abstraction).canonical, *map(parsed, then or [])]
-    check_segments(cells, limit, checkpoint)
-    _check_target(target, any_way, limited, len(cells), blend)
-    if not checkpoint_every > 0:
-        raise RLCCFRError(f"--checkpoint-every must be a positive number, not {checkpoint_every}")
-    if checkpoint is None and _given(context, "checkpoint_every"):
-        raise RLCCFRError("--checkpoint-every needs a --checkpoint to write")
+    algorithms = [Cell(update_rule, sampler, abstraction).canonical, *map(_parsed_algorithm, then or [])]
+    _check_segments(algorithms, limit, checkpoint)
+    _check_target(target, any_way, has_budget, len(algorithms), blend)
+    _check_checkpoint_every(context, checkpoint, checkpoint_every)
     outputs = Outputs(checkpoint, policy, curve, plot, picture)
     outputs.check()
     if checkpoint is not None:
         context.with_resource(held_file(checkpoint))  # until the command ends
+
     tree = load(game, max_histories)
     outputs.check_for(tree)
-    if (exact or any_way) and isinstance(tree, PublicGame):
-        raise RLCCFRError(f"{tree.name!r} has a public tree, but no linear program: leave out --exact and --any")
+    if exact or any_way:
+        _require_linear_program(tree)
     if exact:
         solve_and_print(tree, seconds, policy, json)
         if not json:
             outputs.tell()
         return
-    options: dict[str, Any] = {"seed": seed, "averaging": averaging, "simultaneous": simultaneous}
-    options |= {"walks": walks, "reduce": reduce, "threads": threads, "blend": blend}
-    solver = solver_for(tree, cells[0], options, checkpoint)
+
+    options: dict[str, Any] = {
+        "seed": seed,
+        "averaging": averaging,
+        "simultaneous": simultaneous,
+        "walks": walks,
+        "reduce": reduce,
+        "threads": threads,
+        "blend": blend,
+    }
+    solver = _solver_for(tree, algorithms[0], options, checkpoint)
     with progress(f"solving {game}", solving(solver)) as report:
-        if target is not None and not limited:
-            report = _towards(solver, target, report)
+        if target is not None and not has_budget:
+            report = _reporting_time_left(solver, target, report)
         if checkpoint is not None:
-            report = saving(solver, checkpoint, checkpoint_every, report)
-        attempt = _attempted(solver, cells, limit if target is None or limited else None, target, any_way, report)
+            report = _saving(solver, checkpoint, checkpoint_every, report)
+        spendable = limit if target is None or has_budget else None
+        attempt = _attempted(solver, algorithms, spendable, target, any_way, report)
     if any_way:  # after the run's progress bar, since the program has one of its own
         attempt = attempt.or_exactly()
+
     try:
-        outputs.write(solver, attempt, title_of(cells))
+        outputs.write(solver, attempt, title_of(algorithms))
     finally:  # a full disk must not lose the results, nor a closed pipe the files
-        facts = facts_of(solver, cells, attempt)
-        if attempt.solution is not None:
-            report_solution(tree, attempt.solution, json, facts)
-        elif json:
-            print_json(facts)
-        else:
-            print_facts(facts, title_of(cells), counted_by(tree, cells))
+        _print_results(tree, solver, algorithms, attempt, json)
     if not json:
         outputs.tell()
-    _fail_if_cut_short(attempt, checkpoint, limited)
+    _fail_if_cut_short(attempt, checkpoint, has_budget)
 
 
-def _controlled(context: typer.Context, file: Path | None) -> str:
+def _is_on_command_line(context: typer.Context, option: str) -> bool:
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _controlled_rule(context: typer.Context, file: Path | None) -> str:
     """Return the update rule whose settings a controller chooses: the one in a file, or the shipped one.
 
     Raises:
         RLCCFRError: an option contradicts it.
     """
-    given = [name for name in ("--control", "--controller") if _given(context, name.strip("-"))]
-    if len(given) > 1:
+    options = [name for name in ("--control", "--controller") if _is_on_command_line(context, name.strip("-"))]
+    if len(options) > 1:
         raise RLCCFRError("--control is for the shipped controller: leave out --control or --controller")
-    for option in ("update_rule", "then"):
-        if _given(context, option):
-            name = f"--{option.replace('_', '-')}"
-            raise RLCCFRError(f"{given[0]} chooses the update rule's settings for the whole run: leave out {name}")
+    for parameter in ("update_rule", "then"):
+        if _is_on_command_line(context, parameter):
+            option = f"--{parameter.replace('_', '-')}"
+            raise RLCCFRError(f"{options[0]} chooses the update rule's settings for the whole run: leave out {option}")
     return "controlled" if file is None else f"controlled(controller={str(file.resolve())!r})"
 
 
-def _towards(solver: Solver, target: str, report: Callable[..., None]) -> Callable[[float], None]:
+def _parsed_algorithm(text: str) -> Cell:
+    """Return the algorithm that a string names, in the form that ``recommend`` prints.
+
+    Raises:
+        RLCCFRError: the string has another form, or names no component.
+    """
+    from rlccfr.catalog import Cell
+
+    components = [component.strip() for component in text.split(" x ")]
+    if len(components) != len(AXES) or not all(components):
+        raise RLCCFRError(f'--then takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
+    return Cell(*components).canonical
+
+
+def _check_segments(algorithms: list[Cell], limit: dict[str, Any], checkpoint: Path | None) -> None:
+    """Refuse algorithms that can't run one after another, before the first one runs."""
+    if len(algorithms) == 1:
+        return
+    from rlccfr.envs.episode import parse_budget
+    from rlccfr.envs.measuring.identity import why_unavailable
+    from rlccfr.envs.measuring.request import check_segments
+
+    if checkpoint is not None:
+        raise RLCCFRError("a checkpoint holds a run of one algorithm: leave out --checkpoint or --then")
+    check_segments(parse_budget(limit), len(algorithms))
+    for algorithm in algorithms:
+        if reason := why_unavailable(algorithm):
+            raise ComponentError(f"{algorithm} can't run: {reason}")
+
+
+def _check_target(target: str | None, any_way: bool, has_budget: bool, segments: int, blend: bool) -> None:
+    """Refuse a text that is no target, and options that contradict a target or need one."""
+    from rlccfr.limits import check_target
+
+    if any_way and (target is None or has_budget):
+        raise RLCCFRError("--any needs a --target, and takes no budget")
+    if target is None:
+        return
+    if blend:
+        raise RLCCFRError("blends are made when a budget is used up: leave out --target or --blend")
+    if segments > 1:
+        raise RLCCFRError("a target is for one algorithm: leave out --target or --then")
+    check_target(target)
+
+
+def _check_checkpoint_every(context: typer.Context, checkpoint: Path | None, seconds: float) -> None:
+    """Refuse a time between two writings of the checkpoint that is not positive, or without a checkpoint."""
+    if not seconds > 0:
+        raise RLCCFRError(f"--checkpoint-every must be a positive number, not {seconds}")
+    if checkpoint is None and _is_on_command_line(context, "checkpoint_every"):
+        raise RLCCFRError("--checkpoint-every needs a --checkpoint to write")
+
+
+def _require_linear_program(game: Game) -> None:
+    from rlccfr.games.public.view import PublicGame
+
+    if isinstance(game, PublicGame):
+        raise RLCCFRError(f"{game.name!r} has a public tree, but no linear program: leave out --exact and --any")
+
+
+def _solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpoint: Path | None) -> Solver:
+    """Return the solver in a checkpoint if there is one, else a new solver.
+
+    Raises:
+        CheckpointError: the checkpoint belongs to another run.
+        ComponentError: several walks are asked for, and the components fit models.
+    """
+    from rlccfr.solver import Solver
+
+    new = Solver(tree, *algorithm, **options)
+    if options["walks"] != 1 and any(component.learns for component in (new.update_rule, new.sampler, new.abstraction)):
+        raise ComponentError(
+            "--walks is for components without models; with models, set the hyperparameter traversals or preset"
+        )
+    if checkpoint is None or not checkpoint.exists():
+        return new
+    new_settings = _settings(new)
+    del new  # its tables may take gigabytes
+    saved = Solver.load(checkpoint, threads=options["threads"], game=tree)
+    saved_settings = _settings(saved)
+    differing = [name for name in new_settings if new_settings[name] != saved_settings[name]]
+    if differing:
+        raise CheckpointError(
+            f"{checkpoint} belongs to a run with another {' and '.join(differing)}; name another --checkpoint"
+        )
+    message = f"resuming {checkpoint} after {saved.cpu_seconds:.3g} CPU seconds"
+    stderr.print(message, highlight=False, markup=False, soft_wrap=True)
+    return saved
+
+
+def _settings(solver: Solver) -> dict[str, Any]:
+    """Return what a checkpoint must have in common with a run that resumes it, by the names for error messages."""
+    return {
+        "game": solver.game.content_hash,
+        **solver.specs,
+        "seed": solver.seed,
+        "averaging": solver.averaging,
+        "simultaneous": solver.simultaneous,
+        "number of walks": solver.walks,
+        "choice of --blend": solver.blend,
+    }
+
+
+def _reporting_time_left(solver: Solver, target: str, report: Callable[..., None]) -> Callable[[float], None]:
     """Return a function that reports progress, and how long the target takes if the curve goes on as it does."""
     from rlccfr.limits import seconds_left, target_of
 
-    goal = target_of(solver.game, target)
+    target_exploitability = target_of(solver.game, target)
 
-    def called(share: float) -> None:
-        left = seconds_left(solver.points, goal)
-        if left is not None:  # as predicted at the last point, less what has passed since
-            left = max(0.0, left - (solver.cpu_seconds - solver.points[-1].cpu_seconds))
-        report(share, left=math.nan if left is None else left)
+    def report_share(share: float) -> None:
+        predicted = seconds_left(solver.points, target_exploitability)
+        if predicted is None:
+            report(share, left=math.nan)
+            return
+        passed_since = solver.cpu_seconds - solver.points[-1].cpu_seconds  # the prediction is as of the last point
+        report(share, left=max(0.0, predicted - passed_since))
 
-    return called
-
-
-def _given(context: typer.Context, option: str) -> bool:
-    """Return whether an option was given on the command line."""
-    source = context.get_parameter_source(option)
-    return source is not None and source.name == "COMMANDLINE"
+    return report_share
 
 
-def _check_target(target: str | None, any_way: bool, limited: bool, segments: int, blend: bool) -> None:
-    """Refuse a target that is none, and options that contradict a target or need one."""
-    from rlccfr.limits import check_target
+def _saving(
+    solver: Solver, checkpoint: Path, seconds: float, report: Callable[[float], None]
+) -> Callable[[float], None]:
+    """Return a function that reports progress, and writes the checkpoint every ``seconds`` seconds."""
+    last_saved = time.monotonic()
 
-    if any_way and (target is None or limited):
-        raise RLCCFRError("--any needs a --target, and takes no budget")
-    if target is not None and blend:
-        raise RLCCFRError("blends are made when a budget is used up: leave out --target or --blend")
-    if target is not None and segments > 1:
-        raise RLCCFRError("a target is for one algorithm: leave out --target or --then")
-    if target is not None:
-        check_target(target)
+    def report_and_save(share: float) -> None:
+        nonlocal last_saved
+        report(share)
+        if time.monotonic() - last_saved < seconds:
+            return
+        try:
+            solver.save(checkpoint)
+        except CheckpointError as error:  # a full disk is no reason to end the run
+            stderr.print(f"warning: {error}", highlight=False, markup=False, soft_wrap=True)
+        last_saved = time.monotonic()
+
+    return report_and_save
 
 
 def _attempted(
     solver: Solver,
-    cells: list[Cell],
+    algorithms: list[Cell],
     limit: dict[str, Any] | None,
     target: str | None,
     any_way: bool,
@@ -232,34 +345,86 @@ def _attempted(
     """Run for the budget or to the target; if ``any_way``, at most until a linear program is predicted to be sooner."""
     if target is None:
         assert limit is not None
-        return Attempt.of(solver, None, lambda: run_segments(solver, cells, limit, report))
+        return Attempt.of(solver, None, lambda: _run_segments(solver, algorithms, limit, report))
     from rlccfr.engine.linear_program import predicted_time
     from rlccfr.limits import run_while_sooner, target_of
 
-    goal = target_of(solver.game, target)
+    target_exploitability = target_of(solver.game, target)
     if not any_way:
-        most = {} if limit is None else {limit["unit"]: limit["amount"]}
-        return Attempt.of(solver, goal, lambda: solver.run(until=goal, progress=report, **most))
-    by_program = predicted_time(solver.game).seconds
-    return Attempt.of(solver, goal, lambda: run_while_sooner(solver, goal, by_program, report))
+        budget_of_run = {} if limit is None else {limit["unit"]: limit["amount"]}
+        return Attempt.of(
+            solver,
+            target_exploitability,
+            lambda: solver.run(until=target_exploitability, progress=report, **budget_of_run),
+        )
+    program_seconds = predicted_time(solver.game).seconds
+    return Attempt.of(
+        solver,
+        target_exploitability,
+        lambda: run_while_sooner(solver, target_exploitability, program_seconds, report),
+    )
 
 
-def _fail_if_cut_short(attempt: Attempt, checkpoint: Path | None, limited: bool) -> None:
+def _run_segments(
+    solver: Solver, algorithms: list[Cell], limit: dict[str, Any], report: Callable[[float], None]
+) -> RunResult:
+    """Spend the budget; several algorithms get equal shares, like the segments of an environment."""
+    if len(algorithms) == 1:
+        return solver.run(**{limit["unit"]: limit["amount"]}, progress=report)
+    from rlccfr.envs.episode import parse_budget
+    from rlccfr.envs.measuring.request import changes, segment_budget
+
+    whole_budget = parse_budget(limit)
+    result = None
+    segment = 0
+
+    def report_segment(share: float) -> None:
+        report((segment + share) / len(algorithms))
+
+    for segment, algorithm in enumerate(algorithms):
+        if result is not None:
+            solver.switch(**changes(algorithms[segment - 1], algorithm))
+        limit_of_segment = segment_budget(whole_budget, len(algorithms), segment, result)
+        result = solver.run(**limit_of_segment, progress=report_segment)
+    assert result is not None
+    return result
+
+
+def _print_results(game: Game, solver: Solver, algorithms: list[Cell], attempt: Attempt, json: bool) -> None:
+    """Print the facts of a run, and of the linear program after it if one was solved."""
+    facts = facts_of(solver, algorithms, attempt)
+    if attempt.solution is not None:
+        assert isinstance(game, GameTree)  # checked before the run
+        report_solution(game, attempt.solution, json, facts)
+    elif json:
+        print_json(facts)
+    else:
+        print_facts(facts, title_of(algorithms), nodes_title(game, algorithms))
+
+
+def _fail_if_cut_short(attempt: Attempt, checkpoint: Path | None, has_budget: bool) -> None:
     """Raise what stopped the command, or that the target was not reached."""
     result = attempt.result
     if attempt.failure is not None:
         raise attempt.failure
     if attempt.interrupted:
-        more = "adds another budget to it" if limited or result.target is None else "goes on"
-        kept = f"; {checkpoint} has it all, and the same command {more}" if checkpoint else ""
-        raise Interrupted(f"interrupted after {result.iterations:,} iterations{kept}")
+        message = f"interrupted after {result.iterations:,} iterations"
+        if checkpoint:
+            resuming = "adds another budget to it" if has_budget or result.target is None else "goes on"
+            message += f"; {checkpoint} has it all, and the same command {resuming}"
+        raise Interrupted(message)
     if not attempt.reached:
         game = attempt.solver.game
-        other = f"another algorithm (`rlccfr recommend {quoted(game.name)}` names one)"
-        other += ", or --exact" if isinstance(game, GameTree) else ""
-        ways = f"give a larger one, or {other}" if limited else f"take {other}"
-        why = "after the budget" if limited else "and ten times as much work has hardly lowered it"
+        alternatives = f"another algorithm (`rlccfr recommend {quoted(game.name)}` names one)"
+        if isinstance(game, GameTree):
+            alternatives += ", or --exact"
+        if has_budget:
+            reason = "after the budget"
+            advice = f"give a larger one, or {alternatives}"
+        else:
+            reason = "and ten times as much work has hardly lowered it"
+            advice = f"take {alternatives}"
         raise RLCCFRError(
             f"the target {result.target:.4g} was not reached: the exploitability is {attempt.exploitability:.4g} "
-            f"{why}; {ways}"
+            f"{reason}; {advice}"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from rlccfr.envs.sweeping.executors import Executors
     from rlccfr.envs.sweeping.plan import Job
     from rlccfr.envs.sweeping.runner import Report
+    from rlccfr.envs.sweeping.sweep import SweepPlan
 
 GAMES = ("kuhn", "leduc", "goofspiel", "royal")
+"""The paper's four games, which are measured by default."""
 
 
 def sweep(
@@ -76,8 +79,7 @@ def sweep(
     from rlccfr.envs.measuring.store import Store
     from rlccfr.envs.sweeping.handover import take_over
     from rlccfr.envs.sweeping.plan import Limits
-    from rlccfr.envs.sweeping.runner import left_to_do
-    from rlccfr.envs.sweeping.sweep import SweepPlan, sharing, statuses
+    from rlccfr.envs.sweeping.sweep import SweepPlan, statuses
 
     names = _members(families) if families is not None else games or list(GAMES)
     whole_number(workers, "workers", 0, BudgetError)
@@ -86,27 +88,25 @@ def sweep(
     limits = Limits(iterations, seconds, further, timeout, megabytes)
     algorithms = parse_catalog(catalog).with_networks(networks)
     plan = SweepPlan(names, algorithms, seeds, model_seeds, close, limits, close_seeds)
-    planned, kept = plan.jobs(), Store(store, create=not status)
+    jobs = plan.jobs()
+    records = Store(store, create=not status)
     if take is not None:
-        _say(f"{take_over(take, planned, kept):,} runs taken over from {take}")
-    with nullcontext(list) if status else sharing(kept, _say) as order:
-        for number in range(2):
-            if number:
-                planned += (more := plan.more_jobs(kept, planned))
-            todo = left_to_do(more if number else planned, kept, retry_failed=retry_failed)
-            if todo and not status:
-                if number:
-                    _say(f"{len(todo):,} more runs of algorithms close to the best")
-                _run(order(todo), kept, workers, dask, pilot)
-    found = statuses(planned, kept)
-    _tell(found, json)
-    if not {status for counts in found.values() for status in counts} <= {"ok", "missing"}:
-        say_failures(record for job in planned if (record := kept.get(job.id)) is not None)
+        _say(f"{take_over(take, jobs, records):,} runs taken over from {take}")
+    if status:
+        jobs += plan.more_jobs(records, jobs)
+    else:
+        run = partial(_run, store=records, workers=workers, dask=dask, pilot=pilot)
+        jobs += _measure(plan, jobs, records, retry_failed, run)
+    counts_by_game = statuses(jobs, records)
+    _print_counts(counts_by_game, json)
+    if not {status for counts in counts_by_game.values() for status in counts} <= {"ok", "missing"}:
+        say_failures(record for job in jobs if (record := records.get(job.id)) is not None)
     if compact is not None:
-        _say(f"written to {kept.compact(compact, small=small)}")
+        _say(f"written to {records.compact(compact, small=small)}")
 
 
 def _members(which: str) -> list[str]:
+    """Return the games of the families for training, validation or test."""
     from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
 
     members = {"train": TRAIN, "validation": VALIDATION, "test": TEST}
@@ -120,21 +120,61 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _run(todo: Sequence[Job], store: Store, workers: int, dask: str | None, pilot: bool) -> None:
+def _measure(
+    plan: SweepPlan, jobs: list[Job], store: Store, retry_failed: bool, run: Callable[[list[Job]], None]
+) -> list[Job]:
+    """Run the jobs that are not done, then those of algorithms that have turned out to be close to the best.
+
+    Args:
+        plan: plan of the sweep.
+        jobs: the jobs to run first.
+        store: store of all records.
+        retry_failed: whether jobs that have failed are run again.
+        run: function that runs jobs.
+
+    Returns:
+        The jobs of algorithms close to the best.
+    """
+    from rlccfr.envs.sweeping.runner import left_to_do
+    from rlccfr.envs.sweeping.sweep import sharing
+
+    with sharing(store, _say) as in_order:
+        if todo := left_to_do(jobs, store, retry_failed=retry_failed):
+            run(in_order(todo))
+        close_jobs = plan.more_jobs(store, jobs)
+        if todo := left_to_do(close_jobs, store, retry_failed=retry_failed):
+            _say(f"{len(todo):,} more runs of algorithms close to the best")
+            run(in_order(todo))
+    return close_jobs
+
+
+def _run(jobs: Sequence[Job], store: Store, workers: int, dask: str | None, pilot: bool) -> None:
+    """Run jobs, on this machine or a Dask cluster.
+
+    Args:
+        jobs: the jobs.
+        store: store of all records.
+        workers: number of processes; 0 for one per physical core.
+        dask: address of a Dask cluster, ``local``, or None for none.
+        pilot: whether to estimate first how long they take.
+    """
     from rlccfr.envs.sweeping.estimate import total_cost
     from rlccfr.envs.sweeping.executors import processes
     from rlccfr.envs.sweeping.runner import Runner
 
     cluster = nullcontext(processes(workers)) if dask is None else _connected(dask, workers)
-    with cluster as where:
+    with cluster as executors:
         if pilot:
             with progress("estimating") as report:
-                about = duration(total_cost(todo, report) / where.workers)
-            many = f"{len(todo):,} runs, about {about} with {where.workers} workers"
-            _say(f"{many}, estimated from a 1 % trial of each run")
-        with progress("measuring") as show:
+                time_needed = duration(total_cost(jobs, report) / executors.workers)
+            _say(
+                f"{len(jobs):,} runs, about {time_needed} with {executors.workers} workers, estimated from a 1 % trial "
+                "of each run"
+            )
+        with progress("measuring") as report:
+            runner = Runner(store, executors.make, executors.workers, _counting(len(jobs), report))
             try:
-                Runner(store, where.make, where.workers, _reported(len(todo), show)).run(todo)
+                runner.run(jobs)
             except KeyboardInterrupt:
                 raise Interrupted("interrupted; the same command goes on from there") from None
 
@@ -146,28 +186,32 @@ def _connected(dask: str, workers: int) -> Iterator[Executors]:
 
     with ExitStack() as stack:
         with progress(f"connecting to Dask at {dask}"):
-            where = stack.enter_context(dask_cluster(dask, workers))
-        if where.dashboard is not None:
-            _say(f"Dask's dashboard: {where.dashboard}")
-        yield where
+            executors = stack.enter_context(dask_cluster(dask, workers))
+        if executors.dashboard is not None:
+            _say(f"Dask's dashboard: {executors.dashboard}")
+        yield executors
 
 
-def _reported(total: int, show: Callable[..., None]) -> Report:
-    """Return a function that is called with each run and shows how many runs are done, and how many have failed."""
-    done = failed = 0
+def _counting(total: int, show: Callable[..., None]) -> Report:
+    """Return a function that is called after each run, and shows how many runs are done and how many have failed."""
+    num_done = 0
+    num_failed = 0
 
     def report(job: Job, record: Mapping[str, Any]) -> None:
-        nonlocal done, failed
-        done, failed = done + 1, failed + (record["status"] != "ok")
-        show(done / total, f"{done:,} of {total:,} runs, {failed:,} failed")
+        nonlocal num_done, num_failed
+        num_done += 1
+        if record["status"] != "ok":
+            num_failed += 1
+        show(num_done / total, f"{num_done:,} of {total:,} runs, {num_failed:,} failed")
 
     return report
 
 
-def _tell(found: Mapping[str, Mapping[str, int]], json: bool) -> None:
+def _print_counts(counts_by_game: Mapping[str, Mapping[str, int]], json: bool) -> None:
     """Print the number of runs of each game by status."""
     if json:
-        print_json(found)
+        print_json(counts_by_game)
         return
-    known = sorted({status for counts in found.values() for status in counts})
-    print_table(("game", *known), [(game, *(counts.get(s, 0) for s in known)) for game, counts in found.items()])
+    statuses = sorted({status for counts in counts_by_game.values() for status in counts})
+    rows = [(game, *(counts.get(status, 0) for status in statuses)) for game, counts in counts_by_game.items()]
+    print_table(("game", *statuses), rows)

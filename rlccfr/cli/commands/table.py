@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rlccfr.policies.public_policy import PublicPolicy
 
 SHOWN = ("game", "budget", "preset", "scale", *AXES, "exploitability", "throughput", "reward", "regret")
+"""Columns that are printed."""
 
 
 def table(
@@ -57,18 +58,17 @@ def table(
     from rlccfr.agents.judging.recommendation_table import checked_path
 
     out = checked_path(out) if out is not None else None
-    limits = (iterations, seconds, nodes)
-    source = measured(games, limits, results, catalog, networks)
-    found = _ask(source, presets or ["accuracy"], scale)
+    source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
+    recommendations = _recommendations(source, presets or ["accuracy"], scale)
     if out is not None:
-        found.write(out)
+        recommendations.write(out)
     source.say()
     if json:
-        print(found.to_json())
+        print(recommendations.to_json())
     elif methods:
-        print_comparisons(found.frame, solve=False)
+        print_comparisons(recommendations.frame, solve=False)
     else:
-        _print_picks(found)
+        _print_picks(recommendations)
 
 
 def report(
@@ -101,10 +101,10 @@ def report(
     from rlccfr.envs.reward import PRESETS
 
     check_report(out)  # before teams are trained
-    drawn = [_policy(text) for text in policies or []]
+    policies_to_draw = [_policy(text) for text in policies or []]
     source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
-    found = _ask(source, presets or list(PRESETS), None)
-    write_report(out, source.table, source.catalog, found, source.budgets, drawn)
+    recommendations = _recommendations(source, presets or list(PRESETS), None)
+    write_report(out, source.table, source.catalog, recommendations, source.budgets, policies_to_draw)
     source.say()
     print(f"written to {out}")
 
@@ -119,7 +119,8 @@ def write_shipped_report(game: str, out: Path) -> None:
 
     check_report(out)
     source = measured([game], (None, None, None), None, None, None)
-    write_report(out, source.table, source.catalog, _ask(source, ["accuracy"], None), source.budgets, [])
+    recommendations = _recommendations(source, ["accuracy"], None)
+    write_report(out, source.table, source.catalog, recommendations, source.budgets, [])
 
 
 def _policy(text: str) -> PublicPolicy:
@@ -127,10 +128,10 @@ def _policy(text: str) -> PublicPolicy:
     from rlccfr.games.public.view import PublicGame
     from rlccfr.policies.public_policy import PublicPolicy
 
-    found = re.fullmatch(r"([^=(]+(?:\([^)]*\))?)=(.+)", text)
-    if found is None:
+    match = re.fullmatch(r"([^=(]+(?:\([^)]*\))?)=(.+)", text)
+    if match is None:
         raise RLCCFRError(f'--policy takes a game and a file, as in "holdem=policy.npz", not {text!r}')
-    name, path = found.groups()
+    name, path = match.groups()
     game = load(name)
     if not isinstance(game, PublicGame):
         raise RLCCFRError(f"--policy draws hands of hold'em and rolls of Bluff, and {name!r} has neither: leave it out")
@@ -138,18 +139,20 @@ def _policy(text: str) -> PublicPolicy:
     return PublicPolicy.load(path, game)
 
 
-def _ask(source: Measured, presets: list[str], scale: str | None) -> RecommendationTable:
-    with progress("asking the teams" if source.shipped else "training teams on the measurements") as told:
+def _recommendations(source: Measured, presets: list[str], scale: str | None) -> RecommendationTable:
+    """Return what the package's teams recommend, or teams that are trained on the measurements here."""
+    with progress("asking the teams" if source.shipped else "training teams on the measurements") as report:
         from rlccfr.agents import shipped
         from rlccfr.agents.judging.sweep_table import recommended_table
 
         teams = {game: shipped.team(game) for game in source.games} if source.shipped else None
         return recommended_table(
-            source.table, source.catalog, source.games, source.budgets, presets, scale, teams, told
+            source.table, source.catalog, source.games, source.budgets, presets, scale, teams, report
         )
 
 
 def _print_picks(table: RecommendationTable) -> None:
+    """Print the teams' picks, and below them the best algorithm with each component of the user's own."""
     import pandas as pd
 
     from rlccfr.agents.judging.recommendation_table import TEAM
@@ -158,8 +161,11 @@ def _print_picks(table: RecommendationTable) -> None:
     rows = pd.concat([table.picks, table.own])
     for _, row in rows.iterrows():
         state = "" if row["converged"] else "not converged"
-        remarks = [row["method"]] if row["method"] != TEAM else []
-        remarks += [_tie(int(row["tied_set_size"]))] if row["in_tied_set"] else []
+        remarks = []
+        if row["method"] != TEAM:
+            remarks.append(row["method"])
+        if row["in_tied_set"]:
+            remarks.append(_tie(int(row["tied_set_size"])))
         lines.append([state, *(row[name] for name in SHOWN), ", ".join(remarks)])
     if rows["converged"].all():
         print_table((*SHOWN, ""), [line[1:] for line in lines])

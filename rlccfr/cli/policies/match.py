@@ -40,17 +40,19 @@ def match(
         from rlccfr.policies.matches import exact_match, played_match
 
         if pairs:
-            found = played_match(_player(first, tree), _player(second, tree), tree, pairs, seed, report)
+            result = played_match(
+                _policy_or_draws(first, tree), _policy_or_draws(second, tree), tree, pairs, seed, report
+            )
         else:
-            found = exact_match(policy_of(first, tree), policy_of(second, tree))
+            result = exact_match(policy_of(first, tree), policy_of(second, tree))
     if json:
-        print_json({"game": game, "first": first, "second": second, "seed": seed, **found._asdict()})
+        print_json({"game": game, "first": first, "second": second, "seed": seed, **result._asdict()})
     else:
-        _print(found, first, tree.big_blind)
+        _print_match(result, first, tree.big_blind)
 
 
-def _player(name: str, tree: Any) -> Policy | Draws:
-    """Return what a name stands for; of a run that keeps its networks, the function that draws one of them."""
+def _policy_or_draws(name: str, tree: Any) -> Policy | Draws:
+    """Return the policy that a name stands for; for a run that keeps its networks, the function that draws one."""
     if name != UNIFORM and is_run(name):
         run = run_of(name, tree)
         networks = run.update_rule.networks
@@ -60,14 +62,14 @@ def _player(name: str, tree: Any) -> Policy | Draws:
     return policy_of(name, tree)
 
 
-def _print(found: Match, first: str, big_blind: float | None) -> None:
+def _print_match(result: Match, first: str, big_blind: float | None) -> None:
     """Print a match's payoffs as a table."""
-    meaning = "exact" if not found.pairs else f"± {found.error:.3g} (95 %), {found.pairs:,} pairs of games"
+    precision = f"± {result.error:.3g} (95 %), {result.pairs:,} pairs of games" if result.pairs else "exact"
     rows = [
-        ("payoff per game", found.value, f"of {first}, over both seats; {meaning}"),
-        ("as player 0", found.seats[0], ""),
-        ("as player 1", found.seats[1], ""),
+        ("payoff per game", result.value, f"of {first}, over both seats; {precision}"),
+        ("as player 0", result.seats[0], ""),
+        ("as player 1", result.seats[1], ""),
     ]
     if big_blind is not None:
-        rows.insert(1, ("in mbb/g", 1000 * found.value / big_blind, "thousandths of a big blind per game"))
+        rows.insert(1, ("in mbb/g", 1000 * result.value / big_blind, "thousandths of a big blind per game"))
     print_table(("", "", ""), rows)

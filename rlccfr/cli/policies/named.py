@@ -12,10 +12,11 @@ UNIFORM = "uniform"
 
 
 def policy_of(name: str, game: Any = None) -> Policy:
-    """Return the policy that a name or a file stands for; of a run it is the average policy.
+    """Return the policy that a name or a file stands for; a run stands for its average policy.
 
     Args:
-        game: the game that it must be for; by default the file says which.
+        name: ``uniform``, or a file that holds a policy or a run.
+        game: the game that the policy must be for; by default the file says which.
 
     Raises:
         CheckpointError: the file can't be read, is for another game, or does not say for which.

@@ -48,17 +48,21 @@ def play(
     tree = load(game)
     if not tree.num_infosets:
         raise RLCCFRError(f"nobody decides anything in {tree.name!r}, so there is nothing to play")
-    policy = _solved(tree, game) if against is None else policy_of(against, tree)
-    dealing, moving = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
+    policy = _solved_policy(tree, game) if against is None else policy_of(against, tree)
+    table_seed, session_seed = np.random.SeedSequence(seed).spawn(2)
+    table_rng = np.random.default_rng(table_seed)
+    session_rng = np.random.default_rng(session_seed)
     encoding = sys.stdout.encoding or "ascii"
 
     def tell(line: str) -> None:
         print(plain(on_one_line(line), encoding), flush=True)
 
-    name = getattr(tree, "openspiel_name", tree.name)
+    def ask(prompt: str) -> str:
+        return _ask(plain(prompt, encoding))
 
+    name = getattr(tree, "openspiel_name", tree.name)
     unit = "chips" if "poker" in name or tree.big_blind is not None else "points"
-    session = Session(_dealer(policy, dealing), lambda prompt: _ask(plain(prompt, encoding)), tell, name, unit, moving)
+    session = Session(_dealer(policy, table_rng), ask, tell, name, unit, session_rng)
     try:
         session.play(games, seat)
     except KeyboardInterrupt:
@@ -78,6 +82,7 @@ def _ask(prompt: str) -> str:
 
 
 def _dealer(policy: Policy, rng: np.random.Generator) -> Callable[[], Table]:
+    """Return a function that begins a game against a policy, whose moves and chance's are drawn from ``rng``."""
     from rlccfr.play.public_table import PublicTable
     from rlccfr.play.tables import CompiledTable
     from rlccfr.policies.public_policy import PublicPolicy
@@ -87,7 +92,7 @@ def _dealer(policy: Policy, rng: np.random.Generator) -> Callable[[], Table]:
     return lambda: CompiledTable(policy, rng)
 
 
-def _solved(tree: Any, game: str) -> Policy:
+def _solved_policy(tree: Any, game: str) -> Policy:
     """Return a policy close to an equilibrium, and say how close."""
     from rlccfr.limits import target_of
     from rlccfr.solver import Solver
@@ -96,5 +101,5 @@ def _solved(tree: Any, game: str) -> Policy:
         solver = Solver(tree, "dcfr_plus")
         result = solver.run(seconds=MOST_SECONDS, until=target_of(tree, CLOSE), progress=report)
     print(f"The other player's policy was found just now; its exploitability is {result.exploitability:.3g}.")
-    found: Policy = solver.average_policy()
-    return found
+    average: Policy = solver.average_policy()
+    return average

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 ON_TERMINAL = 40
 """Number of states that a terminal shows unless ``--limit`` says otherwise."""
 
-RARE, SURE = 0.005, 0.995
-"""Probabilities below which an action is drawn faintly, and from which it is drawn boldly."""
+RARE = 0.005
+"""Probability below which an action is drawn faintly."""
+
+SURE = 0.995
+"""Probability from which on an action is drawn boldly."""
 
 
 def show(
@@ -52,22 +55,24 @@ def show(
 
     tree = None if game is None else load(game)
     with progress(f"reading {policy}"):
-        found = states(policy_of(policy, tree), find or (), player)
-        first = next(found, None)
+        states_found = states(policy_of(policy, tree), find or (), player)
+        first = next(states_found, None)
     if first is None:
         whose = "" if player is None else f" of player {player}"
         if find:
             raise RLCCFRError(f"no state{whose} contains that; case does not count, and several texts must all occur")
         raise RLCCFRError(f"there is no state{whose} in this game")
     terminal = sys.stdout.isatty() and not json
-    most = limit if limit is not None else ON_TERMINAL if terminal else 0
-    rest = chain([first], found)
-    shown = islice(rest, most) if most else rest
+    most = limit
+    if most is None:
+        most = ON_TERMINAL if terminal else 0  # 0 stands for all
+    remaining = chain([first], states_found)
+    shown = islice(remaining, most) if most else remaining
     if json:
         print_json([_as_json(state) for state in shown])
     elif terminal:
         Console(highlight=False).print(_table(shown))
-        if next(rest, None) is not None:
+        if next(remaining, None) is not None:
             print(f"These are the first {most} states: --find narrows them, --limit 0 shows all.")
         if isnan(first.reach):
             print("Reach is not computed in hold'em and Bluff; `rlccfr explore` tells each state's share at its point.")

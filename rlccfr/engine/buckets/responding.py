@@ -6,8 +6,7 @@ import numpy as np
 
 from rlccfr.components import Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
-from rlccfr.engine.buckets.public_responses import PublicResponses
-from rlccfr.engine.buckets.responses import FlatResponses, Responses
+from rlccfr.engine.buckets.responses import FlatResponses, PublicResponses, Responses
 from rlccfr.engine.learning.phases import Phases
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, FlatStepper, Stepper
@@ -30,10 +29,11 @@ class RespondingStepper(FlatStepper):
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
-        merged, game = state.merged, state.game
+        merged = state.merged
+        game = state.game
         if isinstance(merged, BucketedGame):
             self._responses: Responses = PublicResponses(merged)
-        else:
+        else:  # without buckets, each infoset is its own
             self._responses = FlatResponses(merged or MergedGame(game, game, np.arange(game.num_sequences)))
         self._phases = Phases(state, binding, 1)
 
@@ -50,16 +50,19 @@ class RespondingStepper(FlatStepper):
                 return
 
     def _iterate(self) -> None:
-        state, phases, responses = self.state, self._phases, self._responses
-        now, ahead = self.binding.rows(state.iteration + 1, 1)
+        state = self.state
+        phases = self._phases
+        responses = self._responses
+        row, next_row = self.binding.rows(state.iteration + 1, 1)
         responses.respond(state.tables.policy)
+        # Both averages come before both updates, since updates change the policies.
         for player in PLAYERS:
             phases.increment_exactly(player, counts=False)
-            phases.average(player, now[AVERAGE_DECAY])
+            phases.average(player, row[AVERAGE_DECAY])
         for player in PLAYERS:
             responses.fill_regrets(player, phases.estimates.gain, phases.estimates.mass)
-            phases.fold(player, now, ahead)
-            phases.play_folded(player)
+            phases.update_regrets(player, row, next_row)
+            phases.play_updated(player)
         state.counts[0] += 1
         state.counts[1] += responses.nodes
 
@@ -68,6 +71,9 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, pu
     """Refuse components and options that do not run over buckets against best responses.
 
     Args:
+        rule: the update rule.
+        sampler: the sampler.
+        options: the run's options.
         public: whether the buckets are those of a public-tree game.
 
     Raises:

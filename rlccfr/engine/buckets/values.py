@@ -23,7 +23,7 @@ class WholeEvaluator:
     def __init__(self, merged: MergedGame | BucketedGame) -> None:
         self._merged = merged
         self.slow = isinstance(merged, BucketedGame) and merged.whole.is_large
-        self._known: list[tuple[np.ndarray, tuple[float, float, float]]] = []
+        self._last_values: list[tuple[np.ndarray, tuple[float, float, float]]] = []  # of at most two policies
 
     def __call__(self, sums: np.ndarray) -> tuple[float, float, float]:
         """Return player 0's value of a policy, and each player's value of a best response to it.
@@ -32,13 +32,13 @@ class WholeEvaluator:
             sums: (sequences of buckets,) what the policy is proportional to.
         """
         policy = self._merged.tree.normalised(sums)
-        for known, found in self._known:
-            if np.array_equal(known, policy):
-                return found
-        table = self._merged.expand(policy)
+        for last_policy, last_values in self._last_values:
+            if np.array_equal(last_policy, policy):
+                return last_values
+        whole_policy = self._merged.expand(policy)
         if isinstance(self._merged, BucketedGame):
-            found = public_values(self._merged.whole, table)
+            values = public_values(self._merged.whole, whole_policy)
         else:
-            found = evaluated(self._merged.whole, table)
-        self._known = [*self._known[-1:], (policy, found)]
-        return found
+            values = evaluated(self._merged.whole, whole_policy)
+        self._last_values = [*self._last_values[-1:], (policy, values)]
+        return values

@@ -14,8 +14,11 @@ from rlccfr.networks.averages import AverageModel, PlayedModels
 from rlccfr.networks.inputs import inputs_of
 from rlccfr.networks.learners import Advantages, State, prefixed, unprefixed
 
-ADVANTAGES, AVERAGE, RETRAIN, KEPT_NETWORKS = 1, 2, 5, 6
-"""Second words of seeds; those of other models are in players.py and valued_histories.py."""
+# Second words of seeds; those of other models are in players.py and valued_histories.py.
+ADVANTAGES = 1
+AVERAGE = 2
+RETRAIN = 5
+KEPT_NETWORKS = 6
 
 
 class Past(NamedTuple):
@@ -27,19 +30,25 @@ class Past(NamedTuple):
 
 
 class DeepPlayer:
-    """Models of one player's advantages and average policy; see :class:`rlccfr.networks.settings.Networks`."""
+    """Models of one player's advantages and average policy; see :class:`rlccfr.networks.settings.Networks`.
+
+    Attributes:
+        played: the value models that were played, under ``average="value_networks"``, from the first iteration on.
+    """
 
     def __init__(self, game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> None:
         assert rule.networks is not None
-        self._rule, self._networks = rule, rule.networks
+        self._rule = rule
+        self._networks = rule.networks
         self._sequences = game.sequences_of(player)
         cards = self._networks.value.kind == "cards"
         inputs = inputs_of(game, player, per_sequence=abstraction.regressor is not None, cards=cards)
-        self._player, self._seed = player, seed
+        self._player = player
+        self._seed = seed
         self._advantages = Advantages(game, player, rule, inputs, [seed, ADVANTAGES, player])
-        self._model: AverageModel | None = None
+        self._average_model: AverageModel | None = None
         if self._networks.average == "network":
-            self._model = AverageModel(game, player, self._networks, inputs, [seed, AVERAGE, player])
+            self._average_model = AverageModel(game, player, self._networks, inputs, [seed, AVERAGE, player])
         self.played: PlayedModels | None = None
 
     def average(self, state: RunState, increment: np.ndarray, decay: float) -> None:
@@ -49,25 +58,25 @@ class DeepPlayer:
             increment: (m,) the iteration's increments of the policy sum.
             decay: factor on the weight of earlier iterations.
         """
-        if self._model is not None:
-            self._model.observe(increment, decay)
+        if self._average_model is not None:
+            self._average_model.observe(increment, decay)
         elif self._networks.average == "value_networks":
             if self.played is None:
-                self.played = self._played(state.tables.policy[self._sequences])
+                self.played = self._new_played(state.tables.policy[self._sequences])
             self.played.play(decay)
 
-    def observe(self, mass: np.ndarray, gain: np.ndarray, now: np.ndarray) -> None:
+    def observe(self, mass: np.ndarray, gain: np.ndarray, row: np.ndarray) -> None:
         """Apply one iteration's discounts, then record its masses (n,) and instantaneous regrets (m,).
 
         Args:
-            now: (5 + p,) the iteration's row of the schedule.
+            row: (5 + p,) the iteration's row of the schedule.
         """
-        self._advantages.observe(mass, gain, now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
+        self._advantages.observe(mass, gain, row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
 
-    def learn(self, state: RunState, iteration: int, row: np.ndarray) -> np.ndarray | None:
-        """Fit the advantages if a fit is due, and return the row (player's sequences,) for the next policies.
+    def learn(self, state: RunState, iteration: int, regrets: np.ndarray) -> np.ndarray | None:
+        """Fit the advantages if a fit is due, and return them, (player's sequences,); the next policies follow.
 
-        Return None if no fit is due; the policies then stay the same. ``row`` is not used.
+        Return None if no fit is due; the policies then stay the same. ``regrets`` are not used.
         """
         if not self._fits_at(iteration):
             return None
@@ -79,15 +88,15 @@ class DeepPlayer:
             self._advantages.learn()
         if self.played is not None:
             self.played.add(self._advantages.snapshot())
-        return self._advantages.rows()
+        return self.predicted_regrets()
 
     def learn_average(self, iteration: int) -> None:
         """Fit the model of the average policy, if there is one and a fit is due.
 
         The iteration's increments must be recorded before.
         """
-        if self._model is not None and self._fits_at(iteration):
-            self._model.learn()
+        if self._average_model is not None and self._fits_at(iteration):
+            self._average_model.learn()
 
     def _fits_at(self, iteration: int) -> bool:
         """Return whether a fit follows an iteration.
@@ -98,46 +107,53 @@ class DeepPlayer:
 
     def _skips(self, iteration: int) -> bool:
         """Return whether a fit that is due does not take place."""
-        likely = self._networks.retrain
-        if likely is None or iteration == 1:
+        retrain_probability = self._networks.retrain
+        if retrain_probability is None or iteration == 1:
             return False
-        luck = np.random.default_rng([self._seed, RETRAIN, self._player, iteration]).random()
-        return bool(luck >= likely(iteration))
+        draw = np.random.default_rng([self._seed, RETRAIN, self._player, iteration]).random()
+        return bool(draw >= retrain_probability(iteration))
 
-    def _played(self, policy: np.ndarray, weight: float = 0.0) -> PlayedModels:
+    def _new_played(self, policy: np.ndarray, weight: float = 0.0) -> PlayedModels:
         return PlayedModels(policy, weight, self._networks.kept_networks, [self._seed, KEPT_NETWORKS, self._player])
 
     def enter(self, state: RunState, past: Past) -> np.ndarray:
-        """Take over from tables; return the row (player's sequences,) from which the policies follow."""
-        game, tables, first = state.game, state.tables, state.game.view.first_sequence[:-1]
+        """Take over from tables; return the advantages, (player's sequences,), from which the policies follow."""
+        game = state.game
+        tables = state.tables
+        first = game.view.first_sequence[:-1]
         # No advantage exceeds the payoff range, so this is a lower bound on each mass, whatever the estimate.
-        least = np.maximum.reduceat(np.abs(tables.regret), first) / (game.utility_range or 1.0)
-        mean: tuple[np.ndarray, ...] = ()
+        least_mass = np.maximum.reduceat(np.abs(tables.regret), first) / (game.utility_range or 1.0)
+        mass = np.maximum(past.weight * past.mass, least_mass)
+        mean_advantages: tuple[np.ndarray, ...] = ()
         if self._networks.mean_arrays:
             arrays = dict(zip(self._rule.arrays, tables.state.T, strict=True))
-            sums, masses = (arrays[name] for name in self._networks.mean_arrays)
-            mean = (masses[first], sums)
-        self._advantages.enter(np.maximum(past.weight * past.mass, least), tables.regret, past.weight, *mean)
-        if self._model is not None:
-            self._model.enter(tables.policy_sum)
+            regret_sums, mass_sums = (arrays[name] for name in self._networks.mean_arrays)
+            mean_advantages = (mass_sums[first], regret_sums)
+        self._advantages.enter(mass, tables.regret, past.weight, *mean_advantages)
+        if self._average_model is not None:
+            self._average_model.enter(tables.policy_sum)
         if self._networks.average == "value_networks":
-            self.played = self._played(past.average[self._sequences], self._weight_of_average(state))
+            self.played = self._new_played(past.average[self._sequences], self._weight_of_average(state))
             self.played.add(self._advantages.snapshot())
-        return self._advantages.rows()
+        return self.predicted_regrets()
 
     def _weight_of_average(self, state: RunState) -> float:
         """Return the weight of all iterations so far in the policy sum.
 
         It is the sum at the player's first infosets, divided by the probability that chance reaches them.
         """
-        game, view, infosets = state.game, state.game.view, state.game.infosets_of(self._player)
-        outset = view.parent[infosets] == game.num_sequences + self._player
+        view = state.game.view
+        infosets = state.game.infosets_of(self._player)
+        empty_sequence = state.game.num_sequences + self._player
+        is_first = view.parent[infosets] == empty_sequence
+        if not is_first.any():
+            return 0.0
         sums = np.add.reduceat(state.tables.policy_sum, view.first_sequence[:-1])[infosets]
-        return float(sums[outset].sum() / view.chance_weight[infosets][outset].sum()) if outset.any() else 0.0
+        return float(sums[is_first].sum() / view.chance_weight[infosets][is_first].sum())
 
-    def rows(self) -> np.ndarray:
-        """Return the row (player's sequences,) from which the policies follow."""
-        return self._advantages.rows()
+    def predicted_regrets(self) -> np.ndarray:
+        """Return the advantages, (player's sequences,), from which the policies follow; proportional to regrets."""
+        return self._advantages.predicted_regrets()
 
     @property
     def samples_networks(self) -> bool:
@@ -149,25 +165,29 @@ class DeepPlayer:
 
         Return None if the table holds the average policy, as it does before the model's first fit.
         """
-        return self._model.sums() if self._model is not None else None
+        return self._average_model.sums() if self._average_model is not None else None
 
-    def rows_of(self, number: int) -> np.ndarray | None:
-        """Return the row (player's sequences,) of a model that was played.
+    def predicted_regrets_of(self, number: int) -> np.ndarray | None:
+        """Return the advantages, (player's sequences,), of a model that was played.
 
         Return None for number 0, which is a policy in place of a model; see :class:`PlayedModels`.
         """
         assert self.played is not None
-        return self._advantages.rows_of(self.played.snapshots[number - 1]) if number else None
+        return self._advantages.predicted_regrets_of(self.played.snapshots[number - 1]) if number else None
 
     def state(self) -> State:
-        model = {} if self._model is None else prefixed("average", self._model.state())
-        played = {} if self.played is None else prefixed("played", self.played.state())
-        return prefixed("advantages", self._advantages.state()) | model | played
+        state = prefixed("advantages", self._advantages.state())
+        if self._average_model is not None:
+            state |= prefixed("average", self._average_model.state())
+        if self.played is not None:
+            state |= prefixed("played", self.played.state())
+        return state
 
     def restore(self, state: State) -> None:
         self._advantages.restore(unprefixed("advantages", state))
-        if self._model is not None:
-            self._model.restore(unprefixed("average", state))
-        if played := unprefixed("played", state):
-            self.played = self._played(played["first"])
-            self.played.restore(played)
+        if self._average_model is not None:
+            self._average_model.restore(unprefixed("average", state))
+        played_state = unprefixed("played", state)
+        if played_state:
+            self.played = self._new_played(played_state["first"])
+            self.played.restore(played_state)

@@ -34,34 +34,39 @@ class LearnedStepper(FlatStepper):
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
-        rule, sampler, abstraction = binding.rule, binding.sampler, binding.abstraction
+        rule = binding.rule
+        sampler = binding.sampler
+        abstraction = binding.abstraction
         # A deep rule's network or table of the average learns from the nodes that walks visit, as in the rule's source.
         # For a tabular rule's average, or with value networks, each policy's exact reach is used: it costs little
         # compared with a fit.
-        tabulated = rule.networks is None or rule.networks.average == "value_networks"
-        self._exact_average = sampler.exact or abstraction.best_response or tabulated
+        takes_exact_reach = rule.networks is None or rule.networks.average == "value_networks"
+        self._exact_average = sampler.exact or abstraction.best_response or takes_exact_reach
         if isinstance(previous, LearnedStepper):
             previous._require_whole()
-        self.players: list[Player] = (
-            previous.players
-            if isinstance(previous, LearnedStepper)
-            else [make_player(state.game, state.seed, rule, abstraction, player) for player in PLAYERS]
-        )
-        parts = (rule.networks, abstraction, sampler.network)
-        own = next((part.traversals for part in parts if part is not None and part.traversals), None)
-        self._phases = Phases(state, binding, own or binding.options.walks)
-        self._values = self._valued(previous)
-        self._whole = True
+            self.players: list[Player] = previous.players
+        else:
+            self.players = [make_player(state.game, state.seed, rule, abstraction, player) for player in PLAYERS]
+        # The first component whose models have a number of walks of their own decides.
+        walks = binding.options.walks
+        for settings in (rule.networks, abstraction, sampler.network):
+            if settings is not None and settings.traversals:
+                walks = settings.traversals
+                break
+        self._phases = Phases(state, binding, walks)
+        self._valued_histories = self._models_of_values(previous)
+        self._whole = True  # whether the last iteration was carried to its end
 
-    def _valued(self, previous: Stepper[RunState] | None) -> ValuedHistories | None:
+    def _models_of_values(self, previous: Stepper[RunState] | None) -> ValuedHistories | None:
         """Return the models of the sampler's values of histories, those of the previous stepper if they still fit."""
         settings = self.binding.sampler.network
         if settings is None:
             return None
-        kept = previous._values if isinstance(previous, LearnedStepper) else None
-        return (
-            kept if kept and kept.serve(settings, self._phases) else ValuedHistories(self.state, settings, self._phases)
-        )
+        if isinstance(previous, LearnedStepper):
+            models = previous._valued_histories
+            if models is not None and models.serve(settings, self._phases):
+                return models
+        return ValuedHistories(self.state, settings, self._phases)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         before = self.state.nodes
@@ -88,85 +93,92 @@ class LearnedStepper(FlatStepper):
             )
 
     def _iterate(self) -> None:
-        state, binding, phases = self.state, self.binding, self._phases
-        now, ahead = binding.rows(state.iteration + 1, 1)
-        responds, options = binding.abstraction.best_response, binding.options
+        """Run one iteration: average each player's policy, estimate its regrets, fit its models, set its policies."""
+        state = self.state
+        binding = self.binding
+        phases = self._phases
+        options = binding.options
+        row, next_row = binding.rows(state.iteration + 1, 1)
+        responds = binding.abstraction.best_response
         average_first = responds or (options.pre_averaging and self._exact_average)
         if responds:
             phases.respond()
-        if self._values is not None and state.iteration:  # after the best responses to the policies of now
-            self._values.learn(phases, state.iteration)
+        # Values of histories are learned after the best responses to the present policies, which they depend on.
+        if self._valued_histories is not None and state.iteration:
+            self._valued_histories.learn(phases, state.iteration)
         if average_first:
             for player in PLAYERS:
-                self._average(player, now)
+                self._average(player, row)
         for player in PLAYERS:
             phases.estimate(player, exact=binding.sampler.exact, average=not self._exact_average)
-            if not average_first:
-                self._average(1 - player, now)
+            if not average_first:  # one player's walks give the other player's increments
+                self._average(1 - player, row)
             if not options.simultaneous:
-                self._update(player, now, ahead)
+                self._update(player, row, next_row)
         if options.simultaneous:
             for player in PLAYERS:
-                self._update(player, now, ahead)
+                self._update(player, row, next_row)
         for learner in self.players:
             learner.learn_average(state.iteration + 1)
         state.counts[0] += 1
 
-    def _average(self, player: int, now: np.ndarray) -> None:
+    def _average(self, player: int, row: np.ndarray) -> None:
         """Add one player's increments, computed exactly or by walks, to its average policy."""
         if self._exact_average:
             self._phases.increment_exactly(player, counts=self.binding.plan.counts)
-        self.players[player].average(self.state, self._phases.increment, now[AVERAGE_DECAY])
-        self._phases.average(player, now[AVERAGE_DECAY])
+        self.players[player].average(self.state, self._phases.increment, row[AVERAGE_DECAY])
+        self._phases.average(player, row[AVERAGE_DECAY])
 
-    def _update(self, player: int, now: np.ndarray, ahead: np.ndarray) -> None:
-        """Fold one player's estimates, fit its models, and set its policies from the models."""
-        learner, estimates = self.players[player], self._phases.estimates
-        learner.observe(estimates.mass, estimates.gain, now)
-        self._phases.fold(player, now, ahead)
-        row = learner.learn(self.state, self.state.iteration + 1, self._phases.row)
-        if row is not None:
-            self._phases.play(player, row, ahead)
+    def _update(self, player: int, row: np.ndarray, next_row: np.ndarray) -> None:
+        """Update one player's regrets, fit its models, and set its policies from the models."""
+        learner = self.players[player]
+        estimates = self._phases.estimates
+        learner.observe(estimates.mass, estimates.gain, row)
+        self._phases.update_regrets(player, row, next_row)
+        regrets = learner.learn(self.state, self.state.iteration + 1, self._phases.next_regrets)
+        if regrets is not None:
+            self._phases.play(player, regrets, next_row)
 
     def enter(self) -> None:
-        state, rule = self.state, self.binding.rule
-        ahead = self.binding.rows(state.iteration + 1, 0)[0]
+        state = self.state
+        next_row = self.binding.rows(state.iteration + 1, 0)[0]
         average = Policy.from_sums(state.game, state.tables.policy_sum)
         past = Past(
             mass=self._phases.mass_against(average.probabilities),
-            weight=past_weight(rule, state.iteration),
+            weight=past_weight(self.binding.rule, state.iteration),
             average=average.probabilities,
         )
         with one_thread():
             for player in PLAYERS:
-                row = self.players[player].enter(state, past)
-                self._phases.play(player, row, ahead)
+                regrets = self.players[player].enter(state, past)
+                self._phases.play(player, regrets, next_row)
 
     def own_sums(self) -> np.ndarray:
         sums = self.state.tables.policy_sum.copy()
         for player, learner in zip(PLAYERS, self.players, strict=True):
-            modelled = learner.average_sums()
+            model_sums = learner.average_sums()
             if isinstance(learner, DeepPlayer) and learner.samples_networks:
-                modelled = self._mixed(player, learner)
-            if modelled is not None:
-                sums[self.state.game.sequences_of(player)] = modelled
+                model_sums = self._mixture_of_networks(player, learner)
+            if model_sums is not None:  # else the table holds the average
+                sums[self.state.game.sequences_of(player)] = model_sums
         return sums
 
-    def _mixed(self, player: int, learner: DeepPlayer) -> np.ndarray:
-        """Return the sums (player's sequences,) of the policies of the networks that were kept."""
+    def _mixture_of_networks(self, player: int, learner: DeepPlayer) -> np.ndarray:
+        """Return the policy sums, (player's sequences,), of the networks that were kept, each with its share."""
         assert learner.played is not None
-        total = np.zeros(len(learner.played.first))
+        policy_sum = np.zeros(len(learner.played.first))
         for number, share in enumerate(learner.played.shares()):
-            total += share * self._phases.sums_of(player, self._policy_of(player, learner, number))
-        return total
+            policy_sum += share * self._phases.sums_of(player, self._policy_of(player, learner, number))
+        return policy_sum
 
     def _policy_of(self, player: int, learner: DeepPlayer, number: int) -> np.ndarray:
         """Return the policy (player's sequences,) of a network that was played, or the first policy for number 0."""
         assert learner.played is not None
-        row = learner.rows_of(number)
-        if row is None:
+        regrets = learner.predicted_regrets_of(number)
+        if regrets is None:
             return learner.played.first
-        return self._phases.policies(player, row, self.binding.rows(self.state.iteration + 1, 0)[0])
+        next_row = self.binding.rows(self.state.iteration + 1, 0)[0]
+        return self._phases.policies(player, regrets, next_row)
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
         policy = self.state.tables.policy.copy()
@@ -175,20 +187,24 @@ class LearnedStepper(FlatStepper):
                 raise ComponentError(
                     "policies are drawn only under an update rule with average='value_networks', after an iteration"
                 )
-            drawn = self._policy_of(player, learner, learner.played.draw(rng))
-            policy[self.state.game.sequences_of(player)] = drawn
+            number = learner.played.draw(rng)
+            policy[self.state.game.sequences_of(player)] = self._policy_of(player, learner, number)
         return self.expanded(policy)
 
     def is_finite(self) -> bool:
-        return super().is_finite() and all(np.isfinite(player.rows()).all() for player in self.players)
+        return super().is_finite() and all(np.isfinite(learner.predicted_regrets()).all() for learner in self.players)
 
     def saved(self) -> State:
         self._require_whole()
-        states = [prefixed(f"player{player}", self.players[player].state()) for player in PLAYERS]
-        return states[0] | states[1] | (self._values.state() if self._values is not None else {})
+        state: State = {}
+        for player in PLAYERS:
+            state |= prefixed(f"player{player}", self.players[player].state())
+        if self._valued_histories is not None:
+            state |= self._valued_histories.state()
+        return state
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         for player in PLAYERS:
             self.players[player].restore(unprefixed(f"player{player}", dict(saved)))
-        if self._values is not None:
-            self._values.restore(dict(saved))
+        if self._valued_histories is not None:
+            self._valued_histories.restore(dict(saved))

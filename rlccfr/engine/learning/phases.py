@@ -26,7 +26,8 @@ def estimate_by_walks(state: RunState, binding: Binding, memory: WalkMemory, pla
         memory: the tables are added to in place.
         average: whether walks also add to the other player's policy sum.
     """
-    handle, parameters = handle_of(memory, WALK_MEMORY), binding.sampler.schedule(state.iteration + 1, 1)[0]
+    handle = handle_of(memory, WALK_MEMORY)
+    parameters = binding.sampler.schedule(state.iteration + 1, 1)[0]
     while True:
         state.counts[1] += add_walks(
             state.game_handle,
@@ -38,35 +39,42 @@ def estimate_by_walks(state: RunState, binding: Binding, memory: WalkMemory, pla
             binding.procedure,
             average,
         )
-        if not memory.place.any():
+        if not memory.place.any():  # all walks are done
             return
 
 
 class Phases:
     """The phases of an iteration, most of them one kernel call each; tables always hold true values.
 
+    In an iteration, a player's regrets and masses are estimated, its average policy is added to, its regrets are
+    updated, and its next policies are set. Between the last two, a model may be fitted to the regrets.
+
     Args:
+        state: the run's tables.
+        binding: the components.
         walks: number of walks per player and iteration.
 
     Attributes:
         estimates: tables that walks and exact passes fill: instantaneous regrets (m,) in ``gain``, masses (n,) in
-            ``mass``.
+            ``mass``. An infoset's mass is the reach of chance and the opponent.
         increment: (m,) increments that are not yet added to the policy sum.
-        row: (m,) regrets that determine the next policies of the player folded last.
+        next_regrets: (m,) regrets, with a prediction if the rule has one, from which the policies after the last
+            update follow.
     """
 
     def __init__(self, state: RunState, binding: Binding, walks: int) -> None:
         self._state = state
         self._binding = replace(binding, procedure=binding.procedure._replace(walks=walks))
         self.increment = np.zeros(state.game.num_sequences)
-        self.row = np.zeros(state.game.num_sequences)
+        self.next_regrets = np.zeros(state.game.num_sequences)
         memory = walk_memory(state, binding)
         self._memory = memory._replace(tables=memory.tables._replace(policy_sum=self.increment))
         self.estimates = self._memory.tables
-        self._next = state.tables._replace(policy=np.empty_like(state.tables.policy))  # policies not yet played
+        # The run's tables with other policies: those that an update gives, which are not played yet.
+        self._next_tables = state.tables._replace(policy=np.empty_like(state.tables.policy))
         self._scratch_handle = handle_of(state.scratch, SCRATCH)
         self._memory_handle = handle_of(self._memory, WALK_MEMORY)
-        self._next_handle = handle_of(self._next, TABLES)
+        self._next_handle = handle_of(self._next_tables, TABLES)
 
     def respond(self) -> None:
         """Compute exact best responses to both players' policies; the opponents then play them."""
@@ -103,7 +111,8 @@ class Phases:
 
     def sums_of(self, player: int, policy: np.ndarray) -> np.ndarray:
         """Return the exact increments (player's sequences,) of an average by one policy of the same shape."""
-        state, sequences = self._state, self._state.game.sequences_of(player)
+        state = self._state
+        sequences = state.game.sequences_of(player)
         tables = state.tables._replace(policy=state.tables.policy.copy(), policy_sum=np.zeros_like(self.increment))
         tables.policy[sequences] = policy
         own_increments(state.game.view, tables, state.scratch, player, self._binding.flags.average_column)
@@ -117,52 +126,57 @@ class Phases:
         policy_sum[sequences] += self.increment[sequences]
         self.increment[sequences] = 0.0
 
-    def fold(self, player: int, now: np.ndarray, ahead: np.ndarray) -> None:
-        """Fold one player's estimates into its regrets, and set :attr:`row`; its policies stay as they are.
+    def update_regrets(self, player: int, row: np.ndarray, next_row: np.ndarray) -> None:
+        """Add one player's estimates to its regrets, and set :attr:`next_regrets`; its policies stay as they are.
 
         Args:
-            now, ahead: (5 + p,) schedule rows of this iteration and of the next.
+            row, next_row: (5 + p,) schedule rows of this iteration and of the next.
         """
-        game, rule = self._state.game_handle, self._binding.rule_handle
-        fold_player(game, self._next_handle, self._memory_handle, rule, player, now, ahead, self.row)
+        game = self._state.game_handle
+        rule = self._binding.rule_handle
+        fold_player(game, self._next_handle, self._memory_handle, rule, player, row, next_row, self.next_regrets)
 
-    def play_folded(self, player: int) -> None:
-        """Set one player's policies to those that followed from its last fold, without a model in between."""
+    def play_updated(self, player: int) -> None:
+        """Set one player's policies to those that follow from its last update, without a model in between."""
         sequences = self._state.game.sequences_of(player)
-        self._state.tables.policy[sequences] = self._next.policy[sequences]
+        self._state.tables.policy[sequences] = self._next_tables.policy[sequences]
 
-    def play(self, player: int, row: np.ndarray, ahead: np.ndarray) -> None:
-        """Set one player's policies to those that follow from a row of regrets (player's sequences,)."""
-        self._state.tables.policy[self._state.game.sequences_of(player)] = self.policies(player, row, ahead)
+    def play(self, player: int, regrets: np.ndarray, next_row: np.ndarray) -> None:
+        """Set one player's policies to those that follow from regrets, (player's sequences,)."""
+        self._state.tables.policy[self._state.game.sequences_of(player)] = self.policies(player, regrets, next_row)
 
-    def policies(self, player: int, row: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-        """Return the policies (player's sequences,) that follow from a row of regrets of the same shape.
+    def policies(self, player: int, regrets: np.ndarray, next_row: np.ndarray) -> np.ndarray:
+        """Return the policies, (player's sequences,), that follow from regrets of the same shape.
 
-        The player's part of :attr:`row` is overwritten with these regrets.
+        The player's part of :attr:`next_regrets` is overwritten with these regrets.
+
+        Args:
+            next_row: (5 + p,) schedule row of the iteration that will play the policies.
         """
-        state = self._state
-        sequences = state.game.sequences_of(player)
-        self.row[sequences] = row
-        policies_from(state.game_handle, self._next_handle, self._binding.rule_handle, player, self.row, ahead)
-        return self._next.policy[sequences].copy()
+        game = self._state.game_handle
+        rule = self._binding.rule_handle
+        sequences = self._state.game.sequences_of(player)
+        self.next_regrets[sequences] = regrets
+        policies_from(game, self._next_handle, rule, player, self.next_regrets, next_row)
+        return self._next_tables.policy[sequences].copy()
 
     def mass_against(self, response: np.ndarray) -> np.ndarray:
         """Return each infoset's reach by chance and the opponent, (n,), if the opponent plays ``response`` (m,)."""
         state = self._state
         mass = np.full(state.game.num_infosets, UNVISITED)
         tables = self.estimates._replace(response=response, gain=np.empty(state.game.num_sequences), mass=mass)
-        aside = handle_of(self._memory._replace(tables=tables), WALK_MEMORY)
+        memory = handle_of(self._memory._replace(tables=tables), WALK_MEMORY)
         for player in (0, 1):
-            estimate_exactly(state.game_handle, self._scratch_handle, aside, player)
+            estimate_exactly(state.game_handle, self._scratch_handle, memory, player)
         return mass
 
     def backed_up(self, traverser: int) -> np.ndarray:
-        """Return the values one action later, (histories,), at histories where a player moves; elsewhere 0.
+        """Return each history's expected value one action later, (histories,), where a player moves; elsewhere 0.
 
-        They follow from the present policies and values. In the table, the values at nodes of chance are set to the
+        It follows from the present policies and values. In the table, the values at nodes of chance are set to the
         means of their outcomes'.
         """
-        target = np.zeros(self._state.game.num_histories)
-        self._state.counts[1] += len(target)
-        back_up(self._state.game_handle, self._memory_handle, traverser, target)
-        return target
+        values = np.zeros(self._state.game.num_histories)
+        self._state.counts[1] += len(values)
+        back_up(self._state.game_handle, self._memory_handle, traverser, values)
+        return values

@@ -22,7 +22,8 @@ class RegressionPlayer:
 
     def __init__(self, game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> None:
         assert abstraction.regressor is not None
-        self._floor, self._bootstrap = rule.floor, abstraction.bootstrap
+        self._floor = rule.floor
+        self._bootstrap = abstraction.bootstrap
         self._sequences = game.sequences_of(player)
         inputs = inputs_of(game, player, per_sequence=True, cards=abstraction.regressor.kind == "cards")
         self._seed = [seed, REGRESSOR, player]
@@ -33,35 +34,35 @@ class RegressionPlayer:
     def average(self, state: RunState, increment: np.ndarray, decay: float) -> None:
         """Do nothing: the table holds the average."""
 
-    def observe(self, mass: np.ndarray, gain: np.ndarray, now: np.ndarray) -> None:
+    def observe(self, mass: np.ndarray, gain: np.ndarray, row: np.ndarray) -> None:
         """Do nothing: the regrets hold all observations."""
 
-    def learn(self, state: RunState, iteration: int, row: np.ndarray) -> np.ndarray:
-        """Fit the model to ``row``, (m,), and return its predictions (player's sequences,).
+    def learn(self, state: RunState, iteration: int, regrets: np.ndarray) -> np.ndarray:
+        """Fit the model to regrets, (m,), and return its predictions, (player's sequences,).
 
-        ``row`` holds the regrets from which the next policies would follow without a model. With ``bootstrap``, the
+        ``regrets`` are those from which the next policies would follow without a model. With ``bootstrap``, the
         predictions also replace the regrets in the table.
         """
-        return self._fitted(state, row[self._sequences], iteration)
+        return self._fitted(state, regrets[self._sequences], iteration)
 
     def learn_average(self, iteration: int) -> None:
         """Do nothing: the table holds the average."""
 
     def enter(self, state: RunState, past: Past) -> np.ndarray:
-        """Take over from the current regrets; return the row (player's sequences,) fitted to them."""
+        """Take over from the current regrets; return the predictions, (player's sequences,), fitted to them."""
         return self._fitted(state, state.tables.regret[self._sequences], state.iteration, ENTRY_FITS)
 
-    def rows(self) -> np.ndarray:
+    def predicted_regrets(self) -> np.ndarray:
         """Return the model's predictions (player's sequences,), in units of the last fit's largest absolute regret."""
         return self._model.predict()
 
-    def _fitted(self, state: RunState, row: np.ndarray, iteration: int, times: int = 1) -> np.ndarray:
-        regret = state.tables.regret[self._sequences]  # equals the row, except for a prediction
-        scale = np.abs(row).max(initial=0.0) or 1.0
-        self._model.fit(row / scale, self._weight, [*self._seed, iteration], times)
+    def _fitted(self, state: RunState, regrets: np.ndarray, iteration: int, times: int = 1) -> np.ndarray:
+        table_regrets = state.tables.regret[self._sequences]  # equal ``regrets``, except for a prediction
+        scale = np.abs(regrets).max(initial=0.0) or 1.0
+        self._model.fit(regrets / scale, self._weight, [*self._seed, iteration], times)
         fitted = self._model.predict() * scale
         if self._bootstrap:
-            state.tables.regret[self._sequences] = np.maximum(regret + fitted - row, self._floor)
+            state.tables.regret[self._sequences] = np.maximum(table_regrets + fitted - regrets, self._floor)
         return fitted
 
     def average_sums(self) -> None:
@@ -83,12 +84,12 @@ class TabularPlayer:
     def average(self, state: RunState, increment: np.ndarray, decay: float) -> None:
         """Do nothing: the table holds the average."""
 
-    def observe(self, mass: np.ndarray, gain: np.ndarray, now: np.ndarray) -> None:
+    def observe(self, mass: np.ndarray, gain: np.ndarray, row: np.ndarray) -> None:
         """Do nothing: the regrets hold all observations."""
 
-    def learn(self, state: RunState, iteration: int, row: np.ndarray) -> np.ndarray:
-        """Return the player's part of the regrets ``row``, (m,), from which the next policies follow."""
-        return row[self._sequences].copy()
+    def learn(self, state: RunState, iteration: int, regrets: np.ndarray) -> np.ndarray:
+        """Return the player's entries, (player's sequences,), of the regrets, (m,)."""
+        return regrets[self._sequences].copy()
 
     def learn_average(self, iteration: int) -> None:
         """Do nothing: the table holds the average."""
@@ -97,7 +98,7 @@ class TabularPlayer:
         """Return the current regrets (player's sequences,)."""
         return state.tables.regret[self._sequences].copy()
 
-    def rows(self) -> np.ndarray:
+    def predicted_regrets(self) -> np.ndarray:
         """Return an empty array: the tables hold all there is."""
         return np.zeros(0)
 
@@ -132,19 +133,24 @@ def make_player(game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstra
     """
     if rule.networks is None and abstraction.regressor is None:
         return TabularPlayer(game, player)
-    kind = DeepPlayer if rule.networks is not None else RegressionPlayer
-    return kind(game, seed, rule, abstraction, player)
+    player_class = DeepPlayer if rule.networks is not None else RegressionPlayer
+    return player_class(game, seed, rule, abstraction, player)
 
 
 def past_weight(rule: UpdateRule, iterations: int) -> float:
     """Return the total weight of past iterations under a rule's discounts of positive regrets.
 
-    The newest iteration has weight 1.
+    The newest iteration has weight 1. An earlier one's weight is the product of the discounts of all iterations after
+    it.
     """
-    total, of_oldest, last = 1.0, 1.0, iterations
-    while last > 1 and of_oldest > NEGLIGIBLE * total:
-        first = max(2, last - DISCOUNTS_AT_ONCE + 1)  # an iteration's weight is the product of the discounts after it
-        weights = of_oldest * np.cumprod(rule.schedule(first, last - first)[::-1, POSITIVE_DISCOUNT])
-        total += float(weights.sum())
-        of_oldest, last = float(weights[-1]), first - 1
-    return total
+    total_weight = 1.0
+    oldest_weight = 1.0
+    last = iterations
+    # Backwards from the newest iteration, many at a time, until the rest no longer counts.
+    while last > 1 and oldest_weight > NEGLIGIBLE * total_weight:
+        first = max(2, last - DISCOUNTS_AT_ONCE + 1)
+        weights = oldest_weight * np.cumprod(rule.schedule(first, last - first)[::-1, POSITIVE_DISCOUNT])
+        total_weight += float(weights.sum())
+        oldest_weight = float(weights[-1])
+        last = first - 1
+    return total_weight

@@ -1,17 +1,63 @@
-"""The models of a sampler's values of histories during a run."""
+"""Models of a sampler's values of histories: one for each row of the table of values that walks read."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from rlccfr.engine.learning.phases import Phases
 from rlccfr.engine.state import RunState
-from rlccfr.networks.history_values import HistoryValues
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.records import TERMINAL, utility_of
+from rlccfr.networks.inputs import inputs_of_histories
 from rlccfr.networks.learners import ENTRY_FITS, State, prefixed, unprefixed
+from rlccfr.networks.models import Model, make_model
 from rlccfr.networks.settings import HistoryNetwork
 
 VALUES = 4
 """Second word of these models' seeds; see rlccfr/engine/learning/players.py."""
+
+
+class HistoryModel:
+    """A model of player 0's expected utility at each history where a player moves, within the game's payoffs.
+
+    Raises:
+        ComponentError: the game offers no features.
+    """
+
+    def __init__(self, game: GameTree, settings: HistoryNetwork, seed: Sequence[int]) -> None:
+        self._decisions = np.flatnonzero(game.histories["infoset"] >= 0)
+        self._unit = game.utility_range or 1.0
+        payoffs = utility_of(game.histories)[game.histories["actor"] == TERMINAL]
+        self._lowest_payoff = payoffs.min()
+        self._highest_payoff = payoffs.max()
+        self._seed = seed
+        self._fits = np.zeros(1, np.int64)
+        self._model: Model = make_model(inputs_of_histories(game), settings.model, seed)
+
+    def learn(self, target: np.ndarray, visits: np.ndarray, values: np.ndarray, times: int = 1) -> None:
+        """Fit the model to targets, and write its values of all histories where a player moves.
+
+        Args:
+            target: (histories,) targets.
+            visits: (histories,) weights of the targets.
+            values: (histories,) changed in place.
+            times: number of fits whose training steps this fit takes.
+        """
+        decisions = self._decisions
+        seed = [*self._seed, int(self._fits[0])]
+        self._model.fit(target[decisions] / self._unit, visits[decisions], seed, times)
+        predictions = self._model.predict() * self._unit
+        values[decisions] = np.clip(predictions, self._lowest_payoff, self._highest_payoff)
+        self._fits += 1
+
+    def state(self) -> State:
+        return {**self._model.state(), "fits": self._fits}
+
+    def restore(self, state: State) -> None:
+        self._fits[:] = state["fits"]
+        self._model.restore(state)
 
 
 class ValuedHistories:
@@ -29,9 +75,10 @@ class ValuedHistories:
 
     def __init__(self, state: RunState, settings: HistoryNetwork, phases: Phases) -> None:
         self.settings = settings
-        known, visits = phases.estimates.history_value, phases.estimates.history_visits
-        self._models = [HistoryValues(state.game, settings, [state.seed, VALUES, row]) for row in range(len(known))]
-        self._enters = np.array([visits.any()])
+        num_rows = len(phases.estimates.history_value)
+        self._models = [HistoryModel(state.game, settings, [state.seed, VALUES, row]) for row in range(num_rows)]
+        # Whether the models are yet to take over values that walks have learned before.
+        self._enters = np.array([phases.estimates.history_visits.any()])
 
     def serve(self, settings: HistoryNetwork | None, phases: Phases) -> bool:
         """Return whether these models are the ones for some settings and for the table of the phases."""
@@ -41,17 +88,19 @@ class ValuedHistories:
         """Fit the models to the values one action later, if a fit is due after an iteration."""
         if iteration > 1 and iteration % self.settings.train_every:
             return
-        known, visits = phases.estimates.history_value, phases.estimates.history_visits
-        for traverser, (model, row) in enumerate(zip(self._models, known, strict=True)):
-            if self._enters[0]:
-                model.learn(row, visits, row.copy(), ENTRY_FITS)
-            model.learn(phases.backed_up(traverser), visits, row)
-            phases.backed_up(traverser)  # for the nodes of chance
+        visits = phases.estimates.history_visits
+        for traverser, (model, values) in enumerate(zip(self._models, phases.estimates.history_value, strict=True)):
+            if self._enters[0]:  # fitted to the old values, which the targets below still depend on
+                model.learn(values, visits, values.copy(), ENTRY_FITS)
+            model.learn(phases.backed_up(traverser), visits, values)
+            phases.backed_up(traverser)  # sets the values at nodes of chance from the model's new ones
         self._enters[0] = False
 
     def state(self) -> State:
-        states = [prefixed(f"values{row}", model.state()) for row, model in enumerate(self._models)]
-        return {name: array for one in states for name, array in one.items()} | {"values.enters": self._enters}
+        state: State = {}
+        for row, model in enumerate(self._models):
+            state |= prefixed(f"values{row}", model.state())
+        return state | {"values.enters": self._enters}
 
     def restore(self, state: State) -> None:
         self._enters[:] = state["values.enters"]

@@ -1,4 +1,4 @@
-"""What passes over a public tree draw: probabilities of outcomes, and the memory of pending discounts."""
+"""What passes over a public tree draw: the probabilities of outcomes, and the arrays of pending discounts."""
 
 from __future__ import annotations
 
@@ -17,104 +17,128 @@ DRAWN = {"public": (False, False), "opponent": (False, True), "own": (True, Fals
 """For each choice of a sampler's ``chance``, whether the player's and the opponent's private states are drawn."""
 
 
-class _Chances(NamedTuple):
+class Drawn(NamedTuple):
+    """What passes draw."""
+
+    public: bool  # public outcomes; without these, nothing is drawn
+    own: bool  # the private state of the player who is updated
+    opponent: bool  # the opponent's private state
+
+
+class _OutcomeProbabilities(NamedTuple):
     """The entries of a :class:`Drawing` that depend on the game alone."""
 
-    cumulative: np.ndarray
-    heirs: np.ndarray
-    roots: np.ndarray
+    cumulative: np.ndarray  # (nodes,)
+    heirs: np.ndarray  # like the view's ``above``
+    roots: np.ndarray  # (rows of both players at the root,)
 
 
-_chances: WeakKeyDictionary[PublicGame, _Chances] = WeakKeyDictionary()
+_outcome_probabilities: WeakKeyDictionary[PublicGame, _OutcomeProbabilities] = WeakKeyDictionary()
 
 
-def draws_of(sampler: Sampler) -> tuple[bool, bool, bool]:
-    """Return whether public outcomes, the player's and the opponent's private states are drawn."""
-    return (False, False, False) if sampler.exact else (True, *DRAWN[sampler.chance])
+def draws_of(sampler: Sampler) -> Drawn:
+    """Return what passes draw under a sampler."""
+    return Drawn(False, False, False) if sampler.exact else Drawn(True, *DRAWN[sampler.chance])
 
 
-def drawing_for(game: PublicGame, draws: tuple[bool, bool, bool], rng: np.ndarray) -> Drawing:
-    """Return the memory of passes that draw, with nothing pending.
+def drawing_for(game: PublicGame, drawn: Drawn, rng: np.ndarray) -> Drawing:
+    """Return the arrays that passes draw with, with no discounts pending.
 
     Args:
-        draws: see :func:`draws_of`.
         rng: (1,) state of the generator, which passes advance in place.
     """
-    public, own, other = draws
-    if not public:
+    if not drawn.public:
         return NO_DRAWING
-    regret_place, average_place = (places(game, drawn) for drawn in (own, other))
-    sizes = _sizes(game, own, other)
+    # Regrets of the own states drawn are updated, and averages of the opponent's; all others wait for their discounts.
+    num_regrets, num_averages = _numbers_pending(game, drawn)
     return Drawing(
         public=True,
-        own=own,
-        other=other,
-        **_chances_of(game)._asdict(),
-        regret_place=regret_place,
-        average_place=average_place,
-        regret_log=np.zeros((sizes[0], 2)),
-        average_log=np.zeros(sizes[1]),
+        own=drawn.own,
+        other=drawn.opponent,
+        **_outcome_probabilities_of(game)._asdict(),
+        regret_place=places(game, drawn.own),
+        average_place=places(game, drawn.opponent),
+        regret_log=np.zeros((num_regrets, 2)),
+        average_log=np.zeros(num_averages),
         clock=np.zeros(3),
         rng=rng,
     )
 
 
-def pending_bytes(game: PublicGame, draws: tuple[bool, bool, bool]) -> int:
-    """Return the bytes of a drawing's memory, most of it for pending discounts; see :func:`draws_of`."""
-    if not draws[0]:
+def pending_bytes(game: PublicGame, drawn: Drawn) -> int:
+    """Return the bytes of a drawing's arrays, most of them for pending discounts."""
+    if not drawn.public:
         return 0
-    regrets, averages = _sizes(game, *draws[1:])
-    chances = 0 if game in _chances else DOUBLE.itemsize * game.num_nodes + 4 * len(game.view.above)
-    return (2 * regrets + averages + 2 * game.num_nodes) * DOUBLE.itemsize + chances
+    num_regrets, num_averages = _numbers_pending(game, drawn)
+    num_doubles = 2 * num_regrets + num_averages + 2 * game.num_nodes
+    if game in _outcome_probabilities:
+        return num_doubles * DOUBLE.itemsize
+    return (num_doubles + game.num_nodes) * DOUBLE.itemsize + 4 * len(game.view.above)
 
 
-def _sizes(game: PublicGame, own: bool, other: bool) -> tuple[int, int]:
-    """Return for how many places discounts of regrets and of averages are pending: per private state or per node."""
-    sizes = [game.num_infosets if drawn else len(game.decisions) for drawn in (own, other)]
-    return sizes[0], sizes[1]
+def _numbers_pending(game: PublicGame, drawn: Drawn) -> tuple[int, int]:
+    """Return for how many entries discounts of regrets and of averages are pending.
+
+    There is an entry per private state if these are drawn one by one, else per node.
+    """
+    num_regrets = game.num_infosets if drawn.own else len(game.decisions)
+    num_averages = game.num_infosets if drawn.opponent else len(game.decisions)
+    return num_regrets, num_averages
 
 
 def logs_of(factors: np.ndarray) -> np.ndarray:
-    """Return the logarithms of discounts, with :data:`LEAST_LOG` for 0."""
-    found = np.full(factors.shape, LEAST_LOG)
-    np.log(factors, out=found, where=factors > 0)
-    return found
+    """Return the logarithms of discounts, of the same shape, with :data:`LEAST_LOG` for 0."""
+    logs = np.full(factors.shape, LEAST_LOG)
+    np.log(factors, out=logs, where=factors > 0)
+    return logs
 
 
 def places(game: PublicGame, one_by_one: bool) -> np.ndarray:
-    """Return the first entry of what is pending at each node, (nodes,): an entry per private state or per node."""
-    found = np.zeros(game.num_nodes, np.int64)
+    """Return the first entry of each decision node, (nodes,), in an array over decisions; 0 for other nodes.
+
+    Args:
+        one_by_one: whether a node has an entry per private state, not one in all.
+    """
+    first_entry = np.zeros(game.num_nodes, np.int64)
     sizes = game.rows if one_by_one else np.ones(len(game.decisions), np.int64)
-    found[game.decisions] = np.cumsum(sizes) - sizes
-    return found
+    first_entry[game.decisions] = np.cumsum(sizes) - sizes
+    return first_entry
 
 
-def _chances_of(game: PublicGame) -> _Chances:
-    """Return a game's probabilities of outcomes, which are made once."""
-    if game not in _chances:
-        masses = [np.cumsum(mass) for mass in game.mass]
-        _chances[game] = _Chances(_cumulative(game), _heirs(game), np.concatenate(masses))
-    return _chances[game]
+def _outcome_probabilities_of(game: PublicGame) -> _OutcomeProbabilities:
+    """Return a game's probabilities of outcomes, which are computed once."""
+    if game not in _outcome_probabilities:
+        _outcome_probabilities[game] = _OutcomeProbabilities(
+            cumulative=_cumulative(game),
+            heirs=_heirs(game),
+            roots=np.concatenate([np.cumsum(mass) for mass in game.mass]),
+        )
+    return _outcome_probabilities[game]
 
 
 def _heirs(game: PublicGame) -> np.ndarray:
     """Return the rows of each deal and player in the order of the rows before, placed like the view's ``above``."""
     view = game.view
-    found = np.zeros(len(view.above), np.int32)
-    for rows, edges in zip(view.deals["rows"].tolist(), view.deals["edge"].tolist(), strict=True):
-        for count, edge in {(count, edge) for count, edge in zip(rows, edges, strict=True)}:
-            found[edge : edge + count] = np.argsort(view.above[edge : edge + count], kind="stable")
-    return found
+    heirs = np.zeros(len(view.above), np.int32)
+    for num_rows, first_edges in zip(view.deals["rows"].tolist(), view.deals["edge"].tolist(), strict=True):
+        # Both players may share a deal's edges, which are then sorted only once.
+        for count, edge in set(zip(num_rows, first_edges, strict=True)):
+            heirs[edge : edge + count] = np.argsort(view.above[edge : edge + count], kind="stable")
+    return heirs
 
 
 def _cumulative(game: PublicGame) -> np.ndarray:
     """Return for each child of a chance node the probability of the children up to it, (nodes,); 0 for other nodes."""
-    nodes, found, mass = game.view.nodes, np.zeros(game.num_nodes), row_masses(game, 0)
-    edges, counts = game.view.deals["edge"][:, 0].tolist(), game.view.deals["rows"][:, 0].tolist()
-    share = np.array([mass[edge : edge + count].sum() for edge, count in zip(edges, counts, strict=True)])
+    nodes = game.view.nodes
+    mass = row_masses(game, 0)
+    # A deal's probability, up to a factor, is the sum of player 0's masses after it.
+    first_edges = game.view.deals["edge"][:, 0].tolist()
+    num_rows = game.view.deals["rows"][:, 0].tolist()
+    deal_mass = np.array([mass[edge : edge + count].sum() for edge, count in zip(first_edges, num_rows, strict=True)])
+    cumulative = np.zeros(game.num_nodes)
     for node in np.flatnonzero(nodes["kind"] == CHANCE).tolist():
         first = int(nodes["first_child"][node])
         children = slice(first, first + int(nodes["num_children"][node]))
-        sums = np.cumsum(share[nodes["deal"][children]])
-        found[children] = sums / sums[-1]
-    return found
+        sums = np.cumsum(deal_mass[nodes["deal"][children]])
+        cumulative[children] = sums / sums[-1]
+    return cumulative

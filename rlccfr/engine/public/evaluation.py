@@ -15,14 +15,17 @@ _memories: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicMemory, Outc
 
 
 def memory_of(game: PublicGame, dtype: np.dtype) -> tuple[PublicMemory, Outcomes]:
-    """Return a game's working memory, which all runs and evaluations in one precision share, except for crews.
+    """Return a game's working arrays, which all runs and evaluations in one precision share, except for crews.
 
-    Kernels hold the GIL, so only one thread at a time uses it.
+    Kernels hold the GIL, so only one thread at a time uses them.
+
+    Args:
+        dtype: type of the tables' numbers.
     """
-    own = _memories.setdefault(game, {})
-    if dtype not in own:
-        own[dtype] = PublicMemory.of(game, dtype), Outcomes.of(game, dtype)
-    return own[dtype]
+    memories = _memories.setdefault(game, {})
+    if dtype not in memories:
+        memories[dtype] = PublicMemory.of(game, dtype), Outcomes.of(game, dtype)
+    return memories[dtype]
 
 
 def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None = None) -> tuple[float, float, float]:
@@ -37,8 +40,8 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
         if crew is not None:
             return crew.value(player, table, best) * game.unit
         tables = PublicTables.read_only(table)
-        found = public_value(game.view, player, tables, *memory_of(game, table.dtype), game.mass[player], best)
-        return float(found * game.unit)
+        memory, outcomes = memory_of(game, table.dtype)
+        return float(public_value(game.view, player, tables, memory, outcomes, game.mass[player], best) * game.unit)
 
     return value(0, False), value(0, True), value(1, True)
 
@@ -51,7 +54,8 @@ def public_action_values(game: PublicGame, table: np.ndarray) -> np.ndarray:
     Args:
         table: (m,) entries that the policy is proportional to, by their positive parts; uniform where these are 0.
     """
-    found = np.zeros_like(table)
+    values = np.zeros_like(table)
+    memory, outcomes = memory_of(game, table.dtype)
     for player in (0, 1):
-        action_values(game.view, player, table, PublicTables.read_only(found), *memory_of(game, table.dtype))
-    return found
+        action_values(game.view, player, table, PublicTables.read_only(values), memory, outcomes)
+    return values

@@ -1,4 +1,4 @@
-"""Iterations by exact passes over a public tree."""
+"""Iterations by passes over a public tree: exact, or with draws of public outcomes and perhaps of private states."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ import numpy as np
 
 from rlccfr import kernels
 from rlccfr.engine.binding import Binding
+from rlccfr.engine.public.draws import logs_of
 from rlccfr.engine.public.evaluation import memory_of, public_values
 from rlccfr.engine.public.public_crew import crew_for, current
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.interrupts import uninterrupted
-from rlccfr.kernels.layout import FLOOR, PARAMETERS
-from rlccfr.kernels.public.public_iterations import public_iterations
+from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT
+from rlccfr.kernels.public.drawing import AVERAGE
+from rlccfr.kernels.public.public_iterations import drawn_iterations, public_iterations
 
 kernels.announce(kernels.PUBLIC, "public trees")
+
+_DISCOUNTS = [POSITIVE_DISCOUNT, NEGATIVE_DISCOUNT, AVERAGE_DECAY]
 
 
 class PublicStepper(Stepper[PublicState]):
@@ -26,23 +30,25 @@ class PublicStepper(Stepper[PublicState]):
         super().__init__(state, binding, previous)
         self.sparse = state.game.is_large
         self._crew = crew_for(state.game, state.dtype, binding.options.threads)
-        self._valued_at, self._values = -1, (np.nan, np.nan, np.nan)
+        self._valued_at = -1  # iteration of the values kept
+        self._average_value = (np.nan, np.nan, np.nan)
         self._compile()
 
     def _compile(self) -> None:
         """Compile the kernels of an iteration, or load them from disk, which is not the run's work."""
-        rows = self.binding.rows(self.state.iteration + 1, 0)
+        no_rows = self.binding.rows(self.state.iteration + 1, 0)
         if self._crew is None:
-            self._iterate(rows, 0)
+            self._iterate(no_rows, 0)
         else:
-            self._crew.compile(self.state.tables, self.scheduled(rows))
+            self._crew.compile(self.state.tables, self.scheduled(no_rows))
 
     def enter(self) -> None:
         with uninterrupted():
             self.state.adopt(self.binding)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
-        state, cost = self.state, self.nodes_per_iteration
+        state = self.state
+        cost = self.nodes_per_iteration
         rows = self.binding.rows(state.iteration + 1, min(iterations, CHUNK, -(-max_nodes // cost)))
         if self._crew is None:
             self._iterate(rows, max_nodes)
@@ -55,15 +61,18 @@ class PublicStepper(Stepper[PublicState]):
 
     def _iterate(self, rows: np.ndarray, max_nodes: int) -> None:
         """Run the iterations of a schedule on one thread."""
-        state, memory = self.state, memory_of(self.state.game, self.state.dtype)
-        schedule, cost = self.scheduled(rows), self.nodes_per_iteration
-        public_iterations(state.game.view, state.tables, *memory, state.counts, schedule, cost)
+        state = self.state
+        memory, outcomes = memory_of(state.game, state.dtype)
+        schedule = self.scheduled(rows)
+        public_iterations(
+            state.game.view, state.tables, memory, outcomes, state.counts, schedule, self.nodes_per_iteration
+        )
 
     def scheduled(self, rows: np.ndarray) -> np.ndarray:
         """Return rows of the rule's schedule as kernels take them: in the tables' units and type."""
-        found = rows[:, :PARAMETERS].copy()
-        found[:, FLOOR] /= self.state.game.unit  # tables leave the unit out
-        return found.astype(self.state.dtype)
+        schedule = rows[:, :PARAMETERS].copy()
+        schedule[:, FLOOR] /= self.state.game.unit  # tables leave the unit out
+        return schedule.astype(self.state.dtype)
 
     def average_sums(self) -> np.ndarray:
         return self.state.tables.policy_sum
@@ -79,9 +88,9 @@ class PublicStepper(Stepper[PublicState]):
     def average_value(self) -> tuple[float, float, float]:
         """See :meth:`Stepper.average_value`; kept until the next iteration, because large games take seconds."""
         if self._valued_at != self.state.iteration:
-            self._values = public_values(self.state.game, self.state.tables.policy_sum, self._crew)
+            self._average_value = public_values(self.state.game, self.state.tables.policy_sum, self._crew)
             self._valued_at = self.state.iteration
-        return self._values
+        return self._average_value
 
     def current_value(self) -> tuple[float, float, float]:
         """See :meth:`Stepper.current_value`; NaN for large games."""
@@ -94,3 +103,32 @@ class PublicStepper(Stepper[PublicState]):
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         self._valued_at = -1
+
+
+class DrawnStepper(PublicStepper):
+    """Stepper that draws one outcome at each public chance; only evaluation uses several threads."""
+
+    def _compile(self) -> None:
+        self._iterate(self.binding.rows(self.state.iteration + 1, 0), 0)
+
+    def advance(self, iterations: int, max_nodes: int) -> None:
+        self._iterate(self.binding.rows(self.state.iteration + 1, min(iterations, CHUNK)), max_nodes)
+
+    def _iterate(self, rows: np.ndarray, max_nodes: int) -> None:
+        state = self.state
+        log_discounts = logs_of(rows[:-1, _DISCOUNTS])
+        if self.binding.abstraction.best_response:
+            # The passes that find responses meet all averages, so that no discounts of these are pending.
+            log_discounts[:, AVERAGE] = 0.0
+        memory, outcomes = memory_of(state.game, state.dtype)
+        drawn_iterations(
+            state.game.view,
+            state.tables,
+            memory._replace(drawing=state.drawing),
+            memory,
+            outcomes,
+            state.counts,
+            self.scheduled(rows),
+            log_discounts,
+            max_nodes,
+        )

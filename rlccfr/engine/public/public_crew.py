@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 
@@ -14,15 +14,19 @@ from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
 from rlccfr.kernels.public.public_iterations import begin_pass, end_pass, pass_below, root_value
 from rlccfr.kernels.public.sweep import BEST, COUNTER, MEAN, RESPOND, UPDATE
 
-SHARES = 16
+RANGES_PER_THREAD = 16
 """Number of ranges of outcomes per thread; threads take one after another, so that they end at the same time."""
 
 
 class PublicCrew:
     """Threads that share passes; results are bitwise those of one thread, since values are added in a fixed order.
 
+    Each thread has working arrays of its own, and values of outcomes that all threads share.
+
     Args:
+        game: the game, which has several outcomes at its first chance.
         dtype: type of the tables' numbers.
+        threads: number of threads, at least 2.
     """
 
     def __init__(self, game: PublicGame, dtype: np.dtype, threads: int) -> None:
@@ -30,8 +34,10 @@ class PublicCrew:
         self._memories = [PublicMemory.of(game, dtype) for _ in range(threads)]
         self._outcomes = Outcomes.of(game, dtype)
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="rlccfr")
-        bounds = np.linspace(0, len(game.view.outcomes), min(SHARES * threads, len(game.view.outcomes)) + 1)
-        self._ranges = list(zip(bounds[:-1].astype(int).tolist(), bounds[1:].astype(int).tolist(), strict=True))
+        num_outcomes = len(game.view.outcomes)
+        num_ranges = min(RANGES_PER_THREAD * threads, num_outcomes)
+        bounds = np.linspace(0, num_outcomes, num_ranges + 1).astype(int).tolist()
+        self._ranges = list(pairwise(bounds))
 
     def iterate(self, tables: PublicTables, schedule: np.ndarray) -> None:
         """Run one iteration.
@@ -41,49 +47,57 @@ class PublicCrew:
             schedule: (2, 5) rows of this iteration and of the next, in the tables' type.
         """
         table = current(tables)
-        for mode in (RESPOND, COUNTER) if len(tables.response) else (UPDATE,):
+        responds = len(tables.response) > 0
+        for mode in (RESPOND, COUNTER) if responds else (UPDATE,):
             for player in range(2):
                 self._pass(player, table, tables, schedule, mode)
 
     def compile(self, tables: PublicTables, schedule: np.ndarray) -> None:
         """Compile the kernels of :meth:`iterate` for these arguments, or load them from disk."""
-        given = (self.game.view, 0, current(tables), tables, self._memories[0], self._outcomes, schedule, UPDATE)
-        ready(begin_pass, *given)
-        ready(pass_below, *given, 0, 0)
-        ready(end_pass, *given)
+        arguments = (self.game.view, 0, current(tables), tables, self._memories[0], self._outcomes, schedule, UPDATE)
+        ready(begin_pass, *arguments)
+        ready(pass_below, *arguments, 0, 0)
+        ready(end_pass, *arguments)
 
     def value(self, player: int, table: np.ndarray, best: bool) -> float:
-        """Return what :func:`rlccfr.kernels.public.public_iterations.public_value` does."""
-        tables, schedule = PublicTables.read_only(table), np.zeros((2, 0), table.dtype)
+        """Return what :func:`rlccfr.kernels.public.public_iterations.public_value` returns.
+
+        Args:
+            table: (m,) entries that the policy is proportional to, by their positive parts.
+            best: whether the player plays a best response, not the policy.
+        """
+        tables = PublicTables.read_only(table)
+        no_schedule = np.zeros((2, 0), table.dtype)
         with uninterrupted():
-            self._pass(player, table, tables, schedule, BEST if best else MEAN)
+            self._pass(player, table, tables, no_schedule, BEST if best else MEAN)
         return float(root_value(self._memories[0], self.game.mass[player]))
 
     def _pass(self, player: int, table: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int) -> None:
         """Make one pass. Ctrl-C must be held back: it would leave other threads at work, or lose a range."""
-        view, own = self.game.view, self._memories[0]
-        begin_pass(view, player, table, tables, own, self._outcomes, schedule, mode)
-        numbers = count()
+        view = self.game.view
+        first_memory, *further_memories = self._memories
+        begin_pass(view, player, table, tables, first_memory, self._outcomes, schedule, mode)
+        numbers = count()  # of ranges; taking the next one is atomic
 
         def work(memory: PublicMemory) -> None:
             while (number := next(numbers)) < len(self._ranges):
                 begin, end = self._ranges[number]
                 pass_below(view, player, table, tables, memory, self._outcomes, schedule, mode, begin, end)
 
-        others = [self._pool.submit(work, memory) for memory in self._memories[1:]]
+        futures = [self._pool.submit(work, memory) for memory in further_memories]
         try:
-            work(own)
+            work(first_memory)
         finally:
-            for other in others:
-                other.result()
-        end_pass(view, player, table, tables, own, self._outcomes, schedule, mode)
+            for future in futures:
+                future.result()
+        end_pass(view, player, table, tables, first_memory, self._outcomes, schedule, mode)
 
 
 def current(tables: PublicTables) -> np.ndarray:
-    """Return the entries that the current policy is proportional to."""
+    """Return the entries, (m,), that the current policy is proportional to, by their positive parts."""
     return tables.policy if len(tables.policy) else tables.regret
 
 
 def crew_for(game: PublicGame, dtype: np.dtype, threads: int) -> PublicCrew | None:
-    """Return a crew for a game, or None if one thread does all: one was asked for, or there is nothing to share."""
+    """Return a crew for a game, or None if one thread does all: ``threads`` is 1, or there is nothing to share."""
     return PublicCrew(game, dtype, threads) if threads > 1 and len(game.view.outcomes) > 1 else None

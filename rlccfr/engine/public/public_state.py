@@ -18,8 +18,8 @@ from rlccfr.kernels.layout import POSITIVE_DISCOUNT, PREDICTION
 from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing, settle
 from rlccfr.kernels.public.memory import PublicTables
 
-PENDING = ("regret_log", "average_log", "clock")
-"""Entries of a drawing that the next iteration depends on."""
+_SAVED_TABLES = ("regret", "policy_sum", "policy")
+_SAVED_DRAWING = ("regret_log", "average_log", "clock")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,10 @@ class PublicState:
     """The arrays of a run over a public tree, which its stepper changes in place.
 
     Attributes:
-        tables: regrets and policy sums in true units over the game's ``unit``, and what rules with a prediction need.
+        game: the solver's game.
+        seed: seed of the draws.
+        tables: regrets and policy sums, (m,) each, in the game's units divided by its ``unit``; and, for rules with a
+            prediction or against best responses, what these need.
         counts: (2,) iterations done and private states met. Kernels raise them, so they are correct after Ctrl-C.
         rng: (1,) state of the generator of draws.
         drawing: what passes draw, and the discounts that are pending where no pass has been.
@@ -51,12 +54,18 @@ class PublicState:
         Raises:
             RLCCFRError: the tables do not fit into memory.
         """
-        kind = np.dtype(dtype) if dtype else game.dtype
-        require(game, [tables_of(game, 2, kind)])
-        tables = PublicTables.read_only(np.zeros(0, kind))._replace(
-            **{name: np.zeros(game.num_sequences, kind) for name in ("regret", "policy_sum")}
+        table_dtype = np.dtype(dtype) if dtype else game.dtype
+        require(game, [tables_of(game, 2, table_dtype)])
+        return cls(
+            game=game,
+            seed=seed,
+            tables=PublicTables.read_only(np.zeros(0, table_dtype))._replace(
+                regret=np.zeros(game.num_sequences, table_dtype),
+                policy_sum=np.zeros(game.num_sequences, table_dtype),
+            ),
+            counts=np.zeros(2, np.int64),
+            rng=np.random.SeedSequence(seed).generate_state(1, np.uint64),
         )
-        return cls(game, seed, tables, np.zeros(2, np.int64), np.random.SeedSequence(seed).generate_state(1, np.uint64))
 
     @property
     def dtype(self) -> np.dtype:
@@ -74,46 +83,55 @@ class PublicState:
         return int(self.counts[1])
 
     def ready_for(self, binding: Binding) -> PublicState:
-        """Return this state with the memory that a binding needs; the tables are shared, since they are large.
+        """Return this state with the arrays that a binding needs; the tables are shared, since they are large.
 
         Raises:
-            RLCCFRError: the memory does not fit.
+            RLCCFRError: the arrays do not fit into memory.
         """
-        tables, drawing, wanted = self.tables, self.drawing, draws_of(binding.sampler)
-        size = 0 if binding.rule.is_plain else self.game.num_sequences
-        responds, draws = binding.abstraction.best_response, wanted != (drawing.public, drawing.own, drawing.other)
-        self._require_rest(binding, size != len(tables.policy), responds != bool(len(tables.response)), draws)
-        if size != len(tables.policy):
-            tables = tables._replace(policy=np.zeros(size, self.dtype))
-        if responds != bool(len(tables.response)):
-            self.settle()
-            count = self.game.num_infosets if responds else 0
+        tables = self.tables
+        drawing = self.drawing
+        # A plain rule's current policy follows from the regrets; any other has a table of its own.
+        policy_size = 0 if binding.rule.is_plain else self.game.num_sequences
+        changes_policy = policy_size != len(tables.policy)
+        responds = binding.abstraction.best_response
+        changes_responses = responds != bool(len(tables.response))
+        drawn = draws_of(binding.sampler)
+        changes_drawing = drawn != (drawing.public, drawing.own, drawing.other)
+        self._require_changes(binding, changes_policy, changes_responses, changes_drawing)
+        if changes_policy:
+            tables = tables._replace(policy=np.zeros(policy_size, self.dtype))
+        if changes_responses:
+            self.settle()  # passes against best responses leave no discounts of averages pending
+            num_responses = self.game.num_infosets if responds else 0
             place = places(self.game, one_by_one=True) if responds else np.zeros(0, np.int64)
-            tables = tables._replace(response=np.zeros(count, np.uint8), response_place=place)
-        if draws:
+            tables = tables._replace(response=np.zeros(num_responses, np.uint8), response_place=place)
+        if changes_drawing:
             self.settle()
-            drawing = drawing_for(self.game, wanted, self.rng)
+            drawing = drawing_for(self.game, drawn, self.rng)
         return replace(self, tables=tables, drawing=drawing)
 
-    def _require_rest(self, binding: Binding, policies: bool, responses: bool, draws: bool) -> None:
-        """Refuse a binding whose memory does not fit beside what is there.
+    def _require_changes(self, binding: Binding, policy: bool, responses: bool, drawing: bool) -> None:
+        """Refuse a binding whose new arrays do not fit into memory beside those of this state.
 
         Args:
-            policies, responses, draws: whether the memory of each changes.
+            policy, responses, drawing: whether the arrays of each change.
 
         Raises:
-            RLCCFRError: it does not fit.
+            RLCCFRError: they do not fit.
         """
-        game, needs = self.game, []
-        tables = (policies and not binding.rule.is_plain) + (0 if self.iteration else 2)  # zeros take no memory yet
-        if tables:
-            needs.append(tables_of(game, tables, self.dtype))
+        game = self.game
+        needs = []
+        num_tables = 0 if self.iteration else 2  # zeros take no memory before they are written
+        if policy and not binding.rule.is_plain:
+            num_tables += 1
+        if num_tables:
+            needs.append(tables_of(game, num_tables, self.dtype))
         if responses and binding.abstraction.best_response:
             needs.append(Need(game.num_infosets + 8 * game.num_nodes, "best responses", "take abstraction='none'"))
-        if draws and not binding.sampler.exact:
-            wanted = draws_of(binding.sampler)
-            way = "take sampler='public_chance'" if wanted[1] or wanted[2] else "take sampler='none'"
-            needs.append(Need(pending_bytes(game, wanted), "discounts that are pending", way))
+        if drawing and not binding.sampler.exact:
+            drawn = draws_of(binding.sampler)
+            remedy = "take sampler='public_chance'" if drawn.own or drawn.opponent else "take sampler='none'"
+            needs.append(Need(pending_bytes(game, drawn), "discounts that are pending", remedy))
         require(game, needs)
 
     def settle(self) -> None:
@@ -127,38 +145,42 @@ class PublicState:
     def adopt(self, binding: Binding) -> None:
         """After a switch of rules, raise regrets to the floor and set what the current policy is proportional to."""
         self.settle()
-        regret, policy = self.tables.regret, self.tables.policy
+        regret = self.tables.regret
+        policy = self.tables.policy
         if binding.rule.floor > -np.inf:
-            least = binding.rule.floor / self._scale if binding.rule.floor else 0.0
-            np.maximum(regret, least, out=regret, casting="same_kind")
+            floor = binding.rule.floor / self._regret_scale if binding.rule.floor else 0.0
+            np.maximum(regret, floor, out=regret, casting="same_kind")
         if not len(policy):
             return
-        ahead = binding.rows(self.iteration + 1, 0)[0].astype(self.dtype)
+        next_row = binding.rows(self.iteration + 1, 0)[0].astype(self.dtype)
         np.maximum(regret, 0, out=policy)
-        if ahead[PREDICTION] != 0.0:
-            policy *= ahead[POSITIVE_DISCOUNT]
+        if next_row[PREDICTION] != 0.0:
+            policy *= next_row[POSITIVE_DISCOUNT]
 
     def true_regret(self) -> np.ndarray:
         """Return the cumulative regrets, (m,), in the game's units."""
-        tables, drawing = self.tables, self.drawing
-        if drawing.public:
+        tables = self.tables
+        drawing = self.drawing
+        if drawing.public:  # settle the discounts on copies, so that the run is not changed by rounding
             tables = tables._replace(regret=tables.regret.copy(), policy_sum=tables.policy_sum.copy())
-            logs = {name: getattr(drawing, name).copy() for name in ("regret_log", "average_log")}
-            settle(self.game.view, tables, drawing._replace(**logs))
-        found: np.ndarray = tables.regret * self._scale
-        return found
+            drawing = drawing._replace(regret_log=drawing.regret_log.copy(), average_log=drawing.average_log.copy())
+            settle(self.game.view, tables, drawing)
+        true_regret: np.ndarray = tables.regret * self._regret_scale
+        return true_regret
 
     @property
-    def _scale(self) -> np.ndarray:
+    def _regret_scale(self) -> np.ndarray:
         """Factor from the tables' regrets to those in the game's units, (m,)."""
-        found: np.ndarray = np.repeat(self.game.scale, self.game.rows * self.game.actions)
-        return found
+        scale: np.ndarray = np.repeat(self.game.scale, self.game.rows * self.game.actions)
+        return scale
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return the arrays that the next iteration depends on, by their names in a file."""
-        pending = {name: getattr(self.drawing, name) for name in PENDING} if self.drawing.public else {}
-        tables = {name: getattr(self.tables, name) for name in ("regret", "policy_sum", "policy")}
-        return {"counts": self.counts, "rng": self.rng, **tables, **pending}
+        arrays = {"counts": self.counts, "rng": self.rng}
+        arrays |= {name: getattr(self.tables, name) for name in _SAVED_TABLES}
+        if self.drawing.public:
+            arrays |= {name: getattr(self.drawing, name) for name in _SAVED_DRAWING}
+        return arrays
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> PublicState:
         """Overwrite the arrays in place with those that :meth:`saved` returned; return the state.
@@ -167,37 +189,39 @@ class PublicState:
             CheckpointError: an array has another type or size.
         """
         for name, array in self.saved().items():
-            read = saved[name]
-            if read.dtype != array.dtype or read.shape != array.shape:
+            saved_array = saved[name]
+            if saved_array.dtype != array.dtype or saved_array.shape != array.shape:
                 raise CheckpointError(f"the saved run's {name} has another type or size than this run's; start anew")
-            array[...] = read
+            array[...] = saved_array
         return self
 
 
 class Need(NamedTuple):
-    """Memory that a run needs."""
+    """Memory that a run needs, and what to do where it does not fit."""
 
     size: int  # in bytes
-    what: str
-    way: str  # what to do if it does not fit
+    purpose: str
+    remedy: str
 
 
-def tables_of(game: PublicGame, tables: int, dtype: np.dtype) -> Need:
-    """Return the memory of some tables."""
-    way = "take a smaller game, or dtype='float32'" if dtype == DOUBLE else "take a smaller game"
-    return Need(tables * dtype.itemsize * game.num_sequences, f"{game.num_sequences:,} table entries", way)
+def tables_of(game: PublicGame, num_tables: int, dtype: np.dtype) -> Need:
+    """Return the memory of some tables over a game's sequences."""
+    remedy = "take a smaller game, or dtype='float32'" if dtype == DOUBLE else "take a smaller game"
+    size = num_tables * dtype.itemsize * game.num_sequences
+    return Need(size, f"{game.num_sequences:,} table entries", remedy)
 
 
 def require(game: PublicGame, needs: list[Need]) -> None:
-    """Refuse to allocate more bytes than there are.
+    """Refuse to allocate more memory than is available.
 
     Raises:
-        RLCCFRError: there are fewer.
+        RLCCFRError: less is available.
     """
-    left, size = available_memory(), sum(need.size for need in needs)
-    if left is None or size <= left:
+    available = available_memory()
+    size = sum(need.size for need in needs)
+    if available is None or size <= available:
         return
-    what = " and ".join(need.what for need in needs)
+    purposes = " and ".join(need.purpose for need in needs)
     raise RLCCFRError(
-        f"{game.name!r} needs {gigabytes(size)} for {what}, and {gigabytes(left)} are left: {needs[-1].way}"
+        f"{game.name!r} needs {gigabytes(size)} for {purposes}, and {gigabytes(available)} are left: {needs[-1].remedy}"
     )

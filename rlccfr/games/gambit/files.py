@@ -33,8 +33,10 @@ def spiel_name(path: str) -> str:
     Raises:
         GameError: the file can't be read.
     """
-    whole = Path(path).expanduser().resolve()
-    return f"{NAME}(digest={digest_of(read(whole))},file={quote(str(whole), safe='/')})"
+    absolute = Path(path).expanduser().resolve()
+    digest = digest_of(read(absolute))
+    file = quote(str(absolute), safe="/")
+    return f"{NAME}(digest={digest},file={file})"
 
 
 def shown(name: str) -> str:
@@ -49,8 +51,8 @@ def shown(name: str) -> str:
 
 def source_of(openspiel_name: str) -> Path | None:
     """Return the file that an OpenSpiel string's game was read from; None if it was not read from one."""
-    found = re.fullmatch(rf"{NAME}\(digest=\w+,file=(.+)\)", openspiel_name)
-    return None if found is None else Path(unquote(found[1]))
+    match = re.fullmatch(rf"{NAME}\(digest=\w+,file=(.+)\)", openspiel_name)
+    return None if match is None else Path(unquote(match[1]))
 
 
 def refuse_source(path: Path, openspiel_name: str) -> None:
@@ -66,8 +68,8 @@ def refuse_source(path: Path, openspiel_name: str) -> None:
 
 def path_shown(path: Path) -> str:
     """Return a file's absolute path as people write it: relative to the current folder if the file is below it."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    folder = Path.cwd()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def digest_of(text: str) -> str:

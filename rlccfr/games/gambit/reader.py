@@ -25,6 +25,7 @@ ROUNDED = 1e-5
 CHANCE, TERMINAL = -1, -2
 """Who moves at a node, if not a player."""
 
+# A text in quotation marks, a bracket or comma, or a word; else the last group has a mark that is not closed.
 _TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([{},])|([^\s{},"]+)|(\S))', re.DOTALL)
 _NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?)")
 
@@ -73,16 +74,16 @@ class Extensive:
 
 def distinct(names: Sequence[str]) -> list[str]:
     """Return names of which none is empty, and each that is taken has a number behind it."""
-    found = dict[str, None]()
+    labels = dict[str, None]()
     last_number = dict[str, int]()  # the last one tried for each name, so that many equal names take linear time
     for place, name in enumerate(names):
         stem = name or str(place)
         label = stem
-        while label in found:
+        while label in labels:
             last_number[stem] = last_number.get(stem, 1) + 1
             label = f"{stem} ({last_number[stem]})"
-        found[label] = None
-    return list(found)
+        labels[label] = None
+    return list(labels)
 
 
 def parse(text: str, name: str) -> Extensive:
@@ -115,6 +116,8 @@ def comment_of(text: str, name: str) -> tuple[str, str]:
 
 
 class _Fault(Exception):
+    """A breach of the format's rules, with the line at which it is."""
+
     def __init__(self, line: int, what: str) -> None:
         super().__init__(what)
         self.line = line
@@ -125,25 +128,32 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._at = self._ahead = 0  # where the last token that was taken begins, and the next one
+        self._position = 0  # where the last token that was taken begins
+        self._next_position = 0  # where the next one begins
         self._tokens = self._scan()
         self._next = next(self._tokens, "")
         self._sets: dict[tuple[int, int], Described] = {}
         self._outcomes: dict[int, Described] = {0: Described("", numbers=(Fraction(0), Fraction(0)))}
 
     def game(self) -> Extensive:
+        """Read the whole text.
+
+        Raises:
+            _Fault: it breaks the format's rules.
+        """
         comment = self.comment()
-        nodes, open_above = [self._node((Fraction(0), Fraction(0)))], [0]
-        while open_above:
-            above = nodes[open_above[-1]]
-            if len(above.children) == len(above.described.actions):
-                open_above.pop()
+        nodes = [self._node((Fraction(0), Fraction(0)))]
+        path = [0]  # numbers of the nodes from the root to the one whose children are being read
+        while path:
+            parent = nodes[path[-1]]
+            if len(parent.children) == len(parent.described.actions):
+                path.pop()
                 continue
-            if len(open_above) > DEEPEST:
+            if len(path) > DEEPEST:
                 raise self._fault(f"the game has paths of more than {DEEPEST:,} moves")
-            above.children.append(len(nodes))
-            open_above.append(len(nodes))
-            nodes.append(self._node(above.payoffs))
+            parent.children.append(len(nodes))
+            path.append(len(nodes))
+            nodes.append(self._node(parent.payoffs))
         if extra := self._word():
             raise self._fault(f"{brief(extra)} stands behind the last node")
         return Extensive(nodes, comment)
@@ -162,14 +172,21 @@ class _Parser:
 
     def rest(self) -> str:
         """Return the text from the next token on."""
-        return self._text[self._ahead :]
+        return self._text[self._next_position :]
 
     def _node(self, payoffs: tuple[Fraction, Fraction]) -> Node:
+        """Read one node.
+
+        Args:
+            payoffs: payoffs summed over the path to it.
+        """
         kind = self._word()
         if kind not in ("c", "p", "t"):
             raise self._fault(f"a node begins with c, p or t, not with {brief(kind)}")
         self._string("the node's name")
-        actor, number, described = TERMINAL, 0, Described("")
+        actor = TERMINAL
+        number = 0
+        described = Described("")
         if kind != "t":
             actor = CHANCE if kind == "c" else self._whole(1, 2) - 1
             number = self._whole(1)
@@ -183,44 +200,44 @@ class _Parser:
         Where a file repeats a description, it must be the same: one number must not stand for two things.
         """
         what = f"event {number}" if actor == CHANCE else f"infoset {number} of player {actor + 1}"
-        before = self._sets.get((actor, number))
+        earlier = self._sets.get((actor, number))
         if not self._is_described(what, "actions"):
-            if before is None:
+            if earlier is None:
                 raise self._fault(f"{what} is not described where it first appears")
-            return before
+            return earlier
         label = self._string("a name")
-        names, numbers = self._events() if actor == CHANCE else (self._list(), list[Fraction]())
-        here = Described(label, tuple(distinct(names)), tuple(numbers))
+        names, probabilities = self._events() if actor == CHANCE else (self._list(), list[Fraction]())
+        described = Described(label, tuple(distinct(names)), tuple(probabilities))
         if not names:
             raise self._fault(f"{what} has no actions")
-        if before is not None:
-            if before.actions != here.actions:
+        if earlier is not None:
+            if earlier.actions != described.actions:
                 raise self._fault(f"{what} had other actions before")
-            if before.numbers != here.numbers:
+            if earlier.numbers != described.numbers:
                 raise self._fault(f"{what} had other probabilities before")
-            self._check_label(what, before, here)
-        total = math.fsum(map(float, numbers))
-        if actor == CHANCE and (any(one < 0 for one in numbers) or abs(total - 1) > ROUNDED):
+            self._check_label(what, earlier, described)
+        total = math.fsum(map(float, probabilities))
+        if actor == CHANCE and (any(p < 0 for p in probabilities) or abs(total - 1) > ROUNDED):
             raise self._fault(f"the probabilities of {what} must be at least 0 and sum to 1; their sum is {total:.6g}")
-        return self._sets.setdefault((actor, number), here)
+        return self._sets.setdefault((actor, number), described)
 
     def _outcome(self) -> tuple[Fraction, Fraction]:
         """Return the payoffs of the outcome that ends a node's description; a repeated description must be the same."""
         number = self._whole(0)
         what = f"outcome {number}"
-        described = self._outcomes.get(number)
+        earlier = self._outcomes.get(number)
         if self._is_described(what, "payoffs"):
             if number == 0:
                 raise self._fault("outcome 0 means no payoffs: give the outcome another number, or leave them out")
-            here = Described(self._string("a name"), numbers=tuple(self._payoffs()))
-            if described is not None:
-                if described.numbers != here.numbers:
+            described = Described(self._string("a name"), numbers=tuple(self._payoffs()))
+            if earlier is not None:
+                if earlier.numbers != described.numbers:
                     raise self._fault(f"{what} had other payoffs before")
-                self._check_label(what, described, here)
-            described = self._outcomes.setdefault(number, here)
-        if described is None:
+                self._check_label(what, earlier, described)
+            earlier = self._outcomes.setdefault(number, described)
+        if earlier is None:
             raise self._fault(f"{what} is not described where it first appears")
-        first, second = described.numbers
+        first, second = earlier.numbers
         return first, second
 
     def _is_described(self, what: str, contents: str) -> bool:
@@ -235,38 +252,44 @@ class _Parser:
             raise self._fault(f"the name of {what} in quotation marks is missing before its list of {contents}")
         return self._next.startswith('"')
 
-    def _check_label(self, what: str, before: Described, here: Described) -> None:
-        if before.label != here.label:
-            raise self._fault(f"{what} was named {brief(before.label)} before, and is named {brief(here.label)} here")
+    def _check_label(self, what: str, earlier: Described, described: Described) -> None:
+        if earlier.label != described.label:
+            raise self._fault(
+                f"{what} was named {brief(earlier.label)} before, and is named {brief(described.label)} here"
+            )
 
     def _payoffs(self) -> list[Fraction]:
+        """Read an outcome's payoffs in brackets, with or without commas."""
         self._expect("{")
-        found = []
+        payoffs = []
         while self._next != "}":
-            found.append(self._number())
+            payoffs.append(self._number())
             if self._next == ",":
                 self._word()
         self._expect("}")
-        if len(found) != 2:
-            raise self._fault(f"an outcome has two payoffs, not {len(found)}")
-        return found
+        if len(payoffs) != 2:
+            raise self._fault(f"an outcome has two payoffs, not {len(payoffs)}")
+        return payoffs
 
     def _events(self) -> tuple[list[str], list[Fraction]]:
+        """Read the names and probabilities of chance's outcomes in brackets."""
         self._expect("{")
-        names, numbers = [], []
+        names = []
+        probabilities = []
         while self._next != "}":
             names.append(self._string("an action's name"))
-            numbers.append(self._number())
+            probabilities.append(self._number())
         self._expect("}")
-        return names, numbers
+        return names, probabilities
 
     def _list(self) -> list[str]:
+        """Read names in brackets."""
         self._expect("{")
-        found = []
+        names = []
         while self._next != "}":
-            found.append(self._string("a name"))
+            names.append(self._string("a name"))
         self._expect("}")
-        return found
+        return names
 
     def _string(self, what: str) -> str:
         token = self._word()
@@ -275,6 +298,7 @@ class _Parser:
         return token[1:-1].replace('\\"', '"')
 
     def _whole(self, least: int, most: int = 10**9) -> int:
+        """Read a whole number."""
         token = self._word()
         if not (token.isascii() and token.isdigit() and len(token) < 11 and least <= int(token) <= most):
             raise self._fault(f"a whole number from {least} to {most:,} is expected, not {brief(token)}")
@@ -284,10 +308,10 @@ class _Parser:
         token = self._word()
         if len(token) > 100 or not _NUMBER.fullmatch(token) or re.search(r"/0+$", token):
             raise self._fault(f"a number such as 0.25 or 1/4 is expected, not {brief(token)}")
-        found = Fraction(token)
-        if abs(found) > LARGEST_NUMBER:
+        number = Fraction(token)
+        if abs(number) > LARGEST_NUMBER:
             raise self._fault(f"{brief(token)} is too large")
-        return found
+        return number
 
     def _expect(self, word: str) -> None:
         token = self._word()
@@ -296,19 +320,24 @@ class _Parser:
 
     def _word(self) -> str:
         """Return the next token and go on; the empty string stands for the end."""
-        token, self._at = self._next, self._ahead
+        token = self._next
+        self._position = self._next_position
         self._next = next(self._tokens, "")
         return token
 
     def _scan(self) -> Iterator[str]:
-        for found in _TOKEN.finditer(self._text):
-            self._ahead = found.start(found.lastindex or 0)
-            if found[4]:
-                self._at = self._ahead
+        """Yield the tokens, and set where each begins."""
+        for match in _TOKEN.finditer(self._text):
+            group = match.lastindex or 0
+            self._next_position = match.start(group)
+            if match[4]:
+                self._position = self._next_position
                 raise self._fault("a quotation mark is not closed")
-            yield found[found.lastindex or 0]
-        self._ahead = len(self._text)
+            yield match[group]
+        self._next_position = len(self._text)
 
     def _fault(self, what: str) -> _Fault:
-        ended = self._at == len(self._text)
-        return _Fault(self._text.count("\n", 0, self._at) + 1, "the file ends too soon" if ended else what)
+        """Return the error for what is wrong with the last token."""
+        ended = self._position == len(self._text)
+        line = self._text.count("\n", 0, self._position) + 1
+        return _Fault(line, "the file ends too soon" if ended else what)

@@ -48,10 +48,10 @@ class Gambit(Rules):
             for child in node.children:
                 depth[child] = depth[number] + 1
         self.longest = max(depth)
-        self.most_actions = max((len(one.children) for one in nodes if one.actor >= 0), default=1)
-        self.most_outcomes = max((len(one.children) for one in nodes if one.actor == reader.CHANCE), default=1)
-        self.most = max(abs(float(one.payoffs[0])) for one in nodes)
-        self._outcomes: dict[int, list[tuple[int, float]]] = {}  # of each event of chance, once it was asked for
+        self.most_actions = max((len(node.children) for node in nodes if node.actor >= 0), default=1)
+        self.most_outcomes = max((len(node.children) for node in nodes if node.actor == reader.CHANCE), default=1)
+        self.most = max(abs(float(node.payoffs[0])) for node in nodes)
+        self._event_outcomes: dict[int, list[tuple[int, float]]] = {}  # of the events of chance met so far
 
     def new_initial_state(self) -> State:
         return NodeState(self, 0)
@@ -67,12 +67,12 @@ class Gambit(Rules):
 
     def outcomes_at(self, node: reader.Node) -> list[tuple[int, float]]:
         """Return the outcomes of a node of chance with their probabilities, scaled if the file has rounded them."""
-        if node.set not in self._outcomes:
+        if node.set not in self._event_outcomes:
             # Whole numbers: the exact sum of many fractions may have a denominator of a million digits.
-            shares = [(one.numerator << BITS) // one.denominator for one in node.described.numbers]
+            shares = [(chance.numerator << BITS) // chance.denominator for chance in node.described.numbers]
             total = sum(shares)
-            self._outcomes[node.set] = [(outcome, share / total) for outcome, share in enumerate(shares)]
-        return self._outcomes[node.set]
+            self._event_outcomes[node.set] = [(outcome, share / total) for outcome, share in enumerate(shares)]
+        return self._event_outcomes[node.set]
 
     def utility(self, past: tuple[int, ...]) -> float:
         return float(self._node(past).payoffs[0])
@@ -145,21 +145,21 @@ def _opponent_payoffs(game: Extensive, name: str) -> OpponentPayoffs:
         GameError: they are not.
     """
     ends = [node.payoffs for node in game.nodes if node.actor == reader.TERMINAL]
-    worst, best = min(ends), max(ends)  # for the first player
+    worst = min(ends)  # for the first player
+    best = max(ends)
     spread = best[0] - worst[0]
     slope = (worst[1] - best[1]) / spread if spread else Fraction(1)
     if abs(slope - 1) <= OF_SIZE:  # the file rounds the payoffs of a constant-sum game
         slope = Fraction(1)
     if slope <= 0:
         raise _not_zero_sum(name, [worst, best])
-    tolerances = _tolerances(ends, slope)
-    allowed = dict(zip(ends, tolerances, strict=True))
+    allowed = dict(zip(ends, _tolerances(ends, slope), strict=True))
     for first, second in ends:
         expected = worst[1] - slope * (first - worst[0])
         # The line is drawn between two ends; what rounding did to these counts the less, the further they are.
         share = (best[0] - first) / spread if spread else Fraction(1)
-        of_line = share * allowed[worst] + (1 - share) * allowed[best]
-        if abs(expected - second) > allowed[first, second] + of_line:
+        line_tolerance = share * allowed[worst] + (1 - share) * allowed[best]
+        if abs(expected - second) > allowed[first, second] + line_tolerance:
             raise _not_zero_sum(name, [worst, best, (first, second)])
     try:
         payoffs = OpponentPayoffs(float(worst[1] + slope * worst[0]), float(slope))
@@ -182,10 +182,10 @@ def _tolerances(ends: list[tuple[Fraction, Fraction]], slope: Fraction) -> list[
 
 def _not_zero_sum(name: str, ends: list[tuple[Fraction, Fraction]]) -> GameError:
     """Return the error on a game whose payoffs at some ends lie on no falling line."""
-    told = [f"({float(first):.12g}, {float(second):.12g})" for first, second in dict.fromkeys(ends)]
+    pairs = [f"({float(first):.12g}, {float(second):.12g})" for first, second in dict.fromkeys(ends)]
     return GameError(
         f"{name} is not zero-sum, nor by a change of scale: the players' payoffs are "
-        f"{', '.join(told[:-1])} and {told[-1]} at some ends; only zero-sum games are solved"
+        f"{', '.join(pairs[:-1])} and {pairs[-1]} at some ends; only zero-sum games are solved"
     )
 
 

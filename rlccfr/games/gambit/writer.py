@@ -39,37 +39,42 @@ def nodes_of(tree: GameTree) -> str:
     Payoffs are written as the shortest decimals that are read back alike. Probabilities of chance are written as
     fractions that sum to 1.
     """
-    names = edge_names(tree)
-    numbers, outcomes, labels = _numbers(tree), dict[float, int](), _labels(_infoset_names(tree))
-    lines: list[str] = []
+    action_names = edge_names(tree)
+    infoset_numbers = _infoset_numbers(tree)
+    infoset_labels = _labels(_infoset_names(tree))
+    outcome_numbers = dict[float, int]()  # by payoff
     utility = tree.utility
     opponent = tree.opponent_payoffs
+    lines: list[str] = []
     for history in preorder(tree):
         record = tree.histories[history]
         if record["actor"] == TERMINAL:
+            # Ends with equal payoffs share an outcome, named by its payoff.
             payoff = float(utility[history])
-            number = outcomes.setdefault(payoff, len(outcomes) + 1)
+            number = outcome_numbers.setdefault(payoff, len(outcome_numbers) + 1)
             opponent_payoff = -payoff if opponent == ZERO_SUM else opponent.at(payoff)
             lines.append(f't "" {number} "{payoff!r}" {{ {payoff!r}, {opponent_payoff!r} }}')
             continue
-        first = int(record["first_child"])
-        below = slice(first, first + int(record["num_children"]))
-        actions = [_quoted(name) for name in _labels(names[below])]
+        first_child = int(record["first_child"])
+        children = slice(first_child, first_child + int(record["num_children"]))
+        actions = [_quoted(name) for name in _labels(action_names[children])]
         if record["actor"] == CHANCE:
-            chances = fractions(tree.probability[below].tolist())
+            chances = fractions(tree.probability[children].tolist())
             moves = " ".join(f"{action} {chance}" for action, chance in zip(actions, chances, strict=True))
-            lines.append(f'c "" {len(lines) + 1} "" {{ {moves} }} 0')
+            event = len(lines) + 1  # each node of chance is an event of its own
+            lines.append(f'c "" {event} "" {{ {moves} }} 0')
         else:
             infoset = int(record["infoset"])
-            who = f"{record['actor'] + 1} {numbers[infoset]} {_quoted(labels[infoset])}"
-            lines.append(f'p "" {who} {{ {" ".join(actions)} }} 0')
+            player = record["actor"] + 1
+            label = _quoted(infoset_labels[infoset])
+            lines.append(f'p "" {player} {infoset_numbers[infoset]} {label} {{ {" ".join(actions)} }} 0')
     return "\n".join(lines) + "\n"
 
 
 def profile(tree: GameTree, probabilities: np.ndarray) -> str:
     """Return a policy, (m,), in the form that Gambit prints: each player's infosets in the file's order."""
-    numbers = [repr(one) for at in _order(tree) for one in probabilities[tree.infoset_sequences(at)].tolist()]
-    return ",".join(["NE", *numbers])
+    ordered = probabilities[_sequence_order(tree)]
+    return ",".join(["NE", *map(repr, ordered.tolist())])
 
 
 def read_profile(tree: GameTree, text: str) -> np.ndarray:
@@ -81,13 +86,8 @@ def read_profile(tree: GameTree, text: str) -> np.ndarray:
     head, *numbers = re.split(r"\s*,\s*", text.strip())
     if head != "NE" or len(numbers) != tree.num_sequences:
         raise ValueError(f"a profile is NE and {tree.num_sequences:,} probabilities, separated by commas")
-    places = [
-        sequence
-        for at in _order(tree)
-        for sequence in range(*tree.infoset_sequences(at).indices(tree.num_sequences)[:2])
-    ]
     probabilities = np.empty(tree.num_sequences)
-    probabilities[places] = list(map(_number, numbers))
+    probabilities[_sequence_order(tree)] = list(map(_number, numbers))
     return probabilities
 
 
@@ -96,10 +96,11 @@ def fractions(chances: list[float]) -> list[Fraction]:
 
     Small fractions are found if there are any. Else the largest probability may change by its rounding.
     """
-    small = [Fraction(one).limit_denominator(10**6) for one in chances]
-    if sum(small) == 1 and [float(one) for one in small] == chances:
+    small = [Fraction(chance).limit_denominator(10**6) for chance in chances]
+    if sum(small) == 1 and [float(fraction) for fraction in small] == chances:
         return small
-    exact = [Fraction(one) for one in chances]
+    # A double is a fraction exactly, but doubles may not sum to exactly 1.
+    exact = [Fraction(chance) for chance in chances]
     largest = max(range(len(exact)), key=exact.__getitem__)
     exact[largest] += 1 - sum(exact)
     return exact
@@ -108,21 +109,25 @@ def fractions(chances: list[float]) -> list[Fraction]:
 def preorder(tree: GameTree) -> Iterator[int]:
     """Yield all histories, each before those below it, siblings in the order of their actions."""
     pending = [0]
-    first, count = tree.histories["first_child"], tree.histories["num_children"]
+    first_child = tree.histories["first_child"]
+    num_children = tree.histories["num_children"]
     while pending:
         history = pending.pop()
         yield history
-        pending.extend(range(int(first[history]) + int(count[history]) - 1, int(first[history]) - 1, -1))
+        first = int(first_child[history])
+        pending.extend(range(first + int(num_children[history]) - 1, first - 1, -1))
 
 
-def _numbers(tree: GameTree) -> np.ndarray:
-    """Return each infoset's number in the file, from 1 per player, in the order of first appearance."""
-    numbers, seen = np.zeros(tree.num_infosets, np.int64), [0, 0]
+def _infoset_numbers(tree: GameTree) -> np.ndarray:
+    """Return each infoset's number in the file, (n,), from 1 per player, in the order of first appearance."""
+    numbers = np.zeros(tree.num_infosets, np.int64)
+    num_met = [0, 0]
     for history in preorder(tree):
         record = tree.histories[history]
-        if record["actor"] < CHANCE and not numbers[record["infoset"]]:
-            seen[record["actor"]] += 1
-            numbers[record["infoset"]] = seen[record["actor"]]
+        player = record["actor"]
+        if player < CHANCE and not numbers[record["infoset"]]:
+            num_met[player] += 1
+            numbers[record["infoset"]] = num_met[player]
     return numbers
 
 
@@ -133,11 +138,13 @@ def _infoset_names(tree: GameTree) -> Sequence[str]:
     return [key.partition(": ")[2] or key for key in tree.infoset_keys]
 
 
-def _order(tree: GameTree) -> list[int]:
-    """Return the infosets by player and by number in the file."""
-    second = np.arange(tree.num_infosets) >= tree.view.infoset_begin[1]
-    found: list[int] = np.lexsort((_numbers(tree), second)).tolist()
-    return found
+def _sequence_order(tree: GameTree) -> np.ndarray:
+    """Return all sequences, (m,), by player and by their infosets' numbers in the file."""
+    is_second_player = np.arange(tree.num_infosets) >= tree.view.infoset_begin[1]
+    infosets = np.lexsort((_infoset_numbers(tree), is_second_player))
+    first_sequence = tree.view.first_sequence.astype(np.int64)
+    sequences = [np.arange(first_sequence[infoset], first_sequence[infoset + 1]) for infoset in infosets]
+    return np.concatenate([np.zeros(0, np.int64), *sequences])
 
 
 def _number(text: str) -> float:

@@ -33,50 +33,54 @@ class Moves(Rules):
         if types**2 * actions**moves > MOST_ENDS:
             raise ValueError(f"a game of {types} types, {moves} moves and {actions} actions has too many ends")
         random = np.random.RandomState([VERSION, seed, types, moves, actions])  # its draws never change
-        self.count, self.choices = moves, actions
+        self.num_moves = moves
+        self.num_actions = actions
         pair = random.exponential(size=(types, types))
         self.pair = pair / pair.sum()
         self.mover = (np.arange(moves) + (random.random_sample(moves) < 0.2)) % 2
-        self.shown = np.stack([self._shown(random) for _ in range(moves)])
-        self.parts = random.normal(size=(moves, types, types, actions, actions))
-        self.whole = random.normal(size=(types, types, *(actions,) * moves))
-        self.most_actions, self.most_outcomes, self.longest = actions, types, 2 + moves
-        self.most = float(np.abs(self.parts).max() * moves + np.abs(self.whole).max())
+        self.looks = np.stack([self._draw_looks(random) for _ in range(moves)])
+        self.pair_payoffs = random.normal(size=(moves, types, types, actions, actions))
+        self.path_payoffs = random.normal(size=(types, types, *(actions,) * moves))
+        self.most_actions = actions
+        self.most_outcomes = types
+        self.longest = 2 + moves
+        self.most = float(np.abs(self.pair_payoffs).max() * moves + np.abs(self.path_payoffs).max())
 
-    def _shown(self, random: np.random.RandomState) -> np.ndarray:
+    def _draw_looks(self, random: np.random.RandomState) -> np.ndarray:
         """Return what the opponent sees of each action: a number; actions with equal numbers look alike."""
-        looks = np.arange(self.choices)
+        looks = np.arange(self.num_actions)
         kind = random.random_sample()
         if kind < 0.3:
             return np.zeros_like(looks)
         if kind < 0.6:
-            one, other = random.choice(self.choices, 2, replace=False)
-            looks[one] = looks[other]
+            first, second = random.choice(self.num_actions, 2, replace=False)
+            looks[first] = looks[second]
         return looks
 
     def actor(self, past: tuple[int, ...]) -> Any:
-        made = len(past) - 2
-        if made < 0:
+        moves_so_far = len(past) - 2  # behind both players' types
+        if moves_so_far < 0:
             return CHANCE
-        return TERMINAL if made == self.count else int(self.mover[made])
+        return TERMINAL if moves_so_far == self.num_moves else int(self.mover[moves_so_far])
 
     def actions(self, past: tuple[int, ...]) -> list[int]:
-        return list(range(self.choices))
+        return list(range(self.num_actions))
 
     def outcomes(self, past: tuple[int, ...]) -> list[tuple[int, float]]:
         chances = self.pair.sum(axis=1) if not past else self.pair[past[0]] / self.pair[past[0]].sum()
         return [(outcome, float(chance)) for outcome, chance in enumerate(chances)]
 
     def utility(self, past: tuple[int, ...]) -> float:
-        types, made = past[:2], past[2:]
-        parts = sum(self.parts[(k, *types, *pair)] for k, pair in enumerate(pairwise(made)))
-        return float(parts + self.whole[past])
+        types = past[:2]
+        moves = past[2:]
+        pair_payoffs = sum(self.pair_payoffs[(k, *types, *pair)] for k, pair in enumerate(pairwise(moves)))
+        return float(pair_payoffs + self.path_payoffs[past])
 
     def seen(self, past: tuple[int, ...], player: int) -> str:
-        parts = [f"player {player}:", *past[player : player + 1], "|"]
+        words = [f"player {player}:", *past[player : player + 1], "|"]
         for k, action in enumerate(past[2:]):
-            parts.append(f"own {action}" if self.mover[k] == player else f"{self.shown[k, action]}")
-        return " ".join(map(str, parts))
+            words.append(f"own {action}" if self.mover[k] == player else f"{self.looks[k, action]}")
+        return " ".join(map(str, words))
 
     def name(self, past: tuple[int, ...], action: int) -> str:
         return str(action)

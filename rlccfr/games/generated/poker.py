@@ -21,8 +21,8 @@ class Table(NamedTuple):
 
     over: int  # rounds of betting that are over
     board: int  # -1 before it is dealt
-    to_move: int
-    paid: tuple[float, float]
+    to_move: int  # the player who acts next
+    paid: tuple[float, float]  # what each player has put into the pot
     raises: int  # in this round
     acted: bool  # whether somebody has acted in this round
     folded: int  # the player who has folded, or -1
@@ -42,14 +42,16 @@ class Poker(Rules):
 
     def __init__(self, seed: int, hands: int, boards: int, raises: int) -> None:
         random = np.random.RandomState([VERSION, seed, hands, boards, raises])  # its draws never change
-        self.raises, self.rounds = raises, 1 if boards == 1 else 2
+        self.raises = raises
+        self.rounds = 1 if boards == 1 else 2
         pair = random.exponential(size=(hands, hands))
         self.pair = pair / pair.sum()
         board = random.exponential(size=(hands, hands, boards))
         self.board = board / board.sum(axis=2, keepdims=True)
         self.strength = random.randint(2 * hands, size=(2, hands, boards))
         self.stakes = np.cumprod(random.choice([1.0, 1.5, 2.0, 3.0], size=self.rounds))
-        self.most_actions, self.most_outcomes = len(NAMES), max(hands, boards)
+        self.most_actions = len(NAMES)
+        self.most_outcomes = max(hands, boards)
         self.table = lru_cache(maxsize=4096)(self._table)
         self.longest = 3 + self.rounds * (raises + 2)
         self.most = ANTE + raises * float(self.stakes.sum())
@@ -66,7 +68,8 @@ class Poker(Rules):
 
     def _after(self, table: Table, action: int) -> Table:
         """Return the table after a player's action."""
-        mover, paid = table.to_move, list(table.paid)
+        mover = table.to_move
+        paid = list(table.paid)
         if action == FOLD:
             return table._replace(folded=mover)
         paid[mover] = paid[1 - mover]

@@ -17,12 +17,19 @@ CHANCE, TERMINAL = pyspiel.PlayerId.CHANCE, pyspiel.PlayerId.TERMINAL
 
 
 class Rules(ABC):
-    """The rules of one game; a state is the tuple of all actions and outcomes so far."""
+    """The rules of one game; a state is the tuple of all actions and outcomes so far.
+
+    Attributes:
+        most_actions: largest number of actions at a state.
+        most_outcomes: largest number of outcomes of chance at a state.
+        longest: largest number of actions and outcomes on a path.
+        most: bound on the utility's absolute value.
+    """
 
     most_actions: int
     most_outcomes: int
-    longest: int  # largest number of actions and outcomes
-    most: float  # bound on the utility's absolute value
+    longest: int
+    most: float
 
     def __deepcopy__(self, memo: Any) -> Rules:
         """Return the rules themselves, which never change: OpenSpiel copies them with every state."""
@@ -116,6 +123,7 @@ def register(
         parameters: each parameter by its name.
         rules_of: function from the parameters, as keyword arguments, to the rules.
     """
+    defaults = {parameter: bounds.default for parameter, bounds in parameters.items()}
     kind = pyspiel.GameType(
         short_name=name,
         long_name=long_name,
@@ -130,17 +138,17 @@ def register(
         provides_information_state_tensor=False,
         provides_observation_string=False,
         provides_observation_tensor=False,
-        parameter_specification={parameter: one.default for parameter, one in parameters.items()},
+        parameter_specification=defaults,
     )
     cached = lru_cache(maxsize=8)(rules_of)
 
     class Generated(pyspiel.Game):  # type: ignore[misc]
-        def __init__(self, given: Mapping[str, Any] | None = None) -> None:
-            values = {parameter: one.default for parameter, one in parameters.items()} | dict(given or {})
+        def __init__(self, arguments: Mapping[str, Any] | None = None) -> None:
+            values = defaults | dict(arguments or {})
             for parameter, value in values.items():
-                one = parameters[parameter]
-                if isinstance(one, Parameter) and not one.least <= value <= one.most:
-                    raise ValueError(f"{parameter} of {name} must be from {one.least} to {one.most}, not {value}")
+                bounds = parameters[parameter]
+                if isinstance(bounds, Parameter) and not bounds.least <= value <= bounds.most:
+                    raise ValueError(f"{parameter} of {name} must be from {bounds.least} to {bounds.most}, not {value}")
             self.rules = cached(**values)
             info = pyspiel.GameInfo(
                 num_distinct_actions=self.rules.most_actions,

@@ -35,10 +35,11 @@ class BucketedGame:
     Attributes:
         whole: the game before.
         tree: the game of buckets.
-        bucket: bucket of each private state in its round, placed like the public view's ``above``.
+        bucket: (rows,) bucket of each private state in its round, placed like the public view's ``above``.
         place: (nodes,) first entry of ``first`` at each decision of ``whole``; equal at all nodes of a betting line.
         first: for each betting line, (buckets,) the first sequence of each bucket in ``tree``.
-        mass: what each row counts for, placed like ``bucket``; see :func:`rlccfr.games.public.masses.row_masses`.
+        mass: (rows,) what each row of player 0 counts for, placed like ``bucket``; see
+            :func:`rlccfr.games.public.masses.row_masses`.
     """
 
     whole: PublicGame
@@ -63,9 +64,9 @@ class BucketedGame:
         Args:
             table: (sequences of ``tree``,) what the policies are proportional to.
         """
-        found = np.empty(self.whole.num_sequences, self.whole.dtype)
-        expand(self.whole.view, self.place, self.first, self.bucket, self.tree.normalised(table), found)
-        return found
+        policy = np.empty(self.whole.num_sequences, self.whole.dtype)
+        expand(self.whole.view, self.place, self.first, self.bucket, self.tree.normalised(table), policy)
+        return policy
 
 
 def bucketed(game: PublicGame, bucket: np.ndarray) -> BucketedGame:
@@ -82,14 +83,22 @@ def bucketed(game: PublicGame, bucket: np.ndarray) -> BucketedGame:
         raise ComponentError(
             f"on public trees, buckets are made of hands, which {game.name!r} lacks: take abstraction='none'"
         )
-    bucket, ups = numbered(game, bucket)
-    same = exemplars(game)
-    rounds = pairs_of(game, bucket, ups, _uses(game, np.unique(same)))
+    bucket, parent_buckets = numbered(game, bucket)
+    exemplar = exemplars(game)
+    rounds = pairs_of(game, bucket, parent_buckets, _uses(game, np.unique(exemplar)))
     histories = _Histories(game, rounds)
     tree = histories.compiled()
+    # The compiler numbers infosets anew, so each betting line's are looked up by their names.
     infosets = {key: infoset for infoset, key in enumerate(tree.infoset_keys)}
-    first = tree.view.first_sequence[[infosets[key] for key in histories.keys]].astype(np.int64)
-    return BucketedGame(game, tree, bucket, histories.place[same], first, row_masses(game, 0))
+    first_sequence = tree.view.first_sequence[[infosets[key] for key in histories.keys]].astype(np.int64)
+    return BucketedGame(
+        whole=game,
+        tree=tree,
+        bucket=bucket,
+        place=histories.place[exemplar],
+        first=first_sequence,
+        mass=row_masses(game, 0),
+    )
 
 
 def _uses(game: PublicGame, lines: np.ndarray) -> np.ndarray:
@@ -98,27 +107,36 @@ def _uses(game: PublicGame, lines: np.ndarray) -> np.ndarray:
     Args:
         lines: a public node of each betting line.
     """
-    own, rounds = game.view.nodes[lines], rounds_by_cards(game)
-    number = np.array([deals.start for deals in rounds]).searchsorted(own["deal"], side="right") - 1
-    halves = np.bincount(number[own["kind"] == CHANCE] + 1, minlength=len(rounds))
-    halves[0] = 1
-    return np.stack([np.bincount(number, minlength=len(rounds)), halves], axis=1)
+    nodes = game.view.nodes[lines]
+    rounds = rounds_by_cards(game)
+    first_deals = np.array([deals.start for deals in rounds])
+    round_of_line = first_deals.searchsorted(nodes["deal"], side="right") - 1
+    # Each betting line has a history per pair. After each line that ends in chance, halves are dealt in the next round.
+    uses_of_pair = np.bincount(round_of_line, minlength=len(rounds))
+    uses_of_half = np.bincount(round_of_line[nodes["kind"] == CHANCE] + 1, minlength=len(rounds))
+    uses_of_half[0] = 1
+    return np.stack([uses_of_pair, uses_of_half], axis=1)
 
 
 def exemplars(game: PublicGame) -> np.ndarray:
     """Return for each public node the first one with the same betting line, whatever the boards, (nodes,)."""
-    nodes, found, level = game.view.nodes, np.zeros(game.num_nodes, np.int64), np.zeros(1, np.int64)
+    nodes = game.view.nodes
+    exemplar = np.zeros(game.num_nodes, np.int64)
+    level = np.zeros(1, np.int64)
     while len(level):
         counts = nodes["num_children"][level].astype(np.int64)
-        children, number = ranges(nodes["first_child"][level], counts), ranges(np.zeros(len(level), np.int64), counts)
-        dealt = np.repeat(nodes["kind"][level] == CHANCE, counts)
-        found[children] = nodes["first_child"][np.repeat(found[level], counts)] + np.where(dealt, 0, number)
+        children = ranges(nodes["first_child"][level], counts)
+        child_index = ranges(np.zeros(len(level), np.int64), counts)
+        # All outcomes of a chance node have the betting line of the first one.
+        is_dealt = np.repeat(nodes["kind"][level] == CHANCE, counts)
+        first_children = nodes["first_child"][np.repeat(exemplar[level], counts)]
+        exemplar[children] = first_children + np.where(is_dealt, 0, child_index)
         level = children
-    return found
+    return exemplar
 
 
 class _Edges(NamedTuple):
-    """How the histories of a block are reached."""
+    """How the histories of a block are reached, (histories,)."""
 
     parent: np.ndarray
     action: np.ndarray  # number of the action, or the bucket dealt
@@ -138,7 +156,8 @@ class _Histories:
     """
 
     def __init__(self, game: PublicGame, rounds: list[Pairs]) -> None:
-        self.game, self.rounds = game, rounds
+        self.game = game
+        self.rounds = rounds
         self.keys: list[str] = []
         self.place = np.zeros(game.num_nodes, np.int64)
         self._players: list[int] = []
@@ -151,8 +170,9 @@ class _Histories:
 
     def _add(self, edges: _Edges, actor: int, **columns: np.ndarray) -> int:
         """Add a block, and return the number of its first history."""
-        size, begin = len(edges.parent), self._size
-        found: dict[str, np.ndarray] = {
+        size = len(edges.parent)
+        begin = self._size
+        block: dict[str, np.ndarray] = {
             "parent": edges.parent,
             "depth": np.full(size, edges.depth, np.int32),
             "action": edges.action,
@@ -162,51 +182,59 @@ class _Histories:
             "utility": np.zeros(size),
             "opponent_utility": np.zeros(size),
         }
-        self._blocks.append(found | columns)
+        self._blocks.append(block | columns)
         self._size += size
         return begin
 
-    def _deal(self, node: int, number: int, begin: int, depth: int, moves: tuple[int, int]) -> None:
+    def _deal(self, node: int, round_index: int, begin: int, depth: int, moves: tuple[int, int]) -> None:
         """Add what chance deals, and what follows.
 
         Args:
             node: the public node after the deal.
-            number: the round's number.
+            round_index: the round's number.
             begin: the first of the histories at which chance deals, one for each pair of the round before.
+            depth: edges above the histories that are added.
             moves: number of earlier moves of each player.
         """
-        own = self.rounds[number]
-        begins = np.flatnonzero(np.diff(own.half, prepend=-1))
-        half = self._add(_Edges(begin + own.before, own.held[begins, 0], own.half_share, depth), tree_records.CHANCE)
-        self._follow(node, number, _Edges(half + own.half, own.held[:, 1], own.share, depth + 1), moves)
+        pairs = self.rounds[round_index]
+        first_of_half = np.flatnonzero(np.diff(pairs.half, prepend=-1))
+        to_halves = _Edges(begin + pairs.parent, pairs.buckets[first_of_half, 0], pairs.half_probability, depth)
+        begin_halves = self._add(to_halves, tree_records.CHANCE)
+        to_pairs = _Edges(begin_halves + pairs.half, pairs.buckets[:, 1], pairs.probability, depth + 1)
+        self._follow(node, round_index, to_pairs, moves)
 
-    def _follow(self, node: int, number: int, edges: _Edges, moves: tuple[int, int]) -> None:
+    def _follow(self, node: int, round_index: int, edges: _Edges, moves: tuple[int, int]) -> None:
         """Add a betting line's histories, and those that follow; see :meth:`_deal`."""
-        record, depth = self.game.view.nodes[node], edges.depth + 1
-        kind, first = int(record["kind"]), int(record["first_child"])
+        record = self.game.view.nodes[node]
+        kind = int(record["kind"])
+        first_child = int(record["first_child"])
+        num_pairs = len(edges.parent)
         if kind == CHANCE:
-            self._deal(first, number + 1, self._add(edges, tree_records.CHANCE), depth, moves)
+            begin = self._add(edges, tree_records.CHANCE)
+            self._deal(first_child, round_index + 1, begin, edges.depth + 1, moves)
         elif kind > CHANCE:
-            chance = self.rounds[number].won if kind == SHOWDOWN else np.ones(len(edges.parent))
-            payoff = float(record["payoff"]) * chance
+            margin = self.rounds[round_index].win_margin if kind == SHOWDOWN else np.ones(num_pairs)
+            payoff = float(record["payoff"]) * margin
             self._add(edges, tree_records.TERMINAL, utility=payoff, opponent_utility=-payoff)
         else:
-            begin = self._add(edges, kind, infoset=self._infosets(node, number, kind, moves[kind]))
-            later = (moves[0] + (kind == 0), moves[1] + (kind == 1))
-            parents, sure = begin + np.arange(len(edges.parent)), np.ones(len(edges.parent))
+            begin = self._add(edges, kind, infoset=self._infosets(node, round_index, kind, moves[kind]))
+            moves_after = (moves[0] + (kind == 0), moves[1] + (kind == 1))
+            parents = begin + np.arange(num_pairs)
+            certain = np.ones(num_pairs)
             for k in range(int(record["num_children"])):
-                self._follow(first + k, number, _Edges(parents, np.full(len(sure), k), sure, depth), later)
+                to_children = _Edges(parents, np.full(num_pairs, k), certain, edges.depth + 1)
+                self._follow(first_child + k, round_index, to_children, moves_after)
 
-    def _infosets(self, node: int, number: int, player: int, moves: int) -> np.ndarray:
+    def _infosets(self, node: int, round_index: int, player: int, moves: int) -> np.ndarray:
         """Name the infosets of a betting line, and return that of each pair."""
-        own = self.rounds[number]
+        pairs = self.rounds[round_index]
         self.place[node] = len(self.keys)
-        line = re.sub("/[^/]*/", "/", self.game.path(node))
-        self.keys.extend(f"{line} bucket {bucket}".strip() for bucket in range(own.buckets))
-        self._players.extend([player] * own.buckets)
-        self._levels.extend([moves] * own.buckets)
-        found: np.ndarray = (self.place[node] + own.held[:, player]).astype(np.int32)
-        return found
+        betting_line = re.sub("/[^/]*/", "/", self.game.path(node))  # without the boards
+        self.keys.extend(f"{betting_line} bucket {bucket}".strip() for bucket in range(pairs.num_buckets))
+        self._players.extend([player] * pairs.num_buckets)
+        self._levels.extend([moves] * pairs.num_buckets)
+        infosets: np.ndarray = (self.place[node] + pairs.buckets[:, player]).astype(np.int32)
+        return infosets
 
     def compiled(self) -> GameTree:
         """Return the game."""
@@ -227,12 +255,13 @@ class _Histories:
 
     def _breadth_first(self, parent: np.ndarray, depth: np.ndarray, action: np.ndarray) -> np.ndarray:
         """Return the histories level by level, children in the order of their parents and actions."""
-        levels, rank = [np.zeros(1, np.int64)], np.zeros(len(parent), np.int64)
+        levels = [np.zeros(1, np.int64)]
+        rank = np.zeros(len(parent), np.int64)  # place of each history within its level
         by_depth = np.argsort(depth, kind="stable")
         ends = np.cumsum(np.bincount(depth))
         for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-            own = by_depth[begin:end]
-            own = own[np.lexsort((action[own], rank[parent[own]]))]
-            rank[own] = np.arange(len(own))
-            levels.append(own)
+            level = by_depth[begin:end]
+            level = level[np.lexsort((action[level], rank[parent[level]]))]
+            rank[level] = np.arange(len(level))
+            levels.append(level)
         return np.concatenate(levels)

@@ -33,9 +33,9 @@ def percentiles(values: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarra
         buckets: number of buckets.
     """
     order = np.argsort(values, kind="stable")
-    group = np.empty(len(values), np.int64)
+    group = np.empty(len(values), np.int64)  # of equal values
     group[order] = np.concatenate([[0], np.cumsum(np.diff(values[order]) > TIE)])
-    share = np.bincount(group, mass if mass.sum() > 0 else None)
-    middle = (np.cumsum(share) - share / 2) / share.sum()
+    group_mass = np.bincount(group, mass if mass.sum() > 0 else None)
+    middle = (np.cumsum(group_mass) - group_mass / 2) / group_mass.sum()
     bucket: np.ndarray = np.minimum((middle * buckets + TIE).astype(np.int64), buckets - 1)[group]
     return bucket

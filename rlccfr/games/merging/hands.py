@@ -43,8 +43,8 @@ def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) ->
     if isinstance(game, PublicGame):
         return _by_cards(game, name, feature, splitter)
     rounds = rounds_of(game, name)
-    last = [[feature(own) for own in pair] for pair in hand_strengths(rounds, name)]
-    return rounds.split(expected_over_boards(rounds, last, name), splitter)
+    last_features = [[feature(strengths) for strengths in of_players] for of_players in hand_strengths(rounds, name)]
+    return rounds.split(expected_over_boards(rounds, last_features, name), splitter)
 
 
 def _by_cards(game: PublicGame, name: str, feature: Feature, splitter: Splitter) -> np.ndarray:
@@ -53,27 +53,41 @@ def _by_cards(game: PublicGame, name: str, feature: Feature, splitter: Splitter)
         raise ComponentError(
             f"{name!r} needs hands that are shown down, as in poker, which {game.name!r} lacks; {NONE}"
         )
-    rounds, mass, above = rounds_by_cards(game), row_masses(game, 0), rows_above(game, 0)
-    features = _expected(game, rounds, feature, mass, above)
+    rounds = rounds_by_cards(game)
+    mass = row_masses(game, 0)
+    above = rows_above(game, 0)
+    features = _expected_features(game, rounds, feature, mass, above)
     bucket = np.zeros(len(mass), np.int64)
     for deals in rounds:
-        own = rows_of(game, deals)
-        before = bucket[np.concatenate([above[deal] for deal in deals])] if own.start else np.zeros(own.stop, np.int64)
-        bucket[own] = split_within(before, features[own], mass[own], splitter)
+        rows = rows_of(game, deals)
+        if rows.start:
+            bucket_before = bucket[np.concatenate([above[deal] for deal in deals])]
+        else:  # the first round, before which all hands are alike
+            bucket_before = np.zeros(rows.stop, np.int64)
+        bucket[rows] = split_within(bucket_before, features[rows], mass[rows], splitter)
     return bucket
 
 
-def _expected(
+def _expected_features(
     game: PublicGame, rounds: list[range], feature: Feature, mass: np.ndarray, above: list[np.ndarray]
 ) -> np.ndarray:
-    """Return the features of each hand: those on the last board, averaged over the cards that may still come."""
+    """Return the features of each hand, (rows, k): those on the last board, averaged over the cards that may come.
+
+    Args:
+        rounds: the deals of each round.
+        feature: function from hand strengths to features.
+        mass: (rows,) what each hand counts for.
+        above: for each deal, the rows of the deal before from which its hands come.
+    """
     strengths = _strengths(game, rounds[-1])
     features = np.zeros((len(mass), feature(strengths[:1]).shape[1]))
     features[rows_of(game, rounds[-1])] = feature(strengths)
+    # From the last round back: the features of a hand are the mean of those that it becomes, by their masses.
     for deals in rounds[:0:-1]:
-        own, before = rows_of(game, deals), np.concatenate([above[deal] for deal in deals])
-        np.add.at(features, before, mass[own, None] * features[own])
-        total = np.bincount(before, mass[own], len(mass))
+        rows = rows_of(game, deals)
+        rows_before = np.concatenate([above[deal] for deal in deals])
+        np.add.at(features, rows_before, mass[rows, None] * features[rows])
+        total = np.bincount(rows_before, mass[rows], len(mass))
         features[total > 0] /= total[total > 0, None]
     return features
 
@@ -87,14 +101,15 @@ def rounds_by_cards(game: PublicGame) -> list[range]:
 
 def deal_nodes(deals: range) -> np.ndarray:
     """Return one node record per deal, with only the deal set, for kernels that take nodes."""
-    found = np.zeros(len(deals), NODE)
-    found["deal"] = deals
-    return found
+    nodes = np.zeros(len(deals), NODE)
+    nodes["deal"] = deals
+    return nodes
 
 
 def rows_of(game: PublicGame, deals: range) -> slice:
     """Return the rows of neighbouring deals."""
-    first, last = game.view.deals[deals[0]], game.view.deals[deals[-1]]
+    first = game.view.deals[deals[0]]
+    last = game.view.deals[deals[-1]]
     return slice(int(first["edge"][0]), int(last["edge"][0] + last["rows"][0]))
 
 
@@ -102,7 +117,7 @@ def _strengths(game: PublicGame, deals: range) -> np.ndarray:
     """Return the hand strength of each row of some neighbouring deals: P(win) + P(tie) / 2 against any other hand."""
     from rlccfr.kernels.public.buckets import fill_strengths, working_memory
 
-    found = np.zeros(len(game.view.above))
+    strengths = np.zeros(len(game.view.above))
     vectors = np.zeros(working_memory(int(game.view.deals["rows"].max())))
-    fill_strengths(game.view, deal_nodes(deals), vectors, found)
-    return found[rows_of(game, deals)]
+    fill_strengths(game.view, deal_nodes(deals), vectors, strengths)
+    return strengths[rows_of(game, deals)]

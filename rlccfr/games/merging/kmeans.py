@@ -24,8 +24,8 @@ def cumulative_histogram(strengths: np.ndarray) -> np.ndarray:
     Distances between the means of such rows then grow with how far strength has to be moved, as an earth mover's do.
     """
     edges = np.arange(1, BINS) / BINS
-    found: np.ndarray = np.clip(BINS * (edges - strengths[:, None]) + 0.5, 0.0, 1.0)
-    return found
+    histogram: np.ndarray = np.clip(BINS * (edges - strengths[:, None]) + 0.5, 0.0, 1.0)
+    return histogram
 
 
 def moments(strengths: np.ndarray) -> np.ndarray:
@@ -56,14 +56,16 @@ def clusters(points: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarray:
     Raises:
         ComponentError: scikit-learn is not installed.
     """
-    distinct, place = np.unique(np.round(points, DIGITS), axis=0, return_inverse=True)
-    place = place.reshape(-1)
+    # Equal hands are one point, so that they share a cluster.
+    distinct, point_index = np.unique(np.round(points, DIGITS), axis=0, return_inverse=True)
+    point_index = point_index.reshape(-1)
     if len(distinct) <= buckets:
-        return place
+        return point_index
     try:
         from sklearn.cluster import KMeans
     except ImportError as error:
         raise ComponentError("'kmeans' needs scikit-learn: pip install scikit-learn") from error
-    weights = np.bincount(place, mass if mass.sum() > 0 else None)
-    found: np.ndarray = KMeans(buckets, n_init=10, random_state=0).fit(distinct, sample_weight=weights).labels_[place]
-    return found
+    weights = np.bincount(point_index, mass if mass.sum() > 0 else None)
+    fitted = KMeans(buckets, n_init=10, random_state=0).fit(distinct, sample_weight=weights)
+    cluster: np.ndarray = fitted.labels_[point_index]
+    return cluster

@@ -21,7 +21,7 @@ For a compiled game they are those of its infosets, (n,). For a public-tree game
 its round, placed like the public view's ``above``.
 """
 
-_known: WeakKeyDictionary[Game, dict[Hashable, Any]] = WeakKeyDictionary()
+_merged_games: WeakKeyDictionary[Game, dict[Hashable, Any]] = WeakKeyDictionary()
 
 
 def merged_game(game: Game, buckets: Buckets, key: Hashable) -> MergedGame | BucketedGame:
@@ -33,12 +33,12 @@ def merged_game(game: Game, buckets: Buckets, key: Hashable) -> MergedGame | Buc
     Raises:
         ComponentError: the buckets are no sound map, or the function refuses the game.
     """
-    known = _known.setdefault(game, {})
-    if key not in known:
-        found = bucketed if isinstance(game, PublicGame) else merge
-        made: Any = found(game, buckets(game))  # type: ignore[arg-type]
+    of_this_game = _merged_games.setdefault(game, {})
+    if key not in of_this_game:
+        merge_game = bucketed if isinstance(game, PublicGame) else merge
+        new: Any = merge_game(game, buckets(game))  # type: ignore[arg-type]
         # Without references to the game, which would then never be freed.
-        known[key] = replace(made, whole=None, tree=None if made.tree is game else made.tree)
-    kept = known[key]
-    merged: MergedGame | BucketedGame = replace(kept, whole=game, tree=kept.tree or game)
+        of_this_game[key] = replace(new, whole=None, tree=None if new.tree is game else new.tree)
+    cached = of_this_game[key]
+    merged: MergedGame | BucketedGame = replace(cached, whole=game, tree=cached.tree or game)
     return merged

@@ -49,8 +49,8 @@ class MergedGame:
 
     def expand(self, table: np.ndarray) -> np.ndarray:
         """Return a table over the sequences of ``tree`` as one over those of ``whole``, (m,)."""
-        found: np.ndarray = table[self.place]
-        return found
+        expanded: np.ndarray = table[self.place]
+        return expanded
 
 
 def merge(game: GameTree, bucket: np.ndarray) -> MergedGame:
@@ -67,105 +67,126 @@ def merge(game: GameTree, bucket: np.ndarray) -> MergedGame:
     bucket = np.asarray(bucket)
     if bucket.shape != (game.num_infosets,):
         raise ComponentError(f"buckets must have shape ({game.num_infosets},), not {bucket.shape}")
-    number = by_first(np.unique(bucket, return_inverse=True)[1].reshape(-1))
-    chosen = np.unique(number, return_index=True)[1]
-    if len(chosen) == game.num_infosets:
+    # Buckets are numbered by their first members, which stand for them.
+    bucket_number = by_first(np.unique(bucket, return_inverse=True)[1].reshape(-1))
+    representative = np.unique(bucket_number, return_index=True)[1]
+    if len(representative) == game.num_infosets:
         return MergedGame(game, game, np.arange(game.num_sequences))
-    first = game.view.first_sequence.astype(np.int64)
-    begin = np.concatenate([[0], np.cumsum(np.diff(first)[chosen])])
-    place = np.concatenate([_places(game, number, chosen, begin), begin[-1] + np.arange(2)])
-    _check_recall(game, number, chosen, place)
+    old_first = game.view.first_sequence.astype(np.int64)
+    first_sequence = np.concatenate([[0], np.cumsum(np.diff(old_first)[representative])])
+    empty_sequences = first_sequence[-1] + np.arange(2)
+    place = np.concatenate([_places(game, bucket_number, representative, first_sequence), empty_sequences])
+    _check_recall(game, bucket_number, representative, place)
     payoff = without_residues(payoff_matrix(game.view))
-    view, classes_payoff = _view(game.view, number, chosen, begin, place, payoff)
+    view, merged_payoff = _view(game.view, bucket_number, representative, first_sequence, place, payoff)
+
+    # Histories stay as they are, except for the infosets and sequences that they name.
     histories = game.histories.copy()
-    acts = histories["actor"] < CHANCE
-    histories["infoset"][acts] = number[histories["infoset"][acts]]
-    histories["first_sequence"][acts] = begin[histories["infoset"][acts]]
+    is_decision = histories["actor"] < CHANCE
+    histories["infoset"][is_decision] = bucket_number[histories["infoset"][is_decision]]
+    histories["first_sequence"][is_decision] = first_sequence[histories["infoset"][is_decision]]
     tree = replace(
         game,
         histories=histories,
         view=view,
-        infoset_keys=tuple(game.infoset_keys[infoset] for infoset in chosen.tolist()),
-        sequence_action=game.sequence_action[_members(first, chosen)],
-        classes=refine(view, classes_payoff),
+        infoset_keys=tuple(game.infoset_keys[infoset] for infoset in representative.tolist()),
+        sequence_action=game.sequence_action[_sequences_of(old_first, representative)],
+        classes=refine(view, merged_payoff),
     )
     return MergedGame(game, tree, place[:-2])
 
 
-def _members(first: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Return the sequences of the infosets chosen, one infoset after the other."""
-    counts = np.diff(first)[chosen]
+def _sequences_of(first_sequence: np.ndarray, infosets: np.ndarray) -> np.ndarray:
+    """Return the sequences of some infosets, one infoset after the other.
+
+    Args:
+        first_sequence: (n + 1,) where the sequences of each of the game's infosets begin.
+    """
+    counts = np.diff(first_sequence)[infosets]
     begin = np.cumsum(counts) - counts
-    members: np.ndarray = np.arange(counts.sum()) + np.repeat(first[chosen] - begin, counts)
-    return members
+    sequences: np.ndarray = np.arange(counts.sum()) + np.repeat(first_sequence[infosets] - begin, counts)
+    return sequences
 
 
-def _places(game: GameTree, number: np.ndarray, chosen: np.ndarray, begin: np.ndarray) -> np.ndarray:
+def _places(
+    game: GameTree, bucket_number: np.ndarray, representative: np.ndarray, first_sequence: np.ndarray
+) -> np.ndarray:
     """Return the new number of each sequence, (m,).
+
+    Args:
+        bucket_number: (n,) bucket of each infoset.
+        representative: (buckets,) the first infoset of each bucket.
+        first_sequence: (buckets + 1,) where each bucket's sequences begin.
 
     Raises:
         ComponentError: members of a bucket have different players or actions.
     """
-    first, example = game.view.first_sequence.astype(np.int64), chosen[number]
-    second = np.arange(game.num_infosets) >= game.view.infoset_begin[1]
-    actions = np.diff(first)
-    wrong = (second != second[example]) | (actions != actions[example])
+    old_first = game.view.first_sequence.astype(np.int64)
+    counterpart = representative[bucket_number]  # of each infoset
+    is_second_player = np.arange(game.num_infosets) >= game.view.infoset_begin[1]
+    num_actions = np.diff(old_first)
+    wrong = (is_second_player != is_second_player[counterpart]) | (num_actions != num_actions[counterpart])
     if not wrong.any():
         owner = game.owner
-        k = np.arange(game.num_sequences) - first[owner]
-        differ = game.sequence_action != game.sequence_action[first[example[owner]] + k]
-        if not differ.any():
-            place: np.ndarray = begin[number[owner]] + k
+        action_index = np.arange(game.num_sequences) - old_first[owner]
+        counterpart_action = game.sequence_action[old_first[counterpart[owner]] + action_index]
+        differs = game.sequence_action != counterpart_action
+        if not differs.any():
+            place: np.ndarray = first_sequence[bucket_number[owner]] + action_index
             return place
-        wrong[owner[differ]] = True
-    raise _unsound(game, number, int(np.flatnonzero(wrong)[0]), "have different players or actions")
+        wrong[owner[differs]] = True
+    raise _unsound(game, bucket_number, int(np.flatnonzero(wrong)[0]), "have different players or actions")
 
 
-def _check_recall(game: GameTree, number: np.ndarray, chosen: np.ndarray, place: np.ndarray) -> None:
+def _check_recall(game: GameTree, bucket_number: np.ndarray, representative: np.ndarray, place: np.ndarray) -> None:
     """Check that members of a bucket have the same past of their own.
 
     Raises:
         ComponentError: they don't, so the owner would forget something.
     """
     parent = place[game.view.parent]
-    wrong = np.flatnonzero(parent != parent[chosen[number]])
+    wrong = np.flatnonzero(parent != parent[representative[bucket_number]])
     if len(wrong):
-        raise _unsound(game, number, int(wrong[0]), "have different pasts, so that their player would forget")
+        why = "have different pasts, so that their player would forget"
+        raise _unsound(game, bucket_number, int(wrong[0]), why)
 
 
-def _unsound(game: GameTree, number: np.ndarray, infoset: int, why: str) -> ComponentError:
-    other = int(np.flatnonzero(number == number[infoset])[0])
+def _unsound(game: GameTree, bucket_number: np.ndarray, infoset: int, why: str) -> ComponentError:
+    """Return the error for an infoset that can't share a bucket with the bucket's first member."""
+    first_member = int(np.flatnonzero(bucket_number == bucket_number[infoset])[0])
     keys = game.infoset_keys
-    return ComponentError(f"infosets {keys[other]!r} and {keys[infoset]!r} can't share a bucket: they {why}")
+    return ComponentError(f"infosets {keys[first_member]!r} and {keys[infoset]!r} can't share a bucket: they {why}")
 
 
 def _view(
     view: SequenceView,
-    number: np.ndarray,
-    chosen: np.ndarray,
-    begin: np.ndarray,
+    bucket_number: np.ndarray,
+    representative: np.ndarray,
+    first_sequence: np.ndarray,
     place: np.ndarray,
     payoff: sparse.csr_array,
 ) -> tuple[SequenceView, sparse.csr_array]:
     """Return the sequence form with one infoset per bucket, and player 0's payoffs over its sequences."""
-    infosets, size = len(chosen), int(begin[-1])
+    num_buckets = len(representative)
+    num_sequences = int(first_sequence[-1])
+    # Entries with equal indices are added up.
     entries = payoff.tocoo()
-    paid = sparse.coo_array((entries.data, (place[entries.row], place[entries.col])), (size + 2, size + 2)).tocsr()
-    paid.eliminate_zeros()
-    counts: np.ndarray = np.diff(view.mass_begin.astype(np.int64))
-    owner = np.repeat(number, counts)
-    met = (owner, place[view.mass_sequence])
-    mass = sparse.coo_array((view.mass_probability, met), (infosets, size + 2)).tocsr()
+    sequence_pairs = (place[entries.row], place[entries.col])
+    merged_payoff = sparse.coo_array((entries.data, sequence_pairs), (num_sequences + 2, num_sequences + 2)).tocsr()
+    merged_payoff.eliminate_zeros()
+    mass_counts: np.ndarray = np.diff(view.mass_begin.astype(np.int64))
+    mass_entries = (np.repeat(bucket_number, mass_counts), place[view.mass_sequence])
+    mass = sparse.coo_array((view.mass_probability, mass_entries), (num_buckets, num_sequences + 2)).tocsr()
     merged = SequenceView(
-        infoset_begin=np.searchsorted(chosen, view.infoset_begin).astype(np.uint32),
-        first_sequence=begin.astype(np.uint32),
-        parent=place[view.parent[chosen]].astype(np.uint32),
-        chance_weight=np.bincount(number, view.chance_weight, infosets),
+        infoset_begin=np.searchsorted(representative, view.infoset_begin).astype(np.uint32),
+        first_sequence=first_sequence.astype(np.uint32),
+        parent=place[view.parent[representative]].astype(np.uint32),
+        chance_weight=np.bincount(bucket_number, view.chance_weight, num_buckets),
         mass_begin=mass.indptr.astype(np.uint32),
         mass_sequence=mass.indices.astype(np.uint32),
         mass_probability=mass.data,
-        **payoff_blocks(paid),
+        **payoff_blocks(merged_payoff),
         multiplicity=np.zeros(0),
         twin=np.zeros(0, np.uint32),
     )
-    return merged, paid
+    return merged, merged_payoff

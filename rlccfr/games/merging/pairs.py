@@ -31,22 +31,22 @@ class Pairs:
     Chance deals player 0's bucket first, to a *half* of a pair, then player 1's.
 
     Attributes:
-        buckets: number of buckets.
-        held: (pairs, 2) the buckets.
+        num_buckets: number of buckets.
+        buckets: (pairs, 2) player 0's bucket and player 1's.
         half: (pairs,) the half that each pair comes from.
-        share: (pairs,) its probability from there.
-        before: (halves,) the pair of the round before that each half comes from.
-        half_share: (halves,) its probability from there.
-        won: (pairs,) probability that player 0 has the stronger hand, less that of player 1.
+        probability: (pairs,) the pair's probability from there.
+        parent: (halves,) the pair of the round before that each half comes from.
+        half_probability: (halves,) the half's probability from there.
+        win_margin: (pairs,) probability that player 0 has the stronger hand, less that of player 1.
     """
 
-    buckets: int
-    held: np.ndarray
+    num_buckets: int
+    buckets: np.ndarray
     half: np.ndarray
-    share: np.ndarray
-    before: np.ndarray
-    half_share: np.ndarray
-    won: np.ndarray
+    probability: np.ndarray
+    parent: np.ndarray
+    half_probability: np.ndarray
+    win_margin: np.ndarray
 
 
 def check_size(histories: int) -> None:
@@ -55,11 +55,11 @@ def check_size(histories: int) -> None:
     Raises:
         ComponentError: it is too large.
     """
-    left = available_memory()
-    most = MOST_HISTORIES if left is None else min(MOST_HISTORIES, left // BYTES)
-    if histories > most:
+    available = available_memory()
+    limit = MOST_HISTORIES if available is None else min(MOST_HISTORIES, available // BYTES)
+    if histories > limit:
         raise ComponentError(
-            f"the buckets make a game of at least {histories:,} histories, and {most:,} are the most here: take fewer "
+            f"the buckets make a game of at least {histories:,} histories, and {limit:,} are the most here: take fewer "
             "buckets"
         )
 
@@ -76,70 +76,90 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
     Raises:
         ComponentError: the shape is wrong, there are too many buckets, or they do not split those of the round before.
     """
-    size, bucket = len(game.view.above), np.asarray(bucket)
-    if bucket.shape != (size,) or bucket.dtype.kind not in "biuf":
+    num_rows = len(game.view.above)
+    bucket = np.asarray(bucket)
+    if bucket.shape != (num_rows,) or bucket.dtype.kind not in "biuf":
         raise ComponentError(
-            f"buckets of {game.name!r} must be numbers of shape ({size},), not {bucket.dtype} of shape {bucket.shape}"
+            f"buckets of {game.name!r} must be numbers of shape ({num_rows},), not {bucket.dtype} of shape "
+            f"{bucket.shape}"
         )
-    found, ups, above = np.zeros(size, np.int64), [], rows_above(game, 0)
-    for number, deals in enumerate(rounds_by_cards(game)):
-        own = rows_of(game, deals)
-        found[own] = by_first(bucket[own])
-        chosen = np.unique(found[own], return_index=True)[1]
-        if len(chosen) > MOST_BUCKETS:
+    number = np.zeros(num_rows, np.int64)
+    parent_buckets: list[np.ndarray] = []
+    above = rows_above(game, 0)
+    for round_index, deals in enumerate(rounds_by_cards(game)):
+        rows = rows_of(game, deals)
+        number[rows] = by_first(bucket[rows])
+        first_members = np.unique(number[rows], return_index=True)[1]
+        if len(first_members) > MOST_BUCKETS:
             raise ComponentError(
-                f"{game.name!r} has {len(chosen):,} buckets in a round, and {MOST_BUCKETS:,} are the most: take fewer"
+                f"{game.name!r} has {len(first_members):,} buckets in a round, and {MOST_BUCKETS:,} are the most: take "
+                "fewer"
             )
-        before = found[np.concatenate([above[deal] for deal in deals])] if number else np.zeros(own.stop, np.int64)
-        up = before[chosen]
-        if (up[found[own]] != before).any():
+        if round_index:
+            bucket_before = number[np.concatenate([above[deal] for deal in deals])]
+        else:
+            bucket_before = np.zeros(rows.stop, np.int64)
+        # Perfect recall: all hands of a bucket were in one bucket in the round before.
+        parent_bucket = bucket_before[first_members]
+        if (parent_bucket[number[rows]] != bucket_before).any():
             raise ComponentError(
-                f"on {game.name!r}, hands share a bucket in round {number + 1} but not before, so that their player "
-                f"would forget: split the buckets of round {number + 1}"
+                f"on {game.name!r}, hands share a bucket in round {round_index + 1} but not before, so that their "
+                f"player would forget: split the buckets of round {round_index + 1}"
             )
-        ups.append(up)
-    return found, ups
+        parent_buckets.append(parent_bucket)
+    return number, parent_buckets
 
 
-def pairs_of(game: PublicGame, bucket: np.ndarray, ups: list[np.ndarray], uses: np.ndarray) -> list[Pairs]:
+def pairs_of(game: PublicGame, bucket: np.ndarray, parent_buckets: list[np.ndarray], uses: np.ndarray) -> list[Pairs]:
     """Return the pairs of each round.
 
     Args:
-        bucket, ups: what :func:`numbered` returns.
+        bucket, parent_buckets: what :func:`numbered` returns.
         uses: (rounds, 2) number of histories of the game of buckets that each pair makes in a round, and each half.
 
     Raises:
         ComponentError: they make too large a game.
     """
-    histories = 1  # the root
-    mass, found = row_masses(game, 0), []
+    num_histories = 1  # the root
+    mass = row_masses(game, 0)
     vectors = np.zeros(working_memory(int(game.view.deals["rows"].max())))
-    index, before_share = np.zeros((1, 1), np.int64), np.ones(1)
-    for deals, up, use in zip(rounds_by_cards(game), ups, uses, strict=True):
-        size = len(up)
-        met, pairs, won = np.full(size, -1), np.zeros((size, size)), np.zeros((size, size))
-        add_pairs(game.view, deal_nodes(deals), bucket, mass, vectors, met, pairs, won)
-        first, second = np.nonzero(pairs)
-        before = index[up[first], up[second]]
-        order = np.lexsort((second, first, before))
-        first, second, before = first[order], second[order], before[order]
-        share = game.unit * pairs[first, second]
-        new = np.diff(before, prepend=-1).astype(bool) | np.diff(first, prepend=-1).astype(bool)
-        half = np.cumsum(new) - 1
-        half_before, total = before[new], np.bincount(half, share)
-        histories += int(use @ (len(half), len(total)))
-        check_size(histories)
-        found.append(
+    pairs_by_round: list[Pairs] = []
+    # Before the first round, there is one pair, of the bucket of all hands.
+    pair_before = np.zeros((1, 1), np.int64)
+    probability_before = np.ones(1)
+    for deals, parent_bucket, round_uses in zip(rounds_by_cards(game), parent_buckets, uses, strict=True):
+        num_buckets = len(parent_bucket)
+        last_met = np.full(num_buckets, -1)
+        weights = np.zeros((num_buckets, num_buckets))
+        won = np.zeros((num_buckets, num_buckets))
+        add_pairs(game.view, deal_nodes(deals), bucket, mass, vectors, last_met, weights, won)
+
+        # Pairs that meet, sorted by the pair before, then by player 0's bucket: by halves.
+        bucket_0, bucket_1 = np.nonzero(weights)
+        parent = pair_before[parent_bucket[bucket_0], parent_bucket[bucket_1]]
+        order = np.lexsort((bucket_1, bucket_0, parent))
+        bucket_0 = bucket_0[order]
+        bucket_1 = bucket_1[order]
+        parent = parent[order]
+        probability = game.unit * weights[bucket_0, bucket_1]  # from the root
+        begins_half = np.diff(parent, prepend=-1).astype(bool) | np.diff(bucket_0, prepend=-1).astype(bool)
+        half = np.cumsum(begins_half) - 1
+        half_parent = parent[begins_half]
+        half_total = np.bincount(half, probability)
+        num_histories += int(round_uses @ (len(half), len(half_total)))
+        check_size(num_histories)
+        pairs_by_round.append(
             Pairs(
-                buckets=size,
-                held=np.stack([first, second], axis=1),
+                num_buckets=num_buckets,
+                buckets=np.stack([bucket_0, bucket_1], axis=1),
                 half=half,
-                share=share / total[half],
-                before=half_before,
-                half_share=total / before_share[half_before],
-                won=won[first, second] / pairs[first, second],
+                probability=probability / half_total[half],
+                parent=half_parent,
+                half_probability=half_total / probability_before[half_parent],
+                win_margin=won[bucket_0, bucket_1] / weights[bucket_0, bucket_1],
             )
         )
-        index, before_share = np.full((size, size), -1), share
-        index[first, second] = np.arange(len(first))
-    return found
+        pair_before = np.full((num_buckets, num_buckets), -1)
+        pair_before[bucket_0, bucket_1] = np.arange(len(bucket_0))
+        probability_before = probability
+    return pairs_by_round

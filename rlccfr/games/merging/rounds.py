@@ -19,6 +19,7 @@ Splitter = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Function of the features (states, k) and masses (states,) of private states that returns buckets, (states,)."""
 
 NONE = "take abstraction='none' instead"
+"""Advice at the end of errors."""
 
 
 class Rounds:
@@ -38,31 +39,35 @@ class Rounds:
     """
 
     def __init__(self, game: GameTree) -> None:
-        self.game, self.tree = game, PublicTree(game)
+        self.game = game
+        self.tree = PublicTree(game)
         self.rows = self.tree.settled()
         self.tree.sequences(self.rows)  # checks that no infoset belongs to two public nodes
         self.above: list[list[np.ndarray]] = []
         self.mass: list[list[np.ndarray]] = []
         for deal, rows in zip(self.tree.deals, self.rows, strict=True):
-            above = [np.zeros(rows[:, i].max() + 1, np.int64) for i in range(2)]
-            for i in range(2):
-                above[i][rows[:, i]] = deal.above[:, i]
+            above = [np.zeros(rows[:, player].max() + 1, np.int64) for player in range(2)]
+            for player in range(2):
+                above[player][rows[:, player]] = deal.above[:, player]
             self.above.append(above)
-            self.mass.append([np.bincount(rows[:, i], deal.probability) for i in range(2)])
-        self.parent, self.dealt_on = np.full(len(self.rows), -1), np.zeros(len(self.rows), np.int64)
+            self.mass.append([np.bincount(rows[:, player], deal.probability) for player in range(2)])
+        self.parent = np.full(len(self.rows), -1)
+        self.dealt_on = np.zeros(len(self.rows), np.int64)
         self.line = np.zeros(len(self.tree.nodes), np.int64)
         self._number_lines()
 
     def _number_lines(self) -> None:
         """Fill ``line``, ``dealt_on`` and ``parent``."""
-        numbers: dict[tuple[int, int], int] = {}
-        for node, (kind, count, first, deal) in enumerate(self.tree.nodes):
-            for k in range(count):
+        line_numbers: dict[tuple[int, int], int] = {}  # by the line before and the action; -1 stands for chance
+        for node, (kind, num_children, first_child, deal) in enumerate(self.tree.nodes):
+            for k in range(num_children):
+                child = first_child + k
                 step = (int(self.line[node]), -1 if kind == CHANCE else k)
-                self.line[first + k] = numbers.setdefault(step, len(numbers) + 1)
+                self.line[child] = line_numbers.setdefault(step, len(line_numbers) + 1)
                 if kind == CHANCE:
-                    below = self.tree.nodes[first + k][3]
-                    self.parent[below], self.dealt_on[below] = deal, self.line[first + k]
+                    child_deal = self.tree.nodes[child][3]
+                    self.parent[child_deal] = deal
+                    self.dealt_on[child_deal] = self.line[child]
 
     def decides(self, deal: int, player: int) -> bool:
         """Return whether a player acts at a deal before chance moves again."""
@@ -77,22 +82,26 @@ class Rounds:
             features: for each deal and player, features of private states, (states, k).
             splitter: function that splits private states.
         """
+        # First buckets of private states; lines are in the order of the game, so those of the deal before are set.
         bucket = [[np.zeros(len(rows), np.int64) for rows in above] for above in self.above]
         for player in range(2):
             for line in np.unique(self.dealt_on):
-                deals = [d for d in np.flatnonzero(self.dealt_on == line).tolist() if self.parent[d] >= 0]
+                deals = [deal for deal in np.flatnonzero(self.dealt_on == line).tolist() if self.parent[deal] >= 0]
                 self._split_line(deals, player, features, splitter, bucket)
-        found = np.zeros(self.game.num_infosets, np.int64)
-        keys: dict[tuple[int, int, int], int] = {}
+
+        # Then buckets of infosets: a betting line with a bucket of its player's private states.
+        infoset_bucket = np.zeros(self.game.num_infosets, np.int64)
+        numbers: dict[tuple[int, int, int], int] = {}
         for node, (kind, _, _, deal) in enumerate(self.tree.nodes):
             if kind >= CHANCE:
                 continue
-            members = self.tree.members[node]
-            own = bucket[deal][kind]
-            numbers = {b: keys.setdefault((kind, int(self.line[node]), b), len(keys)) for b in set(own.tolist())}
-            of_row = np.array([numbers[b] for b in own.tolist()])
-            found[self.game.histories["infoset"][members]] = of_row[self.rows[deal][:, kind]]
-        return found
+            line = int(self.line[node])
+            row_buckets = bucket[deal][kind].tolist()
+            number_of = {b: numbers.setdefault((kind, line, b), len(numbers)) for b in set(row_buckets)}
+            row_numbers = np.array([number_of[b] for b in row_buckets])
+            infosets = self.game.histories["infoset"][self.tree.members[node]]
+            infoset_bucket[infosets] = row_numbers[self.rows[deal][:, kind]]
+        return infoset_bucket
 
     def _split_line(
         self,
@@ -105,17 +114,18 @@ class Rounds:
         """Set the buckets of a player's private states at the deals that follow one betting line."""
         if not deals:
             return
-        before = [bucket[self.parent[d]][player][self.above[d][player]] for d in deals]
-        if not any(self.decides(d, player) for d in deals):
-            for d, own in zip(deals, before, strict=True):
-                bucket[d][player] = own
+        buckets_before = [bucket[self.parent[deal]][player][self.above[deal][player]] for deal in deals]
+        if not any(self.decides(deal, player) for deal in deals):
+            for deal, bucket_before in zip(deals, buckets_before, strict=True):
+                bucket[deal][player] = bucket_before
             return
-        mass = np.concatenate([self.mass[d][player] for d in deals])
-        feature = np.concatenate([features[d][player] for d in deals])
-        now = split_within(np.concatenate(before), feature, mass, splitter)
-        ends = np.cumsum([len(own) for own in before])[:-1]
-        for d, own in zip(deals, np.split(now, ends), strict=True):
-            bucket[d][player] = own
+        # States of all deals are split together: boards are not told apart.
+        mass = np.concatenate([self.mass[deal][player] for deal in deals])
+        line_features = np.concatenate([features[deal][player] for deal in deals])
+        new_bucket = split_within(np.concatenate(buckets_before), line_features, mass, splitter)
+        ends = np.cumsum([len(bucket_before) for bucket_before in buckets_before])[:-1]
+        for deal, deal_bucket in zip(deals, np.split(new_bucket, ends), strict=True):
+            bucket[deal][player] = deal_bucket
 
 
 def split_within(before: np.ndarray, features: np.ndarray, mass: np.ndarray, splitter: Splitter) -> np.ndarray:
@@ -125,13 +135,16 @@ def split_within(before: np.ndarray, features: np.ndarray, mass: np.ndarray, spl
         before: (states,) bucket of each private state in the round before.
         features: (states, k) what the splitter looks at.
         mass: (states,) mass of each private state.
+        splitter: function that splits private states.
     """
-    found, count = np.zeros(len(before), np.int64), 0
-    for one in np.unique(before):
-        own = np.flatnonzero(before == one)
-        found[own] = count + np.unique(splitter(features[own], mass[own]), return_inverse=True)[1].reshape(-1)
-        count = int(found[own].max()) + 1
-    return found
+    bucket = np.zeros(len(before), np.int64)
+    num_buckets = 0
+    for bucket_before in np.unique(before):
+        members = np.flatnonzero(before == bucket_before)
+        split = splitter(features[members], mass[members])
+        bucket[members] = num_buckets + np.unique(split, return_inverse=True)[1].reshape(-1)
+        num_buckets = int(bucket[members].max()) + 1
+    return bucket
 
 
 def rounds_of(game: GameTree, name: str) -> Rounds:
@@ -157,9 +170,9 @@ def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
     Raises:
         ComponentError: payoffs do not compare hands alike after all betting.
     """
-    tree, found = rounds.tree, [[np.zeros(0), np.zeros(0)] for _ in rounds.rows]
-    shown: dict[int, np.ndarray] = {}
-    tied: dict[int, np.ndarray] = {}
+    tree = rounds.tree
+    shown: dict[int, np.ndarray] = {}  # for each deal, who wins at each history
+    tied: dict[int, np.ndarray] = {}  # the same for deals at which all hands tie
     for (kind, _, _, deal), members in zip(tree.nodes, tree.members, strict=True):
         if kind != MATRIX or (rounds.game.histories["actor"][members] != TERMINAL).any():
             continue
@@ -171,13 +184,16 @@ def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
         if deal in shown and not np.array_equal(shown[deal], sign):
             raise ComponentError(f"{name!r} needs hands that have an order, which {rounds.game.name!r} has not; {NONE}")
         shown[deal] = sign
+
+    strengths = [[np.zeros(0), np.zeros(0)] for _ in rounds.rows]
     for deal, sign in (tied | shown).items():
         probability = tree.deals[deal].probability
         for player, wins in enumerate(((1 + sign) / 2, (1 - sign) / 2)):
-            rows, mass = rounds.rows[deal][:, player], rounds.mass[deal][player]
+            rows = rounds.rows[deal][:, player]
+            mass = rounds.mass[deal][player]
             total = np.bincount(rows, probability * wins)
-            found[deal][player] = np.divide(total, mass, out=np.full(len(mass), 0.5), where=mass > 0)
-    return found
+            strengths[deal][player] = np.divide(total, mass, out=np.full(len(mass), 0.5), where=mass > 0)
+    return strengths
 
 
 def expected_over_boards(rounds: Rounds, last: list[list[np.ndarray]], name: str) -> list[list[np.ndarray]]:
@@ -192,31 +208,35 @@ def expected_over_boards(rounds: Rounds, last: list[list[np.ndarray]], name: str
     Raises:
         ComponentError: after some deal, hands are never shown down.
     """
-    width = max((own.reshape(len(own), -1).shape[1] for pair in last for own in pair if len(own)), default=1)
-    found = [[np.zeros((len(above), width)) for above in pair] for pair in rounds.above]
-    weight = [[np.zeros(len(above)) for above in pair] for pair in rounds.above]
-    for deal in range(len(found) - 1, -1, -1):
+    widths = [table.reshape(len(table), -1).shape[1] for of_players in last for table in of_players if len(table)]
+    width = max(widths, default=1)
+    features = [[np.zeros((len(above), width)) for above in of_players] for of_players in rounds.above]
+    weight = [[np.zeros(len(above)) for above in of_players] for of_players in rounds.above]
+    # A deal comes after the one before it, so its mean is complete when it is added to that one's sums.
+    for deal in range(len(features) - 1, -1, -1):
         for player in range(2):
-            own, mass = last[deal][player], rounds.mass[deal][player]
-            if len(own):
-                found[deal][player] = own.reshape(len(own), -1).astype(float)
-                weight[deal][player] = np.ones(len(own))
+            last_features = last[deal][player]
+            mass = rounds.mass[deal][player]
+            if len(last_features):
+                features[deal][player] = last_features.reshape(len(last_features), -1).astype(float)
+                weight[deal][player] = np.ones(len(last_features))
             else:
-                sums, total = found[deal][player], weight[deal][player]
-                found[deal][player] = np.divide(sums, total[:, None], out=np.zeros_like(sums), where=total[:, None] > 0)
+                sums = features[deal][player]
+                total = weight[deal][player][:, None]
+                features[deal][player] = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
             parent = rounds.parent[deal]
             if parent >= 0:
-                known = mass * (weight[deal][player] > 0)
+                shown_mass = mass * (weight[deal][player] > 0)
                 above = rounds.above[deal][player]
-                np.add.at(found[parent][player], above, found[deal][player] * known[:, None])
-                np.add.at(weight[parent][player], above, known)
-    bare = any(
+                np.add.at(features[parent][player], above, features[deal][player] * shown_mass[:, None])
+                np.add.at(weight[parent][player], above, shown_mass)
+    never_shown = any(
         (weight[deal][player] == 0).any() and rounds.decides(deal, player)
-        for deal in range(len(found))
+        for deal in range(len(features))
         for player in range(2)
     )
-    if bare:
+    if never_shown:
         raise ComponentError(
             f"{name!r} needs hands that are shown down, as in poker, which {rounds.game.name!r} lacks; {NONE}"
         )
-    return found
+    return features

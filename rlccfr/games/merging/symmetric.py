@@ -22,10 +22,12 @@ def symmetric_buckets(game: Game) -> np.ndarray:
     quotient = quotient_of(game)
     if quotient is None:
         return np.arange(game.num_infosets)
-    first, classes = game.view.first_sequence.astype(np.int64), game.classes.infoset
-    example = np.unique(classes, return_index=True)[1][classes]
-    own = np.arange(game.num_sequences)
-    counterpart = first[example[game.owner]] + own - first[game.owner]
+    classes = game.classes.infoset
+    first_sequence = game.view.first_sequence.astype(np.int64)
+    # The k-th action of an infoset must be in the class of the k-th action of its class's first infoset.
+    representative = np.unique(classes, return_index=True)[1][classes]
+    action_index = np.arange(game.num_sequences) - first_sequence[game.owner]
+    counterpart = first_sequence[representative[game.owner]] + action_index
     aligned = np.array_equal(quotient.place, quotient.place[counterpart])
     if len(quotient.view.twin) or not aligned:
         raise ComponentError(

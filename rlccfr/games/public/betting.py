@@ -12,7 +12,7 @@ ROUND_ENDS = CHANCE
 
 
 @dataclass(frozen=True)
-class Stand:
+class BettingState:
     """Where the betting of a round stands.
 
     Attributes:
@@ -32,7 +32,7 @@ class Stand:
         return (amount, self.spent[1]) if self.actor == 0 else (self.spent[0], amount)
 
 
-Step = Stand | tuple[int, int] | int
+Step = BettingState | tuple[int, int] | int
 """What follows an action: where the betting stands; what players have put in when the round ends; or player 0's utility
 after a fold."""
 
@@ -69,22 +69,23 @@ class Round:
             bet: chips of a bet or raise.
             raises: largest number of raises.
         """
-        tree, waiting = cls(), deque[tuple[Step, int]]([(Stand(first, spent), 0)])
-        met = 1
+        tree = cls()
+        waiting = deque[tuple[Step, int]]([(BettingState(first, spent), 0)])
+        num_met = 1
         while waiting:
-            stand, depth = waiting.popleft()
+            step, depth = waiting.popleft()
             tree.depth = max(tree.depth, depth)
-            if isinstance(stand, Stand):
-                children = followers(stand, bet, raises)
-                tree._append(stand.actor, len(children), met)
+            if isinstance(step, BettingState):
+                children = followers(step, bet, raises)
+                tree._append(step.actor, len(children), num_met)
                 waiting.extend((child, depth + 1) for _, child in children)
                 tree.moves.extend(move for move, _ in children)
-                met += len(children)
-            elif isinstance(stand, tuple):
-                tree.ends[len(tree.kinds)] = stand
+                num_met += len(children)
+            elif isinstance(step, tuple):  # the round ends, with these chips put in
+                tree.ends[len(tree.kinds)] = step
                 tree._append(ROUND_ENDS, 0, 0)
-            else:
-                tree._append(FOLD, 0, 0, stand)
+            else:  # a fold, with this utility
+                tree._append(FOLD, 0, 0, step)
         return tree
 
     def _append(self, kind: int, count: int, first_child: int, payoff: int = 0) -> None:
@@ -99,15 +100,18 @@ class Round:
         return len(self.kinds)
 
 
-def followers(stand: Stand, bet: int, raises: int) -> list[tuple[str, Step]]:
+def followers(state: BettingState, bet: int, raises: int) -> list[tuple[str, Step]]:
     """Return each action, in the order fold, call or check, raise, and what follows it."""
-    own, other = stand.spent[stand.actor], stand.spent[1 - stand.actor]
-    found: list[tuple[str, Step]] = []
-    if other > own:
-        found.append(("f", own if stand.actor == 1 else -own))
-    called = stand.put(max(own, other))
-    found.append(("c", called if stand.acted else Stand(1 - stand.actor, called, stand.raises, True)))
-    if stand.raises < raises:
-        raised = stand.put(max(own, other) + bet)
-        found.append(("r", replace(stand, actor=1 - stand.actor, spent=raised, raises=stand.raises + 1, acted=True)))
-    return found
+    actor_spent = state.spent[state.actor]
+    opponent_spent = state.spent[1 - state.actor]
+    most_spent = max(actor_spent, opponent_spent)
+    steps: list[tuple[str, Step]] = []
+    if opponent_spent > actor_spent:
+        steps.append(("f", actor_spent if state.actor == 1 else -actor_spent))
+    called = state.put(most_spent)
+    steps.append(("c", called if state.acted else BettingState(1 - state.actor, called, state.raises, True)))
+    if state.raises < raises:
+        raised = state.put(most_spent + bet)
+        after_raise = replace(state, actor=1 - state.actor, spent=raised, raises=state.raises + 1, acted=True)
+        steps.append(("r", after_raise))
+    return steps

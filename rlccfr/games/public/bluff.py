@@ -23,7 +23,7 @@ from rlccfr.games.public.view import PublicGame, ranges
 FACES = "12345*"
 
 VALUES = {(1, 1): -0.0271318, (2, 1): 0.616507}
-"""Value to the player who begins, by both players' dice, to 6e-6; ``python -m benchmarks.bluff`` found them."""
+"""Value to the player who begins, by both players' dice, to 6e-6; computed by ``python -m benchmarks.bluff``."""
 
 
 @dataclass(frozen=True)
@@ -47,35 +47,40 @@ class Bluff:
 
     def payoffs(self) -> tuple[float, float]:
         """Return what player 0 gets if it wins the round, and if it loses the round."""
-        own, other = self.dice
-        won = 1.0 if other == 1 else VALUES[own, other - 1]
-        lost = -1.0 if own == 1 else -VALUES[other, own - 1]
-        return won, lost
+        dice_0, dice_1 = self.dice
+        # A player without dice has lost. Else the loser removes a die, and the winner begins the next round.
+        if_won = 1.0 if dice_1 == 1 else VALUES[dice_0, dice_1 - 1]
+        if_lost = -1.0 if dice_0 == 1 else -VALUES[dice_1, dice_0 - 1]
+        return if_won, if_lost
 
     def build(self, name: str) -> PublicGame:
         """Build the game."""
         chunks, moves = zip(*self._levels(), strict=True)
         nodes = np.concatenate(chunks)
-        own = [list(rolls(dice)) for dice in self.dice]
+        rolls_of = [list(rolls(dice)) for dice in self.dice]  # of each player
+        num_rolls = [len(own_rolls) for own_rolls in rolls_of]
         deals = np.zeros(1, DEAL)
-        deals["rows"], deals["edge"], deals["share"] = [len(one) for one in own], [0, len(own[0])], 1.0
-        tables = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], deals["rows"])
-        nodes["table"] += tables
+        deals["rows"] = num_rolls
+        deals["edge"] = [0, num_rolls[0]]
+        deals["share"] = 1.0
+        nodes["table"] += tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], deals["rows"])
         outcomes = number_outcomes(nodes)
-        weights = [np.array([ways(roll) for roll in one], float) for one in own]
-        payoffs, none = self.payoffs(), np.zeros((0, 2), np.uint8)
+        weights = [np.array([ways(roll) for roll in own_rolls], float) for own_rolls in rolls_of]
+        all_rolls = rolls_of[0] + rolls_of[1]
+        payoffs = self.payoffs()
+        no_hands = np.zeros((0, 2), np.uint8)
         view = PublicView(
             nodes=nodes,
             deals=deals,
-            above=np.zeros(sum(map(len, own)), np.int32),
+            above=np.zeros(len(all_rolls), np.int32),
             weight=np.concatenate(weights),
             payoffs=np.array(payoffs),
             hand_end=np.zeros(0, np.int32),
-            hands=none,
-            firsts=none,
+            hands=no_hands,
+            firsts=no_hands,
             group_end=np.zeros(0, np.int32),
             outcomes=outcomes,
-            matches=np.array([[matching(roll, face) for face in FACES] for one in own for roll in one], np.uint8),
+            matches=np.array([[matching(roll, face) for face in FACES] for roll in all_rolls], np.uint8),
         )
         game = PublicGame(
             name=name,
@@ -85,32 +90,40 @@ class Bluff:
             utility_range=payoffs[0] - payoffs[1],
             depth=self.num_bids + 1,
             moves=np.concatenate(moves),
-            private_names=tuple(tuple("".join(roll) for roll in one) for one in own),
+            private_names=tuple(tuple("".join(roll) for roll in own_rolls) for own_rolls in rolls_of),
         )
         return check_public(game)
 
     def _levels(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the nodes of each number of actions, with the action that leads to each of them."""
-        last, calls, actor, begin = np.full(1, -1), np.zeros(1, bool), 0, 0
-        while len(last):
-            nodes = np.zeros(len(last), NODE)
-            nodes["kind"] = np.where(calls, DICE, actor)
-            nodes["num_children"] = np.where(calls, 0, self.num_bids - 1 - last + (last >= 0))
+        # Bids are numbered from the least; after a bid, each later one may follow, or a call.
+        last_bid = np.full(1, -1)
+        is_call = np.zeros(1, bool)
+        actor = 0
+        begin = 0
+        while len(last_bid):
+            nodes = np.zeros(len(last_bid), NODE)
+            nodes["kind"] = np.where(is_call, DICE, actor)
+            later_bids = self.num_bids - 1 - last_bid
+            may_call = last_bid >= 0
+            nodes["num_children"] = np.where(is_call, 0, later_bids + may_call)
             counts = nodes["num_children"].astype(np.int64)
             begin += len(nodes)
             nodes["first_child"] = begin + np.cumsum(counts) - counts
-            nodes["table"] = np.where(calls, last, 0)
+            nodes["table"] = np.where(is_call, last_bid, 0)
             nodes["payoff"] = 1.0 if actor == 0 else -1.0  # the player who would act next has made the bid
-            yield nodes, self._names(last, calls)
-            origin, below = np.repeat(last, counts), ranges(last + 1, counts)
-            calls = below == self.num_bids
-            last, actor = np.where(calls, origin, below), 1 - actor
+            yield nodes, self._names(last_bid, is_call)
+            bid_before = np.repeat(last_bid, counts)
+            child = ranges(last_bid + 1, counts)  # the bid, or the number of bids for a call
+            is_call = child == self.num_bids
+            last_bid = np.where(is_call, bid_before, child)
+            actor = 1 - actor
 
-    def _names(self, last: np.ndarray, calls: np.ndarray) -> np.ndarray:
+    def _names(self, last_bid: np.ndarray, is_call: np.ndarray) -> np.ndarray:
         """Return the last action as text: a quantity and a face, or a call."""
         bids = [f"{quantity + 1}{face} " for quantity in range(sum(self.dice)) for face in FACES]
-        names = np.array([*bids, ""], "S5")[last]
-        return np.where(calls, np.bytes_("call"), names)
+        names = np.array([*bids, ""], "S5")[last_bid]  # before the first bid, -1 finds the empty name
+        return np.where(is_call, np.bytes_("call"), names)
 
 
 def rolls(dice: int) -> Iterator[tuple[str, ...]]:

@@ -15,12 +15,17 @@ HAND = 5
 """Number of cards that a player may use."""
 
 ACE = 12
+"""Rank of the ace."""
+
 STRAIGHT, FLUSH, STRAIGHT_FLUSH = 4, 5, 8
 CATEGORY = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 2], [3, 3, 6], [7, 7, 7]])
-"""Category of other hands, by the numbers of cards of the most frequent rank and of the next one."""
+"""Category of other hands, by the numbers of cards of the most frequent rank and of the next one.
 
+0 is a high card, 1 a pair, 2 two pairs, 3 three of a kind, 6 a full house, and 7 four of a kind.
+"""
 
-RANKS, SUITS = "23456789TJQKA", "cdhs"
+RANKS = "23456789TJQKA"
+SUITS = "cdhs"
 
 ACTIONS = {"f": "fold", "c": "call", "r": "raise"}
 """Words for the letters of hold'em's actions."""
@@ -34,8 +39,8 @@ def names_of(cards: np.ndarray, suits: int) -> str:
 
 def card_sets(cards: np.ndarray, size: int) -> np.ndarray:
     """Return all sets of ``size`` of some cards, (sets, size), each in ascending order."""
-    found = np.array(list(combinations(np.sort(cards).tolist(), size)), np.int64)
-    return found.reshape(-1, size)
+    sets = np.array(list(combinations(np.sort(cards).tolist(), size)), np.int64)
+    return sets.reshape(-1, size)
 
 
 def codes_of(sets: np.ndarray, deck: int) -> np.ndarray:
@@ -65,23 +70,26 @@ def strengths(sets: np.ndarray, ranks: int, suits: int) -> np.ndarray:
     """
     size = sets.shape[1]
     if size > HAND:
-        chosen = [strengths(sets[:, list(own)], ranks, suits) for own in combinations(range(size), HAND)]
-        best: np.ndarray = np.max(chosen, axis=0)
+        of_subsets = [strengths(sets[:, list(subset)], ranks, suits) for subset in combinations(range(size), HAND)]
+        best: np.ndarray = np.max(of_subsets, axis=0)
         return best
     rank, suit = np.divmod(sets, suits)
-    number = (rank[:, :, None] == np.arange(ranks)).sum(1)
-    by_weight = np.sort(number * ranks + np.arange(ranks), axis=1)[:, ::-1][:, :size]  # most frequent, then highest
+    rank_counts = (rank[:, :, None] == np.arange(ranks)).sum(1)
+    # Ranks in the order in which hands of one category are compared: the most frequent first, then the highest.
+    by_weight = np.sort(rank_counts * ranks + np.arange(ranks), axis=1)[:, ::-1][:, :size]
     counts, order = np.divmod(by_weight, ranks)
     order = np.where(counts > 0, order, 0)
     category = CATEGORY[counts[:, 0], counts[:, 1] if size > 1 else 0]
     if size == HAND <= ranks:
         distinct = counts[:, 0] == 1
-        wheel = distinct & (order[:, 0] == ACE) & (order[:, 1] == 3)
+        wheel = distinct & (order[:, 0] == ACE) & (order[:, 1] == 3)  # A2345, in which the ace is low
         straight = distinct & (order[:, 0] - order[:, -1] == HAND - 1) | wheel
         flush = (suit == suit[:, :1]).all(1)
         order[wheel] = np.array([3, 2, 1, 0, 0])
         category[straight] = STRAIGHT
         category[flush] = FLUSH
         category[straight & flush] = STRAIGHT_FLUSH
-    found: np.ndarray = category * ranks**HAND + order @ ranks ** np.arange(HAND)[::-1][: order.shape[1]]
-    return found
+    # Digits in base ``ranks``: the category, then the ranks.
+    powers = ranks ** np.arange(HAND)[::-1][: order.shape[1]]
+    strength: np.ndarray = category * ranks**HAND + order @ powers
+    return strength

@@ -22,8 +22,10 @@ def check_public(game: PublicGame) -> PublicGame:
         GameError: a node without moves, a payoff that is no payoff, or chances that do not sum to 1.
     """
     # Copies, since a field of records is read several times as slowly.
-    kind, payoff, count = (np.ascontiguousarray(game.view.nodes[name]) for name in ("kind", "payoff", "num_children"))
-    stuck = np.flatnonzero((count == 0) & (kind <= CHANCE))
+    kind = np.ascontiguousarray(game.view.nodes["kind"])
+    payoff = np.ascontiguousarray(game.view.nodes["payoff"])
+    num_children = np.ascontiguousarray(game.view.nodes["num_children"])
+    stuck = np.flatnonzero((num_children == 0) & (kind <= CHANCE))
     if len(stuck):
         raise _broken_at_node(game, int(stuck[0]), no_moves(int(kind[stuck[0]])))
     if not (np.isfinite(payoff).all() and np.isfinite(game.view.payoffs).all()):
@@ -51,7 +53,8 @@ def _check_chances(game: PublicGame) -> None:
     Raises:
         GameError: they do not.
     """
-    allowed, parents = _allowed_opponents(game), game.deal_parents
+    allowed = _allowed_opponents(game)
+    parents = game.deal_parents
     for player in (0, 1):
         begin = game.view.deals["edge"][:, player]
         ends = begin + game.view.deals["rows"][:, player]
@@ -65,9 +68,10 @@ def _check_chances(game: PublicGame) -> None:
         if len(wrong):
             place = int(wrong[0])
             total = dealt[place] / before[place]
+            where = "at the root" if place == 0 else f"after deal {place - 1}"
             raise broken_at(
                 game.name,
-                "at the root" if place == 0 else f"after deal {place - 1}",
+                where,
                 f"the chances of player {player}'s private states sum to {total:.12g}; they must sum to 1",
             )
 
@@ -82,10 +86,11 @@ def _allowed_opponents(game: PublicGame) -> np.ndarray:
     if not len(view.hands):
         return np.tile(opponents, (len(view.deals), 1))
     ends = np.append(view.deals["hand"][1:], len(view.hands))
-    found = []
+    allowed = []
     for begin, end in zip(view.deals["hand"].tolist(), ends.tolist(), strict=True):
-        hands = end - begin
-        held = np.bincount(view.hands[begin:end].reshape(-1)).astype(float)
+        num_hands = end - begin
+        hands_with_card = np.bincount(view.hands[begin:end].reshape(-1)).astype(float)
         # A pair of equal hands shares both cards, so it is counted twice.
-        found.append(hands - ((held**2).sum() - hands) / hands)
-    return np.repeat(np.array(found)[:, None], 2, axis=1)
+        excluded_pairs = (hands_with_card**2).sum() - num_hands
+        allowed.append(num_hands - excluded_pairs / num_hands)
+    return np.repeat(np.array(allowed)[:, None], 2, axis=1)

@@ -22,6 +22,9 @@ class Deck:
     """A deck of cards, and how many of them each player holds.
 
     Attributes:
+        ranks: number of ranks.
+        suits: number of suits.
+        private: number of cards that each player holds.
         merged: whether boards and hands that differ only by a permutation of suits are merged.
     """
 
@@ -56,6 +59,7 @@ class Deal:
     """A board, with the hands that are possible on it.
 
     Attributes:
+        deck: the deck.
         board: (cards,) the board's cards.
         permutations: (permutations, deck) permutations of suits that leave every round's cards as they are.
         orbit: number of boards that differ from this one by a permutation that leaves the board before as it is.
@@ -80,8 +84,8 @@ class Deal:
     @cached_property
     def hands(self) -> np.ndarray:
         """(hands,) indices of the possible hands in the deck's, row after row, from the weakest on."""
-        found, (row, _) = self._possible, self._rows
-        return found[np.argsort(row, kind="stable")]
+        row, _ = self._rows
+        return self._possible[np.argsort(row, kind="stable")]
 
     @cached_property
     def _possible(self) -> np.ndarray:
@@ -91,22 +95,24 @@ class Deal:
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Row of each possible hand, in the deck's order, and each row's strength."""
+        # Hands that some permutation makes equal have the same least code among their images: one row.
         hands = self.deck.hands[self._possible]
         images = [codes_of(permutation[hands], self.deck.size) for permutation in self.permutations]
-        _, first, row = np.unique(np.min(images, axis=0), return_index=True, return_inverse=True)
-        boards = np.broadcast_to(self.board, (len(first), len(self.board)))
-        strength = strengths(np.hstack([hands[first], boards]), self.deck.ranks, self.deck.suits)
+        _, first_hand, row = np.unique(np.min(images, axis=0), return_index=True, return_inverse=True)
+        boards = np.broadcast_to(self.board, (len(first_hand), len(self.board)))
+        strength = strengths(np.hstack([hands[first_hand], boards]), self.deck.ranks, self.deck.suits)
+        # Then rows are numbered from the weakest on.
         order = np.argsort(strength, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        return place[row.reshape(-1)], strength[order]
+        new_row = np.empty_like(order)
+        new_row[order] = np.arange(len(order))
+        return new_row[row.reshape(-1)], strength[order]
 
     @cached_property
     def row_of_hand(self) -> np.ndarray:
         """Row of each of the deck's hands, (deck's hands,); -1 where the board holds one of its cards."""
-        found = np.full(len(self.deck.hands), -1)
-        found[self._possible] = self._rows[0]
-        return found
+        row_of_hand = np.full(len(self.deck.hands), -1)
+        row_of_hand[self._possible] = self._rows[0]
+        return row_of_hand
 
     def row_named(self, hand: str) -> int:
         """Return the row of a hand that is given as text, such as ``AsKs``, in any order of its cards.
@@ -115,12 +121,12 @@ class Deal:
             GameError: the deck has no such hand, or the board holds one of its cards.
         """
         names = [self.hand_name(number) for number in self._possible.tolist()]
-        turned = hand[2:] + hand[:2]
-        found = next((place for place, name in enumerate(names) if name in (hand, turned)), None)
-        if found is None:
+        swapped = hand[2:] + hand[:2]
+        index = next((k for k, name in enumerate(names) if name in (hand, swapped)), None)
+        if index is None:
             where = f" on the board {self.board_name}" if len(self.board) else ""
             raise GameError(f"no player holds {hand!r}{where}; a hand looks like {names[0]!r}")
-        return int(self._rows[0][found])
+        return int(self._rows[0][index])
 
     @cached_property
     def hand_end(self) -> np.ndarray:
@@ -130,8 +136,8 @@ class Deal:
     @property
     def firsts(self) -> np.ndarray:
         """(rows,) index of each row's first hand in the deck's."""
-        found: np.ndarray = self.hands[self.hand_end - self.sizes]
-        return found
+        first_hands: np.ndarray = self.hands[self.hand_end - self.sizes]
+        return first_hands
 
     @property
     def rows(self) -> int:
@@ -151,15 +157,18 @@ class Deal:
 
     def following(self, cards: int) -> Iterator[Deal]:
         """Yield the deals that follow when more board cards are dealt, one of each kind."""
-        share = self.share / comb(self.deck.size - len(self.board) - 2 * self.deck.private, cards)
-        sets = card_sets(np.setdiff1d(np.arange(self.deck.size), self.board), cards)
-        images = np.array([codes_of(permutation[sets], self.deck.size) for permutation in self.permutations])
-        _, first, orbits = np.unique(images.min(axis=0), return_index=True, return_counts=True)
-        for index, orbit in zip(first.tolist(), orbits.tolist(), strict=True):
-            same = images[:, index] == images[0, index]
-            yield Deal(self.deck, np.append(self.board, sets[index]), self.permutations[same], orbit, share)
+        num_hidden = self.deck.size - len(self.board) - 2 * self.deck.private
+        share = self.share / comb(num_hidden, cards)
+        # Boards whose least code among their images is the same differ by a permutation only.
+        card_choices = card_sets(np.setdiff1d(np.arange(self.deck.size), self.board), cards)
+        images = np.array([codes_of(permutation[card_choices], self.deck.size) for permutation in self.permutations])
+        _, firsts, orbits = np.unique(images.min(axis=0), return_index=True, return_counts=True)
+        for first, orbit in zip(firsts.tolist(), orbits.tolist(), strict=True):
+            leaves_board = images[:, first] == images[0, first]  # permutation 0 changes nothing
+            board = np.append(self.board, card_choices[first])
+            yield Deal(self.deck, board, self.permutations[leaves_board], orbit, share)
 
     def edge_from(self, before: Deal) -> tuple[np.ndarray, np.ndarray]:
         """Return for each row the row that it comes from in the deal before, and its share in that row's value."""
-        above = before.row_of_hand[self.firsts]
-        return above, self.orbit * self.sizes / before.sizes[above] * (self.share / before.share)
+        row_before = before.row_of_hand[self.firsts]
+        return row_before, self.orbit * self.sizes / before.sizes[row_before] * (self.share / before.share)

@@ -27,6 +27,7 @@ class DerivedGame:
     """A compiled game by its public tree.
 
     Attributes:
+        public: the game by its public tree.
         sequence: (m,) the compiled game's sequence of each table entry.
     """
 
@@ -50,8 +51,8 @@ class _Deal:
 
     def settled(self) -> np.ndarray:
         """Return each player's rows, (histories, 2); a player without decisions keeps the rows of the deal before."""
-        own = [self.above[:, i] if row is None else row for i, row in enumerate(self.rows)]
-        return np.stack([np.unique(row, return_inverse=True)[1].reshape(-1) for row in own], axis=1)
+        rows = [self.above[:, player] if row is None else row for player, row in enumerate(self.rows)]
+        return np.stack([np.unique(row, return_inverse=True)[1].reshape(-1) for row in rows], axis=1)
 
 
 class PublicTree:
@@ -61,6 +62,9 @@ class PublicTree:
         nodes: kind, number of children, first child and deal of each node.
         deals: what both players tell apart right after chance's moves.
         members: histories of each node, in the order of its deal.
+        value: (histories,) player 0's expected utility where nobody acts any more.
+        decides: (histories,) whether somebody acts at or below each history.
+        depth: edges on the longest path.
 
     Raises:
         GameError: players hide more than what chance has dealt them.
@@ -72,17 +76,19 @@ class PublicTree:
         self.nodes: list[tuple[int, int, int, int]] = []
         self.deals = [_Deal(np.zeros((1, 2), np.int64), np.ones(1), [None, None])]
         self.members: list[np.ndarray] = []
-        waiting = deque([(np.zeros(1, np.int64), 0, 0)])
-        self.depth, met = 0, 1
+        self.depth = 0
+        # Breadth first, so that a node's children are neighbours.
+        waiting = deque([(np.zeros(1, np.int64), 0, 0)])  # histories, deal and depth of each node
+        num_met = 1
         while waiting:
             histories, deal, depth = waiting.popleft()
             self.depth = max(self.depth, depth)
             self.members.append(histories)
             kind = self._kind(histories)
             children = [] if kind == MATRIX else self._children(kind, histories, deal)
-            self.nodes.append((kind, len(children), met, deal))
-            met += len(children)
-            waiting.extend((child, below, depth + 1) for child, below in children)
+            self.nodes.append((kind, len(children), num_met, deal))
+            num_met += len(children)
+            waiting.extend((child_histories, child_deal, depth + 1) for child_histories, child_deal in children)
 
     def _kind(self, histories: np.ndarray) -> int:
         """Return the kind of a public node.
@@ -118,10 +124,13 @@ class PublicTree:
             GameError: it does not.
         """
         row = np.unique(infosets, return_inverse=True)[1].reshape(-1)
-        known = self.deals[deal].rows[player]
-        if known is None:
+        earlier_row = self.deals[deal].rows[player]
+        if earlier_row is None:
             self.deals[deal].rows[player] = row
-        elif len(np.unique(np.stack([known, row]), axis=1).T) != known.max() + 1 or row.max() != known.max():
+            return
+        # Both tell the same histories apart if rows of one and of the other go in pairs.
+        num_pairs = np.unique(np.stack([earlier_row, row]), axis=1).shape[1]
+        if num_pairs != earlier_row.max() + 1 or row.max() != earlier_row.max():
             raise self._hidden()
 
     def _outcomes(self, records: np.ndarray, deal: int) -> list[tuple[np.ndarray, int]]:
@@ -129,33 +138,39 @@ class PublicTree:
         counts = records["num_children"].astype(np.int64)
         origin = np.repeat(np.arange(len(records)), counts)
         children = ranges(records["first_child"], counts)
-        before = self.deals[deal]
-        rows, found = before.settled()[origin], []
-        probability = before.probability[origin] * self.game.probability[children]
-        for own in self._told_apart(children):
-            self.deals.append(_Deal(rows[own], probability[own], [None, None]))
-            found.append((children[own], len(self.deals) - 1))
-        return found
+        deal_before = self.deals[deal]
+        above = deal_before.settled()[origin]
+        probability = deal_before.probability[origin] * self.game.probability[children]
+        outcomes = []
+        for group in self._told_apart(children):
+            self.deals.append(_Deal(above[group], probability[group], [None, None]))
+            outcomes.append((children[group], len(self.deals) - 1))
+        return outcomes
 
     def _told_apart(self, histories: np.ndarray) -> list[np.ndarray]:
         """Return indices of the histories in groups that share no infoset below; those without decisions are one."""
-        labels, infosets = [], []
-        frontier, label = histories, np.arange(len(histories))
+        # A graph whose nodes are the histories and all infosets; an edge means that an infoset has a history below.
+        edge_histories = []
+        edge_infosets = []
+        frontier = histories
+        label = np.arange(len(histories))  # which of the histories each of the frontier is below
         while len(frontier):
             records = self.game.histories[frontier]
-            acts = records["actor"] < CHANCE
-            labels.append(label[acts])
-            infosets.append(records["infoset"][acts].astype(np.int64))
+            is_decision = records["actor"] < CHANCE
+            edge_histories.append(label[is_decision])
+            edge_infosets.append(records["infoset"][is_decision].astype(np.int64))
             counts = np.where(self.decides[frontier], records["num_children"], 0).astype(np.int64)
             frontier = ranges(records["first_child"], counts)
             label = np.repeat(label, counts)
-        ends = np.flatnonzero(~self.decides[histories])
-        links = np.concatenate([*infosets, np.full(len(ends), self.game.num_infosets)])
-        of = np.concatenate([*labels, ends])
+        # Histories without decisions are tied together by one more node, which stands for no infoset.
+        without_decisions = np.flatnonzero(~self.decides[histories])
+        of_history = np.concatenate([*edge_histories, without_decisions])
+        of_infoset = np.concatenate([*edge_infosets, np.full(len(without_decisions), self.game.num_infosets)])
         size = len(histories) + self.game.num_infosets + 1
-        graph = coo_array((np.ones(len(of), np.int8), (of, len(histories) + links)), shape=(size, size))
-        group = connected_components(graph, directed=False)[1][: len(histories)]
-        return [np.flatnonzero(group == one) for one in np.unique(group)]
+        edges = (of_history, len(histories) + of_infoset)
+        graph = coo_array((np.ones(len(of_history), np.int8), edges), shape=(size, size))
+        component = connected_components(graph, directed=False)[1][: len(histories)]
+        return [np.flatnonzero(component == group) for group in np.unique(component)]
 
     def settled(self) -> list[np.ndarray]:
         """Return both players' rows of each deal, (histories, 2)."""
@@ -177,27 +192,30 @@ class PublicTree:
         for deal, rows, edge in zip(self.deals, settled, deals["edge"].tolist(), strict=True):
             for player in range(2):
                 above[edge[player] + rows[:, player]] = deal.above[:, player]
+        kind, num_children, first_child, deal_of_node = zip(*self.nodes, strict=True)
         nodes = np.zeros(len(self.nodes), NODE)
-        for name, column in zip(
-            ("kind", "num_children", "first_child", "deal"), zip(*self.nodes, strict=True), strict=True
-        ):
-            nodes[name] = column
+        nodes["kind"] = kind
+        nodes["num_children"] = num_children
+        nodes["first_child"] = first_child
+        nodes["deal"] = deal_of_node
         nodes["table"] = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], deals["rows"])
         payoffs = self._payoffs(nodes, settled)
         return DerivedGame(check_public(self._game(nodes, deals, above, payoffs)), self.sequences(settled))
 
     def _payoffs(self, nodes: np.ndarray, settled: list[np.ndarray]) -> np.ndarray:
         """Return the matrices of the terminals, each entry summed over histories, and set their places in the nodes."""
-        found, begin = [], 0
+        matrices = []
+        begin = 0
         for node in np.flatnonzero(nodes["kind"] == MATRIX).tolist():
-            deal, histories = int(nodes["deal"][node]), self.members[node]
+            deal = int(nodes["deal"][node])
             rows = settled[deal]
             matrix = np.zeros(rows.max(axis=0) + 1)
-            np.add.at(matrix, (rows[:, 0], rows[:, 1]), self.deals[deal].probability * self.value[histories])
+            weighted_value = self.deals[deal].probability * self.value[self.members[node]]
+            np.add.at(matrix, (rows[:, 0], rows[:, 1]), weighted_value)
             nodes["table"][node] = begin
-            found.append(matrix.reshape(-1))
+            matrices.append(matrix.reshape(-1))
             begin += matrix.size
-        return np.concatenate(found)
+        return np.concatenate(matrices)
 
     def sequences(self, settled: list[np.ndarray]) -> np.ndarray:
         """Return the compiled game's sequence of each table entry.
@@ -208,21 +226,21 @@ class PublicTree:
         Raises:
             GameError: a sequence belongs to two entries, or to none.
         """
-        found = [np.zeros(0, np.int64)]
-        for (kind, count, _, deal), members in zip(self.nodes, self.members, strict=True):
+        tables = [np.zeros(0, np.int64)]
+        for (kind, num_children, _, deal), members in zip(self.nodes, self.members, strict=True):
             if kind < CHANCE:
-                own = settled[deal][:, kind]
-                first = np.zeros(own.max() + 1, np.int64)
-                first[own] = self.game.histories["first_sequence"][members]
-                found.append((first + np.arange(count)[:, None]).reshape(-1))
-        sequence = np.concatenate(found)
+                rows = settled[deal][:, kind]
+                first_sequence = np.zeros(rows.max() + 1, np.int64)
+                first_sequence[rows] = self.game.histories["first_sequence"][members]
+                tables.append((first_sequence + np.arange(num_children)[:, None]).reshape(-1))
+        sequence = np.concatenate(tables)
         if len(sequence) != self.game.num_sequences or len(np.unique(sequence)) < len(sequence):
             raise self._hidden()
         return sequence
 
     def _game(self, nodes: np.ndarray, deals: np.ndarray, above: np.ndarray, payoffs: np.ndarray) -> PublicGame:
         """Return the game with these nodes and deals."""
-        outcomes = number_outcomes(nodes)
+        outcomes = number_outcomes(nodes)  # sets places in the nodes, so it comes before the view
         view = PublicView(
             nodes=nodes,
             deals=deals,
@@ -236,17 +254,24 @@ class PublicTree:
             outcomes=outcomes,
             matches=np.zeros((0, 1), np.uint8),
         )
-        mass = (np.ones(1), np.ones(1))
-        return PublicGame(self.game.name, view, 1.0, mass, self.game.utility_range, self.depth)
+        return PublicGame(
+            name=self.game.name,
+            view=view,
+            unit=1.0,
+            mass=(np.ones(1), np.ones(1)),
+            utility_range=self.game.utility_range,
+            depth=self.depth,
+        )
 
 
 def _values(game: GameTree) -> tuple[np.ndarray, np.ndarray]:
-    """Return player 0's expected utility of histories below which nobody acts, and which others there are.
+    """Return player 0's expected utility of histories below which nobody acts, and which are not such.
 
     Returns:
         Utilities, (histories,), and whether somebody acts at or below each history, (histories,).
     """
-    histories, value = game.histories, game.utility.copy()
+    histories = game.histories
+    value = game.utility.copy()
     decides = histories["actor"] < tree_records.CHANCE
     levels = [np.zeros(1, np.int64)]
     while len(levels[-1]):
@@ -254,13 +279,15 @@ def _values(game: GameTree) -> tuple[np.ndarray, np.ndarray]:
         counts = np.where(records["actor"] == tree_records.TERMINAL, 0, records["num_children"]).astype(np.int64)
         levels.append(ranges(records["first_child"], counts))
     for level in levels[-2::-1]:
-        own = level[histories["actor"][level] != tree_records.TERMINAL]
-        records = histories[own]
+        inner = level[histories["actor"][level] != tree_records.TERMINAL]
+        if not len(inner):
+            continue
+        records = histories[inner]
         counts = records["num_children"].astype(np.int64)
-        begin, below = np.cumsum(counts) - counts, ranges(records["first_child"], counts)
-        if len(own):
-            value[own] = np.add.reduceat(game.probability[below] * value[below], begin)
-            decides[own] |= np.logical_or.reduceat(decides[below], begin)
+        begin = np.cumsum(counts) - counts
+        children = ranges(records["first_child"], counts)
+        value[inner] = np.add.reduceat(game.probability[children] * value[children], begin)
+        decides[inner] |= np.logical_or.reduceat(decides[children], begin)
     return value, decides
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import comb, factorial
 
 import numpy as np
@@ -21,6 +22,7 @@ class Holdem:
     """The rules of a limit hold'em game.
 
     Attributes:
+        deck: the cards, and how many of them each player holds.
         board: number of board cards dealt before each round.
         blinds: chips that each player puts in at the start.
         bets: chips of a bet or raise, by round.
@@ -37,15 +39,19 @@ class Holdem:
 
     def least_entries(self) -> int:
         """Return a lower bound on the number of table entries, without building the game."""
-        lines, boards, left, entries = [self.blinds], 1, self.deck.size, 0
+        spent_at_start = [self.blinds]  # chips of both players, for each betting line that reaches the round
+        num_boards = 1
+        cards_in_deck = self.deck.size
+        num_entries = 0
         for cards, first, bet, raises in zip(self.board, self.first, self.bets, self.raises, strict=True):
-            boards *= comb(left, cards)
-            left -= cards
-            rows = boards * comb(left, self.deck.private) // factorial(self.deck.suits)
-            rounds = [Round.of(first, spent, bet, raises) for spent in lines]
-            entries += rows * sum(sum(one.counts) for one in rounds)
-            lines = [spent for one in rounds for spent in one.ends.values()]
-        return entries
+            num_boards *= comb(cards_in_deck, cards)
+            cards_in_deck -= cards
+            # Permutations of suits merge at most so many boards and hands into one row.
+            num_rows = num_boards * comb(cards_in_deck, self.deck.private) // factorial(self.deck.suits)
+            rounds = [Round.of(first, spent, bet, raises) for spent in spent_at_start]
+            num_entries += num_rows * sum(sum(betting.counts) for betting in rounds)
+            spent_at_start = [spent for betting in rounds for spent in betting.ends.values()]
+        return num_entries
 
     def build(self, name: str) -> PublicGame:
         """Build the game."""
@@ -57,6 +63,7 @@ class _Level:
     """The deals of one round, with the place of each among the deals of the whole game.
 
     Attributes:
+        deals: the round's deals.
         before: (deals,) index in the round before of the deal that each one follows.
         begin: index of the round's first deal among all.
     """
@@ -67,6 +74,7 @@ class _Level:
 
     @property
     def indices(self) -> np.ndarray:
+        """Index of each deal among those of the whole game, (deals,)."""
         return self.begin + np.arange(len(self.deals))
 
 
@@ -78,17 +86,22 @@ class _Builder:
         self.levels = self._levels()
         self._chunks: list[np.ndarray] = []
         self._moves: list[np.ndarray] = []
-        self._size, self._depth = 0, 0
+        self._size = 0
+        self._depth = 0
         self._add_round(0, rules.blinds, None)
 
     def _levels(self) -> list[_Level]:
         """Return the deals of each round."""
         levels = [_Level([self.rules.deck.first()], np.zeros(1, np.int64), 0)]
         for cards in self.rules.board[1:]:
-            last = levels[-1]
-            found = [(number, deal) for number, before in enumerate(last.deals) for deal in before.following(cards)]
-            before = np.array([number for number, _ in found])
-            levels.append(_Level([deal for _, deal in found], before, last.begin + len(last.deals)))
+            previous = levels[-1]
+            deals: list[Deal] = []
+            before: list[int] = []
+            for number, deal in enumerate(previous.deals):
+                following = list(deal.following(cards))
+                deals.extend(following)
+                before.extend([number] * len(following))
+            levels.append(_Level(deals, np.array(before), previous.begin + len(previous.deals)))
         return levels
 
     def _add(self, nodes: np.ndarray, moves: np.ndarray) -> None:
@@ -100,35 +113,47 @@ class _Builder:
     def _add_round(self, number: int, spent: tuple[int, int], above: np.ndarray | None, depth: int = 0) -> None:
         """Add a round's nodes for all its deals, and the rounds that follow.
 
+        The nodes of a round are the betting tree once per deal: first its roots, then the other nodes, deal by deal.
+
         Args:
+            number: the round's number, from 0.
+            spent: chips that each player has put in before.
             above: nodes of chance before the round, (deals of the round before,), whose children are set; None at the
                 game's start.
             depth: edges above the round.
         """
-        rules, level = self.rules, self.levels[number]
+        rules = self.rules
+        level = self.levels[number]
         tree = Round.of(rules.first[number], spent, rules.bets[number], rules.raises[number])
         self._depth = max(self._depth, depth + tree.depth)
-        count, inner = len(level.deals), tree.size - 1
         begin = self._size
-        nodes = np.zeros((count, tree.size), NODE)
-        for name, values in (("kind", tree.kinds), ("num_children", tree.counts), ("payoff", tree.payoffs)):
-            nodes[name] = values
+        num_deals = len(level.deals)
+        num_below_root = tree.size - 1
+        nodes = np.zeros((num_deals, tree.size), NODE)
+        nodes["kind"] = tree.kinds
+        nodes["num_children"] = tree.counts
+        nodes["payoff"] = tree.payoffs
         nodes["deal"] = level.indices[:, None]
-        first = np.array(tree.first_child)
-        nodes["first_child"] = begin + count + np.arange(count)[:, None] * inner + first - 1
-        last, ends = number + 1 == len(rules.board), np.array(sorted(tree.ends))
-        if last:
+        # A child is not the root, so it comes after all roots.
+        begin_of_deal = begin + num_deals + np.arange(num_deals)[:, None] * num_below_root
+        nodes["first_child"] = begin_of_deal + np.array(tree.first_child) - 1
+
+        # Where betting is over, hands are shown down, or chance deals the next round.
+        is_last_round = number + 1 == len(rules.board)
+        ends = np.array(sorted(tree.ends))
+        if is_last_round:
             nodes["kind"][:, ends] = SHOWDOWN
             nodes["payoff"][:, ends] = [tree.ends[end][0] for end in ends.tolist()]
         moves = np.array(tree.moves, "S1")
-        self._add(nodes[:, 0], np.full(count, b""))
-        rest = nodes[:, 1:].reshape(-1)
-        self._add(rest, np.tile(moves[1:], count))
+        self._add(nodes[:, 0], np.full(num_deals, b""))
+        below_roots = nodes[:, 1:].reshape(-1)
+        self._add(below_roots, np.tile(moves[1:], num_deals))
         if above is not None:
             self._link(above, begin, level)
-        if not last:
+        if not is_last_round:
             for end in ends.tolist():
-                self._add_round(number + 1, tree.ends[end], rest[end - 1 :: inner], depth + tree.depth + 1)
+                chance_nodes = below_roots[end - 1 :: num_below_root]
+                self._add_round(number + 1, tree.ends[end], chance_nodes, depth + tree.depth + 1)
 
     def _link(self, above: np.ndarray, begin: int, level: _Level) -> None:
         """Set the children of nodes of chance: the first nodes of the deals that follow each."""
@@ -139,12 +164,12 @@ class _Builder:
         """Return the game with all nodes."""
         view = self._view()
         payoffs = view.nodes["payoff"]
-        first = self.levels[0].deals[0]
+        first_deal = self.levels[0].deals[0]
         return PublicGame(
             name=name,
             view=view,
             unit=1 / self.rules.deck.num_pairs,
-            mass=(first.sizes.astype(float),) * 2,
+            mass=(first_deal.sizes.astype(float),) * 2,
             utility_range=float(payoffs.max() - min(payoffs.min(), -self._most_lost())),
             depth=self._depth,
             moves=np.concatenate(self._moves),
@@ -170,7 +195,8 @@ class _Builder:
         table["groups"] = [len(deal.group_end) for deal in deals]
         table["group"] = _begins(table["groups"].tolist())
         nodes["table"] = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], table["rows"])
-        edges, outcomes = list(self._edges()), number_outcomes(nodes)
+        edges = list(self._edges())
+        outcomes = number_outcomes(nodes)
         return PublicView(
             nodes=nodes,
             deals=table,
@@ -187,18 +213,18 @@ class _Builder:
 
     def _edges(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield for each deal what :meth:`Deal.edge_from` returns; the first deal's rows are their own."""
-        first = self.levels[0].deals[0]
-        yield np.arange(first.rows), np.ones(first.rows)
-        for level, last in zip(self.levels[1:], self.levels, strict=False):
+        first_deal = self.levels[0].deals[0]
+        yield np.arange(first_deal.rows), np.ones(first_deal.rows)
+        for previous, level in pairwise(self.levels):
             for deal, before in zip(level.deals, level.before.tolist(), strict=True):
-                yield deal.edge_from(last.deals[before])
+                yield deal.edge_from(previous.deals[before])
 
     def _cards(self, hands: np.ndarray) -> np.ndarray:
         """Return two cards for each hand, (hands, 2); if players hold one, both are the hand's alone."""
         deck = self.rules.deck
         cards = deck.hands[hands] if deck.private == 2 else 2 * deck.hands[hands] + np.arange(2)
-        found: np.ndarray = cards.astype(np.uint8)
-        return found
+        card_pairs: np.ndarray = cards.astype(np.uint8)
+        return card_pairs
 
 
 def _begins(sizes: Iterable[int]) -> np.ndarray:

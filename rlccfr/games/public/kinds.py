@@ -33,9 +33,9 @@ def checked_tree(game: Any, use: str) -> GameTree:
         TypeError: it is no game.
         GameError: it is held by its public tree.
     """
-    found = checked_game(game)
-    if isinstance(found, PublicGame):
+    checked = checked_game(game)
+    if isinstance(checked, PublicGame):
         raise GameError(
-            f"{use} needs a game's histories, and {found.name!r} is held by its public tree: take another game"
+            f"{use} needs a game's histories, and {checked.name!r} is held by its public tree: take another game"
         )
-    return found
+    return checked

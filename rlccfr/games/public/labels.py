@@ -49,7 +49,7 @@ def chance_labels(game: GameTree, drawn: Sequence[int | None]) -> list[ChanceLab
     """
     tree = PublicTree(game)
     outcomes = _outcomes(game, tree)
-    return [_labels(game, outcomes, player) for player in drawn]
+    return [_labels_of_draws(game, outcomes, player) for player in drawn]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +57,10 @@ class _Outcomes:
     """All outcomes of chance above decisions, one entry each.
 
     Attributes:
-        parent, child: histories before and after it.
-        node, deal: public node before it, and deal after it.
+        parent, child: (outcomes,) histories before and after it.
+        node, deal: (outcomes,) public node before it, and deal after it.
         rows_before, rows_after: (outcomes, 2) each player's row of the deals before and after it.
-        reach: product of chance's probabilities up to and with it.
+        reach: (outcomes,) product of chance's probabilities up to and with it.
     """
 
     parent: np.ndarray
@@ -80,41 +80,62 @@ def _outcomes(game: GameTree, tree: PublicTree) -> _Outcomes:
     """
     settled = tree.settled()
     tree.sequences(settled)  # checks that no infoset belongs to two public nodes
-    parent, rows_before = np.zeros(game.num_histories, np.int64), np.zeros((game.num_histories, 2), np.int64)
-    found = []
-    for node, (kind, count, first, deal) in enumerate(tree.nodes):
+    # Of each history: its parent, and each player's row of its parent's deal, where the parent is one of chance.
+    parent = np.zeros(game.num_histories, np.int64)
+    rows_before = np.zeros((game.num_histories, 2), np.int64)
+    child_chunks = [np.zeros(0, np.int64)]
+    node_chunks = [np.zeros(0, np.int64)]
+    deal_chunks = [np.zeros(0, np.int64)]
+    rows_after_chunks = [np.zeros((0, 2), np.int64)]
+    reach_chunks = [np.zeros(0)]
+    for node, (kind, num_children, first_child, deal) in enumerate(tree.nodes):
         if kind != CHANCE:
             continue
         members = tree.members[node]
-        children = game.histories["num_children"][members].astype(np.int64)
-        parent[ranges(game.histories["first_child"][members], children)] = np.repeat(members, children)
+        counts = game.histories["num_children"][members].astype(np.int64)
+        parent[ranges(game.histories["first_child"][members], counts)] = np.repeat(members, counts)
         rows_before[members] = settled[deal]
-        for below in range(first, first + count):
-            own, after = tree.members[below], tree.nodes[below][3]
-            place = np.broadcast_to(np.array([node, after]), (len(own), 2))
-            found.append((own, place, settled[after], tree.deals[after].probability))
-    if not found:
-        found = [(np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros(0))]
-    child, place, rows_after, reach = (np.concatenate(part) for part in zip(*found, strict=True))
+        for child_node in range(first_child, first_child + num_children):
+            children = tree.members[child_node]
+            child_deal = tree.nodes[child_node][3]
+            child_chunks.append(children)
+            node_chunks.append(np.full(len(children), node))
+            deal_chunks.append(np.full(len(children), child_deal))
+            rows_after_chunks.append(settled[child_deal])
+            reach_chunks.append(tree.deals[child_deal].probability)
+    reach = np.concatenate(reach_chunks)
     possible = reach > 0
-    child, place, rows_after, reach = child[possible], place[possible], rows_after[possible], reach[possible]
-    before = parent[child]
-    return _Outcomes(before, child, place[:, 0], place[:, 1], rows_before[before], rows_after, reach)
+    child = np.concatenate(child_chunks)[possible]
+    parent_of_child = parent[child]
+    return _Outcomes(
+        parent=parent_of_child,
+        child=child,
+        node=np.concatenate(node_chunks)[possible],
+        deal=np.concatenate(deal_chunks)[possible],
+        rows_before=rows_before[parent_of_child],
+        rows_after=np.concatenate(rows_after_chunks)[possible],
+        reach=reach[possible],
+    )
 
 
-def _labels(game: GameTree, outcomes: _Outcomes, player: int | None) -> ChanceLabels:
+def _labels_of_draws(game: GameTree, outcomes: _Outcomes, player: int | None) -> ChanceLabels:
     """Return labels for draws of public outcomes, and of the states of a player if one is given."""
-    before, after = [outcomes.node], [outcomes.deal]
+    before = [outcomes.node]
+    after = [outcomes.deal]
     if player is not None:
         before.append(outcomes.rows_before[:, player])
         after.append(outcomes.rows_after[:, player])
-    keys, draws = np.unique(np.stack(before, axis=1), axis=0, return_inverse=True)
-    draws = draws.reshape(-1)
-    keys_below, labels = np.unique(np.stack([draws, *after], axis=1), axis=0, return_inverse=True)
-    labels = labels.reshape(-1)
-    draw, label = np.full((2, game.num_histories), -1, np.int32)
-    draw[outcomes.parent], label[outcomes.child] = draws, labels
-    first_label = np.searchsorted(keys_below[:, 0], np.arange(len(keys) + 1))
-    mass = np.bincount(labels, outcomes.reach, len(keys_below))
-    total = np.bincount(keys_below[:, 0], mass, len(keys))
-    return ChanceLabels(draw, label, first_label, mass / total[keys_below[:, 0]])
+    # Histories that agree in all of ``before`` share a draw; their outcomes that agree in all of ``after``, a label.
+    draw_keys, draw_of_outcome = np.unique(np.stack(before, axis=1), axis=0, return_inverse=True)
+    draw_of_outcome = draw_of_outcome.reshape(-1)
+    label_keys, label_of_outcome = np.unique(np.stack([draw_of_outcome, *after], axis=1), axis=0, return_inverse=True)
+    label_of_outcome = label_of_outcome.reshape(-1)
+    draw_of_label = label_keys[:, 0]
+    draw = np.full(game.num_histories, -1, np.int32)
+    draw[outcomes.parent] = draw_of_outcome
+    label = np.full(game.num_histories, -1, np.int32)
+    label[outcomes.child] = label_of_outcome
+    first_label = np.searchsorted(draw_of_label, np.arange(len(draw_keys) + 1))
+    label_mass = np.bincount(label_of_outcome, outcomes.reach, len(label_keys))
+    draw_mass = np.bincount(draw_of_label, label_mass, len(draw_keys))
+    return ChanceLabels(draw, label, first_label, label_mass / draw_mass[draw_of_label])

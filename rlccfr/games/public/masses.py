@@ -9,11 +9,13 @@ from rlccfr.games.public.view import PublicGame
 
 def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
     """Return for each deal the entries of ``above`` from which a player's rows come; empty for the first deal."""
-    view, found = game.view, []
-    edges, counts = view.deals["edge"][:, player].tolist(), view.deals["rows"][:, player].tolist()
+    view = game.view
+    edges = view.deals["edge"][:, player].tolist()
+    counts = view.deals["rows"][:, player].tolist()
+    rows: list[np.ndarray] = []
     for parent, edge, count in zip(game.deal_parents.tolist(), edges, counts, strict=True):
-        found.append(np.zeros(0, np.int64) if parent < 0 else edges[parent] + view.above[edge : edge + count])
-    return found
+        rows.append(np.zeros(0, np.int64) if parent < 0 else edges[parent] + view.above[edge : edge + count])
+    return rows
 
 
 def row_masses(game: PublicGame, player: int) -> np.ndarray:
@@ -23,10 +25,11 @@ def row_masses(game: PublicGame, player: int) -> np.ndarray:
     private states allow them. Times the game's ``unit``, it turns a row's values into its part of the game's value.
     """
     view = game.view
-    found = np.zeros(len(view.above))
-    edges, counts = view.deals["edge"][:, player].tolist(), view.deals["rows"][:, player].tolist()
+    edges = view.deals["edge"][:, player].tolist()
+    counts = view.deals["rows"][:, player].tolist()
+    mass = np.zeros(len(view.above))
     # A deal comes after its parent.
     for above, edge, count in zip(rows_above(game, player), edges, counts, strict=True):
-        own = slice(edge, edge + count)
-        found[own] = found[above] * view.weight[own] if len(above) else game.mass[player]
-    return found
+        rows = slice(edge, edge + count)
+        mass[rows] = mass[above] * view.weight[rows] if len(above) else game.mass[player]
+    return mass

@@ -35,7 +35,8 @@ def _holdem(values: Mapping[str, int]) -> Holdem:
     Raises:
         GameError: the deck is too small.
     """
-    rounds, raises = values["rounds"], values["raises"]
+    rounds = values["rounds"]
+    raises = values["raises"]
     deck = Deck(values["ranks"], values["suits"], values["private"])
     board = (0, values["flop"], 1, 1)[:rounds]
     dealt = 2 * deck.private + sum(board)
@@ -53,7 +54,14 @@ def _holdem(values: Mapping[str, int]) -> Holdem:
 
 def _flop_holdem(values: Mapping[str, int]) -> Holdem:
     """Return the rules of flop hold'em: Brown, Lerer, Gross and Sandholm, Deep CFR, ICML 2019."""
-    return Holdem(Deck(13, 4, 2), (0, 3), (50, 100), (100, 100), (3, 3), (0, 1))
+    return Holdem(
+        deck=Deck(ranks=13, suits=4, private=2),
+        board=(0, 3),
+        blinds=(50, 100),
+        bets=(100, 100),
+        raises=(3, 3),
+        first=(0, 1),
+    )
 
 
 def _bluff(values: Mapping[str, int]) -> Bluff:
@@ -129,10 +137,11 @@ def rules_of(name: str) -> Holdem | Bluff:
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
     """
-    found = parsed(name)
-    assert found is not None
-    games = PUBLIC[found[0]]
-    return games.rules(games.values(found[1]))
+    parts = parsed(name)
+    assert parts is not None
+    short_name, arguments = parts
+    games = PUBLIC[short_name]
+    return games.rules(games.values(arguments))
 
 
 def public_game(name: str) -> PublicGame:
@@ -142,10 +151,11 @@ def public_game(name: str) -> PublicGame:
         GameError: a parameter is unknown, a value is out of range, or the game does not fit into memory.
     """
     rules = rules_of(name)
-    least, left = BYTES * rules.least_entries(), available_memory()
-    if left is not None and least > left:
+    least_bytes = BYTES * rules.least_entries()
+    available = available_memory()
+    if available is not None and least_bytes > available:
         raise GameError(
-            f"{name!r} needs at least {gigabytes(least)}, and {gigabytes(left)} are left: take fewer rounds, "
-            "raises or ranks"
+            f"{name!r} needs at least {gigabytes(least_bytes)}, and {gigabytes(available)} are left: take fewer "
+            "rounds, raises or ranks"
         )
     return rules.build(name)

@@ -17,16 +17,19 @@ def number_outcomes(nodes: np.ndarray) -> np.ndarray:
     Returns:
         The outcomes, (outcomes, 2): the node of chance, and the child's number.
     """
-    level, found = np.zeros(1, np.int64), []
+    # The walk stops at the first chance on each path.
+    level = np.zeros(1, np.int64)
+    first_chances = []
     while len(level):
-        chance = nodes["kind"][level] == CHANCE
-        found.append(level[chance])
-        acts = nodes[level[nodes["kind"][level] < CHANCE]]
-        level = ranges(acts["first_child"], acts["num_children"])
-    chances = np.sort(np.concatenate(found))
+        kinds = nodes["kind"][level]
+        first_chances.append(level[kinds == CHANCE])
+        decisions = nodes[level[kinds < CHANCE]]
+        level = ranges(decisions["first_child"], decisions["num_children"])
+    chances = np.sort(np.concatenate(first_chances))
     counts = nodes["num_children"][chances].astype(np.int64)
     nodes["table"][chances] = np.cumsum(counts) - counts
-    return np.stack([np.repeat(chances, counts), ranges(np.zeros(len(counts), np.int64), counts)], axis=1)
+    child_index = ranges(np.zeros(len(counts), np.int64), counts)
+    return np.stack([np.repeat(chances, counts), child_index], axis=1)
 
 
 def tables_of(kinds: np.ndarray, counts: np.ndarray, deals: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -36,6 +39,7 @@ def tables_of(kinds: np.ndarray, counts: np.ndarray, deals: np.ndarray, rows: np
         kinds, counts, deals: (nodes,) the nodes' kinds, numbers of children and deals.
         rows: (deals, 2) numbers of private states.
     """
-    own = np.minimum(kinds, 1)
-    sizes = np.where(kinds < CHANCE, counts.astype(np.int64) * rows[deals, own], 0)
-    return np.where(kinds < CHANCE, np.cumsum(sizes) - sizes, 0)
+    is_decision = kinds < CHANCE
+    actor = np.minimum(kinds, 1)  # other kinds take any player, and are masked
+    sizes = np.where(is_decision, counts.astype(np.int64) * rows[deals, actor], 0)
+    return np.where(is_decision, np.cumsum(sizes) - sizes, 0)

@@ -33,9 +33,11 @@ class PublicGame:
     Table entries are ordered by decision, then by action, then by row.
 
     Attributes:
+        name: the name by which it was loaded.
+        view: the public tree as arrays.
         unit: probability of each pair of private states at the root. Tables omit this factor and a deal's ``share``
             from counterfactual values.
-        mass: for each player, the number of private states that each row of the root stands for.
+        mass: for each player, (rows,) the number of private states that each row of the root stands for.
         utility_range: largest minus smallest terminal utility.
         depth: edges on the longest path.
         big_blind: chips in the big blind; exploitability in poker is reported in thousandths of it. None for others.
@@ -60,27 +62,27 @@ class PublicGame:
     def decisions(self) -> np.ndarray:
         """Indices of the nodes at which a player acts, in the order of their table entries."""
         nodes = self.view.nodes
-        found = np.flatnonzero(nodes["kind"] < CHANCE)
-        return found[np.argsort(nodes["table"][found], kind="stable")]
+        decisions = np.flatnonzero(nodes["kind"] < CHANCE)
+        return decisions[np.argsort(nodes["table"][decisions], kind="stable")]
 
     @cached_property
     def rows(self) -> np.ndarray:
         """Number of rows of the player who acts, (decisions,)."""
-        own = self.view.nodes[self.decisions]
-        found: np.ndarray = self.view.deals["rows"][own["deal"], own["kind"]].astype(np.int64)
-        return found
+        nodes = self.view.nodes[self.decisions]
+        rows: np.ndarray = self.view.deals["rows"][nodes["deal"], nodes["kind"]].astype(np.int64)
+        return rows
 
     @cached_property
     def actions(self) -> np.ndarray:
         """Number of actions, (decisions,)."""
-        found: np.ndarray = self.view.nodes["num_children"][self.decisions].astype(np.int64)
-        return found
+        actions: np.ndarray = self.view.nodes["num_children"][self.decisions].astype(np.int64)
+        return actions
 
     @cached_property
     def scale(self) -> np.ndarray:
         """Factor from a table's regrets to those in the game's units, (decisions,)."""
-        found: np.ndarray = self.unit * self.view.deals["share"][self.view.nodes["deal"][self.decisions]]
-        return found
+        scale: np.ndarray = self.unit * self.view.deals["share"][self.view.nodes["deal"][self.decisions]]
+        return scale
 
     @cached_property
     def num_infosets(self) -> int:
@@ -124,10 +126,11 @@ class PublicGame:
     @cached_property
     def parents(self) -> np.ndarray:
         """Index of the node before each one, (nodes,); -1 at the root."""
-        nodes, found = self.view.nodes, np.full(self.num_nodes, -1)
+        nodes = self.view.nodes
+        parents = np.full(self.num_nodes, -1)
         children = ranges(nodes["first_child"], nodes["num_children"])
-        found[children] = np.repeat(np.arange(self.num_nodes), nodes["num_children"])
-        return found
+        parents[children] = np.repeat(np.arange(self.num_nodes), nodes["num_children"])
+        return parents
 
     @cached_property
     def deal_parents(self) -> np.ndarray:
@@ -135,51 +138,67 @@ class PublicGame:
         nodes = self.view.nodes
         chances = nodes[nodes["kind"] == CHANCE]
         children = ranges(chances["first_child"], chances["num_children"])
-        found = np.full(len(self.view.deals), -1)
-        found[nodes["deal"][children]] = np.repeat(chances["deal"], chances["num_children"])
-        return found
+        deal_parents = np.full(len(self.view.deals), -1)
+        deal_parents[nodes["deal"][children]] = np.repeat(chances["deal"], chances["num_children"])
+        return deal_parents
 
     def path(self, node: int) -> str:
         """Return what leads to a node, such as ``rc/Kh7d2c/cr``: actions, and after each round the board dealt."""
-        found: list[str] = []
-        while (before := int(self.parents[node])) >= 0:
-            found.append(self._step(before, node))
-            node = before
-        return "".join(reversed(found)).strip()
+        steps: list[str] = []
+        while (parent := int(self.parents[node])) >= 0:
+            steps.append(self._step(parent, node))
+            node = parent
+        return "".join(reversed(steps)).strip()
 
     def node(self, path: str) -> int:
         """Return the node that a path leads to, as :meth:`path` writes it.
 
-        Boards that differ only by a permutation of suits are dealt once, so only one of them is known.
+        Boards that differ only by a permutation of suits are dealt once, so only one of them is in a path.
 
         Raises:
             GameError: no node has this path.
+
+        Examples:
+            >>> import rlccfr
+            >>> game = rlccfr.load_game("holdem(rounds=1,ranks=6,suits=2)")
+            >>> game.letters(game.node("r"))
+            ['f', 'c']
         """
-        node, rest = 0, path.strip()
-        while rest:
-            first, count = (int(self.view.nodes[name][node]) for name in ("first_child", "num_children"))
-            steps = [self._step(node, child).strip() for child in range(first, first + count)]
-            taken = next((place for place, step in enumerate(steps) if rest.startswith(step)), None)
-            if taken is None:
-                here, some = self.path(node) or "the root", ", ".join(steps[:3])
-                after = f"{some} and {count - 3:,} others" if count > 3 else some or "nothing"
-                raise GameError(f"no node of {self.name!r} has the path {path!r}: after {here} there is {after}")
-            node, rest = first + taken, rest[len(steps[taken]) :].lstrip()
+        node = 0
+        remaining = path.strip()
+        while remaining:
+            first_child = int(self.view.nodes["first_child"][node])
+            num_children = int(self.view.nodes["num_children"][node])
+            steps = [self._step(node, child).strip() for child in range(first_child, first_child + num_children)]
+            index = next((k for k, step in enumerate(steps) if remaining.startswith(step)), None)
+            if index is None:
+                raise self._no_node(path, node, steps)
+            node = first_child + index
+            remaining = remaining[len(steps[index]) :].lstrip()
         return node
 
-    def _step(self, before: int, node: int) -> str:
-        """Return what leads from one node to the next: a board, or an action."""
-        if self.view.nodes["kind"][before] == CHANCE:
+    def _no_node(self, path: str, node: int, steps: list[str]) -> GameError:
+        """Return the error for a path of which no step after ``node`` is one of ``steps``."""
+        reached = self.path(node) or "the root"
+        some_steps = ", ".join(steps[:3])
+        offered = some_steps or "nothing"
+        if len(steps) > 3:
+            offered = f"{some_steps} and {len(steps) - 3:,} others"
+        return GameError(f"no node of {self.name!r} has the path {path!r}: after {reached} there is {offered}")
+
+    def _step(self, parent: int, node: int) -> str:
+        """Return what leads from a node to its child: a board, or an action."""
+        if self.view.nodes["kind"][parent] == CHANCE:
             return f"/{self.deals[self.view.nodes['deal'][node]].board_name}/"
         move: str = self.moves[node].decode()
         return move
 
     def row_names(self, node: int) -> list[str]:
         """Return the private states of the player who acts at a node, one for each row."""
-        here = self.view.nodes[node]
+        record = self.view.nodes[node]
         if self.private_names:
-            return list(self.private_names[here["kind"]])
-        deal = self.deals[here["deal"]]
+            return list(self.private_names[record["kind"]])
+        deal = self.deals[record["deal"]]
         return [deal.hand_name(hand) for hand in deal.firsts.tolist()]
 
     def require_names(self) -> None:
@@ -193,8 +212,9 @@ class PublicGame:
 
     def letters(self, node: int) -> list[str]:
         """Return the letters of the actions at a node."""
-        first, count = (int(self.view.nodes[name][node]) for name in ("first_child", "num_children"))
-        return [move.decode().strip() for move in self.moves[first : first + count].tolist()]
+        first_child = int(self.view.nodes["first_child"][node])
+        num_children = int(self.view.nodes["num_children"][node])
+        return [move.decode().strip() for move in self.moves[first_child : first_child + num_children].tolist()]
 
     def __repr__(self) -> str:
         return (
@@ -211,5 +231,6 @@ def ranges(first: np.ndarray, counts: np.ndarray) -> np.ndarray:
         counts: (ranges,) how many numbers each has.
     """
     counts = counts.astype(np.int64)
-    found: np.ndarray = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-    return found
+    offsets = first - (np.cumsum(counts) - counts)
+    numbers: np.ndarray = np.repeat(offsets, counts) + np.arange(counts.sum())
+    return numbers

@@ -16,7 +16,7 @@ KEPT = 1
 
 
 class Rows(NamedTuple):
-    """Rows in scaled units (see networks/memory.py), and their sums in current units.
+    """Rows in scaled units (see networks/reservoir.py), and their sums in current units.
 
     n and m are as in kernels/layout.py.
     """

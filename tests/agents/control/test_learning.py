@@ -10,7 +10,7 @@ import pytest
 from rlccfr.agents.control.agents import ControlAgents
 from rlccfr.agents.control.collecting import HOLD, exploring_picks, held_picks, random_picks
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
-from rlccfr.agents.control.memory import LEAST_SPREAD, RunMemory
+from rlccfr.agents.control.replay_buffer import LEAST_SPREAD, ReplayBuffer
 from rlccfr.components.controller import CHOICES, OBSERVATION
 from rlccfr.envs.control.run import Episode
 from rlccfr.errors import RLCCFRError
@@ -28,7 +28,7 @@ def episode(picks: np.ndarray, errors: list[float]) -> Episode:
 def trained(make, steps: int) -> ControlAgents:
     """Train agents on random runs with one decision, whose errors ``make`` gives from the picks."""
     rng, agents = np.random.default_rng(3), ControlAgents(SMALL, seed=1)
-    memory = RunMemory([1], 2000, 100.0)
+    memory = ReplayBuffer([1], 2000, 100.0)
     for _ in range(2000):
         picks = random_picks(1, rng, 1.0)
         memory.add(0, episode(picks, make(picks)))
@@ -70,7 +70,7 @@ def test_agents_make_a_sacrifice_now_for_what_follows(n_steps):
 
     Random runs lose by the first: only an agent that plans on better picks later finds it.
     """
-    rng, memory = np.random.default_rng(3), RunMemory([3], 4000, 100.0)
+    rng, memory = np.random.default_rng(3), ReplayBuffer([3], 4000, 100.0)
     settings = replace(SMALL, hidden=(32, 32), n_steps=n_steps)
     agents, seen = ControlAgents(settings, seed=1), np.zeros((3, len(OBSERVATION)))
     seen[:, 0], seen[1:, 1] = [0, 1, 2], 1.0
@@ -88,7 +88,7 @@ def test_agents_make_a_sacrifice_now_for_what_follows(n_steps):
 
 
 def test_rewards_are_falls_of_the_error_against_the_tasks_average():
-    memory = RunMemory([2, 3], capacity=4, cap=0.5)
+    memory = ReplayBuffer([2, 3], capacity=4, cap=0.5)
     memory.add(0, episode(np.zeros((2, 3), int), [0.0, -0.5, -1.0]))
     memory.add(0, episode(np.ones((2, 3), int), [0.0, -1.5, -5.0]))
     memory.add(1, episode(np.full((3, 3), 2), [0.0, -1.0, -2.0, -2.0]))
@@ -109,7 +109,7 @@ def test_rewards_are_falls_of_the_error_against_the_tasks_average():
 
 
 def test_old_runs_are_forgotten():
-    memory = RunMemory([1], capacity=3, cap=3.0)
+    memory = ReplayBuffer([1], capacity=3, cap=3.0)
     for k in range(5):
         memory.add(0, episode(np.full((1, 3), k), [0.0, -float(k)]))
     assert len(memory) == 3
@@ -121,7 +121,7 @@ def test_what_was_learned_can_be_restored():
     one.add_to_mean()
     other = ControlAgents(SMALL, seed=9)
     other.restore(one.state())
-    memory = RunMemory([1], 10, 3.0)
+    memory = ReplayBuffer([1], 10, 3.0)
     memory.add(0, episode(np.ones((1, 3), int), [0.0, -1.0]))
     for agents in (one, other):
         agents.learn(memory.sample(8, 1, np.random.default_rng(5)), 1e-3)

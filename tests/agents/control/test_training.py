@@ -13,7 +13,6 @@ import pytest
 
 import rlccfr
 from rlccfr.agents import train_controller
-from rlccfr.agents.control import log as log_module
 from rlccfr.agents.control import train as module
 from rlccfr.agents.control.collecting import Task, collect
 from rlccfr.agents.control.directory import CONTROLLER, LOG, STATE, holds_controller
@@ -138,9 +137,8 @@ def test_training_pays():
 
 
 def test_the_log_has_the_validation_games_if_the_games_are_the_shipped_ones(tmp_path, monkeypatch):
-    monkeypatch.setattr(log_module, "LOG_EVERY", 2)
-    for one in (log_module, module):
-        monkeypatch.setattr(one, "control_games", lambda split: GAMES if split == "train" else ("kuhn",))
+    monkeypatch.setattr(module, "LOG_EVERY", 2)
+    monkeypatch.setattr(module, "control_games", lambda split: GAMES if split == "train" else ("kuhn",))
     train_controller(None, tmp_path, members=2, rounds=5, horizons={30: 1.0}, hyperparameters=QUICK, workers=1)
     log = pd.read_csv(tmp_path / LOG)
     assert log["member"].tolist() == [0, 0, 0, 1, 1, 1]

@@ -4,6 +4,7 @@ import io
 import json
 import math
 
+import matplotlib as mpl
 import pandas as pd
 import pytest
 
@@ -11,6 +12,7 @@ from rlccfr.agents import RecommendationTable
 from rlccfr.agents.judging.recommendation_table import COLUMNS
 from rlccfr.errors import RLCCFRError
 
+mpl.use("agg")
 ROWS = [
     ("kuhn", "1000 iterations", "accuracy", "log", "team", "dcfr", "none", "none", 1.23456e-5, 2109079.0, 1.5, 0.75,
      0.0, 1.0, 1.0, True, 45, True, 24, 1.5),
@@ -71,3 +73,16 @@ def test_write_goes_by_the_suffix(table, tmp_path, suffix):
 def test_an_unknown_suffix_is_an_error(table, tmp_path):
     with pytest.raises(RLCCFRError, match=r"\.md, \.csv"):
         table.write(tmp_path / "table.xlsx")
+
+
+def test_regrets_have_a_line_for_each_question_and_a_mark_for_each_method():
+    rows = [
+        {"game": "kuhn", "budget": budget, "preset": "accuracy", "method": method, "regret": regret}
+        for budget in ("10 iterations", "20 iterations")
+        for method, regret in (("team", 0.01), ("VBS", 0.0), ("CFR", 0.3), ("DCFR", float("nan")))
+    ]
+    axes = RecommendationTable(pd.DataFrame(rows, columns=list(COLUMNS))).plot()
+    assert axes.get_title() == "Shortfall of each method's pick from the best algorithm"
+    assert [line.get_label() for line in axes.lines] == ["team", "VBS", "CFR"]
+    assert axes.lines[1].get_xdata().tolist() == [1e-4, 1e-4]
+    assert len(axes.get_yticklabels()) == 2

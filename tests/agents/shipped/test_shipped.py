@@ -21,7 +21,7 @@ from rlccfr.agents.predicting.choosers import ByPrediction
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
 from rlccfr.agents.predicting.probing import CANDIDATES
 from rlccfr.agents.shipped import unmeasured
-from rlccfr.agents.shipped.advice import _beyond, _place, recommend
+from rlccfr.agents.shipped.advice import _better_extended, _rank_in_words, recommend
 from rlccfr.agents.shipped.unmeasured import CHOOSERS
 from rlccfr.agents.team import pretraining
 from rlccfr.catalog import Catalog, Cell
@@ -150,7 +150,7 @@ def test_of_the_papers_catalog_the_games_team_picks(data):
     assert (found.basis, found.game) == ("measured", "kuhn_poker")
     assert found.cell in set(SMALL)
     assert found.figures["exploitability"] > 0
-    place = _place(found.figures["in_tied_set"], found.figures["tied_set_size"])
+    place = _rank_in_words(found.figures["in_tied_set"], found.figures["tied_set_size"])
     assert found.why.startswith(f"measured after {BUDGETS[1]}: of 8 algorithms it {place}; regret ")
     longer_ago = advise_paper("kuhn", BUDGETS[-1]).figures
     longer = advise_paper("kuhn", Budget("iterations", 1000))
@@ -188,7 +188,7 @@ def test_advice_says_by_which_run_a_pick_is_judged(data, monkeypatch, sampler, w
     ],
 )
 def test_advice_says_among_how_many_a_pick_is_tied(tied, size, words):
-    assert _place(tied, size) == words
+    assert _rank_in_words(tied, size) == words
 
 
 def test_teams_without_a_family_are_judged_on_it(data):
@@ -206,15 +206,15 @@ def test_teams_without_a_family_are_judged_on_it(data):
 def test_what_a_larger_catalog_has_is_told_where_it_is_better(data, monkeypatch):
     task = Task(shipped.results("kuhn"), SMALL, "kuhn", BUDGETS[1], PRESETS["accuracy"])
     pick = Cell("cfr", "external", "none")
-    assert _beyond(task, {"reward": -1.0}) == ""  # the best of all is in the paper's catalog, too
+    assert _better_extended(task, {"reward": -1.0}) == ""  # the best of all is in the paper's catalog, too
     monkeypatch.setattr(shipped, "catalog", lambda: [pick])
     reward = task.rewards(Evidence.measured(task.evaluator, SMALL, "kuhn", BUDGETS[1]).judging)
     best = max(reward, key=reward.__getitem__)
-    found = _beyond(task, {"reward": reward[best] - 0.25})
+    found = _better_extended(task, {"reward": reward[best] - 0.25})
     assert found.startswith(f"; beyond these, {best} of the extended catalog reached ")
     assert found.endswith(", with 0.25 more reward")
-    assert _beyond(task, {"reward": reward[best] + 0.25}) == ""
-    assert _beyond(task, {}) == ""
+    assert _better_extended(task, {"reward": reward[best] + 0.25}) == ""
+    assert _better_extended(task, {}) == ""
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ from holding import other_process_holding
 
 from rlccfr import Policy, Solver, load_game
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
-from rlccfr.agents.team.learning.q_learning import QLearning
-from rlccfr.agents.team.learning.records import Records
+from rlccfr.agents.team.learning import QLearning, Replay
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.reward import costs
@@ -444,7 +443,7 @@ def test_what_leads_to_nothing_measured_is_not_learned_from(make_evaluator, smal
     with pytest.raises(KeyboardInterrupt):
         team.train(12)
     before = weights(team)
-    QLearning(Records(team)).round(1.0, 5)
+    QLearning(Replay(team)).round(1.0, 5)
     assert same(weights(team), before)
     team.train(12)
     assert team.evaluations == len(evaluator.records) == 12

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rlccfr.envs.sweeping.pool import Pool
+from rlccfr.envs.sweeping.pool import Pool, physical_cores
 
 SWEEP = ("sweep", "kuhn", "--catalog", "tabular", "--seconds", "600", "--no-pilot", "--workers", "2")
 
@@ -96,3 +96,22 @@ main()
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (found.returncode, found.stderr) == (130, "error: interrupted\n")
+
+
+def test_of_a_cores_threads_one_is_taken(monkeypatch):
+    siblings = {"cpu0": "0,2", "cpu1": "1,3", "cpu2": "0,2", "cpu3": "1,3"}
+
+    def read(path, *_, **__):
+        if (name := path.parent.parent.name) in siblings:
+            return siblings[name]
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(Path, "read_text", read)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 0, 1, 2, 5}, raising=False)
+    assert physical_cores() == [0, 1, 5]  # the system has no information on core 5
+
+
+def test_where_there_is_no_affinity_all_processors_count(monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    assert physical_cores() == [0, 1, 2]

@@ -129,11 +129,7 @@ def test_version(run):
         (("compare", "kuhn", "--out", "table.doc"), 1, ".md"),
         (("compare", "kuhn", "--scale", "cubic"), 1, "log"),
         (("train", "kuhn", "--seconds", "1", "--iterations", "5"), 1, "give one budget"),
-        (
-            ("train", "kuhn", "--seconds", "1", "--seconds", "0"),
-            1,
-            "--seconds must be a positive number, not 0",
-        ),
+        (("train", "kuhn", "--seconds", "1", "--seconds", "0"), 1, "--seconds must be a positive number, not 0"),
         (("table", "--results", "nothing.parquet"), 1, "there is no table at nothing.parquet"),
         (("table", "--results", "."), 1, "holds no measurements"),
         (("table", "kuhn", "--seconds", "100"), 1, "the shortest for 1: ask for less by --seconds, or measure"),

@@ -22,11 +22,11 @@ def test_shares_and_values_add_up(name):
     policy = random_policy(rlccfr.load_game(name), 0)
     found, below = list(content(policy).points), defaultdict(list)
     for point in found:
-        below[point.above].append(point)
+        below[point.parent].append(point)
     assert found[0].value == pytest.approx(policy.values().game[0])
     reached = [point.share for point in found]
     for number, point in enumerate(found[1:], 1):
-        reached[number] *= reached[point.above]
+        reached[number] *= reached[point.parent]
     for number, point in enumerate(found):
         if reached[number] == 0:
             continue
@@ -37,7 +37,7 @@ def test_shares_and_values_add_up(name):
             assert sum(one.share * one.value for one in below[number]) == pytest.approx(point.value)
         if point.actor in (0, 1):
             assert sum(held.share for held in point.states) == pytest.approx(1)
-            assert sum(held.share for held in point.others) == pytest.approx(1 if point.others else 0)
+            assert sum(held.share for held in point.opponent_states) == pytest.approx(1 if point.opponent_states else 0)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -62,18 +62,18 @@ def test_a_point_shows_the_states_of_the_player_who_moves_there():
     for point in content(policy).points:
         assert {held.text for held in point.states} <= keys.get(point.actor, set())
         assert sum(held.share for held in point.states) <= 1 + 1e-12
-        assert sum(held.share for held in point.others) <= 1 + 1e-12
+        assert sum(held.share for held in point.opponent_states) <= 1 + 1e-12
 
 
 def test_moves_have_names_and_hidden_ones_are_told():
     kuhn = list(content(rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))).points)
     assert [point.move for point in kuhn[3:5]] == ["Pass", "Bet"]
-    assert {held.text for held in kuhn[3].others} == {"0 → Pass", "1 → Pass", "2 → Pass"}
+    assert {held.text for held in kuhn[3].opponent_states} == {"0 → Pass", "1 → Pass", "2 → Pass"}
     leduc = list(content(rlccfr.Policy.uniform(rlccfr.load_game("leduc"))).points)
     assert [point.move for point in leduc[1:3]] == ["one of 6 deals"] * 2
     assert [point.actor for point in leduc[:3]] == [CHANCE, CHANCE, 0]
     board = next(number for number, point in enumerate(leduc) if point.actor == CHANCE and number > 2)
-    assert [point.move for point in leduc if point.above == board] == ["J♠", "J♥", "Q♠", "Q♥", "K♠", "K♥"]
+    assert [point.move for point in leduc if point.parent == board] == ["J♠", "J♥", "Q♠", "Q♥", "K♠", "K♥"]
 
 
 @pytest.mark.parametrize(

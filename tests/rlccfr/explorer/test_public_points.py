@@ -12,7 +12,7 @@ import rlccfr
 from rlccfr.explorer.points import ENDS, content
 from rlccfr.explorer.public_points import any_content, public_points
 from rlccfr.games.records import CHANCE
-from rlccfr.policies.analysis import analysed, followed
+from rlccfr.policies.analysis import figures_of_histories, figures_of_infosets
 
 RELATIVES = (
     "ranks=3,suits=2,private=1,flop=1",
@@ -31,14 +31,14 @@ def shown(policy):
     """Return by the key of each table entry what the page shows: reach, value, probability and gain."""
     found, paths, reached = {}, [], []
     for point in public_points(policy, most=ALL):
-        before = paths[point.above] if point.above >= 0 else ((), "")
+        before = paths[point.parent] if point.parent >= 0 else ((), "")
         boards, moves = before
-        if point.above >= 0 and cards_in(point.move) and point.move[0] in "23456789TJQKA":
+        if point.parent >= 0 and cards_in(point.move) and point.move[0] in "23456789TJQKA":
             boards, moves = (*boards, cards_in(point.move)), moves + "|"
-        elif point.above >= 0:
+        elif point.parent >= 0:
             moves += point.move[0]
         paths.append((boards, moves))
-        reached.append(point.share * (reached[point.above] if point.above >= 0 else 1.0))
+        reached.append(point.share * (reached[point.parent] if point.parent >= 0 else 1.0))
         for held in point.states:
             for action, (_, likely, gain) in enumerate(held.actions):
                 key = (point.actor, cards_in(held.text), boards, moves, action)
@@ -54,8 +54,8 @@ def test_figures_are_those_of_the_compiled_game(parameters):
     tree = rlccfr.load_game(openspiel_form(parameters))
     entries = np.array([entry[key] for key in openspiel_keys(tree)])
     probabilities = policy.probabilities[entries]
-    along = followed(tree, probabilities)
-    theirs = analysed(tree, along)
+    along = figures_of_histories(tree, probabilities)
+    theirs = figures_of_infosets(tree, along)
     reach = np.bincount(entries, theirs.reach[tree.owner], game.num_sequences)  # of all that suits make the same
     ours = shown(policy)
     for number, key in enumerate(keys_of(game)):
@@ -71,7 +71,7 @@ def test_shares_and_values_add_up(name):
     policy, below = random_policy(rlccfr.load_game(name)), defaultdict(list)
     found = list(public_points(policy, most=ALL))
     for point in found:
-        below[point.above].append(point)
+        below[point.parent].append(point)
     assert found[0].value == pytest.approx(policy.values().game[0])
     for number, point in enumerate(found):
         if point.actor == ENDS:
@@ -81,7 +81,7 @@ def test_shares_and_values_add_up(name):
         assert sum(one.share * one.value for one in below[number]) == pytest.approx(point.value)
         if point.actor != CHANCE:
             assert sum(held.share for held in point.states) == pytest.approx(1)
-            assert sum(held.share for held in point.others) == pytest.approx(1)
+            assert sum(held.share for held in point.opponent_states) == pytest.approx(1)
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def test_little_gains_on_a_solved_game():
     solver.run(iterations=2000)
     reached = []
     for point in public_points(solver.average_policy(), most=ALL):
-        reached.append(point.share * (reached[point.above] if point.above >= 0 else 1.0))
+        reached.append(point.share * (reached[point.parent] if point.parent >= 0 else 1.0))
         for held in point.states:
             weight = reached[-1] * held.share
             assert weight * max((gain for _, _, gain in held.actions if gain == gain), default=0.0) < 1e-4
@@ -101,10 +101,10 @@ def test_a_page_begins_anywhere_and_ends_in_time():
     whole = list(public_points(policy, most=ALL))
     assert [point.move for point in whole[1:3]] == ["fold", "call"]
     part = list(public_points(policy, "c", most=ALL))
-    call = next(point for point in whole if point.above == 0 and point.move == "call")
+    call = next(point for point in whole if point.parent == 0 and point.move == "call")
     assert part[0].states == call.states
     assert part[0].value == pytest.approx(call.value)
-    assert (part[0].above, part[0].move, part[0].share) == (-1, "c", 1.0)
+    assert (part[0].parent, part[0].move, part[0].share) == (-1, "c", 1.0)
     short = list(public_points(policy, most=1))
     assert len(short) == 1
     with pytest.raises(rlccfr.GameError, match="has the path 'x'"):
@@ -122,5 +122,5 @@ def test_any_policy_has_points():
     assert (found.ranks, found.places, list(found.points)) == ("", {"Pass": 0, "Bet": 1}, list(content(kuhn).points))
     bluff = any_content(rlccfr.PublicPolicy.uniform(rlccfr.load_game("bluff"))).places
     assert sorted(bluff.values()) == list(range(13))  # 12 bids with two dice, and the call
-    with pytest.raises(rlccfr.GameError, match="'kuhn' has no paths to begin from"):
+    with pytest.raises(rlccfr.GameError, match="'kuhn' has no public tree"):
         any_content(kuhn, "c")

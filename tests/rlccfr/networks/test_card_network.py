@@ -63,6 +63,16 @@ def test_draws_do_not_touch_torchs_generator():
     assert torch.rand(1) == expected
 
 
+def test_a_network_can_be_saved_before_its_first_fit():
+    inputs = inputs_of(game("kuhn"), 0, per_sequence=False, cards=True)
+    first, second = CardNetwork(inputs, SETTINGS, [1]), CardNetwork(inputs, SETTINGS, [2])
+    second.restore(first.state())
+    target = np.arange(len(inputs.position), dtype=float)
+    for model in (first, second):
+        model.fit(target, np.ones(len(inputs.matrix)), [3])
+    np.testing.assert_array_equal(first.weights(), second.weights())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("average", ["network", "value_networks"])
 def test_runs_are_resumed(average, tmp_path):

@@ -25,7 +25,7 @@ def test_v_is_the_mean_weighted_by_mass():
     learner.observe(MASS, GAIN, 1.0, 1.0)
     learner.observe(3 * MASS, 5 * GAIN, 1.0, 1.0)
     learner.learn()
-    assert learner.rows() == pytest.approx((6 * GAIN / (4 * WIDE))[FIRST])
+    assert learner.predicted_regrets() == pytest.approx((6 * GAIN / (4 * WIDE))[FIRST])
 
 
 def test_negative_advantages_are_relabelled_with_the_ratio_of_the_discounts():
@@ -38,7 +38,7 @@ def test_negative_advantages_are_relabelled_with_the_ratio_of_the_discounts():
         learner.observe(0 * MASS - 1, 0 * GAIN, 0.8, 0.5)  # no infoset was visited
         learner.learn()
         regret = np.where(GAIN > 0, 0.64 * GAIN, negative * GAIN)
-        assert learner.rows() == pytest.approx((regret / (0.64 * WIDE + 0.8 * WIDE))[FIRST])
+        assert learner.predicted_regrets() == pytest.approx((regret / (0.64 * WIDE + 0.8 * WIDE))[FIRST])
 
 
 def test_where_no_advantage_is_positive_the_best_is_the_best_unweighted():
@@ -48,10 +48,10 @@ def test_where_no_advantage_is_positive_the_best_is_the_best_unweighted():
     learner.learn()
     learner.observe(np.ones(12), np.tile([0.1, -0.1], 12), 1.0, 1.0)
     learner.learn()
-    rows = learner.rows()
+    rows = learner.predicted_regrets()
     assert (rows < 0).all()
-    assert rows == pytest.approx(learner._learner.values)
-    assert rows == pytest.approx(learner.rows_of(learner.snapshot()))
+    assert rows == pytest.approx(learner._value_learner.values)
+    assert rows == pytest.approx(learner.predicted_regrets_of(learner.snapshot()))
 
 
 def test_bootstrapped_iterations_of_one_fit_all_count():
@@ -61,14 +61,14 @@ def test_bootstrapped_iterations_of_one_fit_all_count():
             learner.observe(MASS, np.abs(GAIN), 1.0, 1.0)
             if t % every == every - 1:
                 learner.learn()
-    assert one.rows() == pytest.approx(four.rows())
-    assert one.rows() == pytest.approx((8 * np.abs(GAIN) / WIDE)[FIRST])
+    assert one.predicted_regrets() == pytest.approx(four.predicted_regrets())
+    assert one.predicted_regrets() == pytest.approx((8 * np.abs(GAIN) / WIDE)[FIRST])
 
 
 def test_the_past_is_discounted_but_never_dropped():
     learner = advantages("deep_lcfr", memory=1)
     learner.enter(MASS, GAIN, 7.0)
-    assert learner.rows() == pytest.approx((GAIN / WIDE)[FIRST])
+    assert learner.predicted_regrets() == pytest.approx((GAIN / WIDE)[FIRST])
     for _ in range(50):
         learner.observe(MASS, GAIN, 0.9, 0.9)
         learner.learn()

@@ -9,7 +9,7 @@ from open_spiel.python.algorithms import expected_game_score
 from support import random_policy
 
 import rlccfr
-from rlccfr.policies.analysis import analysed, followed
+from rlccfr.policies.analysis import figures_of_histories, figures_of_infosets
 
 
 def by_hand(tree, policy):
@@ -53,14 +53,16 @@ def by_hand(tree, policy):
 def test_figures_are_openspiels(name):
     tree = rlccfr.load_game(name)
     policy = random_policy(tree, 0)
-    for ours, theirs in zip(analysed(tree, followed(tree, policy.probabilities)), by_hand(tree, policy), strict=True):
+    for ours, theirs in zip(
+        figures_of_infosets(tree, figures_of_histories(tree, policy.probabilities)), by_hand(tree, policy), strict=True
+    ):
         assert np.allclose(ours, theirs, rtol=0, atol=1e-12, equal_nan=True)
 
 
 def test_in_an_equilibrium_nothing_gains():
     solution = rlccfr.solve_exactly(rlccfr.load_game("leduc"))
     tree = solution.policy.game
-    found = analysed(tree, followed(tree, solution.policy.probabilities))
+    found = figures_of_infosets(tree, figures_of_histories(tree, solution.policy.probabilities))
     likely = found.reach[tree.owner] > 1e-6
     assert np.nanmax(found.gain[likely]) < 1e-6
     played = likely & (solution.policy.probabilities > 1e-6)
@@ -73,7 +75,7 @@ def test_where_nobody_leads_there_is_no_value():
     never_bets = policy.probabilities.copy()
     for infoset in range(tree.num_infosets):
         never_bets[tree.infoset_sequences(infoset)] = [1, 0]
-    found = analysed(tree, followed(tree, never_bets))
+    found = figures_of_infosets(tree, figures_of_histories(tree, never_bets))
     after_a_bet = np.array([key.endswith("b") for key in tree.infoset_keys])
     assert np.isnan(found.value[after_a_bet]).all()
     assert (found.reach[after_a_bet] == 0).all()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from holding import other_process_holding
 
-from rlccfr.cli.commands.sweep import _reported
+from rlccfr.cli.commands.sweep import _counting
 
 
 def test_a_sweep_on_dask_connects_before_its_pilot(run, monkeypatch):
@@ -55,7 +55,7 @@ def test_the_estimate_of_a_short_sweep_is_in_seconds(run, monkeypatch):
 
 def test_a_sweep_shows_how_many_runs_are_done_and_have_failed():
     shown = []
-    report = _reported(1_000, lambda *now: shown.append(now))
+    report = _counting(1_000, lambda *now: shown.append(now))
     for status in ("ok", "timeout", "ok"):
         report(None, {"status": status})
     assert shown == [

@@ -21,7 +21,7 @@ def test_what_can_not_be_explored_is_one_line(run, tmp_path):
     for arguments, message in (
         ((path, path), "a page is written as .html, not as .npz"),
         ((tmp_path / "none.npz", tmp_path / "a.html"), "there is no file"),
-        ((path, tmp_path / "a.html", "--from", "c"), "has no paths to begin from"),
+        ((path, tmp_path / "a.html", "--from", "c"), "has no public tree"),
         (("uniform", tmp_path / "a.html"), "name the game with --game"),
         (("uniform", tmp_path / "a.html", "--game", "bluff", "--from", "x"), "no node of 'bluff' has the path 'x'"),
     ):

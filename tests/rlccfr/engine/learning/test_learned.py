@@ -228,7 +228,7 @@ def test_the_bootstrapped_form_is_what_its_source_fits():
     learner.observe = observe
     solver.run(iterations=30, curve=False)
     first = solver.game.sequences_of(0)
-    assert learner._advantages.rows() == pytest.approx(values[first], abs=1e-9)
+    assert learner._advantages.predicted_regrets() == pytest.approx(values[first], abs=1e-9)
     assert len(masses) == 30
 
 
@@ -247,7 +247,7 @@ def test_kept_value_networks_mix_to_the_average_policy(rule, every, model, kept)
         sequences = tree.sequences_of(player)
         mixture = np.zeros(tree.num_sequences)
         for number in range(len(learner.played)):
-            row = learner.rows_of(number)
+            row = learner.predicted_regrets_of(number)
             policy = tree.uniform_policy()
             policy[sequences] = learner.played.first if row is None else model_policies(solver, player, row, ahead)
             mixture += learner.played.shares()[number] * reach(tree, policy)

@@ -10,7 +10,7 @@ from support import game, model_policies
 
 import rlccfr
 from rlccfr.networks.averages import PlayedModels
-from rlccfr.networks.memory import Memory
+from rlccfr.networks.reservoir import Reservoir
 from rlccfr.registry import make
 
 
@@ -34,20 +34,20 @@ def test_the_fallback_decides_where_no_advantage_is_positive(fallback, expected)
 def test_a_window_keeps_the_newest_rows():
     """Of seven rows, under a discount, the sums are those of the last three."""
     tree, rng = game("leduc"), np.random.default_rng(1)
-    memory, newest = Memory(tree, 3, [0], vectors=True, full="window"), []
+    reservoir, newest = Reservoir(tree, 3, [0], vectors=True, full="window"), []
     for _ in range(7):
         infoset = int(rng.integers(tree.num_infosets))
         mass, vector = rng.random(tree.num_infosets), rng.normal(size=tree.num_sequences)
-        memory.discount(0.5)
-        memory.add(np.array([infoset]), mass, vector)
+        reservoir.discount(0.5)
+        reservoir.add(np.array([infoset]), mass, vector)
         newest.append((infoset, mass, vector))
     masses, vectors = np.zeros(tree.num_infosets), np.zeros(tree.num_sequences)
     for age, (infoset, mass, vector) in enumerate(reversed(newest[-3:])):
         own = tree.infoset_sequences(infoset)
         masses[infoset] += 0.5**age * mass[infoset]
         vectors[own] += 0.5**age * vector[own]
-    assert memory.mass() == pytest.approx(masses, abs=1e-12)
-    assert memory.vector() == pytest.approx(vectors, abs=1e-12)
+    assert reservoir.mass() == pytest.approx(masses, abs=1e-12)
+    assert reservoir.vector() == pytest.approx(vectors, abs=1e-12)
 
 
 def test_a_window_with_room_for_all_is_no_window():
@@ -78,7 +78,7 @@ def test_a_sample_of_models_is_uniform():
     """After 40 models, each is kept in 10 of 40 samples on average; of 2,000 samples, within 5 standard errors."""
     counts = np.zeros(40)
     for seed in range(2_000):
-        played = PlayedModels(np.zeros(1), kept=10, seed=[seed])
+        played = PlayedModels(np.zeros(1), capacity=10, seed=[seed])
         for number in range(40):
             played.add(np.array([float(number)]))
             played.play(1.0)
@@ -90,7 +90,7 @@ def test_a_sample_of_models_is_uniform():
 
 def test_a_sample_of_models_leaves_the_first_policys_share():
     """Of 1,000 models with one iteration each, 10 are kept; 5 earlier iterations then have 5 / 1,005 of the weight."""
-    played = PlayedModels(np.zeros(1), weight=5.0, kept=10, seed=[3])
+    played = PlayedModels(np.zeros(1), weight=5.0, capacity=10, seed=[3])
     for _ in range(1_000):
         played.add(np.zeros(1))
         played.play(1.0)
@@ -99,7 +99,7 @@ def test_a_sample_of_models_leaves_the_first_policys_share():
 
 
 def test_what_is_played_under_a_model_that_is_not_kept_has_no_weight():
-    played = PlayedModels(np.zeros(1), kept=1, seed=[0])
+    played = PlayedModels(np.zeros(1), capacity=1, seed=[0])
     played.add(np.array([1.0]))
     played.play(1.0)
     for number in range(2, 40):

@@ -9,8 +9,7 @@ from support import engine_state, game, place, place_public
 
 import rlccfr
 from rlccfr.components import Abstraction
-from rlccfr.engine.buckets.public_responses import PublicResponses
-from rlccfr.engine.buckets.responses import FlatResponses
+from rlccfr.engine.buckets.responses import FlatResponses, PublicResponses
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.games.merging.equity import equity_buckets
 from rlccfr.games.merging.known import merged_game

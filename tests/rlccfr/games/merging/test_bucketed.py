@@ -67,10 +67,10 @@ def test_a_bucket_for_each_hand_is_the_game(parameters):
 def test_pairs_of_buckets_have_probabilities(parameters):
     public = holdem(parameters)
     no_limit = np.zeros((len(rounds_by_cards(public)), 2))
-    for own in pairs_of(public, *numbered(public, random_buckets(public)), no_limit):
-        assert np.bincount(own.half, own.share) == pytest.approx(np.ones(len(own.before)))
-        assert np.bincount(own.before, own.half_share) == pytest.approx(np.ones(own.before.max() + 1))
-        assert np.abs(own.won).max() <= 1 + 1e-12
+    for met in pairs_of(public, *numbered(public, random_buckets(public)), no_limit):
+        assert np.bincount(met.half, met.probability) == pytest.approx(np.ones(len(met.parent)))
+        assert np.bincount(met.parent, met.half_probability) == pytest.approx(np.ones(met.parent.max() + 1))
+        assert np.abs(met.win_margin).max() <= 1 + 1e-12
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from rlccfr.agents.team.learning.imagination import REAL, Imagination
+from rlccfr.agents.team.imagined_games import REAL, Imagination
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.request import Budget
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from support import game
 
-from rlccfr.networks.memory import LARGEST_SCALE, Memory
+from rlccfr.networks.reservoir import LARGEST_SCALE, Reservoir
 
 TREE = game("leduc")
 
@@ -18,12 +18,12 @@ def data(seed: int):
     return infosets, mass, vector
 
 
-def filled(capacity: int, seed: int, rounds: int, factor: float = 0.9) -> Memory:
-    memory = Memory(TREE, capacity, [seed], vectors=True)
+def filled(capacity: int, seed: int, rounds: int, factor: float = 0.9) -> Reservoir:
+    reservoir = Reservoir(TREE, capacity, [seed], vectors=True)
     for t in range(rounds):
-        memory.discount(factor)
-        memory.add(*data(t))
-    return memory
+        reservoir.discount(factor)
+        reservoir.add(*data(t))
+    return reservoir
 
 
 def true_sums(rounds: int, factor: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
@@ -38,11 +38,11 @@ def true_sums(rounds: int, factor: float = 0.9) -> tuple[np.ndarray, np.ndarray]
 
 
 def test_sums_are_exact_while_all_rows_fit():
-    memory = filled(100_000, 0, 30)
+    reservoir = filled(100_000, 0, 30)
     masses, vectors = true_sums(30)
-    assert len(memory) == 30 * 60
-    assert memory.mass() == pytest.approx(masses, rel=1e-12)
-    assert memory.vector() == pytest.approx(vectors, rel=1e-12, abs=1e-12)
+    assert len(reservoir) == 30 * 60
+    assert reservoir.mass() == pytest.approx(masses, rel=1e-12)
+    assert reservoir.vector() == pytest.approx(vectors, rel=1e-12, abs=1e-12)
 
 
 def test_a_full_reservoir_estimates_the_sums_without_bias():
@@ -59,26 +59,26 @@ def test_a_full_reservoir_estimates_the_sums_without_bias():
 
 
 def test_what_left_leaves_nothing_behind():
-    memory = Memory(TREE, 1, [0], vectors=True)
+    reservoir = Reservoir(TREE, 1, [0], vectors=True)
     for t in range(50):
-        memory.add(*data(t))
-    assert len(memory) == 1
-    infoset = memory.state()["infoset"][0]
+        reservoir.add(*data(t))
+    assert len(reservoir) == 1
+    infoset = reservoir.state()["infoset"][0]
     others = np.delete(np.arange(TREE.num_infosets), infoset)
-    assert not memory.mass()[others].any()
-    assert np.flatnonzero(memory.vector()).size <= 3
+    assert not reservoir.mass()[others].any()
+    assert np.flatnonzero(reservoir.vector()).size <= 3
 
 
 @pytest.mark.parametrize("factor", [1e-60, 0.0])
 def test_strong_discounts_neither_overflow_nor_linger(factor):
-    memory = filled(100_000, 0, 6, factor)
-    assert memory.mass() == pytest.approx(true_sums(6, factor)[0], rel=1e-9)
-    assert memory.state()["scale"][0] <= LARGEST_SCALE
+    reservoir = filled(100_000, 0, 6, factor)
+    assert reservoir.mass() == pytest.approx(true_sums(6, factor)[0], rel=1e-9)
+    assert reservoir.state()["scale"][0] <= LARGEST_SCALE
 
 
 def test_memories_repeat_and_resume():
     whole, first = filled(300, 7, 12), filled(300, 7, 8)
-    second = Memory(TREE, 300, [7], vectors=True)
+    second = Reservoir(TREE, 300, [7], vectors=True)
     second.restore(first.state())
     for t in range(8, 12):
         second.discount(0.9)

@@ -10,8 +10,7 @@ from rlccfr.agents import SelectorTeam, expand_team
 from rlccfr.agents.double_q import best_answer
 from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.agents.team.learning.q_learning import QLearning
-from rlccfr.agents.team.learning.records import Records
+from rlccfr.agents.team.learning import QLearning, Replay
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.observation import FEATURE_NAMES, OBSERVATION_SIZE
@@ -45,7 +44,7 @@ def add(team: SelectorTeam, situation: Situation, cell: Cell, paid: tuple[float,
 
 
 def learned(team: SelectorTeam, steps: int = 2000) -> SelectorTeam:
-    QLearning(Records(team)).round(1.0, steps)
+    QLearning(Replay(team)).round(1.0, steps)
     return team
 
 
@@ -136,7 +135,7 @@ def test_the_best_answer_is_the_target_networks_value_of_what_the_network_prefer
 def test_weights_are_drawn_anew_for_each_replayed_pick():
     costs = dict.fromkeys(CATALOG, (1.0, 0.0))
     team = team_of(costs, preset=[((1, 0), (1, 0), (1, 0)), ((0.5, 0), (0.5, 0), (0.5, 0))])
-    _, targets = QLearning(Records(team))._batch()
+    _, targets = QLearning(Replay(team))._batch()
     assert set(targets[-1].tolist()) == {0.0, 0.5}
 
 
@@ -148,7 +147,7 @@ def test_rewards_on_several_scales_are_told_apart():
         seen = np.stack([team.env.observe(cell[:agent]) for agent in range(3)])
         costs = Costs(0.25, 0.05, 3.0, 0.5)
         team.experience.add(Situation("kuhn", 0, BUDGET), cell, Outcome(seen, costs, True, str(cell), 1.0))
-    picks, targets = QLearning(Records(team))._batch()
+    picks, targets = QLearning(Replay(team))._batch()
     in_units = picks.given[2][:, FEATURE_NAMES.index("weights.scale.units")] == 1
     assert set(targets[-1][in_units].tolist()) == {-2.0}
     assert set(targets[-1][~in_units].tolist()) == {0.75}
@@ -180,14 +179,15 @@ def test_what_has_not_converged_is_no_answer():
         converged = cell.abstraction == "none" and cell.sampler == "none"
         costs = Costs(0.5, 0.05 if converged else 0.5, 0.5, 0.5)
         team.experience.add(Situation("kuhn", 0, BUDGET), cell, Outcome(seen, costs, True, str(cell), 1.0))
-    records, here = Records(team), np.zeros(1, np.intp)
+    replay = Replay(team)
+    here = np.zeros(1, np.intp)
     both, first = np.array([[True, True]]), np.array([[True, False]])
     at = {id: np.array([index]) for axis in CATALOG.axes for index, id in enumerate(axis)}
     for speed_alone, samplers, abstractions in ((False, first, first[:, ::-1]), (True, both, both)):
         flag = np.array([speed_alone])
-        np.testing.assert_array_equal(records.open(1, (here, at["cfr"]), flag), samplers)
-        np.testing.assert_array_equal(records.open(2, (here, at["cfr"], np.array([0])), flag), abstractions)
-    np.testing.assert_array_equal(records.open(2, (here, at["cfr"], np.array([1])), np.array([False])), both)
+        np.testing.assert_array_equal(replay.open(1, (here, at["cfr"]), flag), samplers)
+        np.testing.assert_array_equal(replay.open(2, (here, at["cfr"], np.array([0])), flag), abstractions)
+    np.testing.assert_array_equal(replay.open(2, (here, at["cfr"], np.array([1])), np.array([False])), both)
 
 
 def test_the_rewards_to_learn_are_named():

@@ -1,4 +1,4 @@
-"""A bounded memory of the rows that a model is fitted to, with their sums per infoset."""
+"""A bounded reservoir of the rows that a model is fitted to, with their sums per infoset."""
 
 from __future__ import annotations
 
@@ -11,19 +11,26 @@ from rlccfr.kernels.learning.reservoir import KEPT, SEEN, Rows, insert_rows
 from rlccfr.networks.settings import FullMemory
 
 LARGEST_SCALE = 1e100
+"""Scale from which rows are stored anew in current units, so that they do not overflow."""
 
 
-class Memory:
+class Reservoir:
     """Rows (infoset, mass, vector) under a common discount, of which a bounded number is kept.
+
+    A row holds one infoset's data of one fit: the sum of the masses, and the sum of the vectors times the masses, with
+    an entry per action.
 
     Up to a constant, the squared error over all rows equals the error over one row per infoset, with the total mass
     and the mean of the infoset's rows. So a fit needs only the sums per infoset. Rows are kept only to be subtracted
     from the sums when they leave.
 
     Args:
+        game: the game, with n infosets and m sequences.
         capacity: largest number of rows.
+        seed: seed of the random sample.
         vectors: whether vectors are kept, not only masses.
-        full: rows that a full memory keeps: a random sample of all, or the newest; see :class:`Networks`.
+        full: rows that a full reservoir keeps: a random sample of all, or the newest; see
+            :class:`rlccfr.networks.settings.Networks`.
     """
 
     def __init__(
@@ -31,25 +38,27 @@ class Memory:
     ) -> None:
         self._newest = full == "window"
         self._first_sequence = game.view.first_sequence
+        most_actions = np.diff(self._first_sequence).max(initial=0)
         self._rows = Rows(
             infoset=np.empty(capacity, np.uint32),
             mass=np.empty(capacity),
-            vector=np.empty((capacity, np.diff(self._first_sequence).max(initial=0) if vectors else 0)),
+            vector=np.empty((capacity, most_actions if vectors else 0)),
             counts=np.zeros(2, np.int64),
             mass_sum=np.zeros(game.num_infosets),
             vector_sum=np.zeros(game.num_sequences),
             num_rows=np.zeros(game.num_infosets, np.int64),
         )
-        self._scale = np.ones(1)
+        self._scale = np.ones(1)  # rows are stored times this, so that a discount need not touch them
         self._rng = np.random.SeedSequence([*seed]).generate_state(1, np.uint64)
 
     def __len__(self) -> int:
         return int(self._rows.counts[KEPT])
 
     def discount(self, factor: float) -> None:
-        """Multiply all rows by ``factor``; 0 empties the memory."""
-        rows, kept = self._rows, len(self)
-        if factor == 1.0 or not kept:
+        """Multiply all rows by ``factor``; 0 empties the reservoir."""
+        rows = self._rows
+        num_kept = len(self)
+        if factor == 1.0 or not num_kept:
             return
         if factor == 0.0:
             rows.counts[:] = 0
@@ -61,12 +70,18 @@ class Memory:
         rows.vector_sum[:] *= factor
         self._scale[0] /= factor
         if self._scale[0] > LARGEST_SCALE:
-            rows.mass[:kept] /= self._scale
-            rows.vector[:kept] /= self._scale
+            rows.mass[:num_kept] /= self._scale
+            rows.vector[:num_kept] /= self._scale
             self._scale[0] = 1.0
 
     def add(self, infosets: np.ndarray, mass: np.ndarray, vector: np.ndarray) -> None:
-        """Offer the memory a row for each of ``infosets``, from tables over infosets (n,) and sequences (m,)."""
+        """Offer the reservoir a row for each of some infosets.
+
+        Args:
+            infosets: (rows,) numbers of the infosets.
+            mass: (n,) masses of all infosets.
+            vector: (m,) vectors of all infosets, by their sequences.
+        """
         insert_rows(
             self._first_sequence,
             infosets.astype(np.uint32),
@@ -80,8 +95,9 @@ class Memory:
 
     @property
     def _seen_per_kept(self) -> float:
-        seen, kept = self._rows.counts[[SEEN, KEPT]]
-        return float(seen / kept) if kept and not self._newest else 1.0
+        """Number of rows that each row kept stands for."""
+        num_seen, num_kept = self._rows.counts[[SEEN, KEPT]]
+        return float(num_seen / num_kept) if num_kept and not self._newest else 1.0
 
     def mass(self) -> np.ndarray:
         """Return estimates, (n,), of the discounted sums of masses over all rows added so far, or over the newest."""
@@ -92,14 +108,17 @@ class Memory:
         return self._rows.vector_sum * self._seen_per_kept
 
     def state(self) -> dict[str, np.ndarray]:
-        kept = len(self)
-        rows = {name: array[:kept] if name in _PER_ROW else array for name, array in self._rows._asdict().items()}
-        return {**rows, "scale": self._scale, "rng": self._rng}
+        state = self._rows._asdict()
+        for name in _PER_ROW:
+            state[name] = state[name][: len(self)]
+        return {**state, "scale": self._scale, "rng": self._rng}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         for name, array in self._rows._asdict().items():
             array[: len(state[name])] = state[name]
-        self._scale[:], self._rng[:] = state["scale"], state["rng"]
+        self._scale[:] = state["scale"]
+        self._rng[:] = state["rng"]
 
 
 _PER_ROW = ("infoset", "mass", "vector")
+"""Arrays of :class:`Rows` with an entry per row, of which only the rows kept are saved."""

@@ -1,0 +1,164 @@
+"""The replay buffer: the latest runs, from which agents draw the decisions that they learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rlccfr.components.controller import AGENTS, OBSERVATION
+from rlccfr.envs.control.run import Episode
+
+_ARRAYS_OF_RUNS = ("observations", "picks", "errors", "task")
+"""Names of the buffer's arrays that have a row per run."""
+
+LEAST_SPREAD = 0.1
+"""Least unit of a task's rewards, in decades (powers of ten of the exploitability)."""
+
+
+class Transitions(NamedTuple):
+    """A batch of b decisions, each with what followed until ``n`` decisions later or until the run's end.
+
+    Attributes:
+        observations: (b, k) float32, what the agents saw: the entries of
+            :data:`rlccfr.components.controller.OBSERVATION`.
+        picks: (b, 3) int64, index of the pick of each agent.
+        rewards: (b,) float64, sum of the rewards of these ``n`` or fewer decisions.
+        later: (b, k) float32, what the agents saw at the later decision; meaningless if the run was over.
+        over: (b,) bool, whether the run was over.
+    """
+
+    observations: np.ndarray
+    picks: np.ndarray
+    rewards: np.ndarray
+    later: np.ndarray
+    over: np.ndarray
+
+
+class ReplayBuffer:
+    """The latest runs of several tasks: a task is a game and a number of iterations.
+
+    The error of a run is log10 of the average policy's exploitability as a share of the uniform policy's. The reward of
+    a decision is the fall of the error until the next decision, less what it falls by in an average run of the same
+    task. The average is a potential in the sense of Ng, Harada and Russell (Policy invariance under reward
+    transformations, ICML 1999): it changes no best policy. Without it, the differences between games would drown those
+    between picks. The unit is the standard deviation of the task's errors at the end of runs, so that tasks on which
+    picks matter little count as much as the others. Differences from the average beyond a cap are compressed, which
+    changes the weights of tasks.
+
+    Rewards of several steps count the random picks among them, as those of most DQNs with such targets do.
+
+    Args:
+        decisions: number of decisions in a run of each task.
+        capacity: number of runs that the buffer holds.
+        cap: see :class:`ControlHyperparameters`.
+
+    Attributes:
+        decisions: (tasks,) number of decisions in a run of each task. Below, d is the largest of them; the rows of a
+            run with fewer decisions are filled up with zeros or with an older run's entries.
+        cap: number of spreads beyond which differences are compressed.
+        count: number of runs added so far, those that were overwritten included.
+        observations: (capacity, d, k) float32, what the agents saw at each decision: the entries of
+            :data:`rlccfr.components.controller.OBSERVATION`.
+        picks: (capacity, d, 3) int64, index of the pick of each agent.
+        errors: (capacity, d + 1) error at each decision and at the run's end, in decades.
+        task: (capacity,) int64, index of the run's task.
+        average: (tasks, d + 1) mean error of each task's runs at each decision and at the end, in decades.
+        spread: (tasks,) unit of each task's rewards, in decades.
+        has_averages: whether ``average`` and ``spread`` were taken from runs.
+    """
+
+    def __init__(self, decisions: Sequence[int], capacity: int, cap: float) -> None:
+        most_decisions = max(decisions)
+        self.decisions = np.array(decisions)
+        self.cap = cap
+        self.count = 0
+        self.observations = np.zeros((capacity, most_decisions, len(OBSERVATION)), np.float32)
+        self.picks = np.zeros((capacity, most_decisions, len(AGENTS)), np.int64)
+        self.errors = np.zeros((capacity, most_decisions + 1))
+        self.task = np.zeros(capacity, np.int64)
+        self.average = np.zeros((len(decisions), most_decisions + 1))
+        self.spread = np.ones(len(decisions))
+        self.has_averages = False
+
+    def __len__(self) -> int:
+        return min(self.count, len(self.task))
+
+    def add(self, task: int, episode: Episode) -> None:
+        """Add a run, in place of the oldest if the buffer is full."""
+        row = self.count % len(self.task)
+        decision_count = len(episode.picks)
+        self.task[row] = task
+        self.observations[row, :decision_count] = episode.observations
+        self.picks[row, :decision_count] = episode.picks
+        self.errors[row, : decision_count + 1] = episode.errors
+        self.count += 1
+
+    def set_averages(self) -> None:
+        """Take the potential and the unit of each task's rewards from the runs in the buffer."""
+        for task in range(len(self.decisions)):
+            task_errors = self.errors[: len(self)][self.task[: len(self)] == task]
+            if len(task_errors):
+                final_errors = task_errors[:, self.decisions[task]]
+                self.average[task] = task_errors.mean(axis=0)
+                self.spread[task] = max(final_errors.std(), LEAST_SPREAD)
+        self.has_averages = True
+
+    def difference(self, task: np.ndarray, errors: np.ndarray, decision: np.ndarray) -> np.ndarray:
+        """Return errors less the average ones of their tasks, in units of the tasks' spread, (b,).
+
+        Beyond the cap they are compressed.
+
+        Args:
+            task: (b,) index of each error's task.
+            errors: (b,) errors, in decades.
+            decision: (b,) index of the decision at which the run had the error.
+        """
+        plain = (errors - self.average[task, decision]) / self.spread[task]
+        excess = np.maximum(np.abs(plain) - self.cap, 0.0)
+        compressed: np.ndarray = np.sign(plain) * (np.minimum(np.abs(plain), self.cap) + np.log1p(excess))
+        return compressed
+
+    def sample(self, size: int, n_steps: int, rng: np.random.Generator) -> Transitions:
+        """Return decisions drawn with replacement: first the run, then one of its decisions, evenly.
+
+        Args:
+            size: number of decisions.
+            n_steps: number of decisions over which rewards are summed, fewer where the run ends before.
+            rng: generator of the draws.
+        """
+        run = rng.integers(len(self), size=size)
+        task = self.task[run]
+        decision_count = self.decisions[task]
+        decision = rng.integers(decision_count)
+        end = np.minimum(decision + n_steps, decision_count)
+        # The rewards of the decisions in between add up to the difference between both ends.
+        before = self.difference(task, self.errors[run, decision], decision)
+        after = self.difference(task, self.errors[run, end], end)
+        return Transitions(
+            observations=self.observations[run, decision],
+            picks=self.picks[run, decision],
+            rewards=before - after,
+            later=self.observations[run, np.minimum(end, decision_count - 1)],
+            over=end == decision_count,
+        )
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the runs in the buffer and the averages, by name."""
+        arrays = {name: getattr(self, name)[: len(self)] for name in _ARRAYS_OF_RUNS}
+        return arrays | {
+            "average": self.average,
+            "spread": self.spread,
+            "count": np.array(self.count),
+            "has_averages": np.array(self.has_averages),
+        }
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Restore the arrays that :meth:`state` returned."""
+        self.count = int(saved["count"])
+        self.average[...] = saved["average"]
+        self.spread[...] = saved["spread"]
+        self.has_averages = bool(saved["has_averages"])
+        for name in _ARRAYS_OF_RUNS:
+            getattr(self, name)[: len(self)] = saved[name]

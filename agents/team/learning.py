@@ -1,0 +1,468 @@
+"""The training of a team: three DQN agents that pick an algorithm together, and learn from what it measured.
+
+Agent A picks the update rule, B the sampler knowing A's pick, and C the abstraction knowing both. One step of
+:class:`Training` has four parts, which follow one another in this file:
+
+1. *Collect.* An episode is played on algorithms that were not measured yet, and each measurement is added to the team's
+   experience. :mod:`rlccfr.agents.team.exploration` chooses the algorithm to measure.
+2. *Replay.* A batch of measured picks is drawn from the experience (:class:`Replay`). A measurement tells the rewards
+   under any reward weights, so weights are drawn anew for each replayed pick.
+3. *Target.* With R = 1 - (alpha e + beta s), the reward that the environment's ``step`` returns for the same weights,
+   and gamma the discount between the decisions of an episode, the targets are
+
+       agent C:   (R_A + R_B + R_C) / 3 + gamma V(next decision), or without the second term at the episode's end
+       agent B:   the value of agent C's best answer
+       agent A:   the value of agent B's best answer
+
+   A value is that of the target network at the pick that the Q-network prefers: double Q-learning (van Hasselt, Guez
+   and Silver, "Deep reinforcement learning with double Q-learning", AAAI 2016). Only measured answers count: the
+   highest values over all belong to picks that were never tried.
+4. *Step.* Each agent takes a gradient step on the Huber loss towards its targets, and its target network follows
+   (:mod:`rlccfr.agents.double_q`).
+
+With ``Hyperparameters(rewards="own")``, each agent learns its own reward. The value of another agent's answer is then
+of no use to it: its target is its own reward of the algorithm that the later agents complete by their preferred
+answers, which was measured, and its own value of the next decision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from stable_baselines3.dqn.policies import DQNPolicy
+
+from rlccfr.agents.double_q import Picks, best_answer, learn_from, preferred, values_of_answers
+from rlccfr.agents.team.experience import Outcome, Situation
+from rlccfr.agents.team.exploration import Triple, next_to_measure
+from rlccfr.agents.team.imagined_games import Lessons, Measured, imagined
+from rlccfr.agents.team.training_log import TrainingLog
+from rlccfr.catalog import AXES, Cell
+from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.observation import GAME, weights_of, with_weights
+from rlccfr.envs.reward import SCALES, Costs, Preset, Worth, reward
+
+if TYPE_CHECKING:
+    from rlccfr.agents.team.team import SelectorTeam
+
+
+VERSION = 3
+"""Version of the training. Raise it when the same seed and measurements would give another team."""
+
+MEASURING = 0.8
+"""Rough share of the training's time that is over at the last evaluation, if an evaluation takes a second."""
+
+UNKNOWN = Costs(1.0, 1.0, 1.0, 1.0)
+"""Costs that stand for those of algorithms that were not measured; nothing is learned from them."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The amount of measuring and learning in one training.
+
+    Attributes:
+        cap: largest total number of evaluations.
+        settling: number of further rounds of learning, after the round that follows the last measured episode.
+    """
+
+    cap: int
+    settling: int
+
+    def share_done(self, evaluations: int, settled: int) -> float:
+        """Return the share of the plan that is done, from 0 to 1; evaluations and rounds count the same."""
+        return min(1.0, (min(evaluations, self.cap) + settled) / (self.cap + self.settling))
+
+
+class Decision(NamedTuple):
+    """One decision of a played episode: the algorithm that was picked, and what it measured."""
+
+    situation: Situation
+    preset: Preset
+    algorithm: Cell
+    measurement: Measurement
+    outcome: Outcome
+
+
+class Training:
+    """One call of :meth:`SelectorTeam.train`: the team measures, and learns from the measurements.
+
+    Args:
+        team: the team; its experience, networks and random generator change.
+        plan: how much to measure and to learn.
+        log: where a row is written for each measured episode.
+    """
+
+    def __init__(self, team: SelectorTeam, plan: Plan, log: TrainingLog) -> None:
+        self.team = team
+        self.plan = plan
+        self.log = log
+        self._learner: QLearning | None = None  # of the present experience
+
+    @property
+    def share_done(self) -> float:
+        """Share of the plan that is done, from 0 to 1."""
+        return self.plan.share_done(self.team.evaluations, self.team.settled)
+
+    @property
+    def progress(self) -> float:
+        """Approximate share of the training's time that is over, from 0 to 1."""
+        if self.share_done == 1.0:
+            return 1.0
+        measured = min(1.0, self.team.evaluations / self.plan.cap)
+        settled = self.team.settled / max(1, self.plan.settling)
+        return MEASURING * measured + (1 - MEASURING) * settled
+
+    def step(self) -> bool:
+        """Play an episode on new algorithms if evaluations are left, then learn for one round.
+
+        Returns:
+            Whether an episode was played.
+        """
+        has_evaluations_left = self.team.evaluations < self.plan.cap
+        decisions = self._play_episode() if has_evaluations_left else []
+        if has_evaluations_left or self._learner is None:
+            self._learner = QLearning(Replay(self.team))  # the experience has grown
+        self._learner.round(1.0 - self.share_done, self.team.hyperparameters.gradient_steps)
+        if has_evaluations_left:
+            self.log.write(self.team.evaluations, self._log_row(decisions[-1]))
+        else:
+            self.team.settled += 1
+        return has_evaluations_left
+
+    # 1. Collect.
+
+    def _play_episode(self) -> list[Decision]:
+        """Play an episode from a start or from a decision reached before; return its new decisions."""
+        team = self.team
+        env = team.env
+        situation = self._where_to_explore()
+        preset = env.presets[int(team.generator.integers(len(env.presets)))]
+        self._reset(situation, preset)
+        for algorithm in situation.cells:  # replay the episode up to the decision; all of it is known
+            env.step(team.catalog.flat(algorithm))
+        decisions: list[Decision] = []
+        while team.evaluations < self.plan.cap and not (decisions and decisions[-1].outcome.done):
+            triple = next_to_measure(
+                lambda picks: team.q_values(env, picks),
+                self._worths_at(situation, preset),
+                team.available,
+                team.hyperparameters.epsilon,
+                team.generator,
+                cover=not situation.cells,
+            )
+            algorithm = team.catalog.cell(*triple)
+            measurement, outcome = self._measure(algorithm)
+            team.experience.add(situation, algorithm, outcome)
+            team.settled = 0
+            decisions.append(Decision(situation, preset, algorithm, measurement, outcome))
+            situation = situation.after(algorithm)
+        return decisions
+
+    def _where_to_explore(self) -> Situation:
+        """Return an episode's start or, with several segments, sometimes a later decision that was reached before.
+
+        If possible, the remaining evaluations suffice to end the episode from there.
+        """
+        team = self.team
+        env = team.env
+        starts = [Situation(*start) for start in product(env.games, env.engine_seeds, env.budgets)]
+        earlier_outcomes = team.experience if env.segments > 1 else ()
+        reached = [situation.after(algorithm) for situation, algorithm, outcome in earlier_outcomes if not outcome.done]
+        # Somewhere with an algorithm that was not measured, from where the episode can be ended.
+        num_available = int(team.available.sum())
+        evaluations_left = self.plan.cap - team.evaluations
+        unexhausted = [place for place in (*starts, *reached) if len(team.experience.at(place)) < num_available]
+        endable = [place for place in unexhausted if env.segments - len(place.cells) <= evaluations_left]
+        candidates = endable or unexhausted
+        # Each number of earlier decisions is equally likely, although there are more places with later ones.
+        depths = sorted({len(place.cells) for place in candidates})
+        depth = depths[int(team.generator.integers(len(depths)))]
+        places = [place for place in candidates if len(place.cells) == depth]
+        if depth == 0:  # games, seeds and budgets share the evaluations evenly
+            return min(places, key=lambda place: len(team.experience.at(place)))
+        return places[int(team.generator.integers(len(places)))]
+
+    def _worths_at(self, situation: Situation, preset: Preset) -> dict[Triple, Worth]:
+        """Return the worth of each measured algorithm; only the end of an episode tells whether it converges."""
+        worths = {}
+        for algorithm, outcome in self.team.experience.at(situation).items():
+            worth = preset.worth([outcome.costs]) if outcome.done else Worth(1.0, preset.mean_reward(outcome.costs))
+            worths[self.team.catalog.index(algorithm)] = worth
+        return worths
+
+    def _measure(self, algorithm: Cell) -> tuple[Measurement, Outcome]:
+        """Let the environment run an algorithm, and return the measurement and what the agents saw before it."""
+        env = self.team.env
+        observations = np.stack([env.observe(algorithm[:agent]) for agent in range(3)])
+        request = env.request(algorithm)
+        done = env.step(self.team.catalog.flat(algorithm))[2]
+        measurement = env.evaluator.measure(request)  # just measured, so it comes from memory
+        return measurement, Outcome.of(observations, measurement, done)
+
+    def _reset(self, situation: Situation, preset: Preset) -> None:
+        """Reset the environment to the beginning of the situation's episode."""
+        self.team.env.reset(
+            options={
+                "game": situation.game,
+                "engine_seed": situation.engine_seed,
+                "budget": situation.budget,
+                "preset": preset,
+            }
+        )
+
+    def _log_row(self, decision: Decision) -> dict[str, float | int | str]:
+        """Return an episode's row of the log: its last measurement, and losses and greedy picks after learning."""
+        team = self.team
+        self._reset(decision.situation, decision.preset)
+        greedy = team.catalog.cell(*team.greedy(team.env, team.recommendable(team.env)))
+        rewards = decision.preset.rewards(decision.outcome.costs)
+        row: dict[str, float | int | str] = {
+            "evaluations": team.evaluations,
+            "game": decision.situation.game,
+            "budget": str(decision.situation.budget),
+            "preset": decision.preset.name,
+            "scale": decision.preset.scale,
+            **decision.algorithm._asdict(),
+            "exploitability": decision.measurement.exploitability,
+            "throughput": decision.measurement.throughput,
+            **{f"reward_{axis}": own_reward for axis, own_reward in zip(AXES, rewards, strict=True)},
+            "mean_reward": sum(rewards) / 3,
+            **{f"loss_{axis}": selector.loss for axis, selector in zip(AXES, team.selectors, strict=True)},
+            **{f"greedy_{axis}": id for axis, id in greedy._asdict().items()},
+        }
+        return row
+
+
+# 2. Replay.
+
+
+class Replay:
+    """A team's experience as arrays, over the n situations that it has measured something in.
+
+    Args:
+        team: team that learns.
+        uniform: share of reward weights that are drawn uniformly from [0, 1], on any scale of e; the others are the
+            team's own.
+        unseen: whether to learn to pick for games other than the team's own.
+
+    Attributes:
+        known: (n, rules, samplers, abstractions) which algorithms can be learned from.
+        answers: same shape: which algorithms may be the answer to earlier picks. Those that have not converged at the
+            end of an episode are not recommended, so they are no answers.
+        following: same shape: the situation that each algorithm leads to; -1 where the episode ends.
+        seen: what agents A, B and C saw, shapes (n, size), (n, rules, size) and (n, rules, samplers, size).
+        lessons: source of costs.
+
+    Raises:
+        RLCCFRError: ``unseen``, and not every algorithm was measured in whole runs.
+    """
+
+    def __init__(self, team: SelectorTeam, uniform: float = 0.0, *, unseen: bool = False) -> None:
+        self.team = team
+        self.uniform = uniform
+        situations = list(dict.fromkeys(situation for situation, _, _ in team.experience))
+        numbers = {situation: number for number, situation in enumerate(situations)}
+        shape = team.catalog.shape
+        size = team.env.observe().shape
+        count = len(situations)
+        self.known = np.zeros((count, *shape), np.bool_)
+        self.answers = np.zeros((count, *shape), np.bool_)
+        self.following = np.full((count, *shape), -1)
+        self.seen = [np.zeros((count, *shape[:agent], *size), np.float32) for agent in range(3)]
+        costs = np.tile(UNKNOWN, (count, *shape, 1))
+        for situation, algorithm, outcome in team.experience:
+            index = (numbers[situation], *team.catalog.index(algorithm))
+            following = -1 if outcome.done else numbers.get(situation.after(algorithm))
+            for agent, observation in enumerate(outcome.observations):
+                self.seen[agent][index[: agent + 1]] = observation
+            if following is None:  # the rest of the episode was interrupted
+                continue
+            self.known[index] = True
+            self.answers[index] = not outcome.done or outcome.costs.converged
+            self.following[index] = following
+            costs[index] = outcome.costs
+        for _ in range(team.env.segments):  # drop algorithms that lead to situations without outcomes
+            has_outcomes = np.asarray(self.known.any(axis=(1, 2, 3)))
+            leads_nowhere = (self.following >= 0) & ~has_outcomes[self.following]
+            self.known &= ~leads_nowhere
+        self.answers &= self.known
+        self.lessons: Lessons = imagined(team, numbers, self.known, costs, self.seen[0]) if unseen else Measured(costs)
+
+    def open(self, agent: int, place: tuple[np.ndarray, ...], speed_alone: np.ndarray) -> np.ndarray:
+        """Return which choices of an agent lead to answers, (b, choices).
+
+        If no choice leads to an answer, these are the choices that lead to known runs.
+
+        Args:
+            agent: 0, 1 or 2.
+            place: situations, (b,), and for later agents the picks before, each (b,).
+            speed_alone: (b,) where the reward weights ask for speed alone, so that every known algorithm is an answer.
+        """
+        later_axes = tuple(range(2, 4 - agent))
+        known = np.asarray(self.known[place].any(axis=later_axes))
+        answers = np.asarray(self.answers[place].any(axis=later_axes))
+        any_known = speed_alone | ~answers.any(axis=1)
+        return np.where(any_known[:, None], known, answers)
+
+    def draw_weights(self, count: int) -> np.ndarray:
+        """Draw reward weights, shape (count, 9), as observations have them (:func:`weights_of`)."""
+        generator = self.team.generator
+        presets = np.array([weights_of(preset) for preset in self.team.env.presets])
+        num_alphas_and_betas = presets.shape[1] - len(SCALES)
+        uniform_weights = generator.uniform(size=(count, num_alphas_and_betas))
+        scale_flags = np.eye(len(SCALES))[generator.integers(len(SCALES), size=count)]
+        weights = np.concatenate([uniform_weights, scale_flags], axis=1)
+        is_of_team = generator.random(count) >= self.uniform
+        weights[is_of_team] = presets[generator.integers(len(presets), size=int(is_of_team.sum()))]
+        return weights
+
+
+# 3. Target, and 4. step.
+
+
+class QLearning:
+    """The Q-learning of a team from its replayed picks.
+
+    Args:
+        replay: what the team has measured.
+    """
+
+    def __init__(self, replay: Replay) -> None:
+        self.team = replay.team
+        self.replay = replay
+        self._measured = np.argwhere(replay.known)  # (m, 4): situation, update rule, sampler, abstraction
+
+    def round(self, progress_remaining: float, steps: int) -> None:
+        """Let each agent take gradient steps, each on a batch of measured picks.
+
+        Args:
+            progress_remaining: share of all rounds that is left, from 1 to 0; the learning rate falls with it.
+            steps: number of gradient steps.
+        """
+        if not len(self._measured):
+            return
+        models = [selector.model for selector in self.team.selectors]
+        policies = [model.policy for model in models]
+        learning_rate = models[0].lr_schedule(progress_remaining)
+        losses = np.zeros(3)
+        for _ in range(steps):
+            picks, targets = self._batch()
+            losses += learn_from(policies, picks, targets, learning_rate, self.team.hyperparameters.tau)
+        for model, loss in zip(models, losses / steps, strict=True):
+            model.logger.record("train/loss", float(loss))
+
+    def _batch(self) -> tuple[Picks, list[torch.Tensor]]:
+        """Return measured picks, drawn with replacement, and the target of each agent's, (b,)."""
+        generator = self.team.generator
+        batch_size = self.team.hyperparameters.batch_size
+        drawn = self._measured[generator.integers(len(self._measured), size=batch_size)]
+        rows = drawn[:, 0]
+        triples = drawn[:, 1:]
+        weights = self.replay.draw_weights(len(rows))
+        costs, games = self.replay.lessons.draw(rows, generator)
+        places = [(rows, *triples[:, :agent].T) for agent in range(3)]
+        picks = Picks(
+            [self._seen(agent, place, weights, games) for agent, place in enumerate(places)],
+            [self._open(agent, place, weights) for agent, place in enumerate(places)],
+            torch.as_tensor(triples),
+        )
+        if self.team.hyperparameters.rewards == "own":
+            return picks, self._own_targets(rows, triples, weights, costs, games)
+        # The mean reward: earlier agents bootstrap from the value of the next agent's best answer.
+        mean_returns = self._returns(rows, triples, weights, costs).mean(axis=1)
+        policies = [selector.model.policy for selector in self.team.selectors]
+        targets_of_earlier_agents = values_of_answers(policies, picks)
+        return picks, [*targets_of_earlier_agents, torch.as_tensor(mean_returns, dtype=torch.float32)]
+
+    def _own_targets(
+        self, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray, costs: np.ndarray, games: np.ndarray | None
+    ) -> list[torch.Tensor]:
+        """Return the target of each agent's pick, (b,): its own return, if the later agents pick what they prefer."""
+        targets = []
+        for agent in range(3):
+            place: tuple[np.ndarray, ...] = (rows, *triples[:, : agent + 1].T)
+            with torch.no_grad():
+                for later_agent in range(agent + 1, 3):
+                    answer = preferred(*self._turn(later_agent, place, weights, games)).numpy()
+                    place = (*place, answer)
+            completed = np.stack(place[1:], axis=1)
+            own_return = self._returns(rows, completed, weights, costs)[:, agent]
+            targets.append(torch.as_tensor(own_return, dtype=torch.float32))
+        return targets
+
+    def _returns(self, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        """Return each agent's reward and the discounted value of its next decision, (b, 3).
+
+        Args:
+            rows: situations, (b,).
+            triples: action indices of the algorithms, (b, 3).
+            weights: reward weights, (b, 9).
+            costs: (b, rules, samplers, abstractions, 4).
+        """
+        costs_of_picks = costs[(np.arange(len(rows)), *triples.T)]
+        returns = agents_rewards(costs_of_picks, weights)
+        next_rows = self.replay.following[(rows, *triples.T)]
+        goes_on = next_rows >= 0
+        if goes_on.any():
+            gamma = self.team.hyperparameters.gamma
+            returns[goes_on] += gamma * self._values(next_rows[goes_on], weights[goes_on])
+        return returns
+
+    def _values(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return each agent's value of situations, (b, 3), if all agents pick what they prefer.
+
+        For the mean reward, all agents' values are the last agent's, who knows the others' picks.
+        """
+        place: tuple[np.ndarray, ...] = (rows,)
+        values = []
+        with torch.no_grad():
+            for agent in range(3):
+                turn = self._turn(agent, place, weights)
+                values.append(best_answer(*turn).numpy())
+                place = (*place, preferred(*turn).numpy())
+        if self.team.hyperparameters.rewards == "mean":
+            values = [values[-1]] * 3
+        return np.stack(values, axis=1)
+
+    def _turn(
+        self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray, games: np.ndarray | None = None
+    ) -> tuple[DQNPolicy, torch.Tensor, torch.Tensor]:
+        """Return an agent's policy, what it sees, and which of its choices count."""
+        policy = self.team.selectors[agent].model.policy
+        return policy, self._seen(agent, place, weights, games), self._open(agent, place, weights)
+
+    def _seen(
+        self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray, games: np.ndarray | None = None
+    ) -> torch.Tensor:
+        """Return what an agent sees, (b, size), in situations and after picks."""
+        observations = with_weights(self.replay.seen[agent][place], weights)
+        if games is not None:
+            observations[:, GAME] = games
+        return torch.as_tensor(observations)
+
+    def _open(self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray) -> torch.Tensor:
+        """Return which of an agent's choices lead to answers, (b, choices)."""
+        return torch.as_tensor(self.replay.open(agent, place, asks_for_speed_alone(weights)))
+
+
+def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return R of agents A, B and C, (b, 3).
+
+    Args:
+        costs: (b, 4) with the fields of :class:`Costs`.
+        weights: (b, 9), as of :func:`weights_of`.
+    """
+    alpha_beta = weights[:, : -len(SCALES)].reshape(-1, 3, 2)
+    scale_flags = weights[:, -len(SCALES) :]
+    error = (costs[:, : len(SCALES)] * scale_flags).sum(axis=1)
+    speed = costs[:, -1]
+    return np.asarray(reward(alpha_beta[:, :, 0], alpha_beta[:, :, 1], error[:, None], speed[:, None]))
+
+
+def asks_for_speed_alone(weights: np.ndarray) -> np.ndarray:
+    """Return where reward weights, (b, 9), give no agent a weight on e, (b,)."""
+    alphas = weights[:, : -len(SCALES)].reshape(-1, 3, 2)[:, :, 0]
+    return np.asarray((alphas == 0).all(axis=1))

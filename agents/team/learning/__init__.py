@@ -1,1 +1,0 @@
-"""Q-learning of a team from what it has measured."""
