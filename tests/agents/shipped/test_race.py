@@ -32,7 +32,7 @@ def test_the_favourite_runs_beside_different_ones(game):
 @pytest.mark.slow
 def test_those_that_did_best_elsewhere_run():
     found = runners("leduc(ranks=4)", SLOW, SECOND, ACCURACY)
-    means = racing._means(SECOND, ACCURACY)
+    means = racing._mean_worths(SECOND, ACCURACY)
     winners = racing._winners(SECOND, ACCURACY)
     assert found[1:3] == winners[: racing.WINNERS]
     assert winners[0] == rlccfr.recommend("leduc").cell  # among them are algorithms that the means do not know
@@ -40,7 +40,7 @@ def test_those_that_did_best_elsewhere_run():
     others = [cell for cell in means if cell.sampler == found[3].sampler]
     assert found[3] == max(others, key=means.__getitem__)
     fast = PRESETS["paper-speed"]
-    assert racing._means(SECOND, fast) != means  # the weights count
+    assert racing._mean_worths(SECOND, fast) != means  # the weights count
 
 
 def test_the_best_reward_comes_first(monkeypatch):

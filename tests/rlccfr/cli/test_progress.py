@@ -87,7 +87,7 @@ def test_a_duration_has_its_two_largest_units(seconds, words):
 
 @pytest.mark.parametrize(("left", "shown"), [(90.0, "about 1 min 30 s"), (1e9, "over a month"), (None, "-:--:--")])
 def test_a_terminal_sees_the_time_that_is_left_as_it_was_reported(left, shown):
-    column = display.Left()
+    column = display.TimeLeft()
     bar = Progress(column)
     task = bar.add_task("solving", total=1.0, left=left)
     assert str(column.render(bar.tasks[task])) == shown
