@@ -84,17 +84,7 @@ Number = TypeVar("Number", float, np.ndarray)
 
 
 def weighted_cost(alpha: Number, beta: Number, error: Number, speed: Number) -> Number:
-    """Return alpha e + beta s, the cost that a reward subtracts.
-
-    Args:
-        alpha: weight of e.
-        beta: weight of s.
-        error: e, on the scale to which the weights apply.
-        speed: s.
-
-    Returns:
-        A number for numbers, or an array of the shape to which arrays broadcast.
-    """
+    """Return alpha e + beta s, the cost that a reward subtracts; arguments and result are as for :func:`reward`."""
     cost: Number = alpha * error + beta * speed
     return cost
 

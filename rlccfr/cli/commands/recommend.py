@@ -28,6 +28,7 @@ from rlccfr.cli.team_directory import team_command, trained_directory
 from rlccfr.errors import CheckpointError, RLCCFRError
 
 if TYPE_CHECKING:
+    from rlccfr.agents.team.team import SelectorTeam
     from rlccfr.catalog import Cell
     from rlccfr.envs.measuring.request import Budget
     from rlccfr.envs.reward import Preset
@@ -187,6 +188,18 @@ def _race(game: str, seconds: float, preset: Preset, catalog: str | None, store:
     _print_exact(game, advice.budget)
 
 
+def _team_in(directory: Path, game: str, store: Path) -> SelectorTeam:
+    """Return the team in a directory; an error says that the package could be asked, too."""
+    from rlccfr.agents.team.team import SelectorTeam
+
+    try:
+        if not directory.exists():
+            raise CheckpointError(f"there is no team at {directory}; train one with `rlccfr train '{game}'`")
+        return SelectorTeam.load(directory, evaluator=store)
+    except CheckpointError as error:
+        raise CheckpointError(f"{error}. Or ask the package: leave out --team") from None
+
+
 def _ask_team(
     directory: Path,
     game: str,
@@ -201,29 +214,11 @@ def _ask_team(
     Raises:
         CheckpointError: there is no team in the directory, or it can't be read.
     """
-    try:
-        _print_pick(directory, game, limit, preset, scale, store, json)
-    except CheckpointError as error:
-        raise CheckpointError(f"{error}. Or ask the package: leave out --team") from None
-
-
-def _print_pick(
-    directory: Path,
-    game: str,
-    limit: dict[str, Any] | None,
-    preset: str | None,
-    scale: str | None,
-    store: Path,
-    json: bool,
-) -> None:
-    if not directory.exists():
-        raise CheckpointError(f"there is no team at {directory}; train one with `rlccfr train '{game}'`")
     with progress("asking the team"):
         from rlccfr.agents.judging.caveats import caveats, situations
-        from rlccfr.agents.team.team import SelectorTeam
         from rlccfr.envs.episode import parse_preset
 
-        team = SelectorTeam.load(directory, evaluator=store)
+        team = _team_in(directory, game, store)
         weights = parse_preset(team.env.presets[0] if preset is None else preset, scale)
         recommendation = team.recommend(game, limit, weights)
         num_evaluations = team.cost[0]
